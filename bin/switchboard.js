@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+// CommonJS, as package.json beside it says: Node starts it some milliseconds sooner, and an editor waits for them.
+// The shim is started by agents, once for each session, and must not wait for the rest.
+if (process.argv[2] === 'mcp-shim') void import('../dist/mcp-shim.js');
+else void require('../dist/cli.cjs').main(process.argv);

@@ -1,0 +1,120 @@
+// One bundled entry with lazy chunks: file resolution, not code, is what makes a Node program slow to start.
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const dist = path.join(root, 'dist');
+// Built aside and then put in place: a proxy that starts meanwhile finds the old one or the new one, never half of it.
+const outdir = path.join(root, `dist.${process.pid}`);
+
+const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+
+const options = {
+  absWorkingDir: root,
+  outdir,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  sourcemap: true,
+  sourcesContent: false,
+  legalComments: 'linked',
+  define: { 'process.env.SWITCHBOARD_VERSION': JSON.stringify(version) },
+  logLevel: 'warning',
+};
+// Bundled CommonJS packages ask for built-ins by `require`, which an ES module does not have.
+const banner = { js: 'const require = (name) => process.getBuiltinModule(name);' };
+
+// By itself and as small as it is: agents start one for each session.
+await build({ ...options, entryPoints: { 'mcp-shim': 'src/mcp/shim.ts' }, sourcemap: false, minify: true });
+await build({ ...options, banner, entryPoints: { 'demo-agent': 'src/demo/main.ts' } });
+const { metafile } = await build({
+  ...options,
+  banner,
+  entryPoints: { cli: 'src/cli/entry.ts' },
+  splitting: true,
+  metafile: true,
+});
+await joinStart(metafile.outputs);
+rmSync(dist, { recursive: true, force: true });
+renameSync(outdir, dist);
+
+/**
+ * Everything that the entry needs before it can do anything becomes one file: each file costs a start more than its code does. The chunks
+ * it is made of stay as names for parts of it, so that what is loaded later shares its modules and does not bring its own.
+ */
+async function joinStart(outputs) {
+  const inDist = (output) => `./${path.basename(output)}`;
+  const entry = Object.keys(outputs).find((output) => path.basename(output) === 'cli.js');
+  const needed = new Set([entry]);
+  for (const output of needed)
+    for (const { path: chunk, kind, external } of outputs[output].imports) if (!external && kind === 'import-statement') needed.add(chunk);
+  const parts = [...needed].map((output, index) => ({
+    output,
+    names: outputs[output].exports.map((name) => ({ name, as: output === entry ? name : `part${index}_${name}` })),
+  }));
+  // What is loaded later takes these as they are at that moment.
+  const changing = parts.flatMap(({ names }) => names).filter(({ name }) => ['hasEscape', 'lastStringStart'].includes(name));
+  if (changing.length > 0) throw new Error(`${changing[0].name} changes, and is shared with a chunk that would not see it`);
+  const contents = parts.map(
+    ({ output, names }) => `export { ${names.map(({ name, as }) => `${name} as ${as}`).join(', ')} } from '${inDist(output)}';`,
+  );
+  const aside = path.join(outdir, 'joined');
+  const joined = path.join(aside, 'cli.cjs');
+  await build({
+    ...options,
+    outdir: undefined,
+    outfile: joined,
+    // Node needs less time for a start without its loader of ES modules.
+    format: 'cjs',
+    banner: { js: "const here = require('node:url').pathToFileURL(__filename).href;" },
+    define: { ...options.define, 'import.meta.url': 'here' },
+    stdin: { contents: contents.join('\n'), resolveDir: outdir, sourcefile: 'start.js' },
+    minifyWhitespace: true,
+    minifySyntax: true,
+    plugins: [
+      builtins([...needed].map((output) => readFileSync(path.join(root, output), 'utf8'))),
+      {
+        name: 'what is loaded later stays where it is',
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /./ }, ({ kind, path: to }) => (kind === 'dynamic-import' ? { path: to, external: true } : undefined)),
+      },
+    ],
+  });
+  for (const { output, names } of parts) {
+    const shared = names.map(({ name, as }) => `const ${as} = start.${as};\nexport { ${as} as ${name} };`);
+    const start = "const start = createRequire(import.meta.url)('./cli.cjs');";
+    writeFileSync(
+      path.join(outdir, path.basename(output)),
+      ["import { createRequire } from 'node:module';", start, ...shared, ''].join('\n'),
+    );
+    rmSync(path.join(outdir, `${path.basename(output)}.map`), { force: true });
+  }
+  for (const name of readdirSync(aside)) renameSync(path.join(aside, name), path.join(outdir, name));
+  rmSync(aside, { recursive: true });
+}
+
+/** Imported, a built-in module is wrapped with all it has, also with what it would load when first asked for; asked for like this it is not. */
+function builtins(texts) {
+  const names = new Map();
+  for (const text of texts)
+    for (const [, whole, some = '', from] of text.matchAll(/^import (?:(\w+),? )?(?:\{([^}]*)\} )?(?:from )?"(node:[^"]+)";$/gm)) {
+      const known = names.get(from) ?? names.set(from, new Set()).get(from);
+      for (const name of some.split(',')) if (name.trim() !== '') known.add(name.trim().split(' as ')[0]);
+      if (whole !== undefined) known.add('default');
+    }
+  return {
+    name: 'built-in modules',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^node:/ }, ({ path: name }) => (names.has(name) ? { path: name, namespace: 'built-in' } : undefined));
+      onLoad({ filter: /./, namespace: 'built-in' }, ({ path: name }) => ({
+        contents: [
+          `const it = process.getBuiltinModule('${name}');`,
+          ...[...names.get(name)].map((each) => (each === 'default' ? 'export default it;' : `export const ${each} = it.${each};`)),
+        ].join('\n'),
+      }));
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// Many seeds of the simulator: `npm run sim -- --seeds 10000 [--from 1] [--jobs 2]`. Exits with 1 when one of them fails, and names it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+const SHARE = 50;
+
+if (isMainThread) await main();
+else await work(workerData);
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      seeds: { type: 'string', default: '10000' },
+      from: { type: 'string', default: '1' },
+      jobs: { type: 'string', default: String(Math.max(1, os.availableParallelism())) },
+      trace: { type: 'string', default: '60' },
+    },
+  });
+  const from = Number(values.from);
+  const count = Number(values.seeds);
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-sim-'));
+  const startedMs = performance.now();
+  try {
+    const bundle = path.join(dir, 'sim.cjs');
+    await bundleTo(bundle);
+    const { addTotals, noTotals, summary } = createRequire(import.meta.url)(bundle);
+    const totals = noTotals();
+    let next = from;
+    let shown = 0;
+    const add = ({ done, explained }) => {
+      addTotals(totals, done);
+      for (const text of explained) if (shown++ < 3) console.log(`\n${text}\n`);
+      const percent = Math.floor((100 * totals.seeds) / count);
+      console.log(
+        `${totals.seeds}/${count} (${percent} %), ${totals.failed.length} failed, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
+      );
+    };
+    const share = () => {
+      const size = Math.min(Math.max(SHARE, Math.ceil(count / 40)), from + count - next);
+      next += size;
+      return { from: next - size, count: size };
+    };
+    await Promise.all(Array.from({ length: Number(values.jobs) }, () => runWorker({ bundle, lines: Number(values.trace) }, share, add)));
+    console.log(summary(totals));
+    const failed = totals.failed.sort((a, b) => a.seed - b.seed);
+    for (const { seed, problem } of failed) console.log(`seed ${seed}: ${problem.split('\n')[0].trim()}`);
+    process.exitCode = failed.length > 0 ? 1 : 0;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function bundleTo(outfile) {
+  const { build } = await import('esbuild');
+  const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['test/sim/seeds.ts'],
+    outfile,
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20.19',
+    sourcemap: 'inline',
+    logLevel: 'warning',
+  });
+}
+
+/** One worker, given one share after the other until none is left. */
+function runWorker(data, share, add) {
+  const worker = new Worker(fileURLToPath(import.meta.url), { workerData: data, execArgv: ['--enable-source-maps'] });
+  return new Promise((resolve, reject) => {
+    const give = () => {
+      const mine = share();
+      if (mine.count > 0) worker.postMessage(mine);
+      else worker.terminate().then(resolve, reject);
+    };
+    worker.on('message', (result) => {
+      add(result);
+      give();
+    });
+    worker.on('error', reject);
+    give();
+  });
+}
+
+async function work({ bundle, lines }) {
+  const { runSeeds, explain } = createRequire(import.meta.url)(bundle);
+  parentPort.on('message', async ({ from, count }) => {
+    const explained = [];
+    const done = await runSeeds(from, count, (report) => {
+      if (report.problem !== undefined) explained.push(explain(report, lines));
+    });
+    parentPort.postMessage({ done, explained: explained.slice(0, 3) });
+  });
+}

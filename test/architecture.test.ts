@@ -1,0 +1,140 @@
+// The map of docs and STYLE.md, held against every import in the source.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const SRC = path.resolve(import.meta.dirname, '../src');
+
+/** What each folder may import, besides itself and `errors.ts`. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
+  cli: 'everything', // where the parts are put together
+  console: ['client', 'store', 'log', 'policy', 'config', 'acp'],
+  proxy: ['agents', 'dialects', 'mcp', 'workspace', 'policy', 'log', 'store', 'router', 'acp', 'wire'],
+  setup: ['config', 'agents', 'log'],
+  config: ['agents', 'mcp', 'policy', 'log', 'store', 'wire'], // it composes the option schemas each of them owns
+  client: ['acp', 'wire'],
+  mcp: ['acp', 'wire'],
+  workspace: ['processes', 'acp', 'wire'],
+  dialects: ['acp', 'wire'],
+  agents: ['processes', 'acp', 'wire'],
+  log: ['acp', 'wire'],
+  store: ['acp', 'wire'],
+  policy: ['acp'],
+  router: ['acp'],
+  acp: [],
+  wire: [],
+  processes: [], // trees of them and their ends: what everything that starts programs shares
+  demo: [], // an independent peer, written against the SDK
+};
+const OPEN_TO_ALL = 'errors.ts';
+
+/** Decisions only: no clock, no chance, no disk, no network. */
+const PURE = ['router', 'policy'];
+const PURE_BUILT_INS = ['node:buffer', 'node:path', 'node:path/posix', 'node:path/win32', 'node:url', 'node:util'];
+
+type Import = { readonly file: string; readonly from: string; readonly specifier: string };
+
+const COMMENT_OR_STRING = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
+
+/** What comments say does not count. */
+const withoutComments = (text: string) => text.replace(COMMENT_OR_STRING, (token) => (token.startsWith('/') ? '' : token));
+/** Nor what plain strings say; a template may hold code. */
+const withoutWords = (text: string) => text.replace(COMMENT_OR_STRING, (token) => (token.startsWith('`') ? token : "''"));
+
+/** `import … from`, `export … from`, `import '…'` and `import('…')`, types included. */
+function specifiersIn(text: string): string[] {
+  const code = withoutComments(text);
+  return [
+    ...code.matchAll(/(?:^|[;}\s])(?:import|export)\s[^'"`;]*?\sfrom\s*['"]([^'"]+)['"]/g),
+    ...code.matchAll(/(?:^|[;}\s])import\s*['"]([^'"]+)['"]/g),
+    ...code.matchAll(/\b(?:import|require)\s*\(\s*['"`]([^'"`]+)['"`]/g),
+  ].map((match) => match[1] as string);
+}
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => ({ file, text: readFileSync(path.join(SRC, file), 'utf8') }));
+const folderOf = (file: string) => file.split(path.sep)[0] as string;
+const imports: readonly Import[] = files.flatMap(({ file, text }) =>
+  specifiersIn(text).map((specifier) => ({ file, from: folderOf(file), specifier })),
+);
+const isInside = ({ specifier }: Import) => specifier.startsWith('.');
+/** The folder, or the file at the root, that a relative import leads to. */
+const targetOf = ({ file, specifier }: Import) => folderOf(path.relative(SRC, path.resolve(SRC, path.dirname(file), specifier)));
+
+describe('the reader of imports', () => {
+  test.each([
+    ["import a from 'x';", ['x']],
+    ["import type { A } from './x.ts';", ['./x.ts']],
+    ["import {\n  a,\n  type B,\n} from '../y/x.ts';\nimport c from 'c';", ['../y/x.ts', 'c']],
+    ["export { a } from './x.ts';\nexport * from './y.ts';", ['./x.ts', './y.ts']],
+    ["import './effect.ts';", ['./effect.ts']],
+    ["const { a } = await import('../y/x.ts');", ['../y/x.ts']],
+    ["type A = import('./x.ts').A;", ['./x.ts']],
+    ["// import a from 'x';\n/* import b from 'y'; */", []],
+    ["const text = 'http://x'; // from 'y'\nimport z from 'z';", ['z']],
+  ])('%j', (text, expected) => {
+    expect(specifiersIn(text)).toEqual(expected);
+  });
+
+  test('finds those of the source', () => {
+    expect(files.length).toBeGreaterThan(80);
+    expect(imports.length).toBeGreaterThan(300);
+    for (const one of imports.filter(isInside))
+      expect(existsSync(path.resolve(SRC, path.dirname(one.file), one.specifier)), `${one.file} imports ${one.specifier}`).toBe(true);
+  });
+});
+
+describe('imports go one way', () => {
+  test('every folder is on the map, and nothing but errors.ts lies beside them', () => {
+    for (const entry of readdirSync(SRC, { withFileTypes: true }))
+      if (entry.isDirectory()) expect(Object.keys(MAY_IMPORT)).toContain(entry.name);
+      else expect(entry.name).toBe(OPEN_TO_ALL);
+  });
+
+  test.each(Object.entries(MAY_IMPORT).filter(([folder]) => existsSync(path.join(SRC, folder))))(
+    '%s imports only %j',
+    (folder, allowed) => {
+      if (allowed === 'everything') return;
+      const strays = imports
+        .filter((one) => one.from === folder && isInside(one))
+        .filter((one) => ![folder, ...allowed, ...(folder === 'demo' ? [] : [OPEN_TO_ALL])].includes(targetOf(one)))
+        .map(({ file, specifier }) => `${file} imports ${specifier}`);
+      expect(strays).toEqual([]);
+    },
+  );
+
+  test('errors.ts imports nothing', () => {
+    expect(imports.filter(({ file }) => file === OPEN_TO_ALL)).toEqual([]);
+  });
+
+  test('built-in modules are named as such', () => {
+    const bare = imports.filter(({ specifier }) => builtinModules.includes(specifier));
+    expect(bare.map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([]);
+  });
+});
+
+describe.each(PURE.filter((folder) => existsSync(path.join(SRC, folder))))('%s is pure:', (folder) => {
+  const own = files.filter(({ file }) => folderOf(file) === folder);
+
+  test('it imports no built-in module that does anything', () => {
+    const doing = imports.filter(
+      ({ from, specifier }) => from === folder && specifier.startsWith('node:') && !PURE_BUILT_INS.includes(specifier),
+    );
+    expect(doing.map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([]);
+  });
+
+  test.each([
+    ['the clock', /\bDate\.now\b|\bnew Date\b|\bperformance\b/],
+    ['chance', /\bMath\.random\b|\brandomUUID\b|\bgetRandomValues\b/],
+    ['timers', /\bset(?:Timeout|Interval|Immediate)\b|\bqueueMicrotask\b|\bnextTick\b/],
+    ['the process or the network', /\bprocess\.|\bfetch\(/],
+  ])('it does not use %s', (_, pattern) => {
+    expect(own.filter(({ text }) => pattern.test(withoutWords(text))).map(({ file }) => file)).toEqual([]);
+  });
+});
+
+test('nothing is written to the console: stdout belongs to the protocol', () => {
+  expect(files.filter(({ text }) => /\bconsole\s*[.[]/.test(withoutWords(text))).map(({ file }) => file)).toEqual([]);
+});

@@ -1,0 +1,13 @@
+import { availableParallelism } from 'node:os';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // End-to-end tests start real processes on what may be a busy two-core machine.
+    // Their time goes into waiting for each other: more of them at once than there are cores.
+    maxWorkers: Math.max(4, availableParallelism()),
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});

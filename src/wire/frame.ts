@@ -1,0 +1,46 @@
+// A frame is the bytes as they came, and where the parts that routing needs lie in them.
+
+/** A half-open range of offsets into a frame's `bytes`. */
+export type Span = { readonly start: number; readonly end: number };
+
+/** How a response says it went; `unclear` when it carries neither or both of `result` and `error`. */
+export type Outcome = 'result' | 'error' | 'unclear';
+
+export type Frame = {
+  /** Usually the chunk the frame arrived in: the frame is `bytes[start..end)`, and `bytes[end]` is its line feed. */
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+  readonly kind: 'request' | 'notification' | 'response';
+  readonly method: string | undefined;
+  /** Kept as bytes: 1, "1", 1.0 and 2^60 must come back as they were sent. */
+  readonly id: Span | undefined;
+  /** The string token (with its quotes) of `sessionId` one level down, in `params` or `result`. */
+  readonly sessionId: Span | undefined;
+  /** The value of `params`, `result` or `error`. */
+  readonly body: Span | undefined;
+  /** Responses only. */
+  readonly outcome: Outcome | undefined;
+};
+
+export const LF = 0x0a;
+
+/** The text of a span. A copy: a slice kept in a table would pin the whole chunk it lies in. */
+export function textOf(bytes: Buffer, span: Span): string {
+  return bytes.toString('utf8', span.start, span.end);
+}
+
+/** A frame that owns its bytes, for whoever keeps it beyond the current chunk. */
+export function detach(frame: Frame): Frame {
+  const by = frame.start;
+  const moved = (span: Span | undefined) => span && { start: span.start - by, end: span.end - by };
+  return {
+    ...frame,
+    bytes: Buffer.from(frame.bytes.subarray(frame.start, frame.end + 1)),
+    start: 0,
+    end: frame.end - by,
+    id: moved(frame.id),
+    sessionId: moved(frame.sessionId),
+    body: moved(frame.body),
+  };
+}

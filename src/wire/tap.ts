@@ -1,0 +1,85 @@
+// Someone who looks on at a leg. A tap never alters or delays a frame: it takes note of what passes, in the order in which it passes, and
+// works on it later.
+import type { Frame } from './frame.ts';
+import type { Patch } from './writer.ts';
+
+export type Tap = {
+  /** A frame of the peer's. */
+  received(frame: Frame): void;
+  /** A line of the peer's that is none. */
+  refused(line: Buffer): void;
+  /** A frame that goes to the peer, and what is replaced in it. */
+  sent(frame: Frame, patches: readonly Patch[]): void;
+  /** A line of our own. */
+  sentLine(line: string): void;
+};
+
+/** Several as one. One that fails is heard of, and not called again: a record is not worth a frame. */
+export function joinTaps(taps: readonly Tap[], onProblem: (error: unknown) => void): Tap | undefined {
+  let working = taps;
+  if (working.length === 0) return undefined;
+  function failed(tap: Tap, error: unknown): void {
+    working = working.filter((other) => other !== tap);
+    onProblem(error);
+  }
+  return {
+    received(frame) {
+      for (const tap of working)
+        try {
+          tap.received(frame);
+        } catch (error) {
+          failed(tap, error);
+        }
+    },
+    refused(line) {
+      for (const tap of working)
+        try {
+          tap.refused(line);
+        } catch (error) {
+          failed(tap, error);
+        }
+    },
+    sent(frame, patches) {
+      for (const tap of working)
+        try {
+          tap.sent(frame, patches);
+        } catch (error) {
+          failed(tap, error);
+        }
+    },
+    sentLine(line) {
+      for (const tap of working)
+        try {
+          tap.sentLine(line);
+        } catch (error) {
+          failed(tap, error);
+        }
+    },
+  };
+}
+
+/** What a record keeper wants to be told of one leg. */
+export type Watcher = {
+  readonly tap: Tap | undefined;
+  /** The last frames of the leg as far as they may be shown, oldest first. */
+  lastFrames(): readonly unknown[];
+  /** The peer is gone; `reason` in a word. */
+  down(reason: string): void;
+};
+
+/** The text of a frame as it leaves, patches put in. */
+export function patchedText({ bytes, start, end }: Frame, patches: readonly Patch[]): string {
+  let text = '';
+  let at = start;
+  for (const { span, text: replacement } of patches) {
+    text += bytes.toString('utf8', at, span.start) + replacement;
+    at = span.end;
+  }
+  return text + bytes.toString('utf8', at, end);
+}
+
+/** The id of a frame as it leaves. */
+export function patchedId({ bytes, id }: Frame, patches: readonly Patch[]): string | undefined {
+  if (id === undefined) return undefined;
+  return patches.find(({ span }) => span.start === id.start)?.text ?? bytes.toString('utf8', id.start, id.end);
+}

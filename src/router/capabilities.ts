@@ -1,0 +1,91 @@
+// What several agents can do together, said so that no editor is promised what its session's agent cannot keep.
+import { type Capabilities, type InitializeResult, META_KEY } from '../acp/shapes.ts';
+import { namespaced } from './auth-methods.ts';
+
+export type Answered = { readonly name: string; readonly title: string; readonly result: InitializeResult };
+
+/** Every agent can open sessions, prompt, cancel, take text and links, and stdio MCP servers; a late one counts as no more than that. */
+export const BASELINE: InitializeResult = { protocolVersion: 1, agentCapabilities: {}, authMethods: [] };
+
+/** Fields of session/new and the like that an agent without them would silently ignore, so all must have them. */
+const NEEDS_ALL = new Set(['additionalDirectories', 'systemPrompt']);
+
+export function mergeInitialize(agents: readonly Answered[], self: { readonly version: string }): InitializeResult {
+  const capabilities = agents.map((agent) => agent.result.agentCapabilities ?? {});
+  const auth = union(capabilities.map((c) => objectOf(c.auth)));
+  return {
+    protocolVersion: 1,
+    agentCapabilities: {
+      loadSession: capabilities.some((c) => c.loadSession === true),
+      promptCapabilities: {
+        image: everyHas(capabilities, 'promptCapabilities', 'image'),
+        audio: everyHas(capabilities, 'promptCapabilities', 'audio'),
+        // Lossless to take apart for an agent that lacks it: see degrade.ts.
+        embeddedContext: capabilities.some((c) => isOffered(objectOf(c.promptCapabilities).embeddedContext)),
+      },
+      mcpCapabilities: {
+        http: everyHas(capabilities, 'mcpCapabilities', 'http'),
+        sse: everyHas(capabilities, 'mcpCapabilities', 'sse'),
+        ...(everyHas(capabilities, 'mcpCapabilities', 'acp') && { acp: true }),
+      },
+      sessionCapabilities: mergeSessionCapabilities(capabilities.map((c) => objectOf(c.sessionCapabilities))),
+      ...(Object.keys(auth).length > 0 && { auth }),
+      _meta: { [META_KEY]: { agents: Object.fromEntries(agents.map(describe)) } },
+    },
+    agentInfo: { name: META_KEY, title: 'Switchboard', version: self.version },
+    authMethods: agents.flatMap((agent) => (agent.result.authMethods ?? []).map((method) => namespaced(agent, method))),
+  };
+}
+
+/** Whether a capability path such as `sessionCapabilities.close` is offered by an agent. */
+export function offers(result: InitializeResult | undefined, ...path: readonly string[]): boolean {
+  let value: unknown = result?.agentCapabilities;
+  for (const key of path) value = objectOf(value)[key];
+  return isOffered(value);
+}
+
+/** The agents that announced a vendor's extension in their capabilities' `_meta`. */
+export function agentsWithVendor(agents: readonly Answered[], vendor: string): readonly string[] {
+  return agents.filter(({ result }) => Object.hasOwn(objectOf(objectOf(result.agentCapabilities)._meta), vendor)).map(({ name }) => name);
+}
+
+function mergeSessionCapabilities(each: readonly Capabilities[]): Capabilities {
+  const merged = union(each);
+  for (const key of Object.keys(merged)) if (NEEDS_ALL.has(key) && !each.every((c) => isOffered(c[key]))) delete merged[key];
+  // An agent without it is sent session/cancel instead, and its session is forgotten.
+  merged.close ??= {};
+  return merged;
+}
+
+function union(each: readonly Capabilities[]): Record<string, unknown> {
+  const merged: Record<string, unknown> = {};
+  for (const capabilities of each)
+    for (const [key, value] of Object.entries(capabilities)) if (key !== '_meta' && isOffered(value)) merged[key] ??= value;
+  return merged;
+}
+
+function everyHas(capabilities: readonly Capabilities[], group: string, key: string): boolean {
+  return capabilities.length > 0 && capabilities.every((c) => isOffered(objectOf(c[group])[key]));
+}
+
+/** Vendors' keys are not merged: an editor would call `_vendor/…` with nowhere to route it. */
+function describe({ name, title, result }: Answered): [string, unknown] {
+  const meta = objectOf(result.agentCapabilities)._meta;
+  return [
+    name,
+    {
+      title,
+      ...(result.agentInfo?.version !== undefined && { version: result.agentInfo.version }),
+      ...(meta !== undefined && { _meta: meta }),
+    },
+  ];
+}
+
+/** Absent, null and false all mean unsupported. */
+function isOffered(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false;
+}
+
+function objectOf(value: unknown): Capabilities {
+  return typeof value === 'object' && value !== null ? (value as Capabilities) : {};
+}

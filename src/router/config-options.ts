@@ -1,0 +1,83 @@
+// The `agent` option beside an agent's own options. The lists are always complete, so ours must be in every one of them, and once there is
+// a list at all, editors ignore `modes` (and `models`): for an agent that has only those, they become options too.
+import type { SelectOption, SessionModelState, SessionModeState } from '../acp/shapes.ts';
+
+/** What an agent last said about its session's options. */
+export type AgentOptions = {
+  /** The elements of its own `configOptions`, as it wrote them; undefined when it sends none. */
+  readonly own: string | undefined;
+  readonly ownIds: readonly string[];
+  readonly modes: SessionModeState | undefined;
+  readonly models: SessionModelState | undefined;
+};
+
+export const NO_OPTIONS: AgentOptions = { own: undefined, ownIds: [], modes: undefined, models: undefined };
+
+export type AgentChoice = {
+  readonly current: string;
+  readonly agents: readonly { readonly name: string; readonly title: string }[];
+  /** Once the session has begun there is one value left, so that a saved default cannot move it. */
+  readonly isLocked: boolean;
+};
+
+/** Our option's id: `agent`, unless the agent has one of that name. */
+export function agentOptionId(options: AgentOptions): string {
+  for (let n = 0; ; n++) {
+    const id = n === 0 ? 'agent' : n === 1 ? 'switchboard-agent' : `switchboard-agent-${n}`;
+    if (!options.ownIds.includes(id)) return id;
+  }
+}
+
+/** The elements that go before the agent's own ones: its choice first, then what stands in for its modes and models. */
+export function addedOptions(options: AgentOptions, choice: AgentChoice): readonly SelectOption[] {
+  const offered = choice.isLocked ? choice.agents.filter(({ name }) => name === choice.current) : choice.agents;
+  const agentOption: SelectOption = {
+    id: agentOptionId(options),
+    name: 'Agent',
+    description: choice.isLocked ? 'The agent of this session' : 'The agent of this session; it can change until the first prompt',
+    category: '_agent',
+    type: 'select',
+    currentValue: choice.current,
+    options: offered.map(({ name, title }) => ({ value: name, name: title })),
+  };
+  return [agentOption, ...standIns(options)];
+}
+
+/** The whole list as JSON text. */
+export function completeList(options: AgentOptions, choice: AgentChoice): string {
+  const added = addedOptions(options, choice).map((option) => JSON.stringify(option));
+  return `[${[...added, ...(options.own ? [options.own] : [])].join(',')}]`;
+}
+
+/** What a stand-in option stands for, and so which request sets it. */
+export function standInFor(options: AgentOptions, configId: string): 'mode' | 'model' | undefined {
+  return standIns(options).find((option) => option.id === configId)?.category as 'mode' | 'model' | undefined;
+}
+
+export function withMode(options: AgentOptions, currentModeId: string): AgentOptions {
+  return options.modes ? { ...options, modes: { ...options.modes, currentModeId } } : options;
+}
+
+export function withModel(options: AgentOptions, currentModelId: string): AgentOptions {
+  return options.models ? { ...options, models: { ...options.models, currentModelId } } : options;
+}
+
+function standIns({ own, modes, models }: AgentOptions): readonly SelectOption[] {
+  if (own !== undefined) return [];
+  const found: SelectOption[] = [];
+  if (modes)
+    found.push({
+      ...{ id: 'mode', name: 'Mode', category: 'mode', type: 'select', currentValue: modes.currentModeId },
+      options: modes.availableModes.map(({ id, name, description }) => ({ value: id, name, ...(description && { description }) })),
+    });
+  if (models)
+    found.push({
+      ...{ id: 'model', name: 'Model', category: 'model', type: 'select', currentValue: models.currentModelId },
+      options: models.availableModels.map(({ modelId, name, description }) => ({
+        value: modelId,
+        name,
+        ...(description && { description }),
+      })),
+    });
+  return found;
+}

@@ -1,0 +1,81 @@
+// Who owns which session. Agents mint ids independently, so a public id is the agent's own id unless that is taken.
+
+export type Binding = {
+  readonly publicId: string;
+  readonly agent: string;
+  readonly nativeId: string;
+  readonly cwd: string | undefined;
+  /** In use on this connection; a binding that was only remembered gives way to a new session of the same id. */
+  readonly isLive: boolean;
+};
+
+export type SessionTable = {
+  /** The session an agent has just minted. */
+  mint(agent: string, nativeId: string, cwd: string | undefined): Binding;
+  /** A session heard of otherwise (a list, an earlier process): keeps its binding if it has one. */
+  adopt(agent: string, nativeId: string, cwd: string | undefined): Binding;
+  /** What an earlier process wrote down. */
+  remember(binding: Omit<Binding, 'isLive'>): void;
+  /** The session is in use now. */
+  revive(publicId: string): void;
+  /** The same public session is now another agent's. */
+  rebind(publicId: string, agent: string, nativeId: string): Binding;
+  release(publicId: string): void;
+  find(publicId: string): Binding | undefined;
+  findNative(agent: string, nativeId: string): Binding | undefined;
+};
+
+export function createSessionTable(): SessionTable {
+  const byPublicId = new Map<string, Binding>();
+  const byNative = new Map<string, Binding>();
+  const nativeKey = (agent: string, nativeId: string) => `${agent}\n${nativeId}`;
+
+  function set(binding: Binding): Binding {
+    drop(byPublicId.get(binding.publicId));
+    byPublicId.set(binding.publicId, binding);
+    byNative.set(nativeKey(binding.agent, binding.nativeId), binding);
+    return binding;
+  }
+  function drop(binding: Binding | undefined): void {
+    if (!binding) return;
+    byPublicId.delete(binding.publicId);
+    const key = nativeKey(binding.agent, binding.nativeId);
+    if (byNative.get(key) === binding) byNative.delete(key);
+  }
+  /** Overwriting a live binding would hand one user's session to the other agent. */
+  function freeId(agent: string, nativeId: string, isTaken: (binding: Binding) => boolean): string {
+    for (let n = 0; ; n++) {
+      const candidate = n === 0 ? nativeId : n === 1 ? `${nativeId}~${agent}` : `${nativeId}~${agent}~${n}`;
+      const holder = byPublicId.get(candidate);
+      if (!holder || (holder.agent === agent && holder.nativeId === nativeId) || !isTaken(holder)) return candidate;
+    }
+  }
+
+  return {
+    mint(agent, nativeId, cwd) {
+      const before = byNative.get(nativeKey(agent, nativeId));
+      if (before && !before.isLive) drop(before);
+      const publicId = before?.isLive ? before.publicId : freeId(agent, nativeId, (holder) => holder.isLive);
+      return set({ publicId, agent, nativeId, cwd, isLive: true });
+    },
+    adopt(agent, nativeId, cwd) {
+      const known = byNative.get(nativeKey(agent, nativeId));
+      return known ?? set({ publicId: freeId(agent, nativeId, () => true), agent, nativeId, cwd, isLive: false });
+    },
+    remember(binding) {
+      const isInUse = byPublicId.get(binding.publicId)?.isLive || byNative.get(nativeKey(binding.agent, binding.nativeId))?.isLive;
+      if (!isInUse) set({ ...binding, isLive: false });
+    },
+    revive(publicId) {
+      const binding = byPublicId.get(publicId);
+      if (binding) set({ ...binding, isLive: true });
+    },
+    rebind(publicId, agent, nativeId) {
+      const cwd = byPublicId.get(publicId)?.cwd;
+      return set({ publicId, agent, nativeId, cwd, isLive: true });
+    },
+    release: (publicId) => drop(byPublicId.get(publicId)),
+    find: (publicId) => byPublicId.get(publicId),
+    findNative: (agent, nativeId) => byNative.get(nativeKey(agent, nativeId)),
+  };
+}

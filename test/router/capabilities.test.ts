@@ -1,0 +1,193 @@
+// The rows of research/acp-facts.md, section 3.1: what may be promised for several agents.
+import { describe, expect, test } from 'vitest';
+import type { Capabilities, InitializeResult } from '../../src/acp/shapes.ts';
+import { type Answered, agentsWithVendor, BASELINE, mergeInitialize, offers } from '../../src/router/capabilities.ts';
+
+const answered = (name: string, agentCapabilities: Capabilities | null | undefined, rest: Partial<InitializeResult> = {}): Answered => ({
+  name,
+  title: name.toUpperCase(),
+  result: { protocolVersion: 1, ...(agentCapabilities !== undefined && { agentCapabilities }), ...rest },
+});
+const merged = (...each: readonly (Capabilities | null | undefined)[]) =>
+  mergeInitialize(
+    each.map((capabilities, n) => answered(`agent-${n}`, capabilities)),
+    { version: '9.9.9' },
+  ).agentCapabilities as Record<string, unknown>;
+
+/** A capability object with one thing at `path`. */
+const having = (path: string, value: unknown): Capabilities =>
+  path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Capabilities;
+const at = (value: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], value);
+const isPromised = (value: unknown) => value !== undefined && value !== null && value !== false;
+
+describe('one agent with it is enough for', () => {
+  test.each([
+    ['loadSession', true],
+    ['sessionCapabilities.list', {}],
+    ['sessionCapabilities.resume', {}],
+    ['sessionCapabilities.delete', {}],
+    ['sessionCapabilities.fork', {}],
+    ['sessionCapabilities.archive', {}],
+    ['sessionCapabilities.status', {}],
+    ['sessionCapabilities.title', {}],
+    ['promptCapabilities.embeddedContext', true],
+    ['auth.logout', {}],
+    ['auth.status', {}],
+  ])('%s', (path, value) => {
+    expect(at(merged(having(path, value), {}), path)).toEqual(value);
+    expect(at(merged({}, having(path, value)), path)).toEqual(value);
+    expect(isPromised(at(merged({}, {}), path))).toBe(false);
+  });
+
+  test('a session capability that nobody has heard of yet, with what it says', () => {
+    const path = 'sessionCapabilities.teleport';
+    expect(at(merged({}, having(path, { range: [1, 2] })), path)).toEqual({ range: [1, 2] });
+  });
+});
+
+describe('all agents must have', () => {
+  test.each([
+    ['sessionCapabilities.additionalDirectories', {}],
+    ['sessionCapabilities.systemPrompt', {}],
+    ['promptCapabilities.image', true],
+    ['promptCapabilities.audio', true],
+    ['mcpCapabilities.http', true],
+    ['mcpCapabilities.sse', true],
+  ])('%s', (path, value) => {
+    const has = having(path, value);
+    expect(isPromised(at(merged(has, has, has), path))).toBe(true);
+    for (const lacking of [
+      [has, {}],
+      [{}, has],
+      [has, null],
+      [has, undefined],
+      [has, BASELINE.agentCapabilities],
+    ])
+      expect(isPromised(at(merged(...lacking), path)), JSON.stringify(lacking)).toBe(false);
+  });
+});
+
+describe('what is always or never promised', () => {
+  test('closing a session always is: an agent without it is sent a cancel instead', () => {
+    expect(at(merged({}, {}), 'sessionCapabilities.close')).toEqual({});
+    expect(at(merged(null, having('sessionCapabilities.close', { x: 1 })), 'sessionCapabilities.close')).toEqual({ x: 1 });
+  });
+
+  test.each([
+    ['providers', { list: {} }],
+    ['someFutureCapability', true],
+  ])('%s never is, since nothing routes it', (path, value) => {
+    const has = having(path, value);
+    expect(isPromised(at(merged(has, has), path))).toBe(false);
+  });
+
+  test.each([[null], [false]])('%s means no, just like nothing', (no) => {
+    const all = merged(
+      {
+        loadSession: no,
+        sessionCapabilities: { list: no, additionalDirectories: no },
+        promptCapabilities: { embeddedContext: no },
+        auth: { logout: no },
+      },
+      { sessionCapabilities: no, promptCapabilities: no, mcpCapabilities: no, auth: no },
+    );
+    expect(all).toMatchObject({ loadSession: false, promptCapabilities: { image: false, audio: false, embeddedContext: false } });
+    expect(all.sessionCapabilities).toEqual({ close: {} });
+    expect(all).not.toHaveProperty('auth');
+  });
+
+  test('an agent that was late counts as the least an agent can be, and takes nothing away that one agent suffices for', () => {
+    const rich = { loadSession: true, promptCapabilities: { image: true, embeddedContext: true }, sessionCapabilities: { list: {} } };
+    expect(merged(rich, BASELINE.agentCapabilities)).toMatchObject({
+      loadSession: true,
+      promptCapabilities: { image: false, embeddedContext: true },
+      sessionCapabilities: { list: {} },
+    });
+  });
+
+  test('no agent at all promises nothing', () => {
+    expect(merged()).toMatchObject({
+      loadSession: false,
+      promptCapabilities: { image: false, audio: false, embeddedContext: false },
+      mcpCapabilities: { http: false, sse: false },
+    });
+  });
+});
+
+describe('what vendors add', () => {
+  const agents = [
+    answered(
+      'one',
+      { _meta: { acme: { fast: true } }, sessionCapabilities: { _meta: { acme: 1 } }, auth: { _meta: { acme: 1 }, logout: {} } },
+      {
+        agentInfo: { name: 'one', version: '1.2.3' },
+      },
+    ),
+    answered('two', { _meta: { other: 1 } }),
+  ];
+
+  test('is not merged but listed under the agent it belongs to', () => {
+    const { agentCapabilities } = mergeInitialize(agents, { version: '9.9.9' });
+    expect(agentCapabilities?._meta).toEqual({
+      'acp-switchboard': {
+        agents: {
+          one: { title: 'ONE', version: '1.2.3', _meta: { acme: { fast: true } } },
+          two: { title: 'TWO', _meta: { other: 1 } },
+        },
+      },
+    });
+    expect(agentCapabilities?.sessionCapabilities).not.toHaveProperty('_meta');
+    expect(agentCapabilities?.auth).toEqual({ logout: {} });
+  });
+
+  test('says which agents a vendor method can go to', () => {
+    expect(agentsWithVendor(agents, 'acme')).toEqual(['one']);
+    expect(agentsWithVendor(agents, 'constructor')).toEqual([]);
+    expect(agentsWithVendor([answered('bare', null)], 'acme')).toEqual([]);
+  });
+});
+
+test('the answer is ours by name and version, and speaks version 1', () => {
+  expect(mergeInitialize([answered('one', {}, { agentInfo: { name: 'one', version: '1' } })], { version: '9.9.9' })).toMatchObject({
+    protocolVersion: 1,
+    agentInfo: { name: 'acp-switchboard', version: '9.9.9' },
+  });
+});
+
+test('authentication methods are those of all agents, each under its own name', () => {
+  const { authMethods } = mergeInitialize(
+    [
+      answered('one', {}, { authMethods: [{ id: 'key', name: 'API key' }] }),
+      answered('two', {}, { authMethods: null }),
+      answered('three', {}, { authMethods: [{ id: 'key', name: 'Login', description: 'd' }] }),
+    ],
+    { version: '0' },
+  );
+  expect(authMethods).toEqual([
+    { id: 'one/key', name: 'ONE: API key' },
+    { id: 'three/key', name: 'THREE: Login', description: 'd' },
+  ]);
+});
+
+describe('whether an agent offers something', () => {
+  const result: InitializeResult = {
+    protocolVersion: 1,
+    agentCapabilities: { loadSession: true, sessionCapabilities: { list: {}, resume: null, close: false } },
+  };
+  test.each([
+    [['loadSession'], true],
+    [['sessionCapabilities', 'list'], true],
+    [['sessionCapabilities', 'resume'], false],
+    [['sessionCapabilities', 'close'], false],
+    [['sessionCapabilities', 'fork'], false],
+    [['nothing', 'of', 'the', 'kind'], false],
+  ])('%j: %s', (path, expected) => {
+    expect(offers(result, ...path)).toBe(expected);
+  });
+
+  test('one that has not answered offers nothing', () => {
+    expect(offers(undefined, 'loadSession')).toBe(false);
+    expect(offers({ protocolVersion: 1, agentCapabilities: null }, 'loadSession')).toBe(false);
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type AgentChoice,
+  type AgentOptions,
+  addedOptions,
+  agentOptionId,
+  completeList,
+  NO_OPTIONS,
+  standInFor,
+  withMode,
+  withModel,
+} from '../../src/router/config-options.ts';
+
+const CHOICE: AgentChoice = {
+  current: 'claude',
+  agents: [
+    { name: 'claude', title: 'Claude' },
+    { name: 'codex', title: 'Codex CLI' },
+  ],
+  isLocked: false,
+};
+const MODES = {
+  currentModeId: 'ask',
+  availableModes: [
+    { id: 'ask', name: 'Ask', description: 'asks first' },
+    { id: 'code', name: 'Code', description: null },
+  ],
+};
+const MODELS = {
+  currentModelId: 'm1',
+  availableModels: [
+    { modelId: 'm1', name: 'One', description: 'small' },
+    { modelId: 'm2', name: 'Two' },
+  ],
+};
+const owning = (...ids: readonly string[]): AgentOptions => ({
+  ...NO_OPTIONS,
+  own: ids.map((id) => `{"id":"${id}"}`).join(','),
+  ownIds: ids,
+});
+
+describe('the agent option', () => {
+  test('is a select of all agents, first in the list, with the current one chosen', () => {
+    const [first] = addedOptions(NO_OPTIONS, CHOICE);
+    expect(first).toMatchObject({
+      id: 'agent',
+      category: '_agent',
+      type: 'select',
+      currentValue: 'claude',
+      options: [
+        { value: 'claude', name: 'Claude' },
+        { value: 'codex', name: 'Codex CLI' },
+      ],
+    });
+    expect(JSON.parse(completeList(owning('model'), CHOICE)).map(({ id }: { id: string }) => id)).toEqual(['agent', 'model']);
+  });
+
+  test('offers only the current agent once the session has begun', () => {
+    const [first] = addedOptions(NO_OPTIONS, { ...CHOICE, current: 'codex', isLocked: true });
+    expect(first).toMatchObject({ currentValue: 'codex', options: [{ value: 'codex', name: 'Codex CLI' }] });
+  });
+
+  test('gives way to an option of the agent that has its name', () => {
+    expect(agentOptionId(NO_OPTIONS)).toBe('agent');
+    expect(agentOptionId(owning('model'))).toBe('agent');
+    expect(agentOptionId(owning('agent'))).toBe('switchboard-agent');
+    expect(addedOptions(owning('agent'), CHOICE)[0]?.id).toBe('switchboard-agent');
+  });
+
+  test('has an id of its own also when the agent is itself a switchboard before a switchboard', () => {
+    const options = owning('switchboard-agent', 'agent');
+    expect(options.ownIds).not.toContain(agentOptionId(options));
+  });
+});
+
+describe('options of the agent’s own', () => {
+  test('stay as it wrote them, byte for byte, behind ours', () => {
+    const own = '{ "id":"x", "currentValue" : 1.0,"_meta":{"n":9007199254740993} } , {"id":"\\u0079"}';
+    const list = completeList({ ...NO_OPTIONS, own, ownIds: ['x', 'y'] }, CHOICE);
+    expect(list.endsWith(`,${own}]`)).toBe(true);
+    expect(JSON.parse(list).map(({ id }: { id: string }) => id)).toEqual(['agent', 'x', 'y']);
+  });
+
+  test('that are an empty list leave ours alone in it', () => {
+    expect(JSON.parse(completeList({ ...NO_OPTIONS, own: '' }, CHOICE))).toHaveLength(1);
+  });
+
+  test('need no stand-ins beside them', () => {
+    for (const own of ['{"id":"thought"}', ''])
+      expect(addedOptions({ own, ownIds: ['thought'], modes: MODES, models: MODELS }, CHOICE).map(({ id }) => id)).toEqual(['agent']);
+    expect(standInFor({ own: '', ownIds: [], modes: MODES, models: MODELS }, 'mode')).toBeUndefined();
+  });
+});
+
+describe('an agent that has only modes or models', () => {
+  const options: AgentOptions = { ...NO_OPTIONS, modes: MODES, models: MODELS };
+
+  test('has them as options, since editors look at nothing else once there is a list', () => {
+    expect(addedOptions(options, CHOICE).slice(1)).toEqual([
+      {
+        id: 'mode',
+        name: 'Mode',
+        category: 'mode',
+        type: 'select',
+        currentValue: 'ask',
+        options: [
+          { value: 'ask', name: 'Ask', description: 'asks first' },
+          { value: 'code', name: 'Code' },
+        ],
+      },
+      {
+        id: 'model',
+        name: 'Model',
+        category: 'model',
+        type: 'select',
+        currentValue: 'm1',
+        options: [
+          { value: 'm1', name: 'One', description: 'small' },
+          { value: 'm2', name: 'Two' },
+        ],
+      },
+    ]);
+  });
+
+  test('is set by the request the option stands for', () => {
+    expect(standInFor(options, 'mode')).toBe('mode');
+    expect(standInFor(options, 'model')).toBe('model');
+    expect(standInFor(options, 'agent')).toBeUndefined();
+    expect(standInFor({ ...options, models: undefined }, 'model')).toBeUndefined();
+  });
+
+  test('shows the mode and the model it has changed to, and keeps the rest', () => {
+    const changed = withModel(withMode(options, 'code'), 'm2');
+    expect(addedOptions(changed, CHOICE).map(({ currentValue }) => currentValue)).toEqual(['claude', 'code', 'm2']);
+    expect(changed.modes?.availableModes).toBe(MODES.availableModes);
+    expect(options.modes?.currentModeId).toBe('ask');
+  });
+
+  test('and one that has neither does not get them by being told', () => {
+    expect(withMode(NO_OPTIONS, 'code')).toBe(NO_OPTIONS);
+    expect(withModel(NO_OPTIONS, 'm2')).toBe(NO_OPTIONS);
+  });
+});

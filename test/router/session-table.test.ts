@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest';
+import { type Binding, createSessionTable, type SessionTable } from '../../src/router/session-table.ts';
+import fc from '../generated.ts';
+
+const AGENTS = ['a', 'b', 'c'];
+// Among them ids that look like the aliases of others.
+const IDS = ['x', 'y', 'x~a', 'x~b', 'x~b~2', 'x~c', ''];
+
+/** What a table is asked to do; numbers pick among whatever is there at that moment. */
+type Step = {
+  readonly do: 'mint' | 'adopt' | 'rebind' | 'release' | 'revive' | 'remember';
+  readonly agent: string;
+  readonly nativeId: string;
+  readonly which: number;
+};
+const steps = (kinds: readonly Step['do'][]) =>
+  fc.array(
+    fc.record({
+      do: fc.constantFrom(...kinds),
+      agent: fc.constantFrom(...AGENTS),
+      nativeId: fc.constantFrom(...IDS),
+      which: fc.nat(),
+    }),
+    { maxLength: 60 },
+  );
+
+/** Beside the table, a plain list of the sessions that are in use. */
+function play(history: readonly Step[]): void {
+  const table = createSessionTable();
+  const live = new Map<string, Binding>();
+  const known = new Set<string>();
+  const isLiveAt = (agent: string, nativeId: string) => [...live.values()].find((b) => b.agent === agent && b.nativeId === nativeId);
+  for (const step of history) {
+    const { agent, nativeId, which } = step;
+    const chosen = [...live.keys()][which % Math.max(live.size, 1)];
+    switch (step.do) {
+      case 'mint': {
+        const before = isLiveAt(agent, nativeId);
+        const minted = table.mint(agent, nativeId, '/w');
+        if (before) expect(minted.publicId).toBe(before.publicId);
+        else if (live.has(nativeId)) expect(live.has(minted.publicId)).toBe(false);
+        else expect(minted.publicId).toBe(nativeId);
+        expect(minted).toMatchObject({ agent, nativeId, isLive: true });
+        live.set(minted.publicId, minted);
+        known.add(minted.publicId);
+        break;
+      }
+      case 'adopt': {
+        const before = isLiveAt(agent, nativeId);
+        const adopted = table.adopt(agent, nativeId, '/w');
+        if (before) expect(adopted.publicId).toBe(before.publicId);
+        else expect(live.has(adopted.publicId)).toBe(false);
+        expect(adopted).toMatchObject({ agent, nativeId });
+        expect(table.adopt(agent, nativeId, '/w')).toBe(adopted);
+        known.add(adopted.publicId);
+        break;
+      }
+      case 'rebind': {
+        // An agent does not hand out an id that it is using.
+        if (chosen === undefined || isLiveAt(agent, nativeId)) break;
+        const before = live.get(chosen) as Binding;
+        const rebound = table.rebind(chosen, agent, nativeId);
+        expect(rebound).toEqual({ publicId: chosen, agent, nativeId, cwd: before.cwd, isLive: true });
+        live.set(chosen, rebound);
+        break;
+      }
+      case 'release': {
+        const released = [...known][which % Math.max(known.size, 1)];
+        if (released === undefined) break;
+        table.release(released);
+        expect(table.find(released)).toBeUndefined();
+        live.delete(released);
+        known.delete(released);
+        break;
+      }
+      case 'revive': {
+        const revived = [...known][which % Math.max(known.size, 1)];
+        const binding = revived === undefined ? undefined : table.find(revived);
+        // Loading a session that is in use under another name is the caller's to prevent.
+        if (!binding || (isLiveAt(binding.agent, binding.nativeId) ?? binding).publicId !== binding.publicId) break;
+        table.revive(binding.publicId);
+        live.set(binding.publicId, { ...binding, isLive: true });
+        break;
+      }
+      case 'remember': {
+        const publicId = IDS[which % IDS.length] as string;
+        table.remember({ publicId, agent, nativeId, cwd: '/earlier' });
+        known.add(publicId);
+        break;
+      }
+    }
+    for (const [publicId, binding] of live) {
+      expect(table.find(publicId)).toMatchObject({ publicId, agent: binding.agent, nativeId: binding.nativeId, isLive: true });
+      expect(table.findNative(binding.agent, binding.nativeId)?.publicId).toBe(publicId);
+    }
+  }
+}
+
+describe('whatever the order of things', () => {
+  test('sessions in use never share an id, keep the one they have, and are found from both sides', () => {
+    fc.assert(fc.property(steps(['mint', 'adopt', 'rebind', 'release', 'revive']), play), { numRuns: 1500 });
+  });
+
+  test('what an earlier process wrote down never takes the id or the place of a session in use', () => {
+    fc.assert(fc.property(steps(['mint', 'adopt', 'release', 'remember']), play), { numRuns: 1500 });
+  });
+});
+
+describe('the id of a session', () => {
+  test('is the one its agent gave it', () => {
+    const table = createSessionTable();
+    expect(table.mint('a', 's-1', '/w')).toEqual({ publicId: 's-1', agent: 'a', nativeId: 's-1', cwd: '/w', isLive: true });
+    expect(table.find('s-1')?.agent).toBe('a');
+    expect(table.findNative('a', 's-1')?.publicId).toBe('s-1');
+    expect(table.findNative('b', 's-1')).toBeUndefined();
+  });
+
+  test('is an alias for the later of two that were minted with the same one, while the earlier is in use', () => {
+    const table = createSessionTable();
+    table.mint('a', 's-1', undefined);
+    const later = table.mint('b', 's-1', undefined);
+    expect(later.publicId).toBe('s-1~b');
+    expect(table.find('s-1')?.agent).toBe('a');
+    expect(table.find('s-1~b')).toMatchObject({ agent: 'b', nativeId: 's-1' });
+    expect(table.findNative('b', 's-1')?.publicId).toBe('s-1~b');
+  });
+
+  test('replaces that of an earlier one which is not in use', () => {
+    const table = createSessionTable();
+    table.remember({ publicId: 's-1', agent: 'a', nativeId: 's-1', cwd: undefined });
+    expect(table.mint('b', 's-1', undefined).publicId).toBe('s-1');
+    expect(table.find('s-1')?.agent).toBe('b');
+    expect(table.findNative('a', 's-1')).toBeUndefined();
+  });
+
+  test('is free again once its session is released', () => {
+    const table = createSessionTable();
+    table.mint('a', 's-1', undefined);
+    table.release('s-1');
+    expect(table.find('s-1')).toBeUndefined();
+    expect(table.findNative('a', 's-1')).toBeUndefined();
+    expect(table.mint('b', 's-1', undefined).publicId).toBe('s-1');
+  });
+
+  test('is not an alias that another agent happens to use as its own', () => {
+    const table = createSessionTable();
+    table.mint('a', 's', undefined);
+    table.mint('c', 's~b', undefined);
+    expect(table.mint('b', 's', undefined).publicId).toBe('s~b~2');
+    expect(table.find('s~b')?.agent).toBe('c');
+  });
+});
+
+describe('a session heard of in a list', () => {
+  test('never takes an id that is known for another, in use or not', () => {
+    const table = createSessionTable();
+    table.remember({ publicId: 's-1', agent: 'a', nativeId: 's-1', cwd: undefined });
+    expect(table.adopt('b', 's-1', undefined)).toMatchObject({ publicId: 's-1~b', isLive: false });
+    expect(table.find('s-1')?.agent).toBe('a');
+  });
+
+  test('keeps the id it has', () => {
+    const table = createSessionTable();
+    table.mint('a', 's-1', undefined);
+    table.rebind('s-1', 'b', 'n-7');
+    expect(table.adopt('b', 'n-7', '/elsewhere').publicId).toBe('s-1');
+    expect(table.adopt('a', 's-1', undefined).publicId).toBe('s-1~a');
+  });
+});
+
+describe('a session that changes its agent', () => {
+  test('keeps its id and its folder, and no longer belongs to the first', () => {
+    const table = createSessionTable();
+    table.mint('a', 's-1', '/w');
+    expect(table.rebind('s-1', 'b', 'n-7')).toEqual({ publicId: 's-1', agent: 'b', nativeId: 'n-7', cwd: '/w', isLive: true });
+    expect(table.findNative('a', 's-1')).toBeUndefined();
+    expect(table.findNative('b', 'n-7')?.publicId).toBe('s-1');
+  });
+});
+
+test('giving up a name under which a session was only heard of does not lose the session', () => {
+  const table = createSessionTable();
+  const heardOf = table.adopt('b', 'n-7', undefined);
+  table.mint('a', 's-1', '/w');
+  table.rebind('s-1', 'b', 'n-7');
+  table.release(heardOf.publicId);
+  expect(table.findNative('b', 'n-7')?.publicId).toBe('s-1');
+});
+
+describe('what an earlier process wrote down', () => {
+  const remembered = (table: SessionTable) => table.remember({ publicId: 's~b', agent: 'b', nativeId: 's', cwd: '/old' });
+
+  test('routes its session, which is in use once it is revived', () => {
+    const table = createSessionTable();
+    remembered(table);
+    expect(table.find('s~b')).toEqual({ publicId: 's~b', agent: 'b', nativeId: 's', cwd: '/old', isLive: false });
+    table.revive('s~b');
+    expect(table.find('s~b')?.isLive).toBe(true);
+    expect(table.mint('a', 's~b', undefined).publicId).toBe('s~b~a');
+  });
+
+  test('does not rename a session that its agent has minted anew', () => {
+    // An agent that counts its sessions from one in every life: there was an `s` of another agent then, and there is none now.
+    const table = createSessionTable();
+    table.mint('b', 's', '/new');
+    remembered(table);
+    expect(table.findNative('b', 's')).toMatchObject({ publicId: 's', isLive: true });
+    expect(table.adopt('b', 's', undefined).publicId).toBe('s');
+  });
+
+  test('is forgotten when its agent mints the session anew: one session, one id', () => {
+    const table = createSessionTable();
+    remembered(table);
+    expect(table.mint('b', 's', '/new').publicId).toBe('s');
+    expect(table.find('s~b')).toBeUndefined();
+  });
+
+  test('does not touch a session in use', () => {
+    const table = createSessionTable();
+    table.mint('a', 's~b', '/new');
+    remembered(table);
+    expect(table.find('s~b')).toMatchObject({ agent: 'a', cwd: '/new', isLive: true });
+  });
+
+  test('reviving or releasing what nobody knows does nothing', () => {
+    const table = createSessionTable();
+    table.revive('nobody');
+    table.release('nobody');
+    expect(table.find('nobody')).toBeUndefined();
+  });
+});

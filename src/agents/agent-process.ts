@@ -1,0 +1,122 @@
+// One agent as a child process: started without a shell, in a process group of its own, its stderr kept apart.
+import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { MARK } from '../processes/mark.ts';
+import { treeOf } from '../processes/process-tree.ts';
+import { spawn } from '../processes/spawn.ts';
+import { stopProcess } from '../processes/stop-process.ts';
+import type { AgentSpec } from './defaults.ts';
+import { DEPTH, depthOf, isOurProxy } from './ourselves.ts';
+import { type Cleaner, createStderrTail } from './stderr-tail.ts';
+
+/** How an agent ended: by itself, or because it never began. */
+export type Exit =
+  | { readonly kind: 'exited'; readonly code: number | null; readonly signal: string | null }
+  | { readonly kind: 'unstartable'; readonly why: string };
+
+export type AgentProcess = {
+  /** What the agent says, and what it is told. */
+  readonly fromAgent: Readable;
+  readonly toAgent: Writable;
+  readonly pid: number | undefined;
+  stderrTail(): readonly string[];
+  onExit(listener: (exit: Exit) => void): void;
+  /** EOF, then TERM, then KILL to the whole tree, each after its grace. */
+  stop(): Promise<void>;
+  /** The whole tree, at once. */
+  kill(): void;
+};
+
+/** A grandchild may hold stdout open long after the agent is gone; what the agent itself wrote arrives well within this time. */
+const DRAIN_MS = 250;
+
+export function startAgentProcess(spec: AgentSpec, mark: string, clean?: Cleaner): AgentProcess {
+  if (isOurProxy(spec.command, spec.args)) return stillborn(`it is the switchboard itself; take "${spec.name}" out of agent_servers`);
+  let child: ChildProcess;
+  try {
+    child = spawn(spec.command, [...spec.args], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, ...spec.env, [MARK]: mark, [DEPTH]: String(depthOf(process.env) + 1) },
+      ...(spec.cwd !== undefined && { cwd: spec.cwd }),
+      detached: process.platform !== 'win32', // a group of its own, so that wrappers such as npx end with what they wrap
+      windowsHide: true,
+    });
+  } catch (error) {
+    return stillborn(explain(error as NodeJS.ErrnoException, spec));
+  }
+  const { stdin, stdout, stderr, pid } = child;
+  // Out of descriptors (EMFILE) there are no streams at all, and the error event is still to come.
+  if (!stdin || !stdout || !stderr) {
+    child.on('error', () => {});
+    return stillborn('this process has too many files open; close sessions or raise the limit (ulimit -n)');
+  }
+  const tail = createStderrTail(stderr, clean);
+  // Writes may fail at any time, with whoever reads the frames looking elsewhere; an unheard error would end the process.
+  stdin.on('error', () => {});
+  stdout.on('error', () => {});
+
+  const exit = onceExited();
+  child.on('error', (error: NodeJS.ErrnoException) => {
+    if (pid === undefined) exit.happened({ kind: 'unstartable', why: explain(error, spec) });
+  });
+  child.on('exit', (code, signal) => {
+    const over = () => exit.happened({ kind: 'exited', code, signal });
+    let timer: NodeJS.Timeout | undefined;
+    // While nobody reads, what the agent has said waits; its end must not overtake it.
+    const drain = () => {
+      if (stdout.isPaused()) stdout.once('resume', drain);
+      else timer ??= setTimeout(over, DRAIN_MS);
+    };
+    drain();
+    child.once('close', () => {
+      clearTimeout(timer);
+      over();
+    });
+  });
+  const tree = treeOf(child);
+  return {
+    fromAgent: stdout,
+    toAgent: stdin,
+    pid,
+    stderrTail: tail.lines,
+    onExit: exit.listen,
+    stop: () => stopProcess(tree, () => stdin.end(), spec.timeouts.stopGraceMs),
+    kill: () => tree.end('kill'),
+  };
+}
+
+function onceExited(): { happened(exit: Exit): void; listen(listener: (exit: Exit) => void): void } {
+  let exit: Exit | undefined;
+  const listeners: ((exit: Exit) => void)[] = [];
+  return {
+    happened(how) {
+      if (exit) return;
+      exit = how;
+      for (const listener of listeners) listener(how);
+    },
+    listen: (listener) => void (exit ? listener(exit) : listeners.push(listener)),
+  };
+}
+
+/** A process that there is not; whoever started it hears so in the same way as of any other end. */
+function stillborn(why: string): AgentProcess {
+  return {
+    fromAgent: new PassThrough(),
+    toAgent: new PassThrough().resume(),
+    pid: undefined,
+    stderrTail: () => [],
+    onExit: (listener) => void setImmediate(listener, { kind: 'unstartable', why }),
+    stop: async () => {},
+    kill: () => {},
+  };
+}
+
+function explain(error: NodeJS.ErrnoException, spec: AgentSpec): string {
+  if (spec.cwd !== undefined && !existsSync(spec.cwd)) return 'its cwd does not exist';
+  if (error.code === 'ENOENT') return 'the command was not found';
+  if (error.code === 'EACCES') return 'the command is not executable';
+  if (error.code === 'EAGAIN' || error.code === 'ENOMEM')
+    return `the system cannot start another process now (${error.code}); end some and try again`;
+  return error.code ?? 'unknown error';
+}

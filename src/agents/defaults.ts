@@ -1,0 +1,59 @@
+// What an agent is once its options are read: every setting present. Kept apart from options.ts so that nothing here needs zod.
+import type { AgentOptions } from './options.ts';
+
+/** One configured agent, ready to be started. */
+export type AgentSpec = {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly label?: string;
+  readonly timeouts: { readonly initializeMs: number; readonly cancelMs: number; readonly stopGraceMs: number; readonly stallMs: number };
+  /** What happens when a turn has been silent for `stallMs`, besides telling the user. */
+  readonly onStall: 'notice' | 'cancel' | 'end';
+  /** `session`: one process for each session, for agents that can hold only one. */
+  readonly isolation: 'shared' | 'session';
+  /** How the tools we lend reach it. */
+  readonly mcpTransport: 'auto' | 'acp' | 'http' | 'stdio' | 'off';
+  readonly restart: { readonly enabled: boolean; readonly max: number; readonly windowS: number };
+};
+
+/** The settings of an agent whose options leave them out. */
+export const AGENT_DEFAULTS = {
+  timeouts: { initializeMs: 30_000, cancelMs: 10_000, stopGraceMs: 3_000, stallMs: 60_000 },
+  onStall: 'notice',
+  isolation: 'shared',
+  mcpTransport: 'auto',
+  restart: { enabled: true, max: 5, windowS: 60 },
+} as const;
+
+/** What an agent may be called. `/` parts an agent from its auth method id on the wire, `~` an alias from its session id. */
+export const AGENT_NAME = /^[A-Za-z0-9][\w.-]*$/;
+
+/** Fills in what a valid `agent_servers` entry leaves out. */
+export function agentSpec(name: string, options: AgentOptions): AgentSpec {
+  const { timeouts, restart } = AGENT_DEFAULTS;
+  return {
+    name,
+    command: options.command,
+    args: options.args ?? [],
+    env: options.env ?? {},
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+    ...(options.label !== undefined && { label: options.label }),
+    timeouts: {
+      initializeMs: options.timeouts?.initialize_ms ?? timeouts.initializeMs,
+      cancelMs: options.timeouts?.cancel_ms ?? timeouts.cancelMs,
+      stopGraceMs: options.timeouts?.stop_grace_ms ?? timeouts.stopGraceMs,
+      stallMs: options.timeouts?.stall_ms ?? timeouts.stallMs,
+    },
+    onStall: options.on_stall ?? AGENT_DEFAULTS.onStall,
+    isolation: options.isolation ?? AGENT_DEFAULTS.isolation,
+    mcpTransport: options.mcp_transport ?? AGENT_DEFAULTS.mcpTransport,
+    restart: {
+      enabled: options.restart?.enabled ?? restart.enabled,
+      max: options.restart?.max ?? restart.max,
+      windowS: options.restart?.window_s ?? restart.windowS,
+    },
+  };
+}

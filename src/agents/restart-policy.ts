@@ -1,0 +1,52 @@
+// When an agent that failed may be tried again. Pure: the time is handed in.
+
+export type RestartOptions = { readonly max: number; readonly windowS: number };
+
+export type Refusal = { readonly kind: 'backing-off' | 'crash-loop'; readonly waitMs: number };
+
+export type RestartPolicy = {
+  /** Why it may not be started now; undefined when it may. */
+  refusal(nowMs: number): Refusal | undefined;
+  /** It did not get as far as its answer to initialize. */
+  failedToStart(nowMs: number): void;
+  started(): void;
+  /** It died after it had been ready. */
+  crashed(nowMs: number): void;
+  readonly restarts: number;
+};
+
+const FIRST_BACK_OFF_MS = 1000;
+const LONGEST_BACK_OFF_MS = 60_000;
+
+export function createRestartPolicy({ max, windowS }: RestartOptions): RestartPolicy {
+  const windowMs = windowS * 1000;
+  let crashes: number[] = [];
+  let failures = 0;
+  let notBeforeMs = 0;
+  let restarts = 0;
+  return {
+    refusal(nowMs) {
+      if (nowMs < notBeforeMs) return { kind: 'backing-off', waitMs: notBeforeMs - nowMs };
+      crashes = crashes.filter((at) => nowMs - at < windowMs);
+      const [oldest] = crashes;
+      // Once enough of the crashes have passed out of the window it may try again: what was wrong may have been mended.
+      if (oldest !== undefined && crashes.length > max) return { kind: 'crash-loop', waitMs: oldest + windowMs - nowMs };
+      return undefined;
+    },
+    failedToStart(nowMs) {
+      notBeforeMs = nowMs + Math.min(FIRST_BACK_OFF_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
+      failures++;
+    },
+    started() {
+      failures = 0;
+      notBeforeMs = 0;
+    },
+    crashed(nowMs) {
+      crashes.push(nowMs);
+      restarts++;
+    },
+    get restarts() {
+      return restarts;
+    },
+  };
+}

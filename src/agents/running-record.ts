@@ -1,0 +1,103 @@
+// What runs, on disk, in one file for each proxy: every child's number and start time, so that the next start can end what a killed
+// proxy left behind, and how the agents are, so that another command can tell.
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { startTimeOf } from '../processes/process-table.ts';
+import { posixTree } from '../processes/process-tree.ts';
+
+/** A number may belong to another program by now; together with the start time it cannot. */
+export type ProcessId = { readonly pid: number; readonly startTime: string | undefined };
+
+export type RunningRecord = {
+  readonly owner: ProcessId;
+  /** What all children of this proxy have in their environment. */
+  readonly mark: string;
+  readonly children: readonly ProcessId[];
+  /** By agent; what it is made of is the proxy's business. */
+  readonly health: Readonly<Record<string, unknown>>;
+};
+
+export type RunningRecordWriter = {
+  childStarted(pid: number): void;
+  /** Writes only what has changed. */
+  healthIs(health: RunningRecord['health']): void;
+  /** All our children are gone. */
+  clear(): void;
+};
+
+const recordsDir = (stateDir: string): string => path.join(stateDir, 'running');
+
+export function createRunningRecord(stateDir: string, mark: string, onProblem: (error: unknown) => void): RunningRecordWriter {
+  const dir = recordsDir(stateDir);
+  const file = path.join(dir, `${process.pid}-${mark}.json`);
+  const owner = { pid: process.pid, startTime: startTimeOf(process.pid) };
+  let children: readonly ProcessId[] = [];
+  let health: RunningRecord['health'] = {};
+  let written = '';
+
+  function write(): void {
+    const text = JSON.stringify({ owner, mark, children, health } satisfies RunningRecord);
+    if (text === written) return;
+    written = text;
+    try {
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      // Never half a record: whoever reads it now must not take us for gone.
+      writeFileSync(`${file}.tmp`, text, { mode: 0o600 });
+      renameSync(`${file}.tmp`, file);
+    } catch (error) {
+      onProblem(error);
+    }
+  }
+  return {
+    childStarted(pid) {
+      children = [...children.filter((child) => posixTree(child.pid).isAlive()), { pid, startTime: startTimeOf(pid) }];
+      write();
+    },
+    healthIs(now) {
+      health = now;
+      if (children.length > 0) write();
+    },
+    clear() {
+      children = [];
+      try {
+        for (const name of [file, `${file}.tmp`]) rmSync(name, { force: true });
+      } catch (error) {
+        onProblem(error);
+      }
+    },
+  };
+}
+
+export type FoundRecord = { readonly file: string; readonly record: RunningRecord | undefined };
+
+/** All records there are; undefined for a file that is none. */
+export function readRunningRecords(stateDir: string): readonly FoundRecord[] {
+  const dir = recordsDir(stateDir);
+  let names: readonly string[];
+  try {
+    names = readdirSync(dir).filter((name) => name.endsWith('.json'));
+  } catch {
+    return [];
+  }
+  return names.map((name) => ({ file: path.join(dir, name), record: read(path.join(dir, name)) }));
+}
+
+/** Whether that very process still runs. */
+export function isRunning({ pid, startTime }: ProcessId): boolean {
+  return startTime !== undefined && startTimeOf(pid) === startTime;
+}
+
+function read(file: string): RunningRecord | undefined {
+  try {
+    const value = JSON.parse(readFileSync(file, 'utf8'));
+    const isRecord =
+      typeof value?.owner?.pid === 'number' &&
+      typeof value.mark === 'string' &&
+      value.mark !== '' &&
+      Array.isArray(value.children) &&
+      value.children.every((child: unknown) => typeof (child as ProcessId | null)?.pid === 'number');
+    return isRecord ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

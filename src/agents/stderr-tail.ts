@@ -1,0 +1,33 @@
+// The last lines an agent wrote to stderr: what a person wants to see when it failed.
+import type { Readable } from 'node:stream';
+
+const MAX_LINES = 200;
+const MAX_LINE_CHARACTERS = 2000;
+
+/** Takes secrets out of text that comes in pieces: passes on what is sure by now, holds back what may be the beginning of one. */
+export type Cleaner = { push(text: string): string; pending(): string };
+
+const AS_IT_IS: Cleaner = { push: (text) => text, pending: () => '' };
+
+/** Cleaned before it is cut to length: half a secret would not be known for one. */
+export function createStderrTail(stderr: Readable, clean: Cleaner = AS_IT_IS): { lines(): readonly string[] } {
+  const lines: string[] = [];
+  let rest = '';
+  stderr.setEncoding('utf8');
+  stderr.on('error', () => {});
+  stderr.on('data', (text: string) => {
+    const parts = (rest + clean.push(text)).split('\n');
+    rest = (parts.pop() ?? '').slice(-MAX_LINE_CHARACTERS);
+    for (const line of parts) lines.push(shown(line));
+    if (lines.length > MAX_LINES) lines.splice(0, lines.length - MAX_LINES);
+  });
+  return {
+    lines() {
+      const unsure = (rest + clean.pending()).split('\n');
+      const last = (unsure.pop() ?? '').slice(-MAX_LINE_CHARACTERS);
+      return [...lines, ...unsure.map(shown), ...(last === '' ? [] : [last])].slice(-MAX_LINES);
+    },
+  };
+}
+
+const shown = (line: string): string => line.slice(0, MAX_LINE_CHARACTERS).trimEnd();

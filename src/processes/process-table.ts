@@ -1,0 +1,62 @@
+// What can be asked about processes that are not our children. Linux answers from /proc, other systems through ps.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { MARK } from './mark.ts';
+
+/** When a process began, as text that is the same each time and differs for another process of the same number; undefined when there is none. */
+export function startTimeOf(pid: number): string | undefined {
+  try {
+    if (process.platform === 'win32') return undefined;
+    if (process.platform !== 'linux')
+      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;
+    const { state, startTime } = statOf(pid);
+    return state === 'Z' ? undefined : startTime;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The second field of a stat line is the name in parentheses, which may hold anything, so the others are counted from behind it. */
+function statOf(pid: number) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0], group: Number(fields[2]), startTime: fields[19] };
+}
+
+/**
+ * Whether a group has a member that is more than a zombie: where nobody collects those, they stay for ever. Linux only.
+ * Looked at more than once before the answer is no: a member that forks and dies between the listing and the look hides its child.
+ */
+export function hasLivingMember(group: number): boolean {
+  for (let look = 0; look < 3; look++) if (readdirSync('/proc').some((name) => isLivingMember(name, group))) return true;
+  return false;
+}
+
+function isLivingMember(name: string, group: number): boolean {
+  if (!/^\d+$/.test(name)) return false;
+  try {
+    const stat = statOf(Number(name));
+    return stat.group === group && stat.state !== 'Z';
+  } catch {
+    return false; // gone meanwhile
+  }
+}
+
+export type Marked = { readonly pid: number; readonly group: number };
+
+/** Processes whose environment carries `mark`, wherever they have gone since. Linux only; elsewhere groups must do. */
+export function processesMarked(mark: string): readonly Marked[] {
+  if (process.platform !== 'linux') return [];
+  const wanted = `${MARK}=${mark}`;
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const pid = Number(name);
+        const isMarked = readFileSync(`/proc/${name}/environ`, 'latin1').split('\0').includes(wanted);
+        return isMarked ? [{ pid, group: statOf(pid).group }] : [];
+      } catch {
+        return []; // gone meanwhile, or another user's
+      }
+    });
+}

@@ -1,0 +1,139 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { isGroupRunning, isRunning, script, start } from './programs.ts';
+
+function newFolder(): string {
+  const folder = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-agents-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+describe('an agent that cannot be started says why:', () => {
+  test('its command is missing', async () => {
+    for (const command of ['/no/such/command', 'no-such-command-anywhere'])
+      expect(await start(script('', { command })).exit).toEqual({ kind: 'unstartable', why: expect.stringContaining('not found') });
+  });
+
+  test('its command is not executable', async () => {
+    const command = path.join(newFolder(), 'agent');
+    writeFileSync(command, '#!/bin/sh\n', { mode: 0o644 });
+    expect(await start(script('', { command })).exit).toEqual({ kind: 'unstartable', why: expect.stringContaining('not executable') });
+  });
+
+  test('its folder is missing', async () => {
+    const cwd = path.join(newFolder(), 'gone');
+    expect(await start(script('', { cwd })).exit).toEqual({ kind: 'unstartable', why: expect.stringContaining('cwd does not exist') });
+  });
+
+  test.each([
+    ['its folder is a file', () => ({ cwd: import.meta.filename })],
+    ['its environment is too big for the system', () => ({ env: { BIG: 'x'.repeat(4_000_000) } })],
+    ['an argument has a zero byte in it', () => ({ args: ['a\0b'] })],
+  ])('%s', async (_, options) => {
+    const { agent, exit } = start(script('', options()));
+    expect(await exit).toEqual({ kind: 'unstartable', why: expect.any(String) });
+    expect(agent.pid).toBeUndefined();
+    // Whoever talks to it meanwhile does not have to know.
+    agent.toAgent.write('{}\n');
+    agent.kill();
+    await agent.stop();
+  });
+
+  test('and whoever asks later hears the same', async () => {
+    const { agent, exit } = start(script('', { command: '/no/such/command' }));
+    const first = await exit;
+    expect(await new Promise((resolve) => agent.onExit(resolve))).toEqual(first);
+  });
+});
+
+describe('an agent is started', () => {
+  test('without a shell: its arguments are what they are', async () => {
+    const args = ['$HOME', '; echo no', '*', "it's", ''];
+    const { said, exit } = start(
+      script('', { args: ['-e', 'process.stdout.write(JSON.stringify(process.argv.slice(1)))', '--', ...args] }),
+    );
+    await exit;
+    expect(JSON.parse(said())).toEqual(args);
+  });
+
+  test('with our environment and its own over it, in its folder', async () => {
+    const cwd = newFolder();
+    vi.stubEnv('FROM_US', 'ours');
+    vi.stubEnv('FROM_BOTH', 'ours');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const tell = 'process.stdout.write([process.env.FROM_US, process.env.FROM_BOTH, process.env.FROM_IT, process.cwd()].join())';
+    const { said, exit } = start(script(tell, { cwd, env: { FROM_BOTH: 'its own', FROM_IT: '1' } }));
+    await exit;
+    expect(said()).toBe(`ours,its own,1,${cwd}`);
+  });
+
+  test('as the leader of a group of its own', async () => {
+    const { agent, says } = start(script("setInterval(() => {}, 1000); process.stdout.write('ready')"));
+    await says('ready');
+    expect(isGroupRunning(agent.pid as number)).toBe(true);
+    agent.kill();
+    await vi.waitFor(() => expect(isGroupRunning(agent.pid as number)).toBe(false), { timeout: 10_000 });
+  });
+});
+
+describe('the end of an agent', () => {
+  test('is told with its code, to all who asked, once', async () => {
+    const { agent, exit } = start(script('process.exit(41)'));
+    const listener = vi.fn();
+    agent.onExit(listener);
+    expect(await exit).toEqual({ kind: 'exited', code: 41, signal: null });
+    expect(await new Promise((resolve) => agent.onExit(resolve))).toEqual({ kind: 'exited', code: 41, signal: null });
+    expect(listener).toHaveBeenCalledTimes(1);
+  });
+
+  test('is told with its signal', async () => {
+    expect(await start(script("process.kill(process.pid, 'SIGKILL')")).exit).toEqual({ kind: 'exited', code: null, signal: 'SIGKILL' });
+  });
+
+  test('is told after everything it wrote, also when that is read a little late', async () => {
+    const { agent, said, exit } = start(script("process.stdout.write('x'.repeat(50_000) + 'last'); process.stderr.write('why')"));
+    agent.fromAgent.pause();
+    let saidAtExit: number | undefined;
+    agent.onExit(() => {
+      saidAtExit = said().length;
+    });
+    await vi.waitFor(() => expect(() => process.kill(agent.pid as number, 0)).toThrow(), { interval: 5, timeout: 10_000 }); // over, and cleared away by us
+    agent.fromAgent.resume();
+    await exit;
+    expect(saidAtExit).toBe(50_004);
+    expect(agent.stderrTail()).toEqual(['why']);
+  });
+
+  test('is told soon though a child of its own holds its output open', async () => {
+    const { agent, says, said, exit } = start(
+      script(
+        `const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
+         process.stdout.write(child.pid + ' ready', () => process.exit(5));`,
+      ),
+    );
+    await says('ready');
+    const begin = performance.now();
+    expect(await exit).toEqual({ kind: 'exited', code: 5, signal: null });
+    expect(performance.now() - begin).toBeLessThan(5000);
+    const child = Number.parseInt(said(), 10);
+    expect(isRunning(child)).toBe(true);
+    agent.kill();
+    await vi.waitFor(() => expect(isRunning(child)).toBe(false), { timeout: 10_000 });
+  });
+
+  test('that an agent which never reads meets does not break whoever writes to it', async () => {
+    const { agent, exit } = start(script('setTimeout(() => process.exit(0), 50)'));
+    for (let n = 0; n < 50; n++) agent.toAgent.write('x'.repeat(100_000));
+    expect(await exit).toMatchObject({ kind: 'exited', code: 0 });
+    agent.toAgent.write('late');
+    await new Promise(setImmediate);
+  });
+});
+
+test('the last 200 lines of what it says on stderr are kept', async () => {
+  const { agent, exit } = start(script("for (let n = 0; n < 1000; n++) process.stderr.write('line ' + n + '\\n')"));
+  await exit;
+  expect(agent.stderrTail()).toEqual(Array.from({ length: 200 }, (_, n) => `line ${800 + n}`));
+});

@@ -1,0 +1,62 @@
+// Real little programs as agents, each in a process group of its own, ended with the test whatever comes of it.
+import { readdirSync, readFileSync } from 'node:fs';
+import { onTestFinished } from 'vitest';
+import { type AgentProcess, type Exit, startAgentProcess } from '../../src/agents/agent-process.ts';
+import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
+
+type Options = Parameters<typeof agentSpec>[1];
+
+/** A program given as the text of a script, in plain JavaScript. */
+export const script = (text: string, more: Partial<Options> = {}): AgentSpec =>
+  agentSpec('agent', { command: process.execPath, args: ['-e', text], ...more });
+
+export function start(spec: AgentSpec) {
+  const agent = startAgentProcess(spec, 'test-mark');
+  onTestFinished(() => agent.kill());
+  let text = '';
+  agent.fromAgent.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  return {
+    agent,
+    said: () => text,
+    /** Until it has said so. */
+    async says(what: string): Promise<void> {
+      while (!text.includes(what)) await new Promise((resolve) => agent.fromAgent.once('data', resolve));
+    },
+    exit: exitOf(agent),
+  };
+}
+
+function exitOf(agent: AgentProcess): Promise<Exit> {
+  return new Promise((resolve) => agent.onExit(resolve));
+}
+
+/** Whether a process still runs. One that is over and only waits to be cleared away by the system does not. */
+export const isRunning = (pid: number): boolean => running(({ pid: own }) => own === pid, pid);
+
+/** Whether anything of a process group still runs. */
+export const isGroupRunning = (leader: number): boolean => running(({ group }) => group === leader, -leader);
+
+function running(isMeant: (process: { pid: number; group: number }) => boolean, target: number): boolean {
+  if (process.platform === 'linux') return livingProcesses().some(isMeant);
+  try {
+    process.kill(target, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function livingProcesses() {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return state === 'Z' || state === 'X' ? [] : [{ pid: Number(name), group: Number(group) }];
+    } catch {
+      return []; // gone meanwhile
+    }
+  });
+}

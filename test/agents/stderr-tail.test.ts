@@ -1,0 +1,79 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { createStderrTail } from '../../src/agents/stderr-tail.ts';
+import { createSecrets } from '../../src/log/redact.ts';
+import { createRedactStream } from '../../src/log/redact-stream.ts';
+import fc from '../generated.ts';
+
+async function tailOf(...chunks: readonly (string | Buffer)[]): Promise<readonly string[]> {
+  const stderr = new PassThrough({ highWaterMark: 1 << 30 });
+  const tail = createStderrTail(stderr);
+  for (const chunk of chunks) stderr.write(chunk);
+  await new Promise(setImmediate);
+  return tail.lines();
+}
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => `line ${n}`);
+
+describe('the tail of stderr', () => {
+  test('is nothing when nothing was said', async () => {
+    expect(await tailOf()).toEqual([]);
+  });
+
+  test('is the lines, with a last one that is not yet ended', async () => {
+    expect(await tailOf('one\ntwo\r\n\nthr')).toEqual(['one', 'two', '', 'thr']);
+  });
+
+  test('is the last 200 of many', async () => {
+    const lines = numbered(1000);
+    expect(await tailOf(`${lines.join('\n')}\n`)).toEqual(lines.slice(-200));
+  });
+
+  test('counts a line that is not yet ended among them', async () => {
+    const lines = numbered(1000);
+    expect(await tailOf(lines.join('\n'))).toEqual(lines.slice(-200));
+  });
+
+  test('is the same however it is cut, also inside a character', async () => {
+    const bytes = Buffer.from('é one\n\u{1f600} two\nthree é');
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat({ max: bytes.length })), async (places) => {
+        const edges = [0, ...places.sort((a, b) => a - b), bytes.length];
+        const chunks = edges.slice(1).map((edge, k) => bytes.subarray(edges[k], edge));
+        expect(await tailOf(...chunks)).toEqual(['é one', '\u{1f600} two', 'three é']);
+      }),
+    );
+  });
+
+  test('is short though a line never ends', async () => {
+    const lines = await tailOf(...Array.from({ length: 200 }, () => 'x'.repeat(10_000)));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.length).toBeLessThanOrEqual(2000);
+  });
+
+  test('is short though every line is long', async () => {
+    const lines = await tailOf(...Array.from({ length: 300 }, () => `${'x'.repeat(10_000)}\n`));
+    expect(lines).toHaveLength(200);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(2000);
+  });
+
+  test('survives a stream that breaks', async () => {
+    const stderr = new PassThrough();
+    const tail = createStderrTail(stderr);
+    stderr.write('last words\n');
+    await new Promise(setImmediate);
+    stderr.destroy(new Error('EIO'));
+    await new Promise(setImmediate);
+    expect(tail.lines()).toEqual(['last words']);
+  });
+});
+
+test('a secret is not cut in half before it is known for one, neither by two writes nor by the length of a line', async () => {
+  const secrets = createSecrets();
+  secrets.add('K', 'a-secret-of-some-length');
+  const stderr = new PassThrough({ highWaterMark: 1 << 30 });
+  const tail = createStderrTail(stderr, createRedactStream(secrets));
+  stderr.write('it is a-secret-of');
+  stderr.write(`-some-length\n${'x'.repeat(1990)}a-secret-of-some-length\nlast`);
+  await new Promise(setImmediate);
+  expect(tail.lines()).toEqual(['it is [redacted:K]', `${'x'.repeat(1990)}[redacted:`, 'last']);
+});

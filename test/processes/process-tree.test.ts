@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { posixTree, windowsTree } from '../../src/processes/process-tree.ts';
+
+describe('a tree on Windows', () => {
+  const commands: string[][] = [];
+  const tree = (hasExited: boolean) =>
+    windowsTree(
+      4711,
+      () => hasExited,
+      (command, args) => void commands.push([command, ...args]),
+    );
+  test('is asked to end with all its children, and then made to', () => {
+    tree(false).end('term');
+    tree(false).end('kill');
+    expect(commands).toEqual([
+      ['taskkill', '/PID', '4711', '/T'],
+      ['taskkill', '/PID', '4711', '/T', '/F'],
+    ]);
+  });
+  test('lives as long as its root', () => {
+    expect(tree(false).isAlive()).toBe(true);
+    expect(tree(true).isAlive()).toBe(false);
+  });
+});
+
+describe('a tree on POSIX', () => {
+  const failing = (code: string) => () => {
+    throw Object.assign(new Error(code), { code });
+  };
+  test('is signalled as a group', () => {
+    const signals: unknown[] = [];
+    const tree = posixTree(4711, undefined, (pid, signal) => void signals.push([pid, signal]));
+    tree.end('term');
+    tree.end('kill');
+    expect(signals).toEqual([
+      [-4711, 'SIGTERM'],
+      [-4711, 'SIGKILL'],
+    ]);
+  });
+  test('is gone when there is no such group, which is no error', () => {
+    const tree = posixTree(4711, undefined, failing('ESRCH'));
+    expect(tree.isAlive()).toBe(false);
+    expect(() => tree.end('kill')).not.toThrow();
+  });
+  test('is not taken for gone because we may not signal it', () => {
+    expect(posixTree(4711, undefined, failing('EPERM')).isAlive()).toBe(true);
+  });
+});

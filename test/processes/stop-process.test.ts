@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import type { ProcessTree } from '../../src/processes/process-tree.ts';
+import { stopProcess } from '../../src/processes/stop-process.ts';
+import { isGroupRunning, isRunning, script, start } from '../agents/programs.ts';
+
+const SHORT = { timeouts: { stop_grace_ms: 100 } };
+const PATIENT = { timeouts: { stop_grace_ms: 10_000 } };
+const tellsTerm = "process.on('SIGTERM', () => require('fs').writeSync(2, 'got TERM\\n'));";
+const staysAlive = 'setInterval(() => {}, 1000);';
+/** A child of its own in the same group, which says its number through its parent. */
+const withChild = (text: string) =>
+  `const { spawn } = require('child_process');
+   const child = spawn(process.execPath, ['-e', ${JSON.stringify(`${text} process.stdout.write('child ready')`)}], { stdio: ['ignore', 'pipe', 'ignore'] });
+   child.stdout.once('data', () => process.stdout.write(child.pid + ' ready\\n'));`;
+
+describe('stopping a process', () => {
+  test('that ends at the end of its input sends it no signal', async () => {
+    const { agent, says, exit } = start(
+      script(`${tellsTerm} process.stdin.resume().on('end', () => process.exit(7)); process.stdout.write('ready');`, PATIENT),
+    );
+    await says('ready');
+    await agent.stop();
+    expect(await exit).toEqual({ kind: 'exited', code: 7, signal: null });
+    expect(agent.stderrTail()).toEqual([]);
+  });
+
+  test('lets it finish what it was told before', async () => {
+    const { agent, says, said, exit } = start(
+      script(
+        `let text = ''; process.stdin.setEncoding('utf8').on('data', (chunk) => { text += chunk; });
+         process.stdin.on('end', () => process.stdout.write('heard ' + text.length)); process.stdout.write('ready ');`,
+        PATIENT,
+      ),
+    );
+    await says('ready');
+    agent.toAgent.write('x'.repeat(300_000));
+    await agent.stop();
+    await exit;
+    expect(said()).toBe('ready heard 300000');
+  });
+
+  test('that ignores the end of its input is sent TERM once the grace period is over', async () => {
+    const { agent, says, exit } = start(
+      script(`${tellsTerm} process.on('SIGTERM', () => process.exit(3)); ${staysAlive} process.stdout.write('ready');`, SHORT),
+    );
+    await says('ready');
+    const begin = performance.now();
+    await agent.stop();
+    expect(performance.now() - begin).toBeGreaterThan(80);
+    expect(await exit).toEqual({ kind: 'exited', code: 3, signal: null });
+    expect(agent.stderrTail()).toEqual(['got TERM']);
+  });
+
+  test('that ignores both is killed, and so is its child', async () => {
+    const deaf = `${tellsTerm} ${staysAlive}`;
+    const { agent, says, said, exit } = start(script(`${deaf} ${withChild(deaf)}`, SHORT));
+    await says('ready');
+    const child = Number.parseInt(said(), 10);
+    expect(isRunning(child)).toBe(true);
+    await agent.stop();
+    expect(await exit).toEqual({ kind: 'exited', code: null, signal: 'SIGKILL' });
+    expect(agent.stderrTail()).toEqual(['got TERM']);
+    expect(isGroupRunning(agent.pid as number)).toBe(false);
+    expect(isRunning(child)).toBe(false);
+  });
+
+  test('that ends by itself but leaves a child behind ends the child too', async () => {
+    const { agent, says, said, exit } = start(
+      script(`${withChild(staysAlive)} process.stdin.resume().on('end', () => process.exit(0));`, SHORT),
+    );
+    await says('ready');
+    const child = Number.parseInt(said(), 10);
+    await agent.stop();
+    expect(await exit).toMatchObject({ code: 0 });
+    expect(isGroupRunning(agent.pid as number)).toBe(false);
+    expect(isRunning(child)).toBe(false);
+  });
+
+  test('that has ended already is done at once', async () => {
+    const { agent, exit } = start(script('', PATIENT));
+    await exit;
+    const begin = performance.now();
+    await agent.stop();
+    expect(performance.now() - begin).toBeLessThan(1000);
+  });
+
+  test('that never began is done at once', async () => {
+    const { agent, exit } = start(script('', { ...PATIENT, command: '/no/such/command' }));
+    await agent.stop();
+    expect(await exit).toMatchObject({ kind: 'unstartable' });
+  });
+});
+
+describe('the steps', () => {
+  /** A tree that lives until `lastStep`, and notes what is done to it. */
+  function treeThatEndsAt(lastStep: 'eof' | 'term' | 'kill' | 'never') {
+    const steps: string[] = [];
+    const tree: ProcessTree = { isAlive: () => !steps.includes(lastStep), end: (how) => void steps.push(how) };
+    return { steps, stop: stopProcess(tree, () => void steps.push('eof'), 60) };
+  }
+
+  test.each([
+    ['eof', ['eof']],
+    ['term', ['eof', 'term']],
+    ['kill', ['eof', 'term', 'kill']],
+    ['never', ['eof', 'term', 'kill']],
+  ] as const)('for a tree that ends at %s are %j', async (lastStep, expected) => {
+    const { steps, stop } = treeThatEndsAt(lastStep);
+    await stop;
+    expect(steps).toEqual(expected);
+  });
+});

@@ -1,0 +1,49 @@
+// Puts an `Asked` together, and makes an error while doing so into a request that nothing allows.
+import type { Asked, Place } from './asked.ts';
+import { resolvePath } from './path.ts';
+import type { Analysis } from './shell/analyse.ts';
+
+export type Facts = Partial<Omit<Asked, 'agent' | 'session' | 'cwd' | 'home' | 'interactive'>> & Pick<Asked, 'action' | 'evidence'>;
+
+export function ask(place: Place, facts: () => Facts): Asked {
+  const empty: Asked = {
+    agent: place.agent,
+    session: place.session,
+    cwd: place.cwd === '' ? '' : resolvePath('/', place.cwd),
+    home: place.home === undefined ? undefined : resolvePath('/', place.home),
+    interactive: place.interactive ?? true,
+    action: 'other',
+    claims: [],
+    tool: undefined,
+    mcp: undefined,
+    commands: [],
+    opaque: [],
+    isUnreadable: false,
+    paths: [],
+    hosts: [],
+    texts: [],
+    evidence: 'none',
+  };
+  try {
+    const given = facts();
+    const hosts = [...new Set([...(given.hosts ?? []), ...(given.commands ?? []).flatMap((command) => command.hosts)])];
+    return { ...empty, ...given, hosts };
+  } catch (error) {
+    // Whatever could not be looked through could be anything, an execution included.
+    return {
+      ...empty,
+      action: 'execute',
+      claims: ['read', 'edit', 'other'],
+      opaque: ['an error while it was read'],
+      isUnreadable: error instanceof RangeError,
+    };
+  }
+}
+
+export function together(analyses: readonly Analysis[]): Analysis {
+  return {
+    commands: analyses.flatMap(({ commands }) => commands),
+    opaque: [...new Set(analyses.flatMap(({ opaque }) => opaque))],
+    isUnreadable: analyses.some(({ isUnreadable }) => isUnreadable),
+  };
+}

@@ -1,0 +1,109 @@
+// The one form in which every surface puts its question: what somebody wants to do, as far as it is known, and how well it is known.
+
+export const ACTIONS = [
+  'read',
+  'edit',
+  'delete',
+  'move',
+  'search',
+  'execute',
+  'fetch',
+  'think',
+  'switch_mode',
+  'other',
+  'mcp',
+  'elicit',
+  'mode',
+] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/**
+ * How a fact is known. `raw`: from the tool's own input, a diff, an argv, or because we carry it out ourselves. `locations`: from
+ * `toolCall.locations`. `title`: from words meant for people, which may only make a verdict stricter. `none`: not at all.
+ */
+export const EVIDENCE = ['raw', 'locations', 'title', 'none'] as const;
+export type Evidence = (typeof EVIDENCE)[number];
+
+/** What happens to a file; `unknown` counts as both where that is stricter. */
+export type Access = 'read' | 'write' | 'unknown';
+
+export type AskedPath = {
+  /** Absolute, lexically normal, NFC, symlinks resolved by the caller's `canonical`. */
+  readonly path: string;
+  /** The same before symlinks were resolved. Deny and ask look at both; an allow needs `path`. */
+  readonly written: string;
+  /** Both in lower case, since deny and ask compare without regard to it. */
+  readonly folded: readonly [string] | readonly [string, string];
+  readonly access: Access;
+  readonly evidence: Evidence;
+};
+
+/** A file operand of a command, and which word of it it came from. */
+export type Operand = AskedPath & { readonly word: number };
+
+export type Command = {
+  /** The words as the program gets them, quoting removed. Where they are not literal: as near as can be told. */
+  readonly argv: readonly string[];
+  readonly isLiteral: boolean;
+  /** The name of what runs, without its directory and in lower case. */
+  readonly program: string;
+  /** `line`: it runs as written and must be allowed on its own. `within`: found in a substitution, a wrapper, an argument or a title; deny and ask only. */
+  readonly where: 'line' | 'within';
+  readonly evidence: Evidence;
+  /** The directories it may run in: several after a `cd` that could have failed. */
+  readonly cwds: readonly string[];
+  readonly operands: readonly Operand[];
+  readonly hosts: readonly string[];
+};
+
+export type McpCall = {
+  readonly server: string;
+  readonly tool: string;
+  readonly args: unknown;
+  /** A hash of its description and schema, where we know them: an answer for the tool as it was does not hold for what it becomes. */
+  readonly schema?: string | undefined;
+};
+
+export type Asked = {
+  readonly agent: string;
+  readonly session: string | undefined;
+  /** The session's own directory: `$cwd` in rules. */
+  readonly cwd: string;
+  readonly home: string | undefined;
+  /** Whether somebody can answer a question; if not, ask becomes deny. */
+  readonly interactive: boolean;
+  readonly action: Action;
+  /** Further actions the request could also be, such as the kind the agent claims. Deny and ask only. */
+  readonly claims: readonly Action[];
+  readonly tool: string | undefined;
+  readonly mcp: McpCall | undefined;
+  readonly commands: readonly Command[];
+  /** Why not all of it could be understood. While there is a reason, nothing is allowed. */
+  readonly opaque: readonly string[];
+  /** Too long or too deep to be read to the end: denied, since a rule that denies might stand behind it. */
+  readonly isUnreadable: boolean;
+  readonly paths: readonly AskedPath[];
+  readonly hosts: readonly string[];
+  /** The shell lines, argvs and addresses as they were given, for answers that hold for this very request and no other. */
+  readonly texts: readonly string[];
+  readonly evidence: Evidence;
+};
+
+/** Where and by whom something is asked: what the caller knows and the request does not say. */
+export type Place = {
+  readonly agent: string;
+  /** Whose extractor to use; without it the generic one serves, or that of the agent's name. */
+  readonly family?: string | undefined;
+  readonly session?: string | undefined;
+  /** Absolute and canonical. */
+  readonly cwd: string;
+  readonly home?: string | undefined;
+  readonly interactive?: boolean;
+  /**
+   * Resolves symlinks (of the nearest part that exists). The engine does no I/O, so this is the caller's; without it paths are only
+   * normalised lexically. If it throws, the request is opaque.
+   */
+  readonly canonical?: ((path: string) => string) | undefined;
+  /** `unknown` (PowerShell, cmd, fish) makes every shell line opaque: only Bash's grammar is understood. */
+  readonly shell?: 'posix' | 'unknown';
+};

@@ -1,0 +1,127 @@
+// `session/request_permission` in the normal form: what the agent says it will do, and how well it says it.
+import { ask, type Facts, together } from '../ask.ts';
+import { ACTIONS, type Action, type Asked, type AskedPath, type Evidence, type Place } from '../asked.ts';
+import { hostOf, resolvePath } from '../path.ts';
+import { type Analysis, analyseArgv, analyseLine } from '../shell/analyse.ts';
+import { askedPath } from '../shell/operands.ts';
+import { diffPaths, mcpInTitle, tableFor } from './agents.ts';
+import { type RawFacts, rawFacts, textsOf } from './raw-input.ts';
+import { list, mergeToolCall, record, string, type ToolCall } from './tool-call.ts';
+
+const KINDS: ReadonlySet<string> = new Set(ACTIONS.slice(0, ACTIONS.indexOf('mcp')));
+
+/**
+ * `request` is the `params` of the request; `known` what the session's table holds for its `toolCallId`, since some agents (codex for MCP)
+ * say nothing but the id here.
+ */
+export function askedPermission(place: Place, request: unknown, known?: ToolCall): Asked {
+  return ask(place, () => factsOf(place, mergeToolCall(known, record(request).toolCall)));
+}
+
+/** The same for a tool call seen in an update, for what agents do unasked. */
+export function askedToolCall(place: Place, call: ToolCall): Asked {
+  return ask(place, () => factsOf(place, mergeToolCall(undefined, call)));
+}
+
+function factsOf(place: Place, call: ToolCall): Facts {
+  const table = tableFor(place.family, place.agent);
+  const tool = table.toolName(call);
+  const told = table.mcp(call, tool);
+  const raw = rawFacts(call.rawInput);
+  const kind = KINDS.has(string(call.kind) ?? '') ? (call.kind as Action) : undefined;
+  const known = tool !== undefined && Object.hasOwn(table.tools, tool) ? table.tools[tool] : undefined;
+
+  const commands = readCommands(place, raw);
+  const mcp = told ?? (commands.commands.length > 0 ? undefined : mcpInTitle(call));
+  const isRun = mcp === undefined && commands.commands.length > 0;
+  const title = readTitle(place, call, raw, kind === 'execute' || known === 'execute');
+  const diffs = diffPaths(call);
+  const action = mcp ? 'mcp' : isRun ? 'execute' : actionOf(known, kind, raw.isWrite || diffs.length > 0);
+  const paths = readPaths(place, call, raw, diffs, action);
+  const hosts = raw.urls.flatMap((url) => hostOf(url) ?? []);
+
+  // A name that was only read off the id of the call (gemini) is no more than a title.
+  const isNamed = tool !== undefined && (string(call.name) !== undefined || Object.keys(record(call.rawInput)).length > 0);
+  const isKindOnly = mcp === undefined && !isRun && known === undefined && paths.length === 0 && hosts.length === 0;
+  const settled = isKindOnly && action !== 'execute' ? 'other' : action;
+  const opaque = [...(mcp ? [] : commands.opaque), ...(raw.setsEnvironment ? ['variables of the environment are set'] : [])];
+  return {
+    action: settled,
+    claims: claimsOf(settled, [
+      kind,
+      known,
+      action,
+      raw.isWrite || diffs.length > 0 ? 'edit' : undefined,
+      commands.commands.length > 0 ? 'execute' : undefined,
+    ]),
+    tool,
+    mcp,
+    // In an MCP call a `command` is an argument like any other: deny rules see it, but it is the tool that is allowed or not.
+    commands: [
+      ...(mcp ? commands.commands.map((command) => ({ ...command, where: 'within' as const })) : commands.commands),
+      ...title.commands,
+    ],
+    opaque,
+    isUnreadable: commands.isUnreadable,
+    paths,
+    hosts,
+    texts: textsOf(raw),
+    evidence: mcp && !told ? 'title' : evidenceOf(settled, told !== undefined || isRun, paths, isNamed || hosts.length > 0, call),
+  };
+}
+
+function claimsOf(settled: Action, claims: readonly (Action | undefined)[]): Action[] {
+  return [...new Set(claims)].flatMap((claim) => (claim === undefined || claim === settled ? [] : [claim]));
+}
+
+function readCommands(place: Place, { lines, argvs, workdir }: RawFacts): Analysis {
+  const cwd = workdir === undefined ? place.cwd : askedPath(workdir, place.cwd, place, 'read', 'raw').path;
+  return together([
+    ...lines.map((line) => analyseLine(line, cwd, place, 'raw')),
+    ...argvs.map((argv) => analyseArgv(argv, cwd, place, 'raw')),
+  ]);
+}
+
+// Gemini shows a command in the title alone. It can then be denied or asked for, and never allowed.
+function readTitle(place: Place, call: ToolCall, { lines }: RawFacts, isExecution: boolean): Analysis {
+  const title = string(call.title)?.replace(/^`+|`+$/g, '');
+  if (title === undefined || !isExecution || lines.includes(title)) return together([]);
+  const { commands, isUnreadable } = analyseLine(title, place.cwd, place, 'title');
+  return { commands: commands.map((command) => ({ ...command, where: 'within' })), opaque: [], isUnreadable };
+}
+
+/** The tool's name tells more than the kind; where the kind is the more dangerous of the two, it counts. */
+function actionOf(known: Action | undefined, kind: Action | undefined, isWrite: boolean): Action {
+  const claimed = known ?? kind ?? 'other';
+  const isTame = claimed === 'read' || claimed === 'search' || claimed === 'think' || claimed === 'other' || claimed === 'fetch';
+  if (!isTame) return claimed;
+  if (kind === 'execute' || kind === 'delete' || kind === 'move') return kind;
+  return isWrite || kind === 'edit' ? 'edit' : claimed;
+}
+
+function readPaths(place: Place, call: ToolCall, raw: RawFacts, diffs: readonly string[], action: Action): AskedPath[] {
+  const access =
+    action === 'read' || action === 'search' ? 'read' : action === 'edit' || action === 'delete' || action === 'move' ? 'write' : 'unknown';
+  const base = raw.workdir === undefined || action === 'execute' ? place.cwd : resolvePath(place.cwd, raw.workdir);
+  const found = new Map<string, AskedPath>();
+  const add = (text: string, evidence: Evidence) => {
+    const path = askedPath(text, base, place, access, evidence);
+    if (!found.has(path.written)) found.set(path.written, path);
+  };
+  for (const path of [...raw.paths, ...diffs]) add(path, 'raw');
+  for (const location of list(call.locations)) {
+    const path = string(record(location).path);
+    if (path !== undefined) add(path, 'locations');
+  }
+  // A search that names no directory is one of the session's.
+  if (action === 'search' && found.size === 0 && Object.keys(record(call.rawInput)).length > 0) add(raw.workdir ?? '.', 'raw');
+  return [...found.values()];
+}
+
+function evidenceOf(action: Action, isRaw: boolean, paths: readonly AskedPath[], isNamed: boolean, call: ToolCall): Evidence {
+  if (isRaw) return 'raw';
+  if (action === 'execute') return string(call.title) === undefined ? 'none' : 'title';
+  if (paths.length > 0) return paths.every(({ evidence }) => evidence === 'raw') ? 'raw' : 'locations';
+  if (isNamed) return 'raw';
+  return string(call.title) === undefined ? 'none' : 'title';
+}

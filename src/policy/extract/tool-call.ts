@@ -1,0 +1,43 @@
+// A tool call as agents describe it, as far as we look; nothing in it is taken for granted.
+
+export type ToolCall = {
+  readonly toolCallId?: unknown;
+  readonly name?: unknown;
+  readonly title?: unknown;
+  readonly kind?: unknown;
+  readonly rawInput?: unknown;
+  readonly content?: unknown;
+  readonly locations?: unknown;
+  readonly _meta?: unknown;
+};
+
+const FIELDS = ['toolCallId', 'name', 'title', 'kind', 'rawInput', 'content', 'locations', '_meta'] as const;
+
+/**
+ * What is known of a call after one more message about it. For the session's table: fold every `tool_call` and `tool_call_update` in, then
+ * the permission request. A later field replaces the earlier one; an empty one does not, since agents stream `{}` before the input.
+ */
+export function mergeToolCall(known: ToolCall | undefined, update: unknown): ToolCall {
+  const merged: Record<string, unknown> = { ...known };
+  const given = record(update);
+  for (const field of FIELDS) {
+    const value = given[field];
+    if (value !== undefined && value !== null && !(isEmpty(value) && merged[field] !== undefined)) merged[field] = value;
+  }
+  return merged;
+}
+
+const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+
+/** An object's own fields; anything else has none. */
+export function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+export function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function string(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,96 @@
+// A policy file as a tree of plain values, each with its line and column. YAML's cleverness (aliases, tags, merges) ends here.
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument, type YAMLError } from 'yaml';
+import type { Problem } from '../problem.ts';
+
+export type Spot = { readonly line: number; readonly column: number };
+export type Entry = { readonly key: Spot; readonly value: Tree };
+export type Tree = Spot &
+  (
+    | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, Entry> }
+    | { readonly kind: 'list'; readonly items: readonly Tree[] }
+    | { readonly kind: 'text'; readonly text: string }
+    | { readonly kind: 'number'; readonly number: number }
+    | { readonly kind: 'flag'; readonly flag: boolean }
+    | { readonly kind: 'nothing' }
+  );
+
+const MAX_CHARACTERS = 1_000_000;
+const MAX_DEPTH = 32;
+
+/** The tree, or undefined with the reasons why there is none. JSON is YAML, so it is accepted too. */
+export function parseTree(file: string, text: string): { readonly tree: Tree | undefined; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = [];
+  const report = (spot: Spot, message: string) => problems.push({ file, ...spot, path: '', message });
+  if (text.length > MAX_CHARACTERS) {
+    report({ line: 1, column: 1 }, 'the file is too long for a policy');
+    return { tree: undefined, problems };
+  }
+  const lines = new LineCounter();
+  const spotAt = (offset: number): Spot => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  // No merge keys, no tags, no 1.1 spellings: `no` is a word here, and a file reads the same to everybody.
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    version: '1.2',
+    schema: 'core',
+    strict: true,
+    stringKeys: true,
+    resolveKnownTags: false,
+    logLevel: 'error', // "silent" would also pass over a second document
+  });
+  for (const error of [...document.errors, ...document.warnings]) report(spotAt(error.pos[0]), `syntax error: ${inWords(error)}`);
+  if (problems.length > 0) return { tree: undefined, problems };
+
+  const convert = (node: Node | null, spot: Spot, depth: number): Tree => {
+    if (node === null) return { ...spot, kind: 'nothing' };
+    const here = node.range ? spotAt(node.range[0]) : spot;
+    if (depth > MAX_DEPTH) {
+      report(here, 'nested too deeply');
+      return { ...here, kind: 'nothing' };
+    }
+    if (isAlias(node)) {
+      report(here, 'aliases are not allowed: a rule must say what it means where it stands');
+      return { ...here, kind: 'nothing' };
+    }
+    if (node.tag !== undefined && !node.tag.startsWith('tag:yaml.org,2002:')) report(here, 'tags are not allowed');
+    if (isMap<ParsedNode, ParsedNode | null>(node)) {
+      const entries = new Map<string, Entry>();
+      for (const { key, value } of node.items) {
+        const keySpot = spotAt(key.range[0]);
+        if (isScalar(key)) entries.set(String(key.value), { key: keySpot, value: convert(value, keySpot, depth + 1) });
+      }
+      return { ...here, kind: 'map', entries };
+    }
+    if (isSeq<ParsedNode>(node)) return { ...here, kind: 'list', items: node.items.map((item) => convert(item, here, depth + 1)) };
+    const value = isScalar(node) ? node.value : undefined;
+    if (typeof value === 'string') return { ...here, kind: 'text', text: value };
+    if (typeof value === 'number') return { ...here, kind: 'number', number: value };
+    if (typeof value === 'boolean') return { ...here, kind: 'flag', flag: value };
+    return { ...here, kind: 'nothing' };
+  };
+  const tree = convert(document.contents, { line: 1, column: 1 }, 0);
+  return { tree: problems.length > 0 ? undefined : tree, problems };
+}
+
+// The parser's own words quote the text, which may be a secret; its codes do not.
+const WORDS: Partial<Record<YAMLError['code'], string>> = {
+  BAD_ALIAS: 'an alias without its anchor',
+  BAD_DQ_ESCAPE: 'an escape that YAML does not have; in double quotes a backslash is written twice',
+  BAD_INDENT: 'the indentation does not fit',
+  BAD_SCALAR_START: 'a value may not start with this character; put it in quotes',
+  DUPLICATE_KEY: 'a key stands here twice',
+  MISSING_CHAR: 'a character is missing here: a quote, bracket, comma or colon',
+  MULTILINE_IMPLICIT_KEY: 'a key must stand on one line',
+  MULTIPLE_DOCS: 'one file is one policy, and this holds several',
+  NON_STRING_KEY: 'a key must be a plain word',
+  TAB_AS_INDENT: 'a tab may not indent; use spaces',
+  TAG_RESOLVE_FAILED: 'tags are not allowed',
+  UNEXPECTED_TOKEN: 'this does not belong here; a value with special characters needs quotes',
+};
+
+function inWords(error: YAMLError): string {
+  return WORDS[error.code] ?? 'this cannot be read as YAML';
+}

@@ -1,0 +1,41 @@
+// The word somebody probably meant.
+
+// The candidate closest to `word`, if one is close enough to be a slip of the keyboard.
+function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  // A third of the word may be wrong, but never all of it.
+  let least = Math.min(Math.ceil(word.length / 3) + 1, word.length);
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < least) [best, least] = [candidate, distance];
+  }
+  return best;
+}
+
+/** `did you mean "default_agent"?`, or nothing. */
+export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
+  const found = nearest(word, candidates);
+  return found === undefined ? undefined : `did you mean "${found}"?`;
+}
+
+// Two swapped neighbours count once: it is the commonest slip ("defualt").
+function editDistance(a: string, b: string): number {
+  let twoAbove: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const steps = [at(above, column) + 1, at(current, column - 1) + 1, at(above, column - 1) + (same ? 0 : 1)];
+      if (swapped) steps.push(at(twoAbove, column - 2) + 1);
+      current.push(Math.min(...steps));
+    }
+    [twoAbove, above] = [above, current];
+  }
+  return at(above, b.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,23 @@
+// What is wrong with a policy, where, and how it reads. Values are never part of it: they may be secrets.
+
+/** The same shape as a configuration's problem, so that both are printed alike. */
+export type Problem = {
+  readonly file: string;
+  /** 1-based, as editors count. */
+  readonly line: number;
+  readonly column: number;
+  /** Where in the structure: `allow[0].command`; empty for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+  readonly hint?: string;
+};
+
+/** `file:line:column: message; hint`, which terminals and editors turn into a link. */
+export function renderPolicyProblem({ file, line, column, message, hint }: Problem): string {
+  return withoutControls(`${file}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`);
+}
+
+/** Commands, paths and keys come from agents and repositories, and must not be able to steer the user's terminal. */
+export function withoutControls(text: string): string {
+  return text.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}

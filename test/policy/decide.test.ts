@@ -1,0 +1,284 @@
+import { describe, expect, test } from 'vitest';
+import type { Asked, Place } from '../../src/policy/asked.ts';
+import { decide } from '../../src/policy/decide.ts';
+import { askedPermission, askedToolCall } from '../../src/policy/extract/permission.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse, askedStart, askedTerminal } from '../../src/policy/surfaces.ts';
+import { PLACE, policyOf } from './support.ts';
+
+const verdict = (policy: Policy, asked: Asked) => decide(policy, asked).verdict;
+
+describe('the strictest rule wins', () => {
+  const policy = policyOf('allow: [ edit($cwd/**), "execute(git ...)" ]\nask: [ edit($cwd/infra/**) ]\ndeny: [ "edit(**/.env)" ]');
+  test.each([
+    ['allow', 'src/a.ts'],
+    ['ask', 'infra/a.tf'],
+    ['deny', 'infra/.env'],
+    ['ask', '../elsewhere.ts'],
+    ['ask', '/work/project-evil/a.ts'],
+  ])('%s: edit %s', (expected, path) => {
+    expect(verdict(policy, askedPathUse(PLACE, 'edit', path))).toBe(expected);
+  });
+
+  test('and the decision names rule, file, line and layer, and every other match', () => {
+    const decision = decide(policy, askedPathUse(PLACE, 'edit', 'infra/.env'));
+    expect(decision).toMatchObject({ verdict: 'deny', rule: { id: 'deny[0]', file: '/etc/policy.yaml', line: 4 }, layer: 'user' });
+    expect(decision.matches.map(({ id }) => id)).toEqual(['deny[0]', 'ask[0]', 'allow[0]']);
+  });
+
+  test('several files are allowed only if each of them is', () => {
+    const request = (paths: string[]) => ({
+      toolCall: { toolCallId: 't', kind: 'edit', content: paths.map((path) => ({ type: 'diff', path, newText: '' })) },
+    });
+    expect(verdict(policy, askedPermission(PLACE, request(['a.ts', 'b.ts'])))).toBe('allow');
+    expect(verdict(policy, askedPermission(PLACE, request(['a.ts', '/etc/hosts'])))).toBe('ask');
+    expect(verdict(policy, askedPermission(PLACE, request(['a.ts', '.env'])))).toBe('deny');
+  });
+});
+
+describe('what an agent tells is believed only as far as it goes', () => {
+  const policy = policyOf('default: allow\nallow: [ read, edit, execute, think, fetch, other, mcp ]\ndeny: [ "execute(sudo ...)" ]');
+  const asked = (toolCall: object, agent = 'inhouse') =>
+    askedPermission({ ...PLACE, agent }, { toolCall: { toolCallId: 't', ...toolCall } });
+  test.each([
+    ['a kind alone', { kind: 'read' }],
+    ['a kind alone, even a harmless one', { kind: 'think' }],
+    ['a title', { title: 'ls', kind: 'execute' }],
+    ['nothing', {}],
+    ['a kind that is none', { kind: 'frobnicate', title: 'x' }],
+    ['an input without a fact', { kind: 'read', rawInput: { n: 1 } }],
+  ])('%s allows nothing', (_, toolCall) => {
+    expect(verdict(policy, asked(toolCall))).toBe('ask');
+  });
+
+  test('locations are enough for a path', () => {
+    expect(asked({ kind: 'read', locations: [{ path: 'a.ts' }] })).toMatchObject({ evidence: 'locations', action: 'read' });
+    expect(verdict(policy, asked({ kind: 'read', locations: [{ path: 'a.ts' }] }))).toBe('allow');
+  });
+
+  test.each([
+    ['read', { kind: 'read', rawInput: { path: 'a', command: 'sudo ls' } }],
+    ['think', { kind: 'think', rawInput: { command: 'sudo ls' } }],
+    ['argv', { kind: 'other', rawInput: { command: ['sudo', 'ls'] } }],
+    ['argv of a shell', { kind: 'other', rawInput: { command: ['bash', '-lc', 'sudo ls'] } }],
+    ['command and args', { rawInput: { command: 'sudo', args: ['ls'] } }],
+    ['several lines', { rawInput: { commands: ['ls', 'sudo ls'] } }],
+    ['title beside a harmless command', { kind: 'execute', title: 'sudo ls', rawInput: { command: 'ls' } }],
+    ['nested', { rawInput: { command: { command: 'sudo ls' } } }],
+  ])('a command in a request of kind %s is an execution', (_, toolCall) => {
+    expect(asked(toolCall)).toMatchObject({ action: 'execute' });
+    expect(verdict(policy, asked(toolCall))).toBe('deny');
+  });
+
+  test('text to be written makes a read an edit', () => {
+    expect(asked({ kind: 'read', rawInput: { path: 'a', content: 'x' } }).action).toBe('edit');
+    expect(asked({ kind: 'read', rawInput: { path: 'a' }, content: [{ type: 'diff', path: 'b', newText: '' }] })).toMatchObject({
+      action: 'edit',
+      paths: [{ path: '/work/project/a' }, { path: '/work/project/b' }],
+    });
+  });
+
+  test('every path anywhere in the input counts', () => {
+    const strict = policyOf('allow: [ read($cwd/**) ]');
+    expect(verdict(strict, asked({ kind: 'read', rawInput: { path: 'a' } }))).toBe('allow');
+    expect(verdict(strict, asked({ kind: 'read', rawInput: { path: 'a', whatever: '/etc/passwd' } }))).toBe('ask');
+    expect(verdict(strict, asked({ kind: 'read', rawInput: { path: 'a', more: [{ deep: '~/.netrc' }] } }))).toBe('ask');
+    expect(verdict(strict, asked({ kind: 'read', rawInput: { path: 'a' }, locations: [{ path: '/etc/passwd' }] }))).toBe('ask');
+  });
+
+  test('a patch names its files', () => {
+    const patch = '*** Begin Patch\n*** Update File: src/a.ts\n*** Move to: /etc/b\n*** End Patch';
+    expect(asked({ kind: 'other', rawInput: { input: patch } }, 'cline')).toMatchObject({
+      action: 'edit',
+      paths: [{ path: '/work/project/src/a.ts' }, { path: '/etc/b' }],
+    });
+  });
+
+  test("an agent's own tool names count more than the kind, except where the kind is worse", () => {
+    expect(asked({ name: 'Read', kind: 'read', rawInput: { file_path: 'a' } }, 'claude').action).toBe('read');
+    expect(asked({ name: 'Write', kind: 'read', rawInput: { file_path: 'a' } }, 'claude').action).toBe('edit');
+    expect(asked({ name: 'Read', kind: 'delete', rawInput: { file_path: 'a' } }, 'claude').action).toBe('delete');
+    expect(asked({ name: 'TodoWrite', kind: 'think', rawInput: { todos: [] } }, 'claude')).toMatchObject({
+      action: 'think',
+      evidence: 'raw',
+    });
+  });
+
+  test('an MCP name that can be split in two ways is not split', () => {
+    expect(asked({ name: 'mcp__a__b__c', rawInput: { x: 1 } }, 'claude').mcp).toBeUndefined();
+    expect(asked({ name: 'mcp__a__b', rawInput: { x: 1 } }, 'claude').mcp).toMatchObject({ server: 'a', tool: 'b' });
+  });
+
+  test('variables set for a command make it opaque', () => {
+    expect(verdict(policy, asked({ rawInput: { command: 'ls', env: { LD_PRELOAD: 'x' } } }))).toBe('ask');
+  });
+
+  test("a command's directory is where it says it runs", () => {
+    const npm = policyOf('allow: [ "execute(npm test)" ]');
+    expect(verdict(npm, asked({ rawInput: { command: 'npm test', cwd: '/work/project/sub' } }))).toBe('allow');
+    expect(verdict(npm, asked({ rawInput: { command: 'npm test', workdir: '/tmp/evil' } }))).toBe('ask');
+  });
+
+  test('what agents do unasked is read the same way', () => {
+    expect(askedToolCall(PLACE, { toolCallId: 't', kind: 'execute', rawInput: { command: 'ls' } })).toMatchObject({
+      action: 'execute',
+      evidence: 'raw',
+    });
+  });
+});
+
+describe('paths', () => {
+  test('symlinks are resolved by the caller: an allow looks at the end, a deny at both ends', () => {
+    const place: Place = {
+      ...PLACE,
+      canonical: (path) => path.replace('/work/project/link', '/etc').replace('/work/project/alias', '/work/project/.env'),
+    };
+    const policy = policyOf('allow: [ read($cwd/**) ]\ndeny: [ "read(**/.env)", "read($cwd/link/**)" ]');
+    expect(verdict(policy, askedPathUse(place, 'read', 'a'))).toBe('allow');
+    expect(verdict(policy, askedPathUse(place, 'read', 'alias'))).toBe('deny');
+    expect(verdict(policy, askedPathUse(place, 'read', 'link/x'))).toBe('deny');
+    expect(verdict(policyOf('allow: [ read($cwd/**) ]'), askedPathUse(place, 'read', 'link/x'))).toBe('ask');
+    expect(verdict(policyOf('allow: [ { command: "cat ...", path: "$cwd/**" } ]'), askedCommand(place, 'cat link/x'))).toBe('ask');
+  });
+
+  test('case and normal form do not help past a deny', () => {
+    const policy = policyOf('default: allow\ndeny: [ "read(**/.env)", "read(**/café.txt)" ]');
+    expect(verdict(policy, askedPathUse(PLACE, 'read', '.ENV'))).toBe('deny');
+    expect(verdict(policy, askedPathUse(PLACE, 'read', 'cafe\u0301.txt'))).toBe('deny');
+  });
+
+  test('a deny of reading or writing reaches the operands of commands', () => {
+    const policy = policyOf('default: allow\ndeny: [ "read(**/.env)", "edit(**/locked.txt)" ]');
+    expect(verdict(policy, askedCommand(PLACE, 'cat .env'))).toBe('deny');
+    expect(verdict(policy, askedCommand(PLACE, 'cat locked.txt'))).toBe('allow');
+    expect(verdict(policy, askedCommand(PLACE, 'cp a locked.txt'))).toBe('deny');
+    expect(verdict(policy, askedCommand(PLACE, 'echo x > locked.txt'))).toBe('deny');
+  });
+
+  test.each([
+    '.git/hooks/pre-commit',
+    '.git/config',
+    '.claude/settings.json',
+    'sub/.codex/config.toml',
+    '.vscode/settings.json',
+    '/home/user/.bashrc',
+    '/home/user/.config/fish/config.fish',
+    '/home/user/.local/state/acp-switchboard/audit.jsonl',
+    'switchboard.jsonc',
+    '/etc/policy.yaml',
+    '.husky/pre-push',
+    '.GIT/HOOKS/pre-commit',
+    'sub/../.git/hooks/x',
+  ])('%s is never written without a question, whatever is allowed', (path) => {
+    const policy = policyOf('default: allow\nallow: [ edit, delete, move, execute ]');
+    for (const action of ['edit', 'delete', 'move'] as const) expect(verdict(policy, askedPathUse(PLACE, action, path))).toBe('ask');
+    expect(verdict(policy, askedCommand(PLACE, `cp x ${path}`))).toBe('ask');
+    expect(verdict(policy, askedCommand(PLACE, `sh -c 'cp x ${path}'`))).toBe('ask');
+    expect(verdict(policy, askedPathUse(PLACE, 'read', path))).toBe('allow');
+  });
+});
+
+describe('other surfaces', () => {
+  test('MCP: server, tool and arguments', () => {
+    const policy = policyOf(
+      'allow: [ { mcp: "github:get_*", args: { "/owner": [us], "/title": { regex: "^fix" } } } ]\ndeny: [ "mcp(evil:*)", "execute(sudo ...)", { path: "**/.env" } ]',
+    );
+    const call = (server: string, tool: string, args: unknown) => verdict(policy, askedMcp(PLACE, { server, tool, args }));
+    expect(call('github', 'get_x', { owner: 'us', title: 'fix: y' })).toBe('allow');
+    expect(call('github', 'get_x', { owner: 'them', title: 'fix: y' })).toBe('ask');
+    expect(call('github', 'get_x', { owner: 'us', title: 'no fix' })).toBe('ask');
+    expect(call('github', 'set_x', { owner: 'us', title: 'fix' })).toBe('ask');
+    expect(call('evil', 'x', {})).toBe('deny');
+    expect(call('github', 'get_x', { owner: 'us', title: 'fix', command: 'sudo ls' })).toBe('deny');
+    expect(call('github', 'get_x', { owner: 'us', title: 'fix', file: '.env' })).toBe('deny');
+  });
+
+  test('terminal/create: an argv, a line, variables, words a shell would read differently', () => {
+    const policy = policyOf('allow: [ "execute(git status|log ...)" ]\ndeny: [ "execute(sudo ...)" ]');
+    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['status'] }))).toBe('allow');
+    expect(verdict(policy, askedTerminal(PLACE, { command: 'git status' }))).toBe('allow');
+    expect(verdict(policy, askedTerminal(PLACE, { command: 'bash', args: ['-c', 'git status'] }))).toBe('allow');
+    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['status', ';', 'sudo', 'ls'] }))).toBe('deny');
+    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['log', '$(id)'] }))).toBe('ask');
+    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['status'], env: [{ name: 'GIT_PAGER' }] }))).toBe('ask');
+    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['status'], env: [{ name: 'NO_COLOR' }] }))).toBe('allow');
+    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['status'], cwd: '/tmp' }))).toBe('ask');
+  });
+
+  test('a server that a client wants started is a program like any other', () => {
+    const policy = policyOf('allow: [ "execute(docs-mcp ...)" ]\ndeny: [ { tool: "mcp-server:evil" } ]');
+    expect(verdict(policy, askedStart(PLACE, ['docs-mcp', '--stdio'], 'docs'))).toBe('allow');
+    expect(verdict(policy, askedStart(PLACE, ['node', 'server.js'], 'other'))).toBe('ask');
+    expect(verdict(policy, askedStart(PLACE, ['docs-mcp'], 'evil'))).toBe('deny');
+  });
+
+  test('hosts are compared whole', () => {
+    const policy = policyOf('allow: [ "fetch(*.example.com)", "fetch(one.org)" ]\ndeny: [ "fetch(bad.example.com)" ]');
+    const fetch = (url: string) => verdict(policy, askedHost(PLACE, 'fetch', url));
+    expect(fetch('https://docs.example.com/x')).toBe('allow');
+    expect(fetch('https://example.com')).toBe('ask');
+    expect(fetch('https://evilexample.com')).toBe('ask');
+    expect(fetch('https://one.org.evil.net')).toBe('ask');
+    expect(fetch('https://one.org@evil.net/')).toBe('ask');
+    expect(fetch('https://BAD.example.com./')).toBe('deny');
+    expect(fetch('not a url')).toBe('ask');
+  });
+
+  test('modes and tools by name', () => {
+    const policy = policyOf('allow: [ mode(plan) ]\ndeny: [ mode(yolo) ]');
+    expect(verdict(policy, askedAction(PLACE, 'mode', 'plan'))).toBe('allow');
+    expect(verdict(policy, askedAction(PLACE, 'mode', 'yolo'))).toBe('deny');
+    expect(verdict(policy, askedAction(PLACE, 'mode', 'other'))).toBe('ask');
+  });
+});
+
+describe('an error is never an allow', () => {
+  const open = policyOf('default: allow\nallow: [ read, execute, mcp ]');
+  const broken = () => {
+    throw new Error('broken');
+  };
+
+  test.each([
+    ['a canonical path that cannot be found', askedPathUse({ ...PLACE, canonical: broken }, 'read', 'a')],
+    ['the same for a command', askedCommand({ ...PLACE, canonical: broken }, 'cat a')],
+    ['an input without end', askedPermission(PLACE, { toolCall: { rawInput: nested(10_000) } })],
+    ['an input of many strings', askedPermission(PLACE, { toolCall: { kind: 'read', rawInput: { path: 'a', x: Array(5000).fill('y') } } })],
+    ['a request that is none', askedPermission(PLACE, undefined)],
+    [
+      'a request that throws',
+      askedPermission(PLACE, {
+        get toolCall() {
+          return broken();
+        },
+      }),
+    ],
+    ['a shell that is not ours', askedCommand({ ...PLACE, shell: 'unknown' }, 'ls')],
+  ])('%s', (_, asked) => {
+    expect(verdict(open, asked)).not.toBe('allow');
+    expect(verdict(open, { ...asked, interactive: false })).toBe('deny');
+  });
+
+  test('not even one of the engine itself', () => {
+    const asked = askedCommand(PLACE, 'ls');
+    for (const policy of [undefined, null, {}, { ...open, allow: undefined }, { ...open, strict: [{ rule: null }] }]) {
+      expect(decide(policy as unknown as Policy, asked).verdict).toBe('ask');
+      expect(decide(policy as unknown as Policy, { ...asked, interactive: false }).verdict).toBe('deny');
+    }
+    expect(decide(open, undefined as unknown as Asked).verdict).toBe('deny');
+  });
+
+  test.each([
+    ['too long', `echo ${'x'.repeat(1_100_000)}; sudo ls`],
+    ['too deep', `${'eval '.repeat(2000)}sudo ls`],
+    ['too deep in brackets', `${'$('.repeat(300)}sudo ls${')'.repeat(300)}`],
+    ['too deep in wrappers', `${'nice '.repeat(2000)}sudo ls`],
+  ])('a line that is %s to be read is denied, since a deny may stand behind it', (_, line) => {
+    expect(verdict(open, askedCommand(PLACE, line))).toBe('deny');
+  });
+});
+
+function nested(depth: number): unknown {
+  let value: unknown = 'x';
+  for (let level = 0; level < depth; level++) value = { value };
+  return value;
+}

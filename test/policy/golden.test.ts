@@ -1,0 +1,101 @@
+// Every permission request that real agents sent (recorded traffic), decided by the standard preset. A change of any line is to be read.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import type { Asked, Place } from '../../src/policy/asked.ts';
+import { decide } from '../../src/policy/decide.ts';
+import { askedPermission } from '../../src/policy/extract/permission.ts';
+import { mergeToolCall, type ToolCall } from '../../src/policy/extract/tool-call.ts';
+import { combine } from '../../src/policy/layers.ts';
+import { fileText, policyFile } from './support.ts';
+
+type Recorded = { agent: string; cwd: string; before: ToolCall[]; request: { toolCall: ToolCall } };
+const RECORDED = JSON.parse(fileText('test/policy/fixtures/permission-requests.json')) as Recorded[];
+const policy = combine([{ name: 'user', policy: policyFile(fileText('config/policies/standard.yaml'), 'standard.yaml') }]);
+
+function askedBy({ agent, cwd, before, request }: Recorded): Asked {
+  const place: Place = { agent, cwd, home: '/run/home', session: 'session:0' };
+  return askedPermission(
+    place,
+    request,
+    before.reduce<ToolCall | undefined>((known, update) => mergeToolCall(known, update), undefined),
+  );
+}
+
+function summary(recorded: Recorded): string {
+  const asked = askedBy(recorded);
+  const { verdict, why } = decide(policy, asked);
+  const what = asked.mcp
+    ? `${asked.mcp.server}:${asked.mcp.tool}`
+    : [...asked.commands.map(({ argv }) => argv.join(' ')), ...asked.paths.map(({ path }) => path)];
+  return `${recorded.agent}: ${asked.action} ${[what].flat().join(' + ')} [${asked.evidence}] -> ${verdict}: ${why}`;
+}
+
+test(`the ${RECORDED.length} recorded permission requests are decided as written down`, async () => {
+  await expect(`${RECORDED.map(summary).join('\n')}\n`).toMatchFileSnapshot('./fixtures/permission-requests.golden.txt');
+});
+
+describe('of what real agents send', () => {
+  const of = (agent: string, part: string) => {
+    const found = RECORDED.find((recorded) => recorded.agent === agent && JSON.stringify(recorded.request).includes(part));
+    if (!found) throw new Error(`no ${part} of ${agent}`);
+    return askedBy(found);
+  };
+
+  test("claude's MCP call names server and tool", () => {
+    expect(of('claude', 'mcp__probe__host_echo')).toMatchObject({
+      action: 'mcp',
+      evidence: 'raw',
+      mcp: { server: 'probe', tool: 'host_echo', args: { message: 'from-fake-llm' } },
+    });
+  });
+
+  test("codex's MCP request says nothing but its id, and is read from the earlier tool call", () => {
+    expect(of('codex', 'is_mcp_tool_approval')).toMatchObject({
+      action: 'mcp',
+      evidence: 'raw',
+      mcp: { server: 'probe', tool: 'host_echo' },
+    });
+  });
+
+  test('without that earlier call nothing is known of it, and nothing allows it', () => {
+    const request = RECORDED.find(
+      ({ agent, request }) => agent === 'codex' && JSON.stringify(request).includes('is_mcp_tool_approval'),
+    )?.request;
+    const asked = askedPermission({ agent: 'codex', cwd: '/run/project' }, request);
+    expect(asked).toMatchObject({ action: 'execute', evidence: 'none', commands: [] });
+    const open = combine([{ name: 'user', policy: policyFile('version: 1\ndefault: allow\nallow: [execute, mcp, other]') }]);
+    expect(decide(open, asked).verdict).toBe('ask');
+  });
+
+  test("gemini's command stands in the title alone, which is not enough to allow it", () => {
+    const asked = of('gemini', 'run_shell_command');
+    expect(asked).toMatchObject({ action: 'execute', evidence: 'title' });
+    expect(asked.commands.map(({ argv, where }) => [argv.join(' '), where])).toEqual([
+      ['touch fake-shell-ran', 'within'],
+      ['echo shell-ran', 'within'],
+    ]);
+    const open = combine([{ name: 'user', policy: policyFile('version: 1\ndefault: allow\nallow: [execute]') }]);
+    expect(decide(open, asked).verdict).toBe('ask');
+    const strict = combine([{ name: 'user', policy: policyFile('version: 1\ndeny: [execute(touch ...)]') }]);
+    expect(decide(strict, asked).verdict).toBe('deny');
+  });
+
+  test.each(['claude', 'gemini', 'opencode', 'copilot'])('the file that %s writes is known from its input or diff', (agent) => {
+    expect(of(agent, 'note.txt')).toMatchObject({
+      action: 'edit',
+      evidence: 'raw',
+      paths: [{ path: '/run/project/note.txt', access: 'write' }],
+    });
+  });
+});
+
+const TRACES = fileURLToPath(new URL('../../../shared/traces/', import.meta.url));
+
+test.skipIf(!existsSync(TRACES))(`the fixtures hold every request of ../shared/traces (skipped where that folder is absent)`, () => {
+  const count = readdirSync(TRACES)
+    .filter((name) => name.endsWith('.ndjson'))
+    .flatMap((name) => readFileSync(`${TRACES}/${name}`, 'utf8').split('\n'))
+    .filter((line) => line !== '' && (JSON.parse(line) as { msg: { method?: string } }).msg.method === 'session/request_permission').length;
+  expect(RECORDED.length).toBe(count);
+});

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { didYouMean } from '../../src/policy/nearest.ts';
+
+const KEYS = ['agent_servers', 'default_agent', 'routes', 'limits', 'args', 'env', 'x'];
+
+test.each([
+  ['defualt_agent', 'default_agent'],
+  ['defaultAgent', 'default_agent'],
+  ['agentServers', 'agent_servers'],
+  ['agent_server', 'agent_servers'],
+  ['argz', 'args'],
+  ['Routes', 'routes'],
+  ['evn', 'env'],
+])('%s is taken for %s', (word, meant) => {
+  expect(didYouMean(word, KEYS)).toBe(`did you mean "${meant}"?`);
+});
+
+test.each(['y', 'policy', 'something_else', ''])('%j is near nothing', (word) => {
+  expect(didYouMean(word, KEYS)).toBeUndefined();
+});

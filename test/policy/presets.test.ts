@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../src/policy/decide.ts';
+import { countExamples } from '../../src/policy/examples.ts';
+import { combine } from '../../src/policy/layers.ts';
+import { loadPolicy } from '../../src/policy/load.ts';
+import { renderPolicyProblem } from '../../src/policy/problem.ts';
+import { isModeAllowed } from '../../src/policy/settings.ts';
+import { askedCommand, askedHost, askedPathUse } from '../../src/policy/surfaces.ts';
+import { corpus, fileText, PLACE, policyFile } from './support.ts';
+
+const PRESETS = ['careful', 'standard', 'ci', 'readonly'] as const;
+const preset = (name: (typeof PRESETS)[number]) =>
+  combine([{ name: 'user', policy: policyFile(fileText(`config/policies/${name}.yaml`), `${name}.yaml`) }]);
+
+describe.each(PRESETS)('the preset %s', (name) => {
+  test('is valid, passes its own examples and does what its rules look like', () => {
+    const { policy, problems, warnings } = loadPolicy(`${name}.yaml`, fileText(`config/policies/${name}.yaml`));
+    expect(problems.map(renderPolicyProblem)).toEqual([]);
+    expect(warnings.map(renderPolicyProblem)).toEqual([]);
+    expect(countExamples(policy?.rules ?? [])).toBeGreaterThan(5);
+  });
+
+  test('allows none of the hostile corpus', () => {
+    const policy = preset(name);
+    const allowed = corpus('hostile.txt').filter((command) => decide(policy, askedCommand(PLACE, command)).verdict === 'allow');
+    expect(allowed).toEqual([]);
+  });
+
+  test('refuses the modes in which an agent stops asking', () => {
+    const policy = preset(name);
+    for (const mode of ['bypassPermissions', 'yolo', 'agent-full-access']) expect(isModeAllowed(policy, 'any', mode)).toBe(false);
+    expect(isModeAllowed(policy, 'any', 'plan')).toBe(true);
+  });
+});
+
+test.each([
+  ['standard', 'allow', askedPathUse(PLACE, 'edit', 'src/a.ts')],
+  ['standard', 'ask', askedPathUse(PLACE, 'edit', 'package.json')],
+  ['standard', 'ask', askedPathUse(PLACE, 'edit', '.git/hooks/pre-commit')],
+  ['standard', 'deny', askedPathUse(PLACE, 'read', '.env')],
+  ['standard', 'ask', askedPathUse(PLACE, 'read', '/etc/passwd')],
+  ['careful', 'allow', askedPathUse(PLACE, 'read', 'src/a.ts')],
+  ['careful', 'ask', askedPathUse(PLACE, 'edit', 'src/a.ts')],
+  ['careful', 'ask', askedHost(PLACE, 'fetch', 'https://example.com/x')],
+  ['ci', 'allow', askedPathUse({ ...PLACE, interactive: false }, 'edit', 'src/a.ts')],
+  ['ci', 'deny', askedPathUse({ ...PLACE, interactive: false }, 'edit', 'package.json')],
+  ['ci', 'deny', askedHost(PLACE, 'fetch', 'https://example.com/x')],
+  ['readonly', 'allow', askedPathUse(PLACE, 'read', 'src/a.ts')],
+  ['readonly', 'deny', askedPathUse(PLACE, 'edit', 'src/a.ts')],
+  ['readonly', 'deny', askedCommand(PLACE, 'npm test')],
+] as const)('%s: %s', (name, expected, asked) => {
+  expect(decide(preset(name), asked).verdict).toBe(expected);
+});

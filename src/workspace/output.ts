@@ -1,0 +1,77 @@
+// What a terminal has printed: the last bytes of it, in whole characters.
+import { isUtf8 } from 'node:buffer';
+
+export type Output = {
+  /** A way in for one stream: characters may come in pieces, and pieces of two streams must not be mixed. */
+  stream(): { take(chunk: Buffer): void; end(): void };
+  text(): string;
+  /** Something at the beginning was dropped. */
+  readonly isTruncated: boolean;
+};
+
+/** Small writes are put together up to this size: a buffer for each would weigh more than what is in it. */
+const PIECE_BYTES = 16 * 1024;
+
+export function createOutput(limitBytes: number): Output {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  let isTruncated = false;
+
+  /** Whole characters only. */
+  function add(text: Buffer): void {
+    if (text.length === 0) return;
+    const last = pieces.at(-1);
+    if (last && last.length + text.length <= PIECE_BYTES) pieces[pieces.length - 1] = Buffer.concat([last, text]);
+    else pieces.push(text);
+    bytes += text.length;
+    if (bytes > limitBytes) cut();
+  }
+  function cut(): void {
+    isTruncated = true;
+    for (let first = pieces[0]; first && bytes > limitBytes; first = pieces[0]) {
+      let start = Math.min(bytes - limitBytes, first.length);
+      while (start < first.length && isContinuation(first[start] as number)) start++;
+      bytes -= start;
+      if (start === first.length) pieces.shift();
+      else pieces[0] = first.subarray(start);
+    }
+  }
+
+  return {
+    stream() {
+      let rest: Buffer = Buffer.alloc(0);
+      return {
+        take(chunk) {
+          const all = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+          const whole = all.length - incompleteTail(all);
+          rest = Buffer.from(all.subarray(whole));
+          add(valid(all.subarray(0, whole)));
+        },
+        end() {
+          add(valid(rest));
+          rest = Buffer.alloc(0);
+        },
+      };
+    },
+    text: () => Buffer.concat(pieces).toString('utf8'),
+    get isTruncated() {
+      return isTruncated;
+    },
+  };
+}
+
+const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
+
+/** Programs may print anything; what is not UTF-8 is shown as such. */
+const valid = (bytes: Buffer): Buffer => (isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8')));
+
+/** How many bytes at the end begin a character that is still to be completed. */
+function incompleteTail(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] as number;
+    if (isContinuation(byte)) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? back : 0;
+  }
+  return 0;
+}

@@ -1,0 +1,44 @@
+// What terminal/create asks for, checked.
+import { failure } from '../errors.ts';
+
+const METHOD = 'terminal/create';
+const DEFAULT_OUTPUT_BYTES = 1024 * 1024;
+/** JSON may make six bytes of one, and a frame has 32 MiB. */
+const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
+
+export type TerminalParams = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** The session's own when it is absent. */
+  readonly cwd: unknown;
+  readonly outputBytes: number;
+};
+
+export function readTerminalParams(params: Readonly<Record<string, unknown>>): TerminalParams {
+  const { command, cwd, outputByteLimit: limit } = params;
+  const args = params.args ?? [];
+  const env = params.env ?? [];
+  if (!isText(command) || command.trim() === '') throw wrong('command must be a string that is not empty');
+  if (!Array.isArray(args) || !args.every(isText)) throw wrong('args must be a list of strings');
+  if (!Array.isArray(env) || !env.every(isVariable)) throw wrong('env must be a list of { name, value }');
+  if (limit !== undefined && limit !== null && !(Number.isSafeInteger(limit) && (limit as number) >= 0))
+    throw wrong('outputByteLimit must be a whole number from 0');
+  return {
+    command,
+    args,
+    env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
+    cwd: cwd ?? undefined,
+    outputBytes: Math.min((limit as number | null | undefined) ?? DEFAULT_OUTPUT_BYTES, MAX_OUTPUT_BYTES),
+  };
+}
+
+/** A NUL would end a word for the system, and only for it. */
+const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
+
+function isVariable(value: unknown): value is { readonly name: string; readonly value: string } {
+  const { name, value: text } = (value ?? {}) as { name?: unknown; value?: unknown };
+  return isText(name) && name !== '' && !name.includes('=') && isText(text);
+}
+
+const wrong = (why: string) => failure('PARAMS', [METHOD, why]);

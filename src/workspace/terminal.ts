@@ -1,0 +1,126 @@
+// One command in a terminal of ours: a process tree without a shell and without a screen, its output kept, its end told.
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { failure, type ProxyError } from '../errors.ts';
+import { MARK } from '../processes/mark.ts';
+import { type ProcessTree, treeOf } from '../processes/process-tree.ts';
+import { spawn } from '../processes/spawn.ts';
+import { endTree } from '../processes/stop-process.ts';
+import { createOutput } from './output.ts';
+
+export type ExitStatus = { readonly exitCode: number | null; readonly signal: string | null };
+
+export type Terminal = {
+  readonly pid: number;
+  output(): { readonly output: string; readonly truncated: boolean; readonly exitStatus?: ExitStatus };
+  /** When the command has ended and what it printed has been read. */
+  readonly exited: Promise<ExitStatus>;
+  /** TERM, then KILL to everything it started; done when nothing of it is left. */
+  end(): Promise<void>;
+  /** At once. */
+  kill(): void;
+};
+
+export type Command = {
+  readonly argv: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly outputBytes: number;
+  readonly graceMs: number;
+  readonly mark: string;
+};
+
+/** Something it left in the background may hold its output open for ever; what the command itself printed arrives within this time. */
+const DRAIN_MS = 250;
+
+/** The process is there when this returns, so `cwd` need not last longer. */
+export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark }: Command): Promise<Terminal> {
+  const [command = '', ...args] = argv;
+  return new Promise((resolve, reject) => {
+    let child: ChildProcess;
+    try {
+      child = spawn(command, args, {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...env, [MARK]: mark },
+        cwd,
+        detached: process.platform !== 'win32', // a group of its own, so that it can be ended with all it has started
+        windowsHide: true,
+      });
+    } catch (error) {
+      return reject(unstartable(error as NodeJS.ErrnoException));
+    }
+    child.once('error', (error) => reject(unstartable(error)));
+    const { pid, stdout, stderr } = child;
+    if (pid === undefined || !stdout || !stderr) return; // the error is still to come
+
+    const output = createOutput(outputBytes);
+    for (const stream of [stdout, stderr]) {
+      const into = output.stream();
+      stream.on('data', into.take);
+      stream.on('end', into.end);
+      stream.on('error', () => {});
+    }
+    let exitStatus: ExitStatus | undefined;
+    const exited = untilExited(child).then((status) => {
+      exitStatus = status;
+      return status;
+    });
+    const tree = onlyOnce(treeOf(child), exited);
+    let ending: Promise<void> | undefined;
+    resolve({
+      pid,
+      exited,
+      output: () => ({ output: output.text(), truncated: output.isTruncated, ...(exitStatus && { exitStatus }) }),
+      end() {
+        // Whoever asks next is to find the exit status; a process that not even KILL ends is not waited for.
+        ending ??= endTree(tree, graceMs)
+          .then(() => Promise.race([exited, delay(2 * DRAIN_MS, undefined, { ref: false })]))
+          .then(() => {});
+        return ending;
+      },
+      kill: () => tree.end('kill'),
+    });
+  });
+}
+
+function untilExited(child: ChildProcess): Promise<ExitStatus> {
+  return new Promise((resolve) => {
+    child.once('exit', (exitCode, signal) => {
+      const over = () => resolve({ exitCode, signal });
+      const timer = setTimeout(over, DRAIN_MS);
+      child.once('close', () => {
+        clearTimeout(timer);
+        over();
+      });
+    });
+  });
+}
+
+/** A group that is empty once stays so, and its number may be given to strangers: from then on it is left alone. */
+function onlyOnce(tree: ProcessTree, exited: Promise<ExitStatus>): ProcessTree {
+  let isOver = false;
+  let isGone = false;
+  const isAlive = () => {
+    const alive = !isGone && tree.isAlive();
+    isGone = isOver && !alive;
+    return alive;
+  };
+  void exited.then(() => {
+    isOver = true;
+    isAlive();
+  });
+  return { isAlive, end: (how) => (isGone ? undefined : tree.end(how)) };
+}
+
+function unstartable({ code }: NodeJS.ErrnoException): ProxyError {
+  return failure('TERMINAL_UNSTARTABLE', [WHY[code ?? ''] ?? code ?? 'an unknown error']);
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: 'the command was not found. There is no shell here: the program belongs in command, its arguments in args',
+  EACCES: 'the command is not executable',
+  E2BIG: 'command, args and env are too long',
+  EAGAIN: 'the system cannot start another process now; release terminals and try again',
+  ENOMEM: 'the system cannot start another process now; release terminals and try again',
+  EMFILE: 'too many files are open; release terminals and try again',
+};

@@ -1,0 +1,133 @@
+// The terminals of all sessions: each belongs to one, and ends with it.
+import { randomUUID } from 'node:crypto';
+import { failure } from '../errors.ts';
+import { argvOf } from './argv.ts';
+import type { Descriptors } from './descriptors.ts';
+import { resolveInside } from './resolve-inside.ts';
+import { holdTo, type Roots } from './roots.ts';
+import { type ExitStatus, startTerminal, type Terminal } from './terminal.ts';
+import { readTerminalParams } from './terminal-params.ts';
+
+const CREATE = 'terminal/create';
+/** Per session; the same as for an editor's terminals. */
+const MAX_TERMINALS = 64;
+
+type Params = Readonly<Record<string, unknown>>;
+
+export type TerminalsOptions = {
+  /** What tells our processes from others. */
+  readonly mark: string;
+  /** A process was started, and is to be ended by the next start if we do not live to do it. */
+  readonly onChild: (pid: number) => void;
+};
+
+/** `owner` stands for the session. */
+export type Terminals = {
+  create(owner: object, roots: Roots, params: Params, graceMs: number): Promise<{ readonly terminalId: string }>;
+  output(owner: object, params: Params): ReturnType<Terminal['output']>;
+  waitForExit(owner: object, params: Params): Promise<ExitStatus>;
+  /** Ends the command; what it printed can still be asked for. */
+  kill(owner: object, params: Params): Promise<Record<string, never>>;
+  release(owner: object, params: Params): Record<string, never>;
+  /** The session is over, or its agent is. */
+  endOf(owner: object): void;
+  /** Resolves when nothing is left of any. */
+  stop(): Promise<void>;
+  /** All, at once. */
+  killAll(): void;
+};
+
+type Owned = { readonly terminals: Map<string, Terminal>; starting: number; isOver: boolean };
+
+export function createTerminals(descriptors: Descriptors, { mark, onChild }: TerminalsOptions): Terminals {
+  const owners = new Map<object, Owned>();
+  /** Let go of, and not yet gone. */
+  const leaving = new Map<Terminal, Promise<void>>();
+  const startings = new Set<Promise<Terminal>>();
+  let isStopping = false;
+
+  function ownedBy(owner: object): Owned {
+    const owned = owners.get(owner) ?? { terminals: new Map(), starting: 0, isOver: false };
+    owners.set(owner, owned);
+    return owned;
+  }
+  function find(owner: object, { terminalId }: Params): Terminal {
+    const terminal = owners.get(owner)?.terminals.get(String(terminalId));
+    if (!terminal) throw failure('TERMINAL_FOREIGN', [String(terminalId)]);
+    return terminal;
+  }
+  function letGo(terminal: Terminal): void {
+    const gone = terminal.end().finally(() => leaving.delete(terminal));
+    leaving.set(terminal, gone);
+  }
+  function endOf(owner: object): void {
+    const owned = owners.get(owner);
+    if (!owned) return;
+    owned.isOver = true;
+    owners.delete(owner);
+    for (const terminal of owned.terminals.values()) letGo(terminal);
+  }
+  async function start(roots: Roots, params: Params, graceMs: number): Promise<Terminal> {
+    const { command, args, env, cwd, outputBytes } = readTerminalParams(params);
+    const real = await resolveInside(CREATE, cwd ?? roots.real[0], roots);
+    const argv = argvOf(command, args);
+    if (!argv) throw failure('PARAMS', [CREATE, 'command needs a shell, and there is none here: send command "sh" with args ["-c", LINE]']);
+    const directory = await descriptors.openDirectory(real, holdTo(roots, undefined)).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === undefined ? error : failure('TERMINAL_UNSTARTABLE', [`its cwd cannot be used (${error.code})`]);
+    });
+    try {
+      // Through the descriptor: by path it could be another directory by now.
+      const at = { cwd: directory.at('.'), env: { ...process.env, PWD: real, ...env } };
+      return await startTerminal({ argv, ...at, outputBytes, graceMs, mark });
+    } finally {
+      await directory.close();
+    }
+  }
+
+  return {
+    async create(owner, roots, params, graceMs) {
+      if (isStopping) throw failure('SHUTTING_DOWN', []);
+      const owned = ownedBy(owner);
+      if (owned.terminals.size + owned.starting >= MAX_TERMINALS) throw failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]);
+      owned.starting++;
+      try {
+        const starting = start(roots, params, graceMs);
+        startings.add(starting);
+        const terminal = await starting.finally(() => startings.delete(starting));
+        onChild(terminal.pid);
+        if (owned.isOver) {
+          letGo(terminal);
+          throw failure('CANCELLED', [CREATE]);
+        }
+        const terminalId = `terminal-${randomUUID()}`;
+        owned.terminals.set(terminalId, terminal);
+        return { terminalId };
+      } finally {
+        owned.starting--;
+      }
+    },
+    output: (owner, params) => find(owner, params).output(),
+    waitForExit: async (owner, params) => find(owner, params).exited,
+    async kill(owner, params) {
+      await find(owner, params).end();
+      return {};
+    },
+    release(owner, params) {
+      letGo(find(owner, params));
+      owners.get(owner)?.terminals.delete(String(params.terminalId));
+      return {};
+    },
+    endOf,
+    async stop() {
+      isStopping = true;
+      for (const owner of [...owners.keys()]) endOf(owner);
+      await Promise.allSettled(startings);
+      await Promise.all(leaving.values());
+    },
+    killAll() {
+      isStopping = true;
+      for (const { terminals } of owners.values()) for (const terminal of terminals.values()) terminal.kill();
+      for (const terminal of leaving.keys()) terminal.kill();
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// One line of the audit log: what it holds, and how each line vouches for the one before it.
+import { createHash } from 'node:crypto';
+
+export type AuditVerdict = 'allow' | 'ask' | 'deny';
+/** `policy`: a rule or a default. `user`: somebody at the client. `memory`: an answer the user gave earlier. `timeout`: nobody in time. */
+export type AnsweredBy = 'policy' | 'user' | 'memory' | 'timeout';
+
+/** What whoever decides hands in. Words in it may hold secrets; they are redacted before they are written. */
+export type AuditEntry = {
+  readonly agent: string;
+  readonly session?: string | undefined;
+  /** What was asked through: `session/request_permission`, `fs/read_text_file`, `tools/call`, … */
+  readonly method: string;
+  /** The request as it came. Only its hash is written. */
+  readonly request: string | Uint8Array;
+  /** One line for people: `execute: git status`. */
+  readonly summary: string;
+  readonly evidence: string;
+  readonly verdict: AuditVerdict;
+  /** Why, in one sentence. */
+  readonly why?: string | undefined;
+  readonly rule?: { readonly id: string; readonly file: string; readonly line: number } | undefined;
+  readonly layer?: string | undefined;
+  readonly answeredBy: AnsweredBy;
+  /** What was sent: the kind of the option, `cancelled`, `error`; nothing when the frame was passed on. */
+  readonly option?: string | undefined;
+  readonly latencyMs: number;
+  readonly policyHash: string;
+  /** `observe`: the verdict was noted and not enforced. */
+  readonly mode?: 'enforce' | 'observe' | undefined;
+};
+
+/** A line as it is read back. `seq`, `prev` and the two notes are the chain; the rest is for readers. */
+export type AuditLine = Readonly<Record<string, unknown>> & {
+  readonly seq: number;
+  readonly prev: string;
+  /** What stood between this line and the one before it: `isCut` is one line that a crash cut off, anything else was put there. */
+  readonly torn?: Torn;
+  /** What the head had seen and this line's writer did not find: more lines, or another last one. */
+  readonly lost?: Head;
+};
+
+export type Torn = { readonly bytes: number; readonly sha256: string; readonly isCut: boolean };
+export type Head = { readonly seq: number; readonly hash: string };
+
+/** What the first line names as the hash of the line before it. */
+export const NO_LINE = '0'.repeat(64);
+
+export function hashOf(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Undefined for anything that is no line of ours. */
+export function parseAuditLine(text: string): AuditLine | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const { seq, prev } = value as Partial<AuditLine>;
+  return Number.isSafeInteger(seq) && Number(seq) > 0 && typeof prev === 'string' ? (value as AuditLine) : undefined;
+}
+
+/** The head stands beside the log and says how far it goes: without it, a line taken off the end would not be missed. */
+export function headFile(file: string): string {
+  return `${file.replace(/\.jsonl$/, '')}.head`;
+}
+
+export function parseHead(text: string): Head | undefined {
+  const [, seq, hash] = /^(\d{1,15}) ([0-9a-f]{64})\n/.exec(text) ?? [];
+  return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash };
+}

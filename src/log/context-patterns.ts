@@ -1,0 +1,62 @@
+// Secrets of no form of their own, told by what stands before them in a text: an option, a header, an address, an assignment.
+import type { Pattern } from './provider-patterns.ts';
+
+const WORD = '(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key)';
+/** What stands for a secret and is none: a variable, a placeholder, what has been taken out already. */
+const PLACEHOLDER = '(?![$<{[(*%]|x{4,}|\\.{3})';
+
+function context(literals: readonly string[], before: string, secret: string, after = '', flags = 'gi'): Pattern {
+  return {
+    literals,
+    pattern: new RegExp(`(${before})${PLACEHOLDER}(?:${secret})${after === '' ? '' : `(${after})`}`, flags),
+    replacement: `$1[redacted]${after === '' ? '' : '$2'}`,
+  };
+}
+
+const either = (...words: readonly string[]): string[] => words.flatMap((word) => [word, word.toUpperCase()]);
+
+export const CONTEXT_PATTERNS: readonly Pattern[] = [
+  // --token X, --api-key=X, also as words of a list
+  context(
+    ['-token', '-key', '-secret', '-password', '-passwd', '-passphrase', '-apikey'],
+    `(?<![\\w-])--?(?:[a-z0-9]+-)*${WORD}(?:\\s+|=|\\\\*["']\\s*,\\s*\\\\*["'])["']?`,
+    '[^\\s"\'\\\\,-][^\\s"\'\\\\,]{3,}',
+  ),
+  // scheme://user:password@host, and a token alone before the @
+  context(['://'], ':\\/\\/[^\\s\\/:@"\'<>]{0,200}:', '[^\\s\\/@"\'<>]{3,500}', '@'),
+  context(['://'], ':\\/\\/', '[^\\s\\/:@"\'<>]{20,500}', '@'),
+  // ?token=X
+  context(
+    ['token=', 'key=', 'secret=', 'assword=', 'signature=', 'sig=', 'Signature='],
+    `[?&](?:[\\w.]+[_-])?(?:${WORD}|key|sig|signature)=`,
+    '[^&\\s"\'#<>\\\\]{6,}',
+  ),
+  // Authorization: X, Cookie: X, X-Api-Key: X
+  context(
+    either('uthorization'),
+    '(?:proxy-)?authorization\\\\*["\']?\\s*[:=]\\s*\\\\*["\']?(?:(?:basic|token|digest)\\s+)?',
+    '[^\\s"\',;\\\\]{12,}',
+  ),
+  context(either('ookie: '), '(?:set-)?cookie: ', '[^\\r\\n"\'\\\\]*=[^\\r\\n"\'\\\\]{8,}'),
+  context(either('-key', '-token', '-secret'), 'x-(?:[a-z]+-)*(?:key|token|secret)\\\\*["\']?\\s*:\\s*\\\\*["\']?', '[^\\s"\',\\\\]{8,}'),
+  // API_KEY=X in a shell, a .env file or a log; only capitals, since code is full of token=…
+  context(
+    ['KEY', 'TOKEN', 'SECRET', 'PASSWORD', 'PASSWD', '_PASS', '_PAT', 'CREDENTIALS'],
+    '(?<![A-Za-z0-9])[A-Z][A-Z0-9_]*(?:_KEY|APIKEY|TOKEN|SECRET|PASSWORD|PASSWD|_PASS|_PAT|CREDENTIALS)=\\\\*["\']?',
+    '(?=[^\\s"\'\\\\]*[\\d!-/:-@])[^\\s"\'&;|<>$(){}\\\\,]{8,}',
+    '',
+    'g',
+  ),
+  // "api_key": "X" in JSON that stands as text, however often its quotes are escaped
+  context(
+    ['token', 'Token', 'ecret', 'assword', 'asswd', 'passphrase', 'key', 'Key'].flatMap((word) => [`${word}"`, `${word}\\`]),
+    `\\\\*"(?:[\\w-]*[_-])?${WORD}\\\\*"\\s*:\\s*\\\\*"`,
+    '(?=[^"\\\\]*\\d)[^"\\\\\\s]{12,}',
+  ),
+  // aws_secret_access_key = X
+  context(
+    ['ecret_access_key', 'SECRET_ACCESS_KEY', 'ecretAccessKey'],
+    'secret_?access_?key\\\\*["\']?\\s*[:=]\\s*\\\\*["\']?',
+    '[A-Za-z0-9+/]{40}',
+  ),
+];

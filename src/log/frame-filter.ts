@@ -1,0 +1,79 @@
+// Which records of the frame log a person wants to see: `agent:codex method:session/* dir:in err:true ms>500`. All terms must hold.
+
+export type FrameRecord = {
+  readonly t: number;
+  readonly leg?: string;
+  readonly dir?: string;
+  readonly kind?: string;
+  readonly method?: string;
+  readonly id?: unknown;
+  readonly session?: string;
+  readonly bytes?: number;
+  readonly ms?: number;
+  readonly error?: number;
+  readonly event?: string;
+  readonly reason?: string;
+  readonly records?: number;
+  readonly chunks?: number;
+  readonly ours?: boolean;
+  readonly msg?: unknown;
+  readonly line?: string;
+};
+
+export type FrameFilter = (record: FrameRecord) => boolean;
+
+type Test = (wanted: string) => FrameFilter;
+
+const glob = (wanted: string): RegExp => new RegExp(`^${wanted.split('*').map(literal).join('.*')}$`, 's');
+const literal = (text: string): string => text.replace(/[\\^$.+?()[\]{}|/-]/g, '\\$&');
+const text =
+  (read: (record: FrameRecord) => string | undefined): Test =>
+  (wanted) => {
+    const pattern = glob(wanted);
+    return (record) => pattern.test(read(record) ?? '');
+  };
+
+const TESTS: Readonly<Record<string, Test>> = {
+  agent: text(({ leg }) => leg?.replace(/#\d+$/, '')),
+  leg: text(({ leg }) => leg),
+  method: text(({ method }) => method),
+  kind: text(({ kind }) => kind),
+  session: text(({ session }) => session),
+  id: text(({ id }) => (id === undefined ? undefined : String(id))),
+  event: text(({ event }) => event),
+  dir: (wanted) => {
+    const prefix = { in: 'from', out: 'to' }[wanted];
+    return ({ dir }) => (prefix === undefined ? dir === wanted : dir?.startsWith(prefix) === true);
+  },
+  err: (wanted) => (record) =>
+    (record.error !== undefined || (record.event === 'down' && record.reason !== 'stopped') || record.kind === 'refused') ===
+    (wanted === 'true'),
+};
+const NUMBERS: Readonly<Record<string, (record: FrameRecord) => number | undefined>> = {
+  ms: ({ ms }) => ms,
+  bytes: ({ bytes }) => bytes,
+  error: ({ error }) => error,
+};
+
+export const FILTER_TERMS = [
+  ...Object.keys(TESTS).map((name) => `${name}:`),
+  ...Object.keys(NUMBERS).flatMap((name) => [`${name}>`, `${name}<`]),
+];
+
+/** The filter, or the term that is none. */
+export function parseFilter(terms: readonly string[]): FrameFilter | { readonly wrong: string } {
+  const filters: FrameFilter[] = [];
+  for (const term of terms) {
+    const [, name = '', sign, wanted = ''] = /^(\w+)(:|>|<)(.*)$/s.exec(term) ?? [];
+    const test = sign === ':' && Object.hasOwn(TESTS, name) ? TESTS[name] : undefined;
+    const number = sign !== ':' && Object.hasOwn(NUMBERS, name) && /^-?\d+(?:\.\d+)?$/.test(wanted) ? NUMBERS[name] : undefined;
+    if (test) filters.push(test(wanted));
+    else if (number)
+      filters.push((record) => {
+        const value = number(record);
+        return value !== undefined && (sign === '>' ? value > Number(wanted) : value < Number(wanted));
+      });
+    else return { wrong: term };
+  }
+  return (record) => filters.every((holds) => holds(record));
+}

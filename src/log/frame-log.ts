@@ -1,0 +1,273 @@
+// Every frame that passes, one line each: when, on which leg, which way, what it is, whose, how long it is, how long its answer took.
+// With payloads only on request, and then redacted. Lines are made after the frames have gone on, in batches.
+import { type Frame, textOf } from '../wire/frame.ts';
+import { intern } from '../wire/intern.ts';
+import { memberAt } from '../wire/locate.ts';
+import { patchedId, type Tap, type Watcher } from '../wire/tap.ts';
+import type { Patch } from '../wire/writer.ts';
+import { createChunkJoiner } from './join-chunks.ts';
+import type { LineSink } from './line-sink.ts';
+import type { Secrets } from './redact.ts';
+import { redactJsonText } from './redact-json.ts';
+
+export type Side = 'editor' | 'agent';
+
+export type FrameLog = {
+  watch(leg: string, side: Side): Watcher & { readonly tap: Tap };
+  /** Makes lines of what has come so far. */
+  settle(): void;
+  close(): Promise<void>;
+};
+
+export type FrameLogOptions = {
+  readonly hasPayloads: boolean;
+  readonly sink: LineSink;
+  readonly secrets: Secrets;
+  readonly now: () => number;
+  readonly monotonicMs: () => number;
+};
+
+type Asked = { readonly method: string; readonly atMs: number };
+
+type LegState = {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  /** Requests without an answer: the peer's own, and those put to it. */
+  readonly theirs: Map<string, Asked>;
+  readonly ours: Map<string, Asked>;
+  /** What stands before and behind the time in a line about a notification, by its method. */
+  readonly notifications: Map<string, string>;
+  readonly last: string[];
+  lastAt: number;
+};
+
+/** What has passed and is not a line yet. `line` is one of ours, or one that is no frame. */
+type Passed = {
+  readonly leg: LegState;
+  readonly isReceived: boolean;
+  readonly frame: Frame | undefined;
+  readonly idText: string | undefined;
+  readonly line: string | undefined;
+  readonly t: number;
+  readonly atMs: number;
+};
+
+const LAST_FRAMES = 50;
+const MOST_ASKED = 10_000;
+const MOST_SESSIONS = 10_000;
+/** Redacting takes time; above this a payload is left out. */
+const MAX_PAYLOAD_BYTES = 256 * 1024;
+/** What may wait to be made into lines, and how much of it is done before others get their turn. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+const SLICE_BYTES = 256 * 1024;
+
+export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }: FrameLogOptions): FrameLog {
+  let waiting: Passed[] = [];
+  let waitingBytes = 0;
+  let isScheduled = false;
+  let t = 0;
+  const sessions = new Map<string, string>();
+  const joiner = hasPayloads ? createChunkJoiner(secrets) : undefined;
+
+  function add(passed: Passed, bytes: number): void {
+    if (waitingBytes > MAX_WAITING_BYTES) return sink.drop(1);
+    waiting.push(passed);
+    waitingBytes += hasPayloads ? bytes : 0;
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(drain);
+  }
+  /** Frames of one chunk come at one time, as far as a log is concerned. */
+  function time(): number {
+    if (!isScheduled || waiting.length === 0) t = now();
+    return t;
+  }
+
+  function drain(): void {
+    isScheduled = false;
+    let text = '';
+    let count = 0;
+    let done = 0;
+    for (let bytes = 0; done < waiting.length && bytes < SLICE_BYTES; done++) {
+      const passed = waiting[done] as Passed;
+      if (hasPayloads) bytes += sizeOf(passed);
+      const lines = linesOf(passed);
+      if (lines === '') continue;
+      remember(passed.leg, lines);
+      text += lines;
+      count++;
+    }
+    waiting = done === waiting.length ? [] : waiting.slice(done);
+    if (waiting.length === 0) waitingBytes = 0;
+    if (count > 0) sink.write(text, count);
+    if (waiting.length === 0) return;
+    isScheduled = true;
+    setImmediate(drain);
+  }
+  function settle(): void {
+    while (waiting.length > 0) drain();
+    if (joiner) for (const line of joiner.endAll()) sink.write(line, 1);
+  }
+  function remember(leg: LegState, lines: string): void {
+    if (!hasPayloads) leg.last[leg.lastAt++ % LAST_FRAMES] = lines;
+    else for (const line of lines.trimEnd().split('\n')) leg.last[leg.lastAt++ % LAST_FRAMES] = line;
+  }
+  /** Usually one; none while chunks are joined, and two when that ends. */
+  function linesOf(passed: Passed): string {
+    try {
+      return lineOf(passed);
+    } catch {
+      return `${JSON.stringify({ t: passed.t, leg: passed.leg.name, event: 'unreadable', bytes: sizeOf(passed) })}\n`;
+    }
+  }
+
+  function lineOf(passed: Passed): string {
+    const { frame, leg, isReceived } = passed;
+    if (frame === undefined) return lineOfText(passed);
+    if (joiner) return payloadLine(passed, frame);
+    if (frame.kind === 'notification') return `{"t":${passed.t}${notification(leg, isReceived, frame.method ?? '')}${about(frame)}}\n`;
+    return `${head(passed, frame.kind, frame.method, passed.idText, frame.outcome === 'error' ? errorCode(frame) : undefined)}${about(frame)}}\n`;
+  }
+  function about({ bytes, sessionId, start, end }: Frame): string {
+    if (sessionId === undefined) return `,"bytes":${end - start}`;
+    return `,"session":${session(intern(bytes, sessionId.start, sessionId.end))},"bytes":${end - start}`;
+  }
+  /** Session ids are the agents' own, and so may hold anything. */
+  function session(token: string): string {
+    const known = sessions.get(token);
+    if (known !== undefined) return known;
+    const clean = secrets.redact(token);
+    if (sessions.size >= MOST_SESSIONS) sessions.clear();
+    sessions.set(token, clean);
+    return clean;
+  }
+  function notification(leg: LegState, isReceived: boolean, method: string): string {
+    // Nearly all of them are received, and only those are kept.
+    const known = isReceived ? leg.notifications.get(method) : undefined;
+    if (known !== undefined) return known;
+    const made = `,"leg":${JSON.stringify(leg.name)},"dir":"${isReceived ? leg.from : leg.to}","kind":"notification","method":${quoted(method)}`;
+    if (isReceived && leg.notifications.size < MOST_ASKED) leg.notifications.set(method, made);
+    return made;
+  }
+  function quoted(text: string): string {
+    return JSON.stringify(secrets.redact(text));
+  }
+  /** Everything but the session and the size of a request or an answer, whose other half is looked up. */
+  function head(passed: Passed, kind: string, method: string | undefined, idText: string | undefined, error: number | undefined): string {
+    const { leg, isReceived, t: at, atMs } = passed;
+    let asked: Asked | undefined;
+    if (idText !== undefined && kind === 'request') {
+      const open = isReceived ? leg.theirs : leg.ours;
+      if (open.size < MOST_ASKED) open.set(idText, { method: method ?? '', atMs });
+    } else if (idText !== undefined) {
+      const open = isReceived ? leg.ours : leg.theirs;
+      asked = open.get(idText);
+      open.delete(idText);
+    }
+    const name = method ?? asked?.method;
+    return (
+      `{"t":${at},"leg":${JSON.stringify(leg.name)},"dir":"${isReceived ? leg.from : leg.to}","kind":"${kind}"` +
+      `${name === undefined ? '' : `,"method":${quoted(name)}`}${idText === undefined ? '' : `,"id":${secrets.redact(idText)}`}` +
+      `${asked === undefined ? '' : `,"ms":${Math.round((atMs - asked.atMs) * 10) / 10}`}${error === undefined ? '' : `,"error":${error}`}`
+    );
+  }
+  /** A line of our own, or one that is no frame. */
+  function lineOfText(passed: Passed): string {
+    const line = passed.line ?? '';
+    const bytes = `,"bytes":${Buffer.byteLength(line)}`;
+    if (passed.isReceived)
+      return `${head(passed, 'refused', undefined, undefined, undefined)}${bytes}${hasPayloads ? `,"line":${quoted(line.slice(0, 2000))}` : ''}}\n`;
+    const { id, method, params, error } = JSON.parse(line);
+    const kind = method === undefined ? 'response' : id === undefined ? 'notification' : 'request';
+    const idText = id === undefined ? undefined : JSON.stringify(id);
+    const sessionId = typeof params?.sessionId === 'string' ? `,"session":${session(JSON.stringify(params.sessionId))}` : '';
+    const payload = hasPayloads && line.length <= MAX_PAYLOAD_BYTES ? `,"msg":${redactJsonText(line, secrets.redact)}` : '';
+    return `${head(passed, kind, method, idText, error?.code)}${sessionId}${bytes},"ours":true${payload}}\n`;
+  }
+  function payloadLine(passed: Passed, frame: Frame): string {
+    const { bytes, start, end, kind, method } = frame;
+    const error = frame.outcome === 'error' ? errorCode(frame) : undefined;
+    const before = `${head(passed, kind, method, passed.idText, error)}${about(frame)}`;
+    if (end - start > MAX_PAYLOAD_BYTES) return `${before},"omitted":true}\n`;
+    return joiner?.next(passed.leg.name, before, bytes.toString('utf8', start, end), frame) ?? '';
+  }
+
+  function watch(name: string, side: Side): ReturnType<FrameLog['watch']> {
+    const leg: LegState = {
+      name: secrets.redact(name),
+      from: side === 'editor' ? 'fromEditor' : 'fromAgent',
+      to: side === 'editor' ? 'toEditor' : 'toAgent',
+      theirs: new Map(),
+      ours: new Map(),
+      notifications: new Map(),
+      last: [],
+      lastAt: 0,
+    };
+    const tap: Tap = {
+      received(frame) {
+        const at = time();
+        if (frame.kind === 'notification')
+          add({ leg, isReceived: true, frame, idText: undefined, line: undefined, t: at, atMs: 0 }, frame.end - frame.start);
+        else
+          add(
+            {
+              leg,
+              isReceived: true,
+              frame,
+              idText: frame.id && textOf(frame.bytes, frame.id),
+              line: undefined,
+              t: at,
+              atMs: monotonicMs(),
+            },
+            frame.end - frame.start,
+          );
+      },
+      refused: (line) =>
+        add(
+          { leg, isReceived: true, frame: undefined, idText: undefined, line: line.toString('utf8', 0, 4096), t: time(), atMs: 0 },
+          line.length,
+        ),
+      sent(frame, patches: readonly Patch[]) {
+        // It was in the log when it came; a request or an answer has another id here.
+        if (frame.kind === 'notification') return;
+        add(
+          { leg, isReceived: false, frame, idText: patchedId(frame, patches), line: undefined, t: time(), atMs: monotonicMs() },
+          hasPayloads ? 0 : frame.end - frame.start,
+        );
+      },
+      sentLine: (line) =>
+        add({ leg, isReceived: false, frame: undefined, idText: undefined, line, t: time(), atMs: monotonicMs() }, line.length),
+    };
+    return {
+      tap,
+      lastFrames() {
+        settle();
+        const from = Math.max(0, leg.lastAt - LAST_FRAMES);
+        return Array.from({ length: leg.lastAt - from }, (_, k) => JSON.parse(leg.last[(from + k) % LAST_FRAMES] as string));
+      },
+      down(reason) {
+        settle();
+        sink.write(`${JSON.stringify({ t: now(), leg: leg.name, event: 'down', reason })}\n`, 1);
+      },
+    };
+  }
+
+  return {
+    watch,
+    settle,
+    async close() {
+      settle();
+      await sink.close();
+    },
+  };
+}
+
+const sizeOf = ({ frame, line }: Passed): number => (frame ? frame.end - frame.start : (line?.length ?? 0));
+
+/** 0 when the peer gave none. */
+function errorCode({ bytes, body }: Frame): number {
+  const span = memberAt(bytes, body, 'code');
+  const code = span === undefined ? 0 : Number(textOf(bytes, span));
+  return Number.isFinite(code) ? code : 0;
+}

@@ -1,0 +1,52 @@
+// Secrets that pass by: what an editor hands to MCP servers, what a login says, what a person fills in for a key or a password.
+import type { Secrets } from './redact.ts';
+import { isSecretName } from './secret-names.ts';
+
+type Fields = { readonly [key: string]: unknown };
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Only these are worth a parse. */
+const CARRIERS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork', 'authenticate', 'terminal/create']);
+
+export const mayCarrySecrets = (method: string | undefined): boolean => method !== undefined && CARRIERS.has(method);
+
+/** Takes in what a message gives away; from then on it is known wherever it turns up. */
+export function learnSecrets(secrets: Secrets, message: unknown): void {
+  if (!isObject(message)) return;
+  const { method, params, result } = message;
+  if (isObject(params)) {
+    if (Array.isArray(params.mcpServers)) for (const server of params.mcpServers) learnServer(secrets, server);
+    learnTable(secrets, params.env);
+    if (method === 'authenticate') learnLeaves(secrets, params, 'authenticate', 0);
+  }
+  if (isObject(result) && result.action === 'accept' && isObject(result.content))
+    for (const [name, value] of Object.entries(result.content))
+      if (isSecretName(name) && typeof value === 'string') secrets.add(name, value);
+}
+
+function learnServer(secrets: Secrets, server: unknown): void {
+  if (!isObject(server)) return;
+  learnTable(secrets, server.env);
+  learnTable(secrets, server.headers);
+}
+
+/** `[{ name, value }]` as the protocol has it, or a table. */
+function learnTable(secrets: Secrets, table: unknown): void {
+  if (Array.isArray(table)) {
+    for (const entry of table)
+      if (isObject(entry) && typeof entry.name === 'string' && typeof entry.value === 'string') learn(secrets, entry.name, entry.value);
+  } else if (isObject(table)) for (const [name, value] of Object.entries(table)) if (typeof value === 'string') learn(secrets, name, value);
+}
+
+/** `Bearer X` is the whole header; X alone is what turns up elsewhere. */
+function learn(secrets: Secrets, name: string, value: string): void {
+  secrets.add(name, value);
+  const [, bare] = /^(?:Bearer|Basic|Token)\s+(\S+)$/i.exec(value) ?? [];
+  if (bare !== undefined) secrets.add(name, bare);
+}
+
+function learnLeaves(secrets: Secrets, value: unknown, name: string, depth: number): void {
+  if (typeof value === 'string' && name !== 'methodId') learn(secrets, name, value);
+  if (depth > 20 || typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) learnLeaves(secrets, member, Array.isArray(value) ? name : key, depth + 1);
+}

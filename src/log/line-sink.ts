@@ -1,0 +1,141 @@
+// Lines to files of our own, in batches and off the way of frames. What the disk cannot take in time is dropped and counted, never piled up.
+import { closeSync, constants, mkdirSync, openSync, readdirSync, rmSync, statSync, write } from 'node:fs';
+import path from 'node:path';
+
+export type LineSink = {
+  /** Queues whole lines; `count` says how many. */
+  write(lines: string, count: number): void;
+  /** Counts what was left out before it got here. */
+  drop(count: number): void;
+  /** Resolves when all that was queued is on disk. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type LineSinkOptions = {
+  readonly dir: string;
+  /** The name of a file without its ending; a number is added when it is full. */
+  readonly name: string;
+  readonly maxFileBytes: number;
+  /** Above these the oldest files of the directory go. */
+  readonly maxTotalBytes: number;
+  readonly maxAgeMs: number;
+  readonly maxQueueBytes: number;
+  readonly now: () => number;
+  readonly onProblem: (error: unknown) => void;
+};
+
+const BATCH_CHARACTERS = 64 * 1024;
+const BATCH_MS = 250;
+
+/** Never the file of somebody else, never through a link. */
+const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND;
+
+export function createLineSink(options: LineSinkOptions): LineSink {
+  const { dir, now, onProblem } = options;
+  let queue: string[] = [];
+  let queued = 0;
+  let dropped = 0;
+  let fd: number | undefined;
+  let fileBytes = 0;
+  let files = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | undefined;
+  let isBroken = false;
+
+  function open(): number {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const suffix = files === 0 ? '' : `.${String(files).padStart(4, '0')}`;
+    files++;
+    fileBytes = 0;
+    prune(options);
+    return openSync(path.join(dir, `${options.name}${suffix}.jsonl`), FLAGS, 0o600);
+  }
+  function take(): string {
+    const note = dropped > 0 ? `${JSON.stringify({ t: now(), event: 'dropped', records: dropped })}\n` : '';
+    const text = queue.join('') + note;
+    queue = [];
+    queued = 0;
+    dropped = 0;
+    return text;
+  }
+  async function writeAll(): Promise<void> {
+    try {
+      while (!isBroken && (queued > 0 || dropped > 0)) {
+        if (fd !== undefined && fileBytes >= options.maxFileBytes) {
+          closeSync(fd);
+          fd = undefined;
+        }
+        fd ??= open();
+        fileBytes += await writeWhole(fd, Buffer.from(take()));
+      }
+    } catch (error) {
+      isBroken = true;
+      onProblem(error);
+    }
+    writing = undefined;
+  }
+  function start(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing ??= writeAll();
+    return writing;
+  }
+  /** Soon, but not for each line: a write costs as much as many frames. */
+  function schedule(): void {
+    if (queued >= BATCH_CHARACTERS) void start();
+    else timer ??= setTimeout(() => void start(), BATCH_MS).unref();
+  }
+
+  return {
+    write(lines, count) {
+      if (isBroken) return;
+      if (queued + lines.length > options.maxQueueBytes) dropped += count;
+      else {
+        queue.push(lines);
+        queued += lines.length;
+      }
+      schedule();
+    },
+    drop(count) {
+      dropped += count;
+      schedule();
+    },
+    flush: start,
+    async close() {
+      await writing;
+      await start();
+      if (fd !== undefined) closeSync(fd);
+      fd = undefined;
+      isBroken = true;
+    },
+  };
+}
+
+function writeWhole(fd: number, bytes: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const from = (at: number) =>
+      write(fd, bytes, at, bytes.length - at, null, (error, written) => {
+        if (error) reject(error);
+        else if (at + written < bytes.length) from(at + written);
+        else resolve(bytes.length);
+      });
+    from(0);
+  });
+}
+
+type Retention = Pick<LineSinkOptions, 'dir' | 'maxTotalBytes' | 'maxAgeMs' | 'now' | 'maxFileBytes'>;
+
+/** Removes the oldest files, so that there is room for another within the bounds. */
+export function prune({ dir, maxTotalBytes, maxAgeMs, now, maxFileBytes }: Retention): void {
+  let left = maxTotalBytes - maxFileBytes;
+  const files = readdirSync(dir).flatMap((name) => {
+    const file = path.join(dir, name);
+    const about = statSync(file, { throwIfNoEntry: false });
+    return name.endsWith('.jsonl') && about ? [{ file, bytes: about.size, changedMs: about.mtimeMs }] : [];
+  });
+  for (const { file, bytes, changedMs } of files.toSorted((a, b) => b.changedMs - a.changedMs)) {
+    left -= bytes;
+    if (left < 0 || now() - changedMs > maxAgeMs) rmSync(file, { force: true });
+  }
+}

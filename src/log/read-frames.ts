@@ -1,0 +1,87 @@
+// The frame log as it lies on disk: a file per process, more when one was full. Read from the newest back, or followed as it grows.
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { FrameFilter, FrameRecord } from './frame-filter.ts';
+
+/** The last `count` records that are wanted, oldest first. */
+export function lastRecords(dir: string, wanted: FrameFilter, count: number): FrameRecord[] {
+  const found: FrameRecord[] = [];
+  for (const file of filesOf(dir).toReversed()) {
+    // Files of several processes overlap in time, so each gives all it can; the sort below decides.
+    if (found.length >= count && newestIn(file) < (found[0]?.t ?? 0)) break;
+    found.push(...parse(readFileSync(file, 'utf8')).filter(wanted).slice(-count));
+    found.sort((a, b) => a.t - b.t);
+  }
+  return found.slice(-count);
+}
+
+/** The last time that an agent went down, and the last `count` frames of its leg before. */
+export function lastFailure(dir: string, count: number): readonly FrameRecord[] {
+  const [down] = lastRecords(dir, ({ event, reason }) => event === 'down' && reason !== 'stopped', 1);
+  if (!down) return [];
+  const before = lastRecords(dir, ({ leg, t, event }) => leg === down.leg && t <= down.t && event === undefined, count);
+  return [...before, down];
+}
+
+export type Follower = {
+  /** What has come since the last look. */
+  look(): readonly FrameRecord[];
+};
+
+/** Begins at the end of what there is now. */
+export function followRecords(dir: string): Follower {
+  const seen = new Map(filesOf(dir).map((file) => [file, { bytes: sizeOf(file), rest: '' }]));
+  return {
+    look() {
+      const fresh: FrameRecord[] = [];
+      for (const file of filesOf(dir)) {
+        const at = seen.get(file) ?? { bytes: 0, rest: '' };
+        const size = sizeOf(file);
+        if (size <= at.bytes) continue;
+        const text = at.rest + readFrom(file, at.bytes, size);
+        const whole = text.lastIndexOf('\n') + 1;
+        seen.set(file, { bytes: size, rest: text.slice(whole) });
+        fresh.push(...parse(text.slice(0, whole)));
+      }
+      return fresh.sort((a, b) => a.t - b.t);
+    },
+  };
+}
+
+function filesOf(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+      .filter((name) => name.endsWith('.jsonl'))
+      .sort()
+      .map((name) => path.join(dir, name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+const newestIn = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+function readFrom(file: string, from: number, to: number): string {
+  const fd = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(to - from);
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, from));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** A line that is torn or none of ours is passed over. */
+function parse(text: string): FrameRecord[] {
+  return text.split('\n').flatMap((line) => {
+    if (line === '') return [];
+    try {
+      const record = JSON.parse(line);
+      return typeof record?.t === 'number' ? [record] : [];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,97 @@
+// What the structure of a message gives away: a key called `apiKey`, a header, a variable, the word behind `--token`, a login.
+import type { Redactor } from './redact.ts';
+import { isSecretName } from './secret-names.ts';
+
+const REDACTED = '[redacted]';
+/** Nothing that means anything is nested deeper, and walking down without end is a way to be felled. */
+const DEEPEST = 200;
+const OPTION = /^--?([A-Za-z][\w-]*)(=)?/;
+
+type Fields = { readonly [key: string]: unknown };
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A copy without secrets; the value itself when there is none in it. */
+export function redactJson(value: unknown, redact: Redactor): unknown {
+  return isObject(value) ? message(value, redact) : walk(value, '', redact, 0);
+}
+
+/** A line of JSON likewise; text that is not JSON is redacted as text. */
+export function redactJsonText(text: string, redact: Redactor): string {
+  try {
+    return JSON.stringify(redactJson(JSON.parse(text), redact));
+  } catch {
+    return redact(text);
+  }
+}
+
+/** Two places where everything is secret, whatever it is called: what a login says, and what a person filled in. */
+function message(value: Fields, redact: Redactor): unknown {
+  const { method, params, result } = value;
+  if (method === 'authenticate' && isObject(params)) {
+    const { methodId, ...rest } = params;
+    return members({ ...value, params: { methodId, ...(blank(rest, 0) as Fields) } }, redact, 0);
+  }
+  if (isObject(result) && result.action === 'accept' && isObject(result.content))
+    return members({ ...value, result: { ...result, content: blank(result.content, 0) } }, redact, 0);
+  return members(value, redact, 0);
+}
+
+function walk(value: unknown, key: string, redact: Redactor, depth: number): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > DEEPEST) return REDACTED;
+  return Array.isArray(value) ? elements(value, key, redact, depth) : members(value as Fields, redact, depth, key);
+}
+
+function members(value: Fields, redact: Redactor, depth: number, owner = ''): unknown {
+  const isPair = isNameAndValue(value, owner);
+  const isTable = isTableName(owner) && !isPair;
+  let copy: [string, unknown][] | undefined;
+  const entries = Object.entries(value);
+  for (const [index, [key, member]] of entries.entries()) {
+    const isSecret = isTable || (isPair && key === 'value') || (isSecretName(key) && (typeof member === 'string' || isObject(member)));
+    const clean = isSecret ? blank(member, depth) : walk(member, key, redact, depth + 1);
+    const cleanKey = redact(key);
+    if (clean === member && cleanKey === key) continue;
+    copy ??= entries.slice();
+    copy[index] = [cleanKey, clean];
+  }
+  return copy === undefined ? value : Object.fromEntries(copy);
+}
+
+function elements(list: readonly unknown[], key: string, redact: Redactor, depth: number): unknown {
+  let copy: unknown[] | undefined;
+  let isBehindOption = false;
+  for (const [index, element] of list.entries()) {
+    const option = typeof element === 'string' ? OPTION.exec(element) : null;
+    const isSecretOption = option !== null && isSecretName(option[1] as string);
+    let clean: unknown;
+    if (isBehindOption && typeof element === 'string' && option === null) clean = blank(element, depth);
+    else if (isSecretOption && option[2] !== undefined) clean = `--${option[1]}=${REDACTED}`;
+    else clean = walk(element, key, redact, depth + 1);
+    isBehindOption = isSecretOption && option[2] === undefined;
+    if (clean === element) continue;
+    copy ??= [...list];
+    copy[index] = clean;
+  }
+  return copy ?? list;
+}
+
+/** `env` and `headers` as a table of names. */
+const isTableName = (key: string): boolean => key === 'env' || key === 'headers';
+
+/** `{ name, value }`, as the protocol writes variables and headers; the choices of an option look the same. */
+function isNameAndValue({ name, value }: Fields, owner: string): boolean {
+  if (typeof name !== 'string' || typeof value !== 'string') return false;
+  return owner !== 'options' || isSecretName(name);
+}
+
+/** Nothing of it is left but its shape. */
+function blank(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value === '' || value.startsWith('[redacted') ? value : REDACTED;
+  if (typeof value === 'number') return REDACTED;
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > DEEPEST) return REDACTED;
+  if (Array.isArray(value)) return value.map((element) => blank(element, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, blank(member, depth + 1)]));
+}

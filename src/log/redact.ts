@@ -1,0 +1,84 @@
+// Takes secrets out of text before it reaches anyone: the values we know, then what its surroundings or its form give away.
+// Every sink goes through here, and nothing that is passed on between an editor and an agent does.
+import { CONTEXT_PATTERNS } from './context-patterns.ts';
+import { createLiteralFinder } from './find-literals.ts';
+import { createKnownValues } from './known-values.ts';
+import { PROVIDER_PATTERNS } from './provider-patterns.ts';
+import { isSecretVariable } from './secret-names.ts';
+
+export type Redactor = (text: string) => string;
+
+/** The secrets of one process: what it was given, and what it learns on the way. */
+export type Secrets = {
+  /** From now on the value is replaced by `[redacted:NAME]`, in all its spellings. */
+  add(name: string, value: string): void;
+  readonly redact: Redactor;
+  /** The longest secret to reckon with, in characters: how much of a text may still be the beginning of one. */
+  longest(): number;
+};
+
+/** What a pattern of the user's makes of a text. */
+export type UserPattern = (text: string) => string;
+
+/** Keys of a known form, private keys among them, are hardly longer. */
+const LONGEST_FORM = 4096;
+
+/** Built when first needed: most processes never redact anything before they have answered their first request. */
+let byLiteral: { readonly find: ReturnType<typeof createLiteralFinder>; readonly owner: readonly number[] } | undefined;
+const PATTERNS = [...PROVIDER_PATTERNS, ...CONTEXT_PATTERNS];
+
+/** The finder goes in steps of nearly the shortest literal; so a short one is looked for with each character that may follow it. */
+const SHORT = 4;
+const FOLLOWING = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-%:~!$&*+='];
+const longEnough = (literal: string): readonly string[] => (literal.length >= SHORT ? [literal] : FOLLOWING.map((char) => literal + char));
+
+function literalFinder() {
+  if (byLiteral) return byLiteral;
+  const literals = PATTERNS.flatMap((pattern, index) => pattern.literals.flatMap(longEnough).map((literal) => ({ literal, index })));
+  byLiteral = { find: createLiteralFinder(literals.map(({ literal }) => literal)), owner: literals.map(({ index }) => index) };
+  return byLiteral;
+}
+
+function replaceForms(text: string): string {
+  const { find, owner } = literalFinder();
+  const found = find(text);
+  if (found === undefined) return text;
+  const tried = new Set([...found].map((literal) => owner[literal] as number));
+  // In the order of the table: the special ones come before the general.
+  return PATTERNS.reduce(
+    (clean, { pattern, replacement }, index) => (tried.has(index) ? clean.replace(pattern, replacement) : clean),
+    text,
+  );
+}
+
+export function createSecrets(userPatterns: readonly UserPattern[] = []): Secrets {
+  const known = createKnownValues();
+  return {
+    add: known.add,
+    longest: () => Math.max(LONGEST_FORM, known.longest()),
+    redact(text) {
+      const clean = replaceForms(known.replace(text));
+      return userPatterns.reduce((left, replace) => replace(left), clean);
+    },
+  };
+}
+
+/** Takes in a whole environment: all of `given`, and of `around` what is called a secret. */
+export function addEnvironment(
+  secrets: Secrets,
+  given: Readonly<Record<string, string>>,
+  around: Readonly<Record<string, string | undefined>> = {},
+): void {
+  for (const [name, value] of Object.entries(given)) secrets.add(name, value);
+  for (const [name, value] of Object.entries(around)) if (value !== undefined && isSecretVariable(name)) secrets.add(name, value);
+}
+
+/** `given` are values that count as secrets whatever they are called; of `around`, only those whose name says so. */
+export function createRedactor(
+  given: Readonly<Record<string, string>>,
+  around: Readonly<Record<string, string | undefined>> = {},
+): Redactor {
+  const secrets = createSecrets();
+  addEnvironment(secrets, given, around);
+  return secrets.redact;
+}

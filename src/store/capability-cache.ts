@@ -1,0 +1,130 @@
+// What each agent answered to `initialize` the last time, so that the next editor need not wait for it.
+import { createHash } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { makeStateDir } from './state-dir.ts';
+
+export type CachedAnswer = {
+  /** The agent's result as it wrote it; undefined for one that did not answer in time and counts as baseline. */
+  readonly text: string | undefined;
+};
+
+/** How an agent has met servers that were offered to it, by transport. */
+type Seen = Readonly<Record<string, 'connected' | 'ignored'>>;
+type Entry = {
+  readonly agent: string;
+  readonly version?: string;
+  readonly at: string;
+  readonly result: string | null;
+  readonly transports?: Seen;
+};
+type File = { readonly version: 1; readonly entries: Readonly<Record<string, Entry>> };
+
+export type CapabilityCache = {
+  find(key: string): CachedAnswer | undefined;
+  keep(key: string, entry: { readonly agent: string; readonly version: string | undefined; readonly text: string | undefined }): void;
+};
+
+/** Which of the transports that MCP servers were offered by the agent has used. */
+export type TransportMemory = {
+  seen(key: string): Seen;
+  note(key: string, transport: string, how: 'connected' | 'ignored'): void;
+};
+
+const MAX_ENTRIES = 200;
+
+/** Answers depend on how the agent is started and on what the editor can do. Values of `env` may be secrets, so only names count. */
+export function capabilityKey(
+  agent: {
+    readonly name: string;
+    readonly command: string;
+    readonly args: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+  },
+  clientCapabilities: unknown,
+): string {
+  const what = [agent.name, agent.command, agent.args, Object.keys(agent.env), clientCapabilities ?? null];
+  return createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 32);
+}
+
+export function createCapabilityCache(
+  dir: string,
+  now: () => string,
+  onProblem: (error: unknown) => void,
+): CapabilityCache & TransportMemory {
+  const file = path.join(dir, 'capabilities.json');
+
+  function read(): File {
+    try {
+      const value = JSON.parse(readFileSync(file, 'utf8'));
+      if (value?.version === 1 && typeof value.entries === 'object' && value.entries !== null) return value;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && !(error instanceof SyntaxError)) onProblem(error);
+    }
+    return { version: 1, entries: {} };
+  }
+
+  let known: File | undefined;
+
+  function write(key: string, change: (before: Entry | undefined) => Entry): void {
+    // Read anew: another process may have written since.
+    const { entries } = read();
+    const others = Object.entries(entries).filter(([other]) => other !== key);
+    known = { version: 1, entries: Object.fromEntries([...others.slice(-(MAX_ENTRIES - 1)), [key, change(entries[key])]]) };
+    const temporary = `${file}.${process.pid}.tmp`;
+    try {
+      makeStateDir(dir);
+      writeFileSync(temporary, JSON.stringify(known, null, 1), { mode: 0o600 });
+      renameSync(temporary, file);
+    } catch (error) {
+      onProblem(error);
+      removeQuietly(temporary);
+    }
+  }
+
+  return {
+    find(key) {
+      known ??= read();
+      const result: unknown = known.entries[key]?.result;
+      if (result === null) return { text: undefined };
+      return typeof result === 'string' && isJson(result) ? { text: result } : undefined;
+    },
+    keep(key, { agent, version, text }) {
+      known ??= read();
+      if (known.entries[key] && (known.entries[key].result ?? undefined) === text) return;
+      write(key, (before) => ({
+        ...{ agent, ...(version !== undefined && { version }), at: now(), result: text ?? null },
+        // Another version may take what this one did not.
+        ...(before?.transports && before.version === version && { transports: before.transports }),
+      }));
+    },
+    seen(key) {
+      known ??= read();
+      const { transports } = known.entries[key] ?? {};
+      return typeof transports === 'object' && transports !== null ? transports : {};
+    },
+    note(key, transport, how) {
+      const before = known?.entries[key];
+      // Without an answer of the agent's there is nothing to keep it beside; and once connected is connected.
+      if (!before || before.transports?.[transport] === how || before.transports?.[transport] === 'connected') return;
+      write(key, (entry = before) => ({ ...entry, transports: { ...entry.transports, [transport]: how } }));
+    },
+  };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function removeQuietly(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // What kept us from writing it keeps us from removing it.
+  }
+}

@@ -1,0 +1,42 @@
+// The text of a chunk where it stands in the frame. Nearly all frames are chunks, written in one of a few ways; those are read
+// without a parse.
+import type { Frame } from '../wire/frame.ts';
+import { stringEnd } from '../wire/locate.ts';
+
+export type Role = 'agent' | 'thought' | 'user';
+
+const KINDS: readonly (readonly [kind: string, role: Role])[] = [
+  ['agent_message_chunk', 'agent'],
+  ['agent_thought_chunk', 'thought'],
+  ['user_message_chunk', 'user'],
+];
+const BEGINNINGS = KINDS.map(([kind, role]) => ({
+  bytes: Buffer.from(`,"update":{"sessionUpdate":"${kind}","content":{"type":"text","text":"`),
+  role,
+}));
+const END = Buffer.from('}}}}');
+const QUOTE = 0x22;
+
+/** Where in the frame the text lies, still escaped. */
+export type ChunkSpan = { readonly role: Role; readonly start: number; readonly end: number };
+
+export const roleOf = (kind: unknown): Role | undefined => KINDS.find(([name]) => name === kind)?.[1];
+
+/** Undefined when it is not a chunk of text and nothing else, or is written in another way. */
+export function chunkSpan({ bytes, sessionId, end }: Frame): ChunkSpan | undefined {
+  if (sessionId === undefined) return undefined;
+  for (const { bytes: beginning, role } of BEGINNINGS) {
+    if (!isAt(bytes, sessionId.end, beginning)) continue;
+    const start = sessionId.end + beginning.length;
+    const close = end - END.length - 1;
+    // The first quote behind it is usually the last one too; else escapes must be counted.
+    if (bytes.indexOf(QUOTE, start) !== close && stringEnd(bytes, start - 1) !== close + 1) return undefined;
+    return isAt(bytes, close + 1, END) ? { role, start, end: close } : undefined;
+  }
+  return undefined;
+}
+
+function isAt(bytes: Buffer, at: number, wanted: Buffer): boolean {
+  for (let k = 0; k < wanted.length; k++) if (bytes[at + k] !== wanted[k]) return false;
+  return true;
+}

@@ -1,0 +1,80 @@
+// Looks on at the editor's leg and writes all of it to a recording.
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import type { Frame } from '../wire/frame.ts';
+import { patchedText, type Tap } from '../wire/tap.ts';
+import type { Patch } from '../wire/writer.ts';
+import { createRecordingWriter, type Message, type RecordingCleaner } from './recording.ts';
+
+export type RecordTap = Tap & { close(): void };
+
+/** Frames are read afterwards, so they are kept until then: as they came, or as a line of ours. */
+type Passed = {
+  readonly dir: 'client->agent' | 'agent->client';
+  readonly frame: Frame | undefined;
+  readonly patches: readonly Patch[];
+  readonly line: string;
+  readonly t: number;
+};
+
+/** Throws when the file is there already, or cannot be made. */
+export function createRecordTap(
+  file: string,
+  clean: RecordingCleaner,
+  monotonicMs: () => number,
+  onProblem: (error: unknown) => void,
+): RecordTap {
+  const fd = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND, 0o600);
+  const fromMs = monotonicMs();
+  const waiting: Passed[] = [];
+  let isScheduled = false;
+  let isOver = false;
+  let lines = '';
+  const writer = createRecordingWriter(clean, (line) => {
+    lines += line;
+  });
+
+  function note(passed: Omit<Passed, 't'>): void {
+    if (isOver) return;
+    waiting.push({ ...passed, t: Math.round(monotonicMs() - fromMs) });
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(drain);
+  }
+  function drain(): void {
+    isScheduled = false;
+    try {
+      for (const { dir, frame, patches, line, t } of waiting.splice(0)) {
+        const text = frame ? patchedText(frame, patches) : line.trimEnd();
+        const msg: Message = JSON.parse(text);
+        writer.add({ t, proc: 1, dir, n: Buffer.byteLength(text), msg });
+      }
+    } catch (error) {
+      onProblem(error);
+    }
+    flush();
+  }
+  function flush(): void {
+    if (lines === '' || isOver) return;
+    try {
+      writeSync(fd, lines);
+    } catch (error) {
+      isOver = true;
+      onProblem(error);
+    }
+    lines = '';
+  }
+
+  return {
+    received: (frame) => note({ dir: 'client->agent', frame, patches: [], line: '' }),
+    sent: (frame, patches) => note({ dir: 'agent->client', frame, patches, line: '' }),
+    sentLine: (line) => note({ dir: 'agent->client', frame: undefined, patches: [], line }),
+    refused: () => {},
+    close() {
+      drain();
+      writer.end();
+      flush();
+      isOver = true;
+      closeSync(fd);
+    },
+  };
+}

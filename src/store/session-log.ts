@@ -1,0 +1,113 @@
+// Which agent owns which session, for good: one JSON line per fact, appended. A later process reads it to route sessions of earlier ones;
+// several processes may append at once, since each line is one write to a file opened for appending.
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { makeStateDir } from './state-dir.ts';
+
+export type SessionRecord = {
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly nativeId: string;
+  readonly cwd?: string | undefined;
+  /** When the line was written. */
+  readonly at: string;
+  /** How the tools lent to it were offered, and how far its agent has come with them. */
+  readonly tools?: { readonly transport: string; readonly state: string } | undefined;
+  /** The session is not to be listed any more. */
+  readonly isGone?: boolean | undefined;
+};
+
+export type SessionLog = {
+  append(record: SessionRecord): void;
+  /** The newest record of each session that has not gone, in the order they were made. Reads the file again only when it has grown. */
+  records(): ReadonlyMap<string, SessionRecord>;
+  /** Sessions at an agent that must not be listed. */
+  isHidden(agent: string, nativeId: string): boolean;
+};
+
+export function createSessionLog(dir: string, onProblem: (error: unknown) => void): SessionLog {
+  const file = path.join(dir, 'sessions.jsonl');
+  const bySessionId = new Map<string, SessionRecord>();
+  const hidden = new Set<string>();
+  let readBytes = 0;
+  const nativeKey = (agent: string, nativeId: string) => `${agent}\n${nativeId}`;
+
+  function apply(record: SessionRecord): void {
+    const key = nativeKey(record.agent, record.nativeId);
+    if (record.isGone) {
+      hidden.add(key);
+      const kept = bySessionId.get(record.sessionId);
+      if (kept && nativeKey(kept.agent, kept.nativeId) === key) bySessionId.delete(record.sessionId);
+    } else {
+      hidden.delete(key);
+      bySessionId.delete(record.sessionId); // so that the order is that of the newest records
+      bySessionId.set(record.sessionId, record);
+    }
+  }
+  function refresh(): void {
+    let bytes: Buffer;
+    try {
+      if (statSync(file).size === readBytes) return;
+      bytes = readFileSync(file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onProblem(error);
+      return;
+    }
+    if (bytes.length < readBytes) {
+      bySessionId.clear();
+      hidden.clear();
+      readBytes = 0;
+    }
+    // A last line without its end may still be in the writing; it is read when it is whole.
+    const whole = bytes.lastIndexOf(0x0a) + 1;
+    for (const line of bytes.toString('utf8', readBytes, whole).split('\n')) {
+      const record = parse(line);
+      if (record) apply(record);
+    }
+    readBytes = whole;
+  }
+
+  return {
+    append(record) {
+      try {
+        makeStateDir(dir);
+        const fd = openSync(file, 'a+', 0o600);
+        try {
+          writeSync(fd, `${isTorn(fd) ? '\n' : ''}${JSON.stringify(record)}\n`);
+        } finally {
+          closeSync(fd);
+        }
+      } catch (error) {
+        onProblem(error);
+      }
+    },
+    records() {
+      refresh();
+      return bySessionId;
+    },
+    isHidden(agent, nativeId) {
+      refresh();
+      return hidden.has(nativeKey(agent, nativeId));
+    },
+  };
+}
+
+/** A process that was killed in the middle of a line must not spoil the next one. */
+function isTorn(fd: number): boolean {
+  const { size } = fstatSync(fd);
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  readSync(fd, last, 0, 1, size - 1);
+  return last[0] !== 0x0a;
+}
+
+function parse(line: string): SessionRecord | undefined {
+  if (line === '') return undefined;
+  try {
+    const value = JSON.parse(line);
+    const isRecord = [value?.sessionId, value?.agent, value?.nativeId].every((field) => typeof field === 'string');
+    return isRecord ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+// What tools of configured MCP servers looked like when they were first seen. One JSON line each; the newest counts.
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { makeStateDir } from './state-dir.ts';
+
+type Pin = { readonly server: string; readonly tool: string; readonly hash: string };
+
+export type ToolPins = {
+  find(server: string, tool: string): string | undefined;
+  keep(server: string, tool: string, hash: string): void;
+  /** The next sight of the server's tools is the first again; returns how many there were. */
+  forget(server: string): number;
+};
+
+export function createToolPins(dir: string, onProblem: (error: unknown) => void): ToolPins {
+  const file = path.join(dir, 'mcp-tools.jsonl');
+  let known: Map<string, Pin> | undefined;
+  const keyOf = (server: string, tool: string) => `${server}\n${tool}`;
+  const pins = () => {
+    known ??= new Map(read().map((pin) => [keyOf(pin.server, pin.tool), pin]));
+    return known;
+  };
+  function read(): Pin[] {
+    try {
+      return readFileSync(file, 'utf8').split('\n').flatMap(parse);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onProblem(error);
+      return [];
+    }
+  }
+  return {
+    find: (server, tool) => pins().get(keyOf(server, tool))?.hash,
+    keep(server, tool, hash) {
+      pins().set(keyOf(server, tool), { server, tool, hash });
+      try {
+        makeStateDir(dir);
+        appendFileSync(file, `${JSON.stringify({ server, tool, hash })}\n`, { mode: 0o600 });
+      } catch (error) {
+        onProblem(error);
+      }
+    },
+    forget(server) {
+      const all = [...pins().values()];
+      const kept = all.filter((pin) => pin.server !== server);
+      if (kept.length === all.length) return 0;
+      const draft = `${file}.${process.pid}.tmp`;
+      writeFileSync(draft, kept.map((pin) => `${JSON.stringify(pin)}\n`).join(''), { mode: 0o600 });
+      renameSync(draft, file);
+      known = undefined;
+      return all.length - kept.length;
+    },
+  };
+}
+
+function parse(line: string): Pin[] {
+  try {
+    const { server, tool, hash } = JSON.parse(line) as Partial<Pin>;
+    return typeof server === 'string' && typeof tool === 'string' && typeof hash === 'string' ? [{ server, tool, hash }] : [];
+  } catch {
+    return []; // the last line of a process that was killed while writing it
+  }
+}

@@ -1,0 +1,98 @@
+// Transcripts on disk: a file of JSON lines for each session, only ever added to, by several processes at once if need be.
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import { makeStateDir } from './state-dir.ts';
+import type { TranscriptRecord } from './transcript-record.ts';
+
+const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
+
+export const transcriptsDir = (stateDir: string): string => path.join(stateDir, 'transcripts');
+
+/** Session ids are the agents' own and may be anything; what is no plain name goes by its hash. */
+export function transcriptFile(dir: string, sessionId: string): string {
+  const isPlain = /^[A-Za-z0-9_][\w.-]{0,99}$/.test(sessionId) && sessionId !== 'index';
+  const name = isPlain ? sessionId : `~${createHash('sha256').update(sessionId).digest('hex').slice(0, 32)}`;
+  return path.join(dir, `${name}.jsonl`);
+}
+
+export const hasTranscript = (dir: string, sessionId: string): boolean => existsSync(transcriptFile(dir, sessionId));
+
+/** One write: lines of several processes do not mix. A line that a killed process left half written is cut off by a line feed. */
+export function appendLines(file: string, lines: string): void {
+  makeStateDir(path.dirname(file));
+  const fd = openSync(file, FLAGS, 0o600);
+  try {
+    writeSync(fd, `${isTorn(fd) ? '\n' : ''}${lines}`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function isTorn(fd: number): boolean {
+  const { size } = fstatSync(fd);
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  readSync(fd, last, 0, 1, size - 1);
+  return last[0] !== 0x0a;
+}
+
+/** Undefined when there is none. */
+export function readTranscript(dir: string, sessionId: string): readonly TranscriptRecord[] | undefined {
+  const lines = readJsonLines(transcriptFile(dir, sessionId));
+  return lines?.filter((line): line is TranscriptRecord => typeof line.kind === 'string' && typeof line.t === 'number');
+}
+
+/** What is torn or no object is passed over. */
+export function readJsonLines(file: string): readonly Record<string, unknown>[] | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return text.split('\n').flatMap((line) => {
+    if (line === '') return [];
+    try {
+      const value = JSON.parse(line);
+      return typeof value === 'object' && value !== null && !Array.isArray(value) ? [value] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+export function removeTranscript(dir: string, sessionId: string): boolean {
+  const file = transcriptFile(dir, sessionId);
+  if (!existsSync(file)) return false;
+  rmSync(file, { force: true });
+  return true;
+}
+
+/** Removes transcripts that are too old, and the oldest while there are too many. */
+export function pruneTranscripts(dir: string, bounds: { readonly maxAgeMs: number; readonly maxTotalBytes: number }, nowMs: number): void {
+  if (!existsSync(dir)) return;
+  const files = readdirSync(dir).flatMap((name) => {
+    const file = path.join(dir, name);
+    const about = statSync(file, { throwIfNoEntry: false });
+    return name.endsWith('.jsonl') && name !== 'index.jsonl' && about ? [{ file, bytes: about.size, changedMs: about.mtimeMs }] : [];
+  });
+  let left = bounds.maxTotalBytes;
+  for (const { file, bytes, changedMs } of files.toSorted((a, b) => b.changedMs - a.changedMs)) {
+    left -= bytes;
+    if (left < 0 || nowMs - changedMs > bounds.maxAgeMs) rmSync(file, { force: true });
+  }
+}

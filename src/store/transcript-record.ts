@@ -1,0 +1,35 @@
+// One line of a transcript: what was said or done in a session, as it was in the end.
+
+export type ToolRecord = {
+  readonly toolCallId: string;
+  readonly title?: unknown;
+  readonly toolKind?: unknown;
+  readonly status?: unknown;
+  readonly content?: unknown;
+  readonly locations?: unknown;
+  readonly rawInput?: unknown;
+  readonly rawOutput?: unknown;
+};
+
+export type Entry =
+  | { readonly kind: 'opened'; readonly sessionId: string; readonly method: string; readonly cwd?: string | undefined }
+  | { readonly kind: 'prompt'; readonly text: string; readonly other?: readonly unknown[] }
+  /** `more`: the message goes on in the next entry of its role. */
+  | { readonly kind: 'message'; readonly role: 'agent' | 'thought' | 'user'; readonly text: string; readonly more?: true }
+  | { readonly kind: 'block'; readonly role: 'agent' | 'thought' | 'user'; readonly content: unknown }
+  | ({ readonly kind: 'tool' } & ToolRecord)
+  | { readonly kind: 'plan'; readonly entries: unknown }
+  | {
+      readonly kind: 'permission';
+      readonly toolCallId?: unknown;
+      readonly title?: unknown;
+      readonly outcome: string;
+      readonly option?: unknown;
+    }
+  | { readonly kind: 'mode'; readonly modeId: unknown }
+  | { readonly kind: 'title'; readonly title: unknown }
+  | { readonly kind: 'usage'; readonly usage: unknown }
+  | { readonly kind: 'turn'; readonly stopReason?: unknown; readonly error?: string; readonly usage?: unknown }
+  | { readonly kind: 'omitted'; readonly bytes: number };
+
+export type TranscriptRecord = Entry & { readonly t: number };

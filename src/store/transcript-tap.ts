@@ -1,0 +1,265 @@
+// Looks on at the editor's leg and writes down what is said in each session. Frames are only noted when they pass, and read afterwards.
+import { type Frame, textOf } from '../wire/frame.ts';
+import { intern } from '../wire/intern.ts';
+import { patchedId, patchedText, type Tap } from '../wire/tap.ts';
+import type { Patch } from '../wire/writer.ts';
+import { chunkSpan } from './chunk-text.ts';
+import { appendStats } from './session-stats.ts';
+import { type Cleaner, createTranscript, type Transcript } from './transcript.ts';
+import { appendLines, hasTranscript, transcriptFile } from './transcript-files.ts';
+
+export type TranscriptTap = Tap & {
+  /** Everything is on disk. */
+  close(): void;
+};
+
+export type TranscriptOptions = {
+  readonly dir: string;
+  readonly clean: Cleaner;
+  readonly now: () => number;
+  readonly onProblem: (error: unknown) => void;
+};
+
+type Kept = { readonly transcript: Transcript; lines: string; isReplay: boolean };
+/** A request without an answer: of the editor's, or put to it. */
+type Asked = { readonly method: string; readonly sessionId: string | undefined; readonly params: Fields };
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What passed and has not been read yet. */
+type Passed = {
+  readonly frame: Frame | undefined;
+  readonly line: string;
+  readonly patches: readonly Patch[];
+  readonly isReceived: boolean;
+};
+
+const WRITE_EVERY_MS = 250;
+const WRITE_CHARACTERS = 256 * 1024;
+/** Reading and redacting it would hold up others; that it was there is noted. */
+const MAX_FRAME_BYTES = 256 * 1024;
+const MAX_WAITING = 100_000;
+const MOST_ASKED = 10_000;
+const NO_PATCHES: readonly Patch[] = [];
+
+const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
+const FROM_EDITOR = new Set([...OPENS, 'session/prompt', 'session/set_mode']);
+const TO_EDITOR = new Set(['session/request_permission']);
+const KEPT_UPDATES = new Set([
+  ...['agent_message_chunk', 'agent_thought_chunk', 'user_message_chunk', 'tool_call', 'tool_call_update'],
+  ...['plan', 'current_mode_update', 'session_info_update', 'usage_update'],
+]);
+
+export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOptions): TranscriptTap {
+  const sessions = new Map<string, Kept>();
+  const byToken = new Map<string, Kept>();
+  const fromEditor = new Map<string, Asked>();
+  const toEditor = new Map<string, Asked>();
+  const dirty = new Set<string>();
+  /** A frame by itself is an update that goes to the editor as it came: nearly all are. */
+  let waiting: (Frame | Passed)[] = [];
+  let isScheduled = false;
+  let isBroken = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function note(passed: Frame | Passed): void {
+    if (isBroken || waiting.length >= MAX_WAITING) return;
+    waiting.push(passed);
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(drain);
+  }
+  function drain(): void {
+    isScheduled = false;
+    const passed = waiting;
+    waiting = [];
+    for (const one of passed)
+      try {
+        if ('isReceived' in one) read(one);
+        else update(one, NO_PATCHES);
+      } catch (error) {
+        onProblem(error); // a frame of a shape nobody thought of: the next one may be better
+      }
+    if (dirty.size > 0) timer ??= setTimeout(writeAll, WRITE_EVERY_MS).unref();
+  }
+  function writeAll(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const sessionId of dirty) write(sessionId);
+    dirty.clear();
+  }
+  function write(sessionId: string): void {
+    const kept = sessions.get(sessionId);
+    if (!kept || kept.lines === '' || isBroken) return;
+    const { lines } = kept;
+    kept.lines = '';
+    try {
+      appendLines(transcriptFile(dir, sessionId), lines);
+    } catch (error) {
+      isBroken = true;
+      onProblem(error);
+    }
+  }
+  function keptOf(sessionId: string): Kept {
+    const known = sessions.get(sessionId);
+    if (known) return known;
+    const add = (line: string): void => {
+      kept.lines += line;
+      dirty.add(sessionId);
+      if (kept.lines.length > WRITE_CHARACTERS) write(sessionId);
+    };
+    const transcript = createTranscript(clean, {
+      entry: (entry) => add(`${JSON.stringify({ t: now(), ...entry })}\n`),
+      escapedMessage: (role, escaped, more) =>
+        add(`{"t":${now()},"kind":"message","role":"${role}","text":"${escaped}"${more ? ',"more":true' : ''}}\n`),
+    });
+    const kept: Kept = { transcript, lines: '', isReplay: false };
+    sessions.set(sessionId, kept);
+    return kept;
+  }
+
+  /** The same id comes with every chunk, as a token of JSON. */
+  function keptByToken(token: string): Kept {
+    const known = byToken.get(token);
+    if (known) return known;
+    const kept = keptOf(JSON.parse(token));
+    byToken.set(token, kept);
+    return kept;
+  }
+
+  function read({ frame, line, patches, isReceived }: Passed): void {
+    if (frame?.kind === 'notification') return update(frame, patches);
+    if (frame && frame.end - frame.start > MAX_FRAME_BYTES) return large(frame, patches, isReceived);
+    const message: Fields = JSON.parse(frame ? patchedText(frame, patches) : line);
+    const id = JSON.stringify(message.id);
+    const { method, params } = message as { method?: string; params?: Fields };
+    if (method === undefined) return isReceived ? answerOfEditor(toEditor, id, message) : answerToEditor(id, message);
+    if (message.id === undefined) return updateOf(params);
+    const asked: Asked = { method, sessionId: typeof params?.sessionId === 'string' ? params.sessionId : undefined, params: params ?? {} };
+    const open = isReceived ? fromEditor : toEditor;
+    if (!(isReceived ? FROM_EDITOR : TO_EDITOR).has(method) || open.size >= MOST_ASKED) return;
+    open.set(id, asked);
+    if (isReceived) begin(asked);
+  }
+  function begin({ method, sessionId, params }: Asked): void {
+    if (sessionId === undefined) return;
+    const kept = keptOf(sessionId);
+    // What an agent says while it loads has been said before; if it was before our time, it is news to us.
+    if (method === 'session/load') kept.isReplay = hasTranscript(dir, sessionId);
+    if (method === 'session/prompt') kept.transcript.add({ kind: 'prompt', ...promptText(params.prompt) });
+  }
+  function update(frame: Frame, patches: readonly Patch[]): void {
+    const { bytes, sessionId: span } = frame;
+    if (span === undefined) return;
+    const patched = patches.length === 0 ? undefined : patches.find((patch) => patch.span.start === span.start)?.text;
+    const chunk = patches.length === 0 || patched !== undefined ? chunkSpan(frame) : undefined;
+    if (chunk || frame.end - frame.start > MAX_FRAME_BYTES) {
+      const { transcript, isReplay } = keptByToken(patched ?? intern(bytes, span.start, span.end));
+      if (isReplay) return;
+      if (chunk) transcript.chunk(chunk.role, undefined, bytes, chunk.start, chunk.end);
+      else transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
+    } else updateOf((JSON.parse(patchedText(frame, patches)) as { params?: Fields }).params);
+  }
+  function updateOf(params: Fields | undefined): void {
+    if (typeof params?.sessionId !== 'string' || typeof params.update !== 'object' || params.update === null) return;
+    const news = params.update as Fields;
+    // A session of which nothing is kept costs nothing: many are opened and never used.
+    if (!KEPT_UPDATES.has(String(news.sessionUpdate))) return;
+    const kept = keptOf(params.sessionId);
+    if (!kept.isReplay) kept.transcript.update(news);
+  }
+  /** A large prompt or answer: what it was about is known, what it said is not kept. */
+  function large(frame: Frame, patches: readonly Patch[], isReceived: boolean): void {
+    const span = frame.sessionId;
+    if (frame.kind === 'response') {
+      const id = patchedId(frame, patches) ?? '';
+      return isReceived ? void toEditor.delete(id) : answerToEditor(id, {});
+    }
+    if (!isReceived || frame.method !== 'session/prompt' || span === undefined) return;
+    const sessionId: string = JSON.parse(textOf(frame.bytes, span));
+    fromEditor.set(patchedId(frame, patches) ?? '', { method: 'session/prompt', sessionId, params: {} });
+    keptOf(sessionId).transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
+  }
+
+  function answerOfEditor(open: Map<string, Asked>, id: string, { result }: Fields): void {
+    const asked = open.get(id);
+    open.delete(id);
+    if (asked?.sessionId === undefined) return;
+    const { outcome, optionId } = ((result as Fields | undefined)?.outcome ?? {}) as Fields;
+    const { toolCall, options } = asked.params as { toolCall?: Fields; options?: readonly Fields[] };
+    const option = options?.find((one) => one.optionId === optionId);
+    keptOf(asked.sessionId).transcript.add({
+      kind: 'permission',
+      ...{ toolCallId: toolCall?.toolCallId, title: toolCall?.title },
+      outcome: typeof outcome === 'string' ? outcome : 'failed',
+      ...(option && { option: { optionId, name: option.name, kind: option.kind } }),
+    });
+  }
+  function answerToEditor(id: string, { result, error }: Fields): void {
+    const asked = fromEditor.get(id);
+    fromEditor.delete(id);
+    if (!asked) return;
+    const { method, params } = asked;
+    const answer = (result ?? {}) as Fields;
+    const sessionId = asked.sessionId ?? (typeof answer.sessionId === 'string' ? answer.sessionId : undefined);
+    if (sessionId === undefined) return;
+    if (method === 'session/new' || method === 'session/fork') return;
+    const kept = keptOf(sessionId);
+    if (OPENS.has(method)) {
+      kept.isReplay = false;
+      if (error === undefined)
+        kept.transcript.add({ kind: 'opened', sessionId, method, ...(typeof params.cwd === 'string' && { cwd: params.cwd }) });
+    } else if (method === 'session/set_mode' && error === undefined) kept.transcript.add({ kind: 'mode', modeId: params.modeId });
+    else if (method === 'session/prompt') endTurn(sessionId, kept, answer, error as Fields | undefined);
+  }
+  function endTurn(sessionId: string, { transcript }: Kept, { stopReason, usage }: Fields, error: Fields | undefined): void {
+    transcript.end();
+    const reported = usage ?? transcript.usage();
+    transcript.add({
+      kind: 'turn',
+      ...(stopReason !== undefined && { stopReason }),
+      ...(error && { error: String(error.message) }),
+      ...(reported !== undefined && { usage: reported }),
+    });
+    const title = transcript.title();
+    try {
+      appendStats(dir, {
+        ...{ sessionId, t: now(), turns: 1 },
+        ...(title !== undefined && { title }),
+        stopReason: error ? 'error' : String(stopReason),
+        ...(reported !== undefined && { usage: clean.json(reported) }),
+      });
+    } catch (problem) {
+      onProblem(problem);
+    }
+  }
+
+  return {
+    received: (frame) => {
+      if (frame.kind === 'response' ? toEditor.size > 0 || isScheduled : frame.kind === 'request' && FROM_EDITOR.has(frame.method ?? ''))
+        note({ frame, line: '', patches: NO_PATCHES, isReceived: true });
+    },
+    sent(frame, patches) {
+      const { kind, method } = frame;
+      if (kind === 'notification' && method === 'session/update')
+        note(patches.length === 0 ? frame : { frame, line: '', patches, isReceived: false });
+      else if (kind === 'response' || TO_EDITOR.has(method ?? '')) note({ frame, line: '', patches, isReceived: false });
+    },
+    sentLine: (line) => note({ frame: undefined, line, patches: NO_PATCHES, isReceived: false }),
+    refused: () => {},
+    close() {
+      drain();
+      for (const { transcript } of sessions.values()) transcript.end();
+      writeAll();
+    },
+  };
+}
+
+/** The words of a prompt; what is not text stands beside them, without its data. */
+function promptText(prompt: unknown): { text: string; other?: readonly unknown[] } {
+  const blocks: readonly Fields[] = Array.isArray(prompt) ? prompt : [];
+  const text = blocks.flatMap((block) => (typeof block?.text === 'string' ? [block.text] : [])).join('\n');
+  const other = blocks
+    .filter((block) => typeof block?.text !== 'string')
+    .map((block) => ({ ...block, ...('data' in block && { data: '[omitted]' }) }));
+  return { text, ...(other.length > 0 && { other }) };
+}

@@ -1,0 +1,144 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { createFrameLog } from '../../src/log/frame-log.ts';
+import type { LineSink } from '../../src/log/line-sink.ts';
+import { createSecrets } from '../../src/log/redact.ts';
+import { createLeg } from '../../src/wire/leg.ts';
+import { createRecorder } from '../wire/outputs.ts';
+
+const SECRET = 'a-secret-of-some-length';
+
+function setUp(hasPayloads = false) {
+  const lines: string[] = [];
+  let dropped = 0;
+  const sink: LineSink = {
+    write: (text) => void lines.push(...text.split('\n').filter((line) => line !== '')),
+    drop(count) {
+      dropped += count;
+    },
+    flush: async () => {},
+    close: async () => {},
+  };
+  const secrets = createSecrets();
+  secrets.add('K', SECRET);
+  let atMs = 0;
+  const log = createFrameLog({ hasPayloads, sink, secrets, now: () => 1000, monotonicMs: () => (atMs += 5) });
+  return {
+    log,
+    dropped: () => dropped,
+    /** A leg with a peer, in which nothing is handled. */
+    leg(name: string, side: 'editor' | 'agent' = 'agent') {
+      const watcher = log.watch(name, side);
+      const input = new PassThrough();
+      const on = { frame: () => {}, refused: () => {}, overlong: () => {}, end: () => {} };
+      const { writer } = createLeg(input, createRecorder().output, 1 << 20, on, watcher.tap);
+      const hear = async (...messages: readonly unknown[]) => {
+        input.write(messages.map((message) => `${typeof message === 'string' ? message : JSON.stringify(message)}\n`).join(''));
+        await new Promise(setImmediate);
+      };
+      return { watcher, writer, hear };
+    },
+    records() {
+      log.settle();
+      return lines.map((line) => JSON.parse(line));
+    },
+    text: () => lines.join('\n'),
+  };
+}
+const chunk = (text: string, more: object = {}) => ({
+  jsonrpc: '2.0',
+  method: 'session/update',
+  params: { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, ...more } },
+});
+
+describe('without payloads', () => {
+  test('a line says when, where, which way, what, whose and how long', async () => {
+    const { leg, records } = setUp();
+    const { hear } = leg('codex');
+    await hear(chunk('words'));
+    const bytes = JSON.stringify(chunk('words')).length;
+    expect(records()).toEqual([
+      { t: 1000, leg: 'codex', dir: 'fromAgent', kind: 'notification', method: 'session/update', session: 's', bytes },
+    ]);
+  });
+
+  test('an answer carries the method it answers and the time it took, whoever asked', async () => {
+    const { leg, records } = setUp();
+    const { hear, writer } = leg('editor', 'editor');
+    await hear({ jsonrpc: '2.0', id: 'a', method: 'session/prompt', params: { sessionId: 's' } });
+    writer.line('{"jsonrpc":"2.0","id":"a","result":{}}\n');
+    writer.line('{"jsonrpc":"2.0","id":7,"method":"fs/read_text_file","params":{"sessionId":"s"}}\n');
+    await hear({ jsonrpc: '2.0', id: 7, error: { code: -32000, message: 'no' } });
+    expect(records()).toMatchObject([
+      { dir: 'fromEditor', kind: 'request', method: 'session/prompt', id: 'a' },
+      { dir: 'toEditor', kind: 'response', method: 'session/prompt', id: 'a', ms: 5, ours: true },
+      { dir: 'toEditor', kind: 'request', method: 'fs/read_text_file', id: 7, session: 's' },
+      { dir: 'fromEditor', kind: 'response', method: 'fs/read_text_file', id: 7, ms: 5, error: -32000 },
+    ]);
+  });
+
+  test('nothing of the payload is in it, nor a secret that stands for a session, a method or an id', async () => {
+    const { leg, records, text } = setUp();
+    const { hear } = leg('codex');
+    await hear(chunk('my words'), { jsonrpc: '2.0', id: SECRET, method: `_x/${SECRET}`, params: { sessionId: SECRET } }, 'broken my words');
+    expect(records()).toHaveLength(3);
+    expect(text()).not.toContain('my words');
+    expect(text()).not.toContain(SECRET);
+    expect(records()[1]).toMatchObject({ id: '[redacted:K]', method: '_x/[redacted:K]', session: '[redacted:K]' });
+    expect(records()[2]).toMatchObject({ kind: 'refused', bytes: 15 });
+  });
+});
+
+describe('with payloads', () => {
+  test('they are redacted, and a secret that is split over chunks is found', async () => {
+    const { leg, records, text } = setUp(true);
+    const { hear } = leg('codex');
+    await hear(chunk('it is a-secret-'), chunk('of-some-'), chunk('length, you see'), { jsonrpc: '2.0', id: 1, result: { x: SECRET } });
+    expect(records()).toMatchObject([
+      { chunks: 3, msg: chunk('it is [redacted:K], you see') },
+      { kind: 'response', msg: { result: { x: '[redacted:K]' } } },
+    ]);
+    expect(text()).not.toContain('of-some-');
+  });
+
+  test('chunks of another message, kind or session are not joined to it', async () => {
+    const { leg, records } = setUp(true);
+    const { hear } = leg('codex');
+    await hear(
+      chunk('a', { messageId: '1' }),
+      chunk('b', { messageId: '2' }),
+      chunk('c', { messageId: '2', sessionUpdate: 'agent_thought_chunk' }),
+    );
+    expect(records().map(({ chunks, msg }) => [chunks, msg.params.update.content.text])).toEqual([
+      [1, 'a'],
+      [1, 'b'],
+      [1, 'c'],
+    ]);
+  });
+
+  test('a long one is left out, and so is what comes faster than it can be redacted', async () => {
+    const { leg, records, dropped } = setUp(true);
+    const { hear } = leg('codex');
+    await hear({ jsonrpc: '2.0', id: 1, result: { x: 'y'.repeat(300_000) } });
+    expect(records()).toMatchObject([{ omitted: true, bytes: 300_042 }]);
+    const big = { jsonrpc: '2.0', id: 1, result: { x: 'y'.repeat(900_000) } };
+    await hear(...Array.from({ length: 40 }, () => big));
+    expect(dropped()).toBeGreaterThan(0);
+    expect(records().length - 1 + dropped()).toBe(40);
+  });
+});
+
+test('the last fifty frames of a leg can be had, and no others', async () => {
+  const { leg } = setUp();
+  const [one, other] = [leg('one'), leg('other')];
+  for (let n = 0; n < 60; n++) await one.hear({ jsonrpc: '2.0', id: n, method: 'x' });
+  await other.hear({ jsonrpc: '2.0', id: 99, method: 'y' });
+  expect(one.watcher.lastFrames()).toMatchObject(Array.from({ length: 50 }, (_, n) => ({ id: n + 10, leg: 'one' })));
+  expect(other.watcher.lastFrames()).toMatchObject([{ id: 99 }]);
+});
+
+test('one line says that a peer is gone', async () => {
+  const { leg, records } = setUp();
+  leg('one').watcher.down('agent_exited');
+  expect(records()).toEqual([{ t: 1000, leg: 'one', event: 'down', reason: 'agent_exited' }]);
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { createRedactor, createSecrets } from '../../src/log/redact.ts';
+import { compileUserPattern } from '../../src/log/user-patterns.ts';
+
+const SECRET = 'a "quoted"/secret+value';
+
+describe('a value an agent was given', () => {
+  const redact = createRedactor({ API_KEY: SECRET });
+  test.each([
+    ['as it is', SECRET],
+    ['inside JSON', JSON.stringify({ key: SECRET })],
+    ['in a URL', `https://host/?k=${encodeURIComponent(SECRET)}`],
+    ['in base64', `Basic ${Buffer.from(SECRET).toString('base64')}`],
+    ['in hex', Buffer.from(SECRET).toString('hex')],
+  ])('is taken out %s, and its name is left', (_, text) => {
+    const clean = redact(`before ${text} after`);
+    expect(clean).toContain('[redacted:API_KEY]');
+    expect(clean).not.toContain('secret');
+    expect(clean).toMatch(/^before .* after$/s);
+  });
+  test('is not looked for when it is so short that it would blot out ordinary words', () => {
+    expect(createRedactor({ MODE: 'fast' })('a fast car')).toBe('a fast car');
+  });
+  test('is taken out whole though another value is a part of it', () => {
+    const both = createRedactor({ SHORT: 'abcdefgh', LONG: 'abcdefgh-ijklmnop' });
+    expect(both('x abcdefgh-ijklmnop y')).toBe('x [redacted:LONG] y');
+  });
+});
+
+test('of our own environment only what is called a secret counts as one', () => {
+  const redact = createRedactor({}, { MY_TOKEN: 'tok-12345678', HOME: '/home/somebody', EMPTY: undefined });
+  expect(redact('tok-12345678 in /home/somebody')).toBe('[redacted:MY_TOKEN] in /home/somebody');
+});
+
+// Made on the spot, so that no scanner takes this file for a leak.
+test.each([
+  [`sk-${'a1'.repeat(12)}`, 'openai'],
+  [`ghp_${'Z9'.repeat(18)}`, 'github'],
+  [`AKIA${'Q'.repeat(16)}`, 'aws'],
+  [`Bearer ${'t'.repeat(20)}`, 'bearer'],
+])('a key of a known form is taken out though nobody told us of it: %#', (secret, name) => {
+  expect(createRedactor({})(`using ${secret} now`)).toBe(`using [redacted:${name}] now`);
+});
+
+test.each([
+  ['an option', 'deploy --api-key hunter2hunter --fast', 'deploy --api-key [redacted] --fast'],
+  ['an address', 'postgres://me:hunter2@host/db', 'postgres://me:[redacted]@host/db'],
+  ['a query', 'https://host/?a=b&token=hunter2hunter&c=d', 'https://host/?a=b&token=[redacted]&c=d'],
+  ['a header', 'Authorization: hunter2-hunter2', 'Authorization: [redacted]'],
+  ['a cookie', 'Cookie: sid=hunter2hunter2', 'Cookie: [redacted]'],
+  ['an assignment', 'export MY_API_KEY="hunter2hunter"', 'export MY_API_KEY="[redacted]"'],
+  ['JSON', 'got {"client_secret":"hunter2-hunter2"}', 'got {"client_secret":"[redacted]"}'],
+])('a secret without a form is told by what stands before it: %s', (_, text, clean) => {
+  expect(createRedactor({})(text)).toBe(clean);
+});
+
+test.each(['API_KEY=$API_KEY', 'use --token <TOKEN>', 'max_tokens=4096', 'Authorization: Bearer $TOKEN', 'https://host/a:b@c'])(
+  'what only stands for a secret is left: %s',
+  (text) => {
+    expect(createRedactor({})(text)).toBe(text);
+  },
+);
+
+test('a value that is learned later is known from then on', () => {
+  const secrets = createSecrets();
+  expect(secrets.redact('hunter2hunter2')).toBe('hunter2hunter2');
+  secrets.add('PASSWORD', 'hunter2hunter2');
+  expect(secrets.redact('hunter2hunter2')).toBe('[redacted:PASSWORD]');
+});
+
+test('each line of a value of several lines is one too', () => {
+  const redact = createRedactor({ CERT: 'first line of it\nsecond line of it' });
+  expect(redact('it says: second line of it')).toBe('it says: [redacted:CERT]');
+});
+
+describe('patterns of the user', () => {
+  test('are applied after ours', () => {
+    const { redact } = createSecrets([compileUserPattern('EMP-[0-9]{4}')]);
+    expect(redact('by EMP-1234')).toBe('by [redacted:pattern]');
+  });
+  test('need the same time for each character, whatever they are', () => {
+    const { redact } = createSecrets([compileUserPattern('(a+)+$')]);
+    expect(redact(`${'a'.repeat(50_000)}!`)).toHaveLength(50_001);
+  });
+  test.each(['(', '(?<=x)y', 'x*'])('that cannot be used are refused: %s', (source) => {
+    expect(() => compileUserPattern(source)).toThrow();
+  });
+});

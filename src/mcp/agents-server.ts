@@ -1,0 +1,201 @@
+// Agents as tools of an MCP client: it opens sessions with them, prompts them, and is asked what they want to be allowed.
+import {
+  type CallToolResult,
+  createMcpHandler,
+  fromJsonSchema,
+  type McpHttpHandler,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { failed } from './call-tool.ts';
+import { progressOf } from './progress.ts';
+import { type JsonSchema, object, text } from './tool.ts';
+
+type Option = { readonly optionId: string; readonly name: string; readonly kind: string };
+type Permission = { readonly title: string; readonly options: readonly Option[] };
+type Companion = {
+  readonly signal: AbortSignal;
+  readonly progress: (text: string) => void;
+  permission(asked: Permission): Promise<string | undefined>;
+};
+type TurnDone = {
+  readonly text: string;
+  readonly toolCalls: readonly { readonly title: string; readonly kind: string; readonly status: string }[];
+  readonly changedFiles: readonly string[];
+  readonly stopReason: string;
+};
+
+/** What can be done with agents, whoever does it. */
+export type Agents = {
+  agents(): Promise<readonly { readonly name: string; readonly title: string }[]>;
+  open(cwd: string, agent: string | undefined): Promise<{ readonly sessionId: string; readonly agent: string | undefined }>;
+  reopen(sessionId: string, cwd: string): Promise<void>;
+  isOpen(sessionId: string): boolean;
+  prompt(sessionId: string, text: string, companion: Companion): Promise<TurnDone>;
+  cancel(sessionId: string): void;
+  list(): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  transcript(sessionId: string): string | undefined;
+};
+
+type Args = Readonly<Record<string, string | undefined>>;
+type Tool = {
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  run(args: Args, companion: Companion): Promise<CallToolResult>;
+};
+
+const SESSION = { session_id: { type: 'string', minLength: 1 } };
+const PROMPT = { prompt: { type: 'string', minLength: 1 } };
+const CWD = { cwd: { type: 'string', description: 'An absolute directory to work in; else the one switchboard was started in.' } };
+const TRANSCRIPTS = 'switchboard://transcripts/';
+
+function toolsOf(agents: Agents, cwd: string): Readonly<Record<string, Tool>> {
+  const done = ({ text: words, toolCalls, changedFiles, stopReason }: TurnDone, sessionId: string): CallToolResult => ({
+    ...text(words === '' ? `[the turn ended with ${stopReason}, and nothing was said]` : words),
+    structuredContent: {
+      session_id: sessionId,
+      text: words,
+      stop_reason: stopReason,
+      tool_calls: toolCalls.map(({ title, kind, status }) => ({ title, kind, status })),
+      changed_files: [...changedFiles],
+    },
+  });
+  const json = (value: object): CallToolResult => ({ ...text(JSON.stringify(value, null, 2)), structuredContent: { ...value } });
+  return {
+    list_agents: {
+      description: 'The agents there are.',
+      inputSchema: object({}),
+      run: async () => json({ agents: await agents.agents() }),
+    },
+    start_session: {
+      description: 'Opens a session with an agent. Its id is for prompt.',
+      inputSchema: object({ agent: { type: 'string', description: 'By name; else the default one.' }, ...CWD }),
+      async run(args) {
+        const { sessionId, agent } = await agents.open(args.cwd ?? cwd, args.agent);
+        return json({ session_id: sessionId, ...(agent !== undefined && { agent }) });
+      },
+    },
+    prompt: {
+      description:
+        'Sends a prompt to a session and waits for the turn to end: what was said, which tools were used, which files have changed.',
+      inputSchema: object({ ...SESSION, ...PROMPT }, ['session_id', 'prompt']),
+      async run({ session_id = '', prompt = '' }, companion) {
+        if (!agents.isOpen(session_id))
+          return failed(`Session "${session_id}" is not open here; start_session opens one, continue brings one back`);
+        return done(await agents.prompt(session_id, prompt, companion), session_id);
+      },
+    },
+    continue: {
+      description: 'Brings back a session of before, as list_sessions names it, and sends it a prompt.',
+      inputSchema: object({ ...SESSION, ...PROMPT, ...CWD }, ['session_id', 'prompt']),
+      async run({ session_id = '', prompt = '', cwd: where }, companion) {
+        if (!agents.isOpen(session_id)) await agents.reopen(session_id, where ?? cwd);
+        return done(await agents.prompt(session_id, prompt, companion), session_id);
+      },
+    },
+    cancel: {
+      description: 'Ends the turn that is under way in a session.',
+      inputSchema: object(SESSION, ['session_id']),
+      async run({ session_id = '' }) {
+        agents.cancel(session_id);
+        return text('The turn was told to end.');
+      },
+    },
+    list_sessions: {
+      description: 'The sessions that agents know of, also from before.',
+      inputSchema: object({}),
+      run: async () => json({ sessions: await agents.list() }),
+    },
+    get_transcript: {
+      description: 'What was said in a session since this server was started.',
+      inputSchema: object(SESSION, ['session_id']),
+      async run({ session_id = '' }) {
+        const words = agents.transcript(session_id);
+        return words === undefined ? failed(`Nothing is known of a session "${session_id}"`) : text(words);
+      },
+    },
+  };
+}
+
+export type AgentsServerOptions = { readonly agents: Agents; readonly cwd: string; readonly version: string };
+
+function serverOf({ agents, cwd, version }: AgentsServerOptions): Server {
+  const tools = toolsOf(agents, cwd);
+  const server = new Server({ name: 'acp-switchboard', title: 'Switchboard', version }, { capabilities: { tools: {}, resources: {} } });
+  server.setRequestHandler('tools/list', () => ({
+    tools: Object.entries(tools).map(([name, { description, inputSchema }]) => ({
+      name,
+      description,
+      inputSchema: { ...inputSchema, type: 'object' as const },
+    })),
+  }));
+  server.setRequestHandler('tools/call', async ({ params: { name, arguments: args = {} } }, context) => {
+    const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+    if (!tool) return failed(`There is no tool "${name}"; tools/list names those there are`);
+    const { issues } = await fromJsonSchema<Args>(tool.inputSchema)['~standard'].validate(args);
+    if (issues) return failed(`The arguments of ${name} are not valid: ${issues.map(({ message }) => message).join('; ')}`);
+    try {
+      const { flushed, ...companion } = companionOf(server, context);
+      const outcome = await tool.run(args as Args, companion);
+      await flushed();
+      return outcome;
+    } catch (error) {
+      return failed(error instanceof Error ? error.message : String(error));
+    }
+  });
+  const known = async () =>
+    (await agents.list().catch(() => [])).map(({ sessionId }) => String(sessionId)).filter((id) => agents.transcript(id) !== undefined);
+  server.setRequestHandler('resources/list', async () => ({
+    resources: (await known()).map((id) => ({
+      uri: `${TRANSCRIPTS}${encodeURIComponent(id)}`,
+      name: `Transcript of ${id}`,
+      mimeType: 'text/plain',
+    })),
+  }));
+  server.setRequestHandler('resources/read', ({ params: { uri } }) => {
+    const id = uri.startsWith(TRANSCRIPTS) ? decodeURIComponent(uri.slice(TRANSCRIPTS.length)) : '';
+    const words = agents.transcript(id);
+    if (words === undefined) throw new Error(`There is no resource ${uri}`);
+    return { contents: [{ uri, mimeType: 'text/plain', text: words }] };
+  });
+  return server;
+}
+
+function companionOf(server: Server, { mcpReq }: ServerContext): Companion & { flushed(): Promise<void> } {
+  return {
+    ...progressOf(mcpReq),
+    signal: mcpReq.signal,
+    permission: (asked) => elicited(server, mcpReq, asked),
+  };
+}
+
+/** A person may be away for a while. */
+const ANSWER_MS = 30 * 60_000;
+
+/** Who cannot be asked has not agreed: then it is a no. */
+async function elicited(server: Server, mcpReq: ServerContext['mcpReq'], { title, options }: Permission): Promise<string | undefined> {
+  const refusal =
+    options.find(({ kind }) => kind === 'reject_once')?.optionId ?? options.find(({ kind }) => kind === 'reject_always')?.optionId;
+  // The 2026 era has no requests from the server, so there is nobody to ask in the middle of a turn.
+  if (mcpReq.envelope !== undefined || server.getClientCapabilities()?.elicitation === undefined) return refusal;
+  try {
+    const answer = { type: 'string' as const, title: 'Answer', enum: options.map(({ name }) => name) };
+    const requestedSchema = { type: 'object' as const, properties: { answer }, required: ['answer'] };
+    const question = { mode: 'form' as const, message: `The agent wants to do this: ${title}`, requestedSchema };
+    const { action, content } = await mcpReq.elicitInput(question, { timeout: ANSWER_MS, signal: mcpReq.signal });
+    const chosen = action === 'accept' ? options.find(({ name }) => name === content?.answer) : undefined;
+    return chosen?.optionId ?? refusal;
+  } catch {
+    return refusal;
+  }
+}
+
+/** On our own stdio; resolves when the client has gone. */
+export function serveAgentsOnStdio(options: AgentsServerOptions): { close(): Promise<void> } {
+  return serveStdio(() => serverOf(options));
+}
+
+export function serveAgentsOverHttp(options: AgentsServerOptions): McpHttpHandler {
+  return createMcpHandler(() => serverOf(options));
+}

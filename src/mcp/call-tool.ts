@@ -1,0 +1,95 @@
+// One call of a lent tool: checked, decided, run in bounded time, its output bounded too. The agent always gets words it can act on.
+import { type GateVerdict, passGate, type ToolGate } from './gate.ts';
+import { type HostTool, type SessionHost, type ToolArgs, ToolFailure, type ToolOutcome } from './tool.ts';
+
+/** What happened, for the audit log. `args` are the caller's own and may hold secrets. */
+export type ToolEvent = {
+  readonly kind: 'called' | 'denied' | 'failed' | 'refused-token';
+  readonly sessionId: string | undefined;
+  readonly agent: string | undefined;
+  readonly server: string;
+  readonly tool: string | undefined;
+  readonly args: ToolArgs | undefined;
+  readonly reason: string | undefined;
+};
+
+/** Says what is wrong with arguments; undefined when nothing is. */
+export type ArgsCheck = (tool: HostTool, args: unknown) => Promise<string | undefined>;
+
+export type CallDeps = {
+  readonly gate: ToolGate;
+  readonly check: ArgsCheck;
+  readonly onEvent: (event: ToolEvent) => void;
+  readonly maxOutputBytes: number;
+};
+
+export type Caller = { readonly signal: AbortSignal; readonly progress: (text: string) => void };
+
+export async function callTool(tool: HostTool, args: ToolArgs, host: SessionHost, caller: Caller, deps: CallDeps): Promise<ToolOutcome> {
+  const about = { sessionId: host.sessionId, agent: host.agent, server: tool.server, tool: tool.ownName ?? tool.name, args };
+  const wrong = await deps.check(tool, args);
+  if (wrong !== undefined) return failed(`The arguments of ${tool.name} are not valid: ${wrong}`);
+  const timeout = tool.timeoutMs === undefined ? undefined : AbortSignal.timeout(tool.timeoutMs);
+  const verdict: GateVerdict = await passGate(
+    deps.gate,
+    { ...about, cwd: host.cwd, roots: host.roots, effect: tool.effect },
+    caller.signal, // a person who decides may take their time
+  );
+  if (!verdict.allow) {
+    deps.onEvent({ ...about, kind: 'denied', reason: verdict.reason });
+    return failed(`${tool.name} was not allowed: ${verdict.reason}`);
+  }
+  const signal = timeout ? AbortSignal.any([caller.signal, timeout]) : caller.signal;
+  try {
+    const outcome = await until(signal, tool.run(args, { host, signal, progress: caller.progress, judged: verdict.judged }));
+    deps.onEvent({ ...about, kind: 'called', reason: undefined });
+    return bounded(outcome, deps.maxOutputBytes);
+  } catch (error) {
+    const reason = timeout?.aborted ? `it did not end within ${tool.timeoutMs} ms` : wordsOf(error);
+    deps.onEvent({ ...about, kind: 'failed', reason });
+    return failed(`${tool.name} failed: ${reason}`);
+  }
+}
+
+export const failed = (words: string): ToolOutcome => ({ content: [{ type: 'text', text: words }], isError: true });
+
+/** What went wrong is told; a bug of ours is told as one, since its words were not written for an agent. */
+function wordsOf(error: unknown): string {
+  if (error instanceof ToolFailure) return error.message;
+  if (error instanceof Error && error.name === 'AbortError') return 'it was cancelled';
+  return `an unexpected error (${error instanceof Error ? error.message : String(error)})`;
+}
+
+/** A tool that does not heed its signal is not waited for. */
+function until<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancelled = () => reject(new DOMException('cancelled', 'AbortError'));
+    if (signal.aborted) cancelled();
+    signal.addEventListener('abort', cancelled, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancelled));
+  });
+}
+
+/** Agents put all of it into their context; what is too long is cut, and says so. */
+function bounded(outcome: ToolOutcome, maxBytes: number): ToolOutcome {
+  let left = maxBytes;
+  let isCut = false;
+  const content = outcome.content.flatMap((block): ToolOutcome['content'] => {
+    const bytes = Buffer.byteLength(block.type === 'text' ? block.text : JSON.stringify(block));
+    if (bytes <= left) {
+      left -= bytes;
+      return [block];
+    }
+    isCut = true;
+    if (block.type !== 'text') return [];
+    const kept = Buffer.from(block.text)
+      .subarray(0, left)
+      .toString('utf8')
+      .replace(/\uFFFD$/, '');
+    left = 0;
+    return [{ ...block, text: kept }];
+  });
+  if (!isCut) return outcome;
+  const { structuredContent: _, ...rest } = outcome;
+  return { ...rest, content: [...content, { type: 'text', text: `[cut: a tool's output may have ${maxBytes} bytes]` }] };
+}

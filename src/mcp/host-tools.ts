@@ -1,0 +1,161 @@
+// Lends tools to agents: a server for each session, by whichever way its agent takes. Nothing listens before a session needs it.
+import { createPipe, type Pipe } from './acp-door.ts';
+import type { ToolEvent } from './call-tool.ts';
+import type { McpTransport } from './choose-transport.ts';
+import type { ToolGate } from './gate.ts';
+import { type HttpDoor, type HttpHandler, openHttpDoor } from './http-door.ts';
+import { createLease, type Lease, tokenKey } from './lease.ts';
+import type { Served, ServerInfo } from './serve.ts';
+import { openSocketDoor, type SocketDoor } from './socket-door.ts';
+import type { Abilities, HostTool } from './tool.ts';
+
+export type HostToolsOptions = {
+  readonly version: string;
+  /** How an agent starts the shim. */
+  readonly shim: { readonly command: string; readonly args: readonly string[] };
+  /** Asked each time, since tools of other servers come and go. */
+  readonly tools: () => readonly HostTool[];
+  readonly toolsKnown?: (() => Promise<void>) | undefined;
+  readonly gate: ToolGate;
+  readonly onEvent: (event: ToolEvent) => void;
+  readonly maxOutputBytes: number;
+};
+
+export type Lent = {
+  readonly lease: Lease;
+  /** The `mcpServers` entry, as JSON text. */
+  entry(name: string): string;
+};
+
+export type HostTools = {
+  /** A server for a session that is about to be opened. Calls back at once, unless a listener has to be opened first. */
+  lend(transport: McpTransport, abilities: Abilities, onState: (lease: Lease) => void, done: (lent: Lent | Error) => void): void;
+  /** A way to a lease through the ACP connection, for the agent that was lent it. */
+  pipe(lease: Lease): Pipe;
+  /** The tools are others now. */
+  toolsChanged(): void;
+  close(): void;
+};
+
+export function createHostTools(options: HostToolsOptions): HostTools {
+  const byToken = new Map<string, Lease>();
+  const served = new Map<Lease, Set<Served>>();
+  const handlers = new WeakMap<Lease, Promise<HttpHandler>>();
+  let socketDoor: SocketDoor | undefined;
+  let httpDoor: HttpDoor | undefined;
+  let opening: ((door: HttpDoor | Error) => void)[] | undefined;
+  let isClosed = false;
+  const info: ServerInfo = { name: 'switchboard', title: 'Switchboard', version: options.version };
+
+  function admit(token: string): Lease | undefined {
+    const lease = byToken.get(tokenKey(token));
+    if (lease) return lease;
+    options.onEvent({
+      ...{ kind: 'refused-token', sessionId: undefined, agent: undefined, server: 'switchboard', tool: undefined, args: undefined },
+      reason: 'a token that is not valid, or no longer',
+    });
+    return undefined;
+  }
+  /** Returns what forgets it again, for a connection that ends before its lease. */
+  function keep(lease: Lease, one: Served): () => void {
+    const all = served.get(lease) ?? new Set();
+    all.add(one);
+    served.set(lease, all);
+    lease.onRevoke(() => void one.close());
+    return () => void all.delete(one);
+  }
+
+  function newLease(transport: McpTransport, abilities: Abilities, onState: (lease: Lease) => void): Lease {
+    const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
+    const check = async (tool: HostTool, args: unknown) => (await import('./serve.ts')).checkArgs(tool, args);
+    const lease = createLease(transport, { tools, toolsKnown, gate, onEvent, maxOutputBytes, check, abilities, onState });
+    const key = tokenKey(lease.token);
+    byToken.set(key, lease);
+    lease.onRevoke(() => {
+      byToken.delete(key);
+      served.delete(lease);
+    });
+    return lease;
+  }
+  function openSocket(): SocketDoor {
+    return openSocketDoor(
+      {
+        admit,
+        serve: (lease, socket) =>
+          void import('./serve.ts').then(({ serveStream }) => {
+            if (!lease.isRevoked) socket.on('close', keep(lease, serveStream(lease, socket, info)));
+          }),
+      },
+      () => {
+        socketDoor = undefined; // the next session tries anew
+      },
+    );
+  }
+  function openHttp(done: (door: HttpDoor | Error) => void): void {
+    if (httpDoor) return done(httpDoor);
+    if (opening) return void opening.push(done);
+    opening = [done];
+    const serve = (lease: Lease): Promise<HttpHandler> => {
+      const handler = handlers.get(lease) ?? import('./serve.ts').then(({ serveHttp }) => handlerOf(lease, serveHttp(lease, info)));
+      handlers.set(lease, handler);
+      return handler;
+    };
+    openHttpDoor({ admit, serve }, (door) => {
+      const waiting = opening ?? [];
+      opening = undefined;
+      if (!(door instanceof Error)) {
+        if (isClosed) door.close();
+        else httpDoor = door;
+      }
+      for (const go of waiting) go(door);
+    });
+  }
+  function handlerOf(lease: Lease, { fetch, close, notify }: ReturnType<typeof import('./serve.ts').serveHttp>): HttpHandler {
+    keep(lease, { close, toolsChanged: () => notify.toolsChanged() });
+    return (request, parsedBody) => fetch(request, parsedBody === undefined ? {} : { parsedBody });
+  }
+
+  return {
+    lend(transport, abilities, onState, done) {
+      if (transport === 'http')
+        return openHttp((door) => {
+          if (door instanceof Error) return done(door);
+          const lease = newLease('http', abilities, onState);
+          const headers = [{ name: 'Authorization', value: `Bearer ${lease.token}` }];
+          done({ lease, entry: (name) => JSON.stringify({ type: 'http', name, url: door.url, headers }) });
+        });
+      if (transport === 'acp') {
+        const lease = newLease('acp', abilities, onState);
+        return done({ lease, entry: (name) => JSON.stringify({ type: 'acp', name, serverId: lease.serverId }) });
+      }
+      try {
+        socketDoor ??= openSocket();
+      } catch (error) {
+        return done(error as Error);
+      }
+      const lease = newLease('stdio', abilities, onState);
+      const env = [
+        { name: 'SWITCHBOARD_MCP_SOCKET', value: socketDoor.address },
+        { name: 'SWITCHBOARD_MCP_TOKEN', value: lease.token },
+      ];
+      done({ lease, entry: (name) => JSON.stringify({ name, ...options.shim, env }) });
+    },
+    pipe(lease) {
+      const pipe = createPipe();
+      void import('./serve.ts').then(({ serveTransport }) => {
+        if (lease.isRevoked) void pipe.close();
+        else keep(lease, serveTransport(lease, pipe, info));
+      });
+      return pipe;
+    },
+    toolsChanged() {
+      for (const all of served.values()) for (const one of all) one.toolsChanged();
+    },
+    close() {
+      isClosed = true;
+      for (const lease of [...byToken.values()]) lease.revoke();
+      socketDoor?.close();
+      httpDoor?.close();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+// `host_tools` and `mcp_servers` as they may stand in a file. Only the check: `default` below is a note for editors, settings.ts acts on it.
+import * as z from 'zod'; // not `{ z }`: a bundler can only leave out what is not used of a namespace import
+import { COMMAND_TIMEOUT_MS, HOST_TOOLS_DEFAULTS } from './settings.ts';
+
+// A timer of Node's that is set for longer than this fires at once.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const milliseconds = z.int().min(1).max(LONGEST_TIMER_MS);
+
+const commandOptions = z.strictObject({
+  name: z.string().min(1).describe('What agents call it: small letters, digits and underscores.'),
+  description: z.string().min(1).describe('What it is for; agents decide by these words whether to call it.'),
+  command: z.string().min(1).describe('The program to start, found through PATH and run without a shell.'),
+  input_schema: z.record(z.string(), z.unknown()).optional().describe('A JSON Schema of its arguments, for an object.'),
+  args: z.array(z.string()).optional().describe('Its arguments; `{name}` stands for the argument of that name.').meta({ default: [] }),
+  cwd: z.string().min(1).optional().describe("Where it runs, if not in the session's directory."),
+  timeout_ms: milliseconds.optional().describe('How long it may take.').meta({ default: COMMAND_TIMEOUT_MS }),
+});
+
+const switchOf = (what: string, by: boolean) => z.boolean().describe(what).meta({ default: by });
+
+export const hostToolsOptions = z
+  .strictObject({
+    enabled: switchOf('Whether agents are lent tools at all.', HOST_TOOLS_DEFAULTS.enabled),
+    files: switchOf('Reading, writing, listing and searching files.', HOST_TOOLS_DEFAULTS.files),
+    terminal: switchOf('Running commands.', HOST_TOOLS_DEFAULTS.terminal),
+    ask_user: switchOf('Asking the user a question.', HOST_TOOLS_DEFAULTS.askUser),
+    delegate: z
+      .literal(false)
+      .describe('Asking another agent; not available in this version.')
+      .meta({ default: HOST_TOOLS_DEFAULTS.delegate }),
+    commands: z.array(commandOptions).describe('Tools of your own: programs that agents may call.').meta({ default: [] }),
+  })
+  .partial()
+  .describe('Tools lent to every agent through an MCP server in each session.');
+
+export const mcpServerOptions = z
+  .strictObject({
+    name: z.string().min(1).describe('Its name: small letters, digits and hyphens.'),
+    command: z.string().min(1).optional().describe('The program to start, found through PATH and run without a shell.'),
+    args: z.array(z.string()).optional().describe('Its arguments. References are replaced at start.').meta({ default: [] }),
+    env: z.record(z.string(), z.string()).optional().describe('Variables added to its environment.').meta({ default: {} }),
+    cwd: z.string().min(1).optional().describe('The directory it is started in.'),
+    url: z.string().min(1).optional().describe('Where it is, for one that is reached over HTTP instead.'),
+    headers: z.record(z.string(), z.string()).optional().describe('Headers sent to it; references are replaced.').meta({ default: {} }),
+    expose: z
+      .enum(['gateway', 'direct'])
+      .optional()
+      .describe(
+        '`gateway`: its tools are lent as `name-tool`, and its credentials stay here. `direct`: agents are given the server as it is.',
+      )
+      .meta({ default: 'gateway' }),
+  })
+  .describe('An MCP server whose tools every agent gets.');
+
+export type CommandOptions = z.infer<typeof commandOptions>;
+export type HostToolsOptions = z.infer<typeof hostToolsOptions>;
+export type McpServerOptions = z.infer<typeof mcpServerOptions>;

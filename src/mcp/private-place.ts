@@ -1,0 +1,47 @@
+// Where the shim finds us: a socket nobody but the user can reach, in a directory of its own (a named pipe on Windows).
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+/** What a socket's path may have at most, on the platform that takes the least. */
+const MAX_PATH = 100;
+const PREFIX = 'switchboard-mcp-';
+
+export type PrivatePlace = { readonly address: string; remove(): void };
+
+export function makePrivatePlace(): PrivatePlace {
+  if (process.platform === 'win32')
+    return { address: `\\\\.\\pipe\\${PREFIX}${process.pid}-${randomBytes(16).toString('hex')}`, remove: () => {} };
+  const roomy = path.join(os.tmpdir(), `${PREFIX}${process.pid}-XXXXXX`, 'mcp.sock').length <= MAX_PATH;
+  const parent = roomy ? os.tmpdir() : '/tmp';
+  removeLeftovers(parent);
+  const dir = mkdtempSync(path.join(parent, `${PREFIX}${process.pid}-`)); // made with mode 0700
+  const remove = () => {
+    process.off('exit', remove);
+    rmSync(dir, { recursive: true, force: true });
+  };
+  process.on('exit', remove);
+  return { address: path.join(dir, 'mcp.sock'), remove };
+}
+
+/** Of a proxy that was killed. Whoever has its pid now may be another program: then it stays, and the next one sees to it. */
+function removeLeftovers(parent: string): void {
+  try {
+    for (const name of readdirSync(parent)) {
+      const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]);
+      if (pid > 0 && !isAlive(pid)) rmSync(path.join(parent, name), { recursive: true, force: true });
+    }
+  } catch {
+    // Another user's, or gone already.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}

@@ -1,0 +1,87 @@
+// The SDK's side of a lease, for both eras of MCP: the 2025 handshake that agents in the field speak, and 2026-07-28. Loaded when an agent first connects.
+
+import type { Duplex } from 'node:stream';
+import { createMcpHandler, fromJsonSchema, type McpHttpHandler, Server, type Transport } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { Lease } from './lease.ts';
+import { progressOf } from './progress.ts';
+import type { HostTool } from './tool.ts';
+
+export type ServerInfo = { readonly name: string; readonly title: string; readonly version: string };
+
+const INSTRUCTIONS =
+  "Tools lent by the user's editor. Files go through the editor, so what it has not saved yet is seen too; paths are absolute or relative to the session's directory.";
+
+export type Served = { close(): Promise<void>; toolsChanged(): void };
+
+/** Serves a lease over a stream of lines. */
+export function serveStream(lease: Lease, stream: Duplex, info: ServerInfo): Served {
+  const served = serveTransport(lease, new StdioServerTransport(stream, stream), info);
+  stream.resume(); // it was kept still until somebody listened
+  return served;
+}
+
+export function serveTransport(lease: Lease, transport: Transport, info: ServerInfo): Served {
+  const servers = new Set<Server>();
+  const handle = serveStdio(
+    () => {
+      const server = serverOf(lease, info);
+      servers.add(server);
+      return server;
+    },
+    { transport },
+  );
+  return {
+    close: () => handle.close(),
+    toolsChanged() {
+      for (const server of servers) server.sendToolListChanged().catch(() => {}); // whoever has gone need not know
+    },
+  };
+}
+
+/** Serves a lease over HTTP, one request at a time; nothing is kept in between. */
+export function serveHttp(lease: Lease, info: ServerInfo): McpHttpHandler {
+  return createMcpHandler(() => serverOf(lease, info));
+}
+
+function serverOf(lease: Lease, info: ServerInfo): Server {
+  lease.reached('connected');
+  const server = new Server(info, { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS });
+  server.setRequestHandler('tools/list', async () => {
+    await lease.toolsKnown();
+    lease.reached('listed');
+    return { tools: lease.tools().map(described) };
+  });
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    const { progress, flushed } = progressOf(mcpReq);
+    const outcome = await lease.call(params.name, params.arguments ?? {}, { signal: mcpReq.signal, progress });
+    await flushed();
+    return outcome;
+  });
+  return server;
+}
+
+type Described = { name: string; title: string; description: string; inputSchema: { type: 'object'; [keyword: string]: unknown } } & {
+  annotations: { readOnlyHint: boolean; destructiveHint: boolean };
+};
+
+function described({ name, title, description, inputSchema, effect }: HostTool): Described {
+  const isHarmless = effect === 'read' || effect === 'ask';
+  return {
+    name,
+    title,
+    description,
+    inputSchema: { ...inputSchema, type: 'object' },
+    annotations: { readOnlyHint: isHarmless, destructiveHint: !isHarmless },
+  };
+}
+
+const checks = new WeakMap<HostTool, ReturnType<typeof fromJsonSchema>>();
+
+/** Whether arguments fit the schema that the agent was shown. */
+export async function checkArgs(tool: HostTool, args: unknown): Promise<string | undefined> {
+  const schema = checks.get(tool) ?? fromJsonSchema(tool.inputSchema);
+  checks.set(tool, schema);
+  const { issues } = await schema['~standard'].validate(args);
+  return issues?.map(({ message, path = [] }) => [...path.map(String), message].join(' ')).join('; ');
+}

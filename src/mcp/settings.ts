@@ -1,0 +1,70 @@
+// What the configuration says of lent tools, once it is read: every setting present. Kept apart from options.ts so that nothing here needs zod.
+import type { CommandOptions, HostToolsOptions, McpServerOptions } from './options.ts';
+import type { JsonSchema } from './tool.ts';
+
+/** A tool the user has defined: a program, and how a call's arguments become its. */
+export type CommandSettings = {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The session's directory unless given. */
+  readonly cwd?: string;
+  readonly timeoutMs: number;
+};
+
+export type HostToolsSettings = {
+  readonly enabled: boolean;
+  readonly files: boolean;
+  readonly terminal: boolean;
+  readonly askUser: boolean;
+  readonly delegate: boolean;
+  readonly commands: readonly CommandSettings[];
+};
+
+/** A server whose tools are lent to every agent. */
+export type McpServerSettings = {
+  readonly name: string;
+  /** `gateway`: its tools are among ours, and its credentials stay here. `direct`: agents are told of it as it is. */
+  readonly expose: 'gateway' | 'direct';
+  readonly at:
+    | { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>>; readonly cwd?: string }
+    | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+};
+
+export const HOST_TOOLS_DEFAULTS = { enabled: true, files: true, terminal: true, askUser: true, delegate: false } as const;
+export const COMMAND_TIMEOUT_MS = 60_000;
+
+/** What a tool or a server may be called: no underscore in a server's name, since agents take qualified names apart there. */
+export const TOOL_NAME = /^[a-z][a-z0-9_]{0,47}$/;
+export const SERVER_NAME = /^[a-z][a-z0-9-]{0,31}$/;
+
+export function hostToolsSettings(options: Partial<HostToolsOptions>): HostToolsSettings {
+  const defaults = HOST_TOOLS_DEFAULTS;
+  return {
+    enabled: options.enabled ?? defaults.enabled,
+    files: options.files ?? defaults.files,
+    terminal: options.terminal ?? defaults.terminal,
+    askUser: options.ask_user ?? defaults.askUser,
+    delegate: options.delegate ?? defaults.delegate,
+    commands: (options.commands ?? []).map(commandSettings),
+  };
+}
+
+function commandSettings({ name, description, input_schema, command, args, cwd, timeout_ms }: CommandOptions): CommandSettings {
+  const inputSchema = input_schema ?? { type: 'object', properties: {}, additionalProperties: false };
+  const timeoutMs = timeout_ms ?? COMMAND_TIMEOUT_MS;
+  return { name, description, inputSchema, command, args: args ?? [], ...(cwd !== undefined && { cwd }), timeoutMs };
+}
+
+export function mcpServerSettings(options: McpServerOptions): McpServerSettings {
+  const { name, expose = 'gateway', command, url } = options;
+  if (url !== undefined) return { name, expose, at: { url, headers: options.headers ?? {} } };
+  const { cwd } = options;
+  return {
+    name,
+    expose,
+    at: { command: command ?? '', args: options.args ?? [], env: options.env ?? {}, ...(cwd !== undefined && { cwd }) },
+  };
+}

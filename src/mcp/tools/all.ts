@@ -1,0 +1,21 @@
+// Our own tools, and which of them the configuration has switched on.
+import type { HostToolsSettings } from '../settings.ts';
+import type { HostTool } from '../tool.ts';
+import { askUserTool, sessionInfoTool } from './ask-user.ts';
+import { delegateTool } from './delegate.ts';
+import { fileTools } from './files.ts';
+import { terminalTools } from './terminal.ts';
+import { commandTool } from './user-command.ts';
+
+export const allTools: readonly HostTool[] = [...fileTools, ...terminalTools, askUserTool, sessionInfoTool, delegateTool];
+
+export function toolsFor({ files, terminal, askUser, delegate, commands }: HostToolsSettings): readonly HostTool[] {
+  return [
+    ...(files ? fileTools : []),
+    ...(terminal ? terminalTools : []),
+    ...(askUser ? [askUserTool] : []),
+    sessionInfoTool,
+    ...(delegate ? [delegateTool] : []),
+    ...commands.map(commandTool),
+  ];
+}

@@ -1,0 +1,20 @@
+// One agent asks another. Off unless the user wants it; who may ask whom, and how deep, is decided where sessions are known.
+import { type HostTool, object, ToolFailure, text } from '../tool.ts';
+
+export const delegateTool: HostTool = {
+  name: 'delegate',
+  title: 'Ask another agent',
+  description:
+    'Hands a task to another agent, in a session of its own, and gives its answer. The other agent knows nothing but what the prompt says.',
+  inputSchema: object({ agent: { type: 'string', minLength: 1 }, prompt: { type: 'string', minLength: 1 } }, ['agent', 'prompt']),
+  effect: 'delegate',
+  needs: ['delegate'],
+  timeoutMs: undefined,
+  server: 'switchboard',
+  async run(args, { host, signal, progress }) {
+    if (!host.delegate) throw new ToolFailure('other agents cannot be asked from here');
+    const done = await host.delegate({ agent: String(args.agent), prompt: String(args.prompt) }, signal, progress);
+    const structuredContent = { agent: done.agent, session_id: done.sessionId, stop_reason: done.stopReason };
+    return { ...text(done.text === '' ? `[${done.agent} ended with ${done.stopReason} and said nothing]` : done.text), structuredContent };
+  },
+};

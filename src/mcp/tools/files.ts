@@ -1,0 +1,138 @@
+// Files of the session, as the editor has them: with what it has not saved yet.
+import path from 'node:path';
+import { type CallContext, type HostTool, object, type ToolArgs, ToolFailure, text } from '../tool.ts';
+import { inside } from './inside.ts';
+
+const TIMEOUT_MS = 60_000;
+const MAX_HITS = 200;
+
+const PATH = { type: 'string', description: "Absolute, or relative to the session's directory." };
+const base = { timeoutMs: TIMEOUT_MS, server: 'switchboard' };
+
+export const fileTools: readonly HostTool[] = [
+  {
+    ...base,
+    name: 'read_file',
+    title: 'Read a file',
+    description: 'Reads a text file, or some of its lines. Sees changes the user has not saved yet.',
+    inputSchema: object(
+      {
+        path: PATH,
+        line: { type: 'integer', minimum: 1, description: 'The first line to read, counted from 1.' },
+        limit: { type: 'integer', minimum: 1, description: 'How many lines at most.' },
+      },
+      ['path'],
+    ),
+    effect: 'read',
+    needs: ['read'],
+    async run(args, context) {
+      const line = numberOf(args.line);
+      const limit = numberOf(args.limit);
+      const content = await read(await inside(context.host, wordOf(args.path)), context, line, limit);
+      return text(content);
+    },
+  },
+  {
+    ...base,
+    name: 'write_file',
+    title: 'Write a file',
+    description: 'Writes a text file as a whole: a new one, or in place of what it held.',
+    inputSchema: object({ path: PATH, content: { type: 'string' } }, ['path', 'content']),
+    effect: 'write',
+    needs: ['write'],
+    async run(args, context) {
+      const target = await inside(context.host, wordOf(args.path));
+      await write(target, wordOf(args.content), context);
+      return text(`${target} was written.`);
+    },
+  },
+  {
+    ...base,
+    name: 'edit_file',
+    title: 'Edit a file',
+    description:
+      'Replaces a piece of a text file. `old_text` must occur in it exactly once, unless `replace_all` is set; take enough of its surroundings.',
+    inputSchema: object(
+      { path: PATH, old_text: { type: 'string', minLength: 1 }, new_text: { type: 'string' }, replace_all: { type: 'boolean' } },
+      ['path', 'old_text', 'new_text'],
+    ),
+    effect: 'write',
+    needs: ['read', 'write'],
+    async run(args, context) {
+      const target = await inside(context.host, wordOf(args.path));
+      const before = await read(target, context);
+      const parts = before.split(wordOf(args.old_text));
+      if (parts.length === 1) throw new ToolFailure('old_text does not occur in the file; read it again, it may have changed');
+      if (parts.length > 2 && args.replace_all !== true)
+        throw new ToolFailure(`old_text occurs ${parts.length - 1} times; give more of its surroundings, or set replace_all`);
+      await write(target, parts.join(wordOf(args.new_text)), context);
+      return text(`${target}: ${parts.length - 1} ${parts.length === 2 ? 'place was' : 'places were'} changed.`);
+    },
+  },
+  {
+    ...base,
+    name: 'list_directory',
+    title: 'List a directory',
+    description: "Names what is in a directory. Without a path: the session's directory.",
+    inputSchema: object({ path: PATH }),
+    effect: 'read',
+    needs: ['list'],
+    async run(args, context) {
+      const target = await inside(context.host, args.path === undefined ? '.' : wordOf(args.path));
+      const found = await context.host.workspace.listDirectory?.({ path: target }, context.signal).catch(told);
+      if (!found) throw new ToolFailure('directories cannot be listed here');
+      const lines = found.entries.map(
+        ({ name, kind, bytes }) => `${name}${kind === 'directory' ? '/' : ''}${bytes === undefined ? '' : `  ${bytes}`}`,
+      );
+      return text([...lines, ...(found.truncated ? ['[there are more]'] : [])].join('\n') || '[it is empty]');
+    },
+  },
+  {
+    ...base,
+    name: 'search_files',
+    title: 'Search files',
+    description: 'Finds files by a glob over their paths (`name`), by what is in them (`text`, taken literally), or both.',
+    inputSchema: {
+      ...object({ path: PATH, name: { type: 'string', minLength: 1 }, text: { type: 'string', minLength: 1 } }),
+      anyOf: [{ required: ['name'] }, { required: ['text'] }],
+    },
+    effect: 'read',
+    needs: ['search'],
+    async run(args, context) {
+      const target = await inside(context.host, args.path === undefined ? '.' : wordOf(args.path));
+      const name = maybeWord(args.name);
+      if (name !== undefined && !isPlainGlob(name)) throw new ToolFailure('a glob may have at most four "*" and no groups');
+      const wanted = { path: target, name, text: maybeWord(args.text), limit: MAX_HITS };
+      const found = await context.host.workspace.searchFiles?.(wanted, context.signal).catch(told);
+      if (!found) throw new ToolFailure('files cannot be searched here');
+      const lines = found.hits.map(
+        (hit) => `${path.relative(target, hit.path)}${hit.line === undefined ? '' : `:${hit.line}: ${hit.text ?? ''}`}`,
+      );
+      return text([...lines, ...(found.truncated ? ['[there are more]'] : [])].join('\n') || '[nothing was found]');
+    },
+  },
+];
+
+/** Globs become regular expressions, and some of them can be made to take minutes to match. */
+const isPlainGlob = (glob: string): boolean => glob.length <= 200 && !/[()[\]{}|]/.test(glob) && (glob.match(/\*+/g) ?? []).length <= 4;
+
+async function read(target: string, { host, signal, judged }: CallContext, line?: number, limit?: number): Promise<string> {
+  const read = await host.workspace.readTextFile?.({ path: target, line, limit, judged }, signal).catch(told);
+  if (!read) throw new ToolFailure('files cannot be read here');
+  return read.content;
+}
+
+async function write(target: string, content: string, { host, signal, judged }: CallContext): Promise<void> {
+  if (!host.workspace.writeTextFile) throw new ToolFailure('files cannot be written here');
+  await host.workspace.writeTextFile({ path: target, content, judged }, signal).catch(told);
+}
+
+/** What a workspace refuses with was written to be read. */
+function told(error: unknown): never {
+  throw new ToolFailure(error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+// The schema has been held against the arguments before a tool sees them.
+const wordOf = (value: ToolArgs[string]): string => String(value);
+const maybeWord = (value: ToolArgs[string]): string | undefined => (value === undefined ? undefined : String(value));
+const numberOf = (value: ToolArgs[string]): number | undefined => (typeof value === 'number' ? value : undefined);

@@ -1,0 +1,102 @@
+// One configured MCP server: connected when a session first needs tools, connected again when it has died.
+import { Client, StreamableHTTPClientTransport, type Tool, type Transport } from '@modelcontextprotocol/client';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { McpServerSettings } from './settings.ts';
+import { type CallContext, type ToolArgs, ToolFailure, type ToolOutcome } from './tool.ts';
+
+export type UpstreamEvents = { readonly onTools: (tools: readonly Tool[]) => void; readonly onDown: (why: string) => void };
+
+export type Upstream = {
+  /** Resolves once it has said what its tools are, or cannot. */
+  start(): Promise<void>;
+  call(tool: string, args: ToolArgs, context: CallContext): Promise<ToolOutcome>;
+  close(): Promise<void>;
+};
+
+const CONNECT_MS = 30_000;
+const FIRST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 60_000;
+
+export function createUpstream(settings: McpServerSettings, version: string, on: UpstreamEvents): Upstream {
+  let client: Promise<Client> | undefined;
+  let retryMs = FIRST_RETRY_MS;
+  let retry: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  function connected(): Promise<Client> {
+    if (isClosed) return Promise.reject(new ToolFailure('switchboard is shutting down'));
+    client ??= connect().catch((error: unknown) => {
+      client = undefined;
+      throw new ToolFailure(
+        `the MCP server "${settings.name}" is not available: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
+    return client;
+  }
+  async function connect(): Promise<Client> {
+    const one = new Client(
+      { name: 'acp-switchboard', version },
+      { listChanged: { tools: { onChanged: (error, tools) => void (!error && tools && on.onTools(tools)) } } },
+    );
+    await one.connect(transportOf(settings), { timeout: CONNECT_MS });
+    one.onclose = () => {
+      client = undefined;
+      if (isClosed) return;
+      on.onDown('it has ended');
+      again();
+    };
+    on.onTools((await one.listTools()).tools);
+    retryMs = FIRST_RETRY_MS;
+    return one;
+  }
+  /** In the background, ever less often; a call tries at once. */
+  function again(): void {
+    clearTimeout(retry);
+    retry = setTimeout(() => void self.start(), retryMs);
+    retry.unref();
+    retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
+  }
+
+  const self: Upstream = {
+    async start() {
+      try {
+        await connected();
+      } catch (error) {
+        if (isClosed) return;
+        on.onDown((error as Error).message);
+        again();
+      }
+    },
+    async call(tool, args, { signal, progress }) {
+      const one = await connected();
+      try {
+        const onprogress = ({ message }: { message?: string | undefined }) => {
+          if (message !== undefined) progress(message);
+        };
+        return await one.callTool({ name: tool, arguments: { ...args } }, { signal, onprogress, resetTimeoutOnProgress: true });
+      } catch (error) {
+        if (signal.aborted) throw error;
+        throw new ToolFailure(error instanceof Error ? error.message : String(error), { cause: error });
+      }
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(retry);
+      await client?.then((one) => one.close()).catch(() => {});
+    },
+  };
+  return self;
+}
+
+function transportOf({ at }: McpServerSettings): Transport {
+  if ('url' in at) return new StreamableHTTPClientTransport(new URL(at.url), { requestInit: { headers: at.headers } });
+  const { command, args, env, cwd } = at;
+  // Not our whole environment: it holds what is meant for agents.
+  return new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...getDefaultEnvironment(), ...env },
+    ...(cwd !== undefined && { cwd }),
+    stderr: 'ignore',
+  });
+}

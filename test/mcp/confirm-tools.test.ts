@@ -1,0 +1,142 @@
+// Whether the tools we lend have arrived, and what is said and remembered when they have not.
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { McpTransport, SeenTransports } from '../../src/mcp/choose-transport.ts';
+import { sessionInfoTool } from '../../src/mcp/tools/ask-user.ts';
+import { createCapabilityCache } from '../../src/store/capability-cache.ts';
+import { hello, type Json, prompt } from '../e2e/harness.ts';
+import { connectInProcess, createActor, createStillClock } from '../faults/in-process.ts';
+
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+});
+
+async function start(options: { mcp_transport?: 'stdio' } = {}, seen: Record<string, SeenTransports[McpTransport]> = {}) {
+  const clock = createStillClock();
+  const agent = createActor('one');
+  agent.on('initialize', () => ({ protocolVersion: 1, agentCapabilities: { mcpCapabilities: { acp: true } }, authMethods: [] }));
+  agent.on('session/new', () => ({ sessionId: `s${agent.all('session/new').length}` }));
+  agent.on('session/prompt', () => ({ stopReason: 'end_turn' }));
+  const memory = {
+    seen: () => seen,
+    note(_: string, transport: McpTransport, how: 'connected' | 'ignored') {
+      seen[transport] = how;
+    },
+  };
+  const lending = { tools: [sessionInfoTool], shim: { command: '/bin/true', args: [] }, memory };
+  const { editor, connection, notices } = connectInProcess({
+    agents: { one: { command: 'x', ...options } },
+    launch: agent.launch,
+    clock,
+    lending,
+  });
+  running.push(connection);
+  await hello(editor);
+  const open = async () => (await editor.call('session/new', { cwd: '/', mcpServers: [] })).sessionId as string;
+  return { clock, agent, editor, notices, seen, open };
+}
+const warnings = (editor: { updates(id: string, kind: string): Json[] }, id: string) =>
+  editor.updates(id, 'agent_thought_chunk').map((update) => update.content.text as string);
+
+test('an agent that has ended its first turn without connecting is spoken of, once', async () => {
+  const { clock, editor, notices, seen, open } = await start();
+  const id = await open();
+  await prompt(editor, id, 'go');
+  expect(warnings(editor, id)).toEqual([]);
+  clock.advance(10_000);
+  await editor.got('session/update');
+  expect(warnings(editor, id)).toEqual([
+    '[switchboard] one does not use the tools it was lent. They were offered by acp, and it never connected. The next session offers them by stdio.\n',
+  ]);
+  expect(seen).toEqual({ acp: 'ignored' });
+  expect(notices.filter((text) => text.includes('never connected'))).toHaveLength(1);
+
+  await prompt(editor, id, 'again');
+  const other = await open();
+  await prompt(editor, other, 'go');
+  clock.advance(20_000);
+  await prompt(editor, other, 'and on');
+  expect(warnings(editor, id)).toHaveLength(1);
+  expect(warnings(editor, other)).toEqual([]);
+});
+
+test('the next session takes another way', async () => {
+  const { agent, editor, open, clock } = await start();
+  const id = await open();
+  await prompt(editor, id, 'go');
+  clock.advance(10_000);
+  await open();
+  const types = agent.all('session/new').map(({ msg }) => msg.params.mcpServers[0].type ?? 'stdio');
+  expect(types).toEqual(['acp', 'stdio']);
+});
+
+test('a tool call of the agent is as telling as the end of its turn', async () => {
+  const { agent, editor, open, clock } = await start();
+  const id = await open();
+  agent.notify('session/update', { sessionId: id, update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'x', status: 'pending' } });
+  await editor.got('session/update');
+  clock.advance(10_000);
+  await editor.got('session/update', ({ update }) => update.sessionUpdate === 'agent_thought_chunk');
+});
+
+test('an agent that connects in time is not spoken of, and remembered for it', async () => {
+  const { agent, editor, open, clock, seen } = await start();
+  const id = await open();
+  const [{ serverId }] = agent.all('session/new')[0]?.msg.params.mcpServers ?? [];
+  const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+  const answer = await agent.call('mcp/message', { serverId, requestId: 'r', method: 'tools/list', params: { _meta } });
+  expect(answer.result.tools).toHaveLength(1);
+  await prompt(editor, id, 'go');
+  clock.advance(60_000);
+  await prompt(editor, id, 'go on');
+  expect(warnings(editor, id)).toEqual([]);
+  expect(seen).toEqual({ acp: 'connected' });
+});
+
+test('who set the transport by hand is told what else there is', async () => {
+  const { editor, open, clock } = await start({ mcp_transport: 'stdio' });
+  const id = await open();
+  await prompt(editor, id, 'go');
+  clock.advance(10_000);
+  await editor.got('session/update');
+  expect(warnings(editor, id)[0]).toContain('Set agent_servers.one.mcp_transport to auto, acp or off.');
+});
+
+test('an agent that is known to ignore every way is offered them still, without a word', async () => {
+  const { agent, editor, open, clock } = await start({}, { acp: 'ignored', stdio: 'ignored' });
+  const id = await open();
+  await prompt(editor, id, 'go');
+  clock.advance(10_000);
+  await prompt(editor, id, 'go on');
+  expect(agent.all('session/new')[0]?.msg.params.mcpServers).toHaveLength(1);
+  expect(warnings(editor, id)).toEqual([]);
+});
+
+describe('the memory', () => {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-memory-'));
+  const cache = () =>
+    createCapabilityCache(
+      dir,
+      () => 'now',
+      (error) => expect.unreachable(String(error)),
+    );
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  test('outlives the process, until the agent is another version', () => {
+    const first = cache();
+    first.keep('k', { agent: 'one', version: '1', text: '{}' });
+    first.note('k', 'http', 'ignored');
+    first.note('k', 'stdio', 'connected');
+    first.note('k', 'stdio', 'ignored'); // once it has connected, it can
+    const second = cache();
+    expect(second.seen('k')).toEqual({ http: 'ignored', stdio: 'connected' });
+    expect(second.find('k')).toEqual({ text: '{}' });
+    second.keep('k', { agent: 'one', version: '1', text: '{"a":1}' });
+    expect(cache().seen('k')).toEqual({ http: 'ignored', stdio: 'connected' });
+    second.keep('k', { agent: 'one', version: '2', text: '{"a":2}' });
+    expect(cache().seen('k')).toEqual({});
+  });
+});

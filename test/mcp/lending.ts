@@ -1,0 +1,23 @@
+// What the tests of lent tools share: agents that use MCP servers, and what they have to say.
+import { fixture, type Json, type Peer, prompt, type Server } from '../e2e/harness.ts';
+
+export type Takes = 'stdio' | 'http' | 'acp' | 'acp-old' | 'none';
+
+export const mcpAgent = (takes: Takes, name = 'mcp-agent'): Server => fixture('mcp-agent', '--takes', takes, '--name', name);
+
+/** Tools are lent in these tests, unlike in those of everything else. */
+export const LENDING = { host_tools: { enabled: true } };
+
+/** What the agent says to a prompt, as it is JSON. */
+export async function told(editor: Peer, sessionId: string, words: string): Promise<Json> {
+  const before = editor.said(sessionId).length;
+  const answer = await prompt(editor, sessionId, words);
+  if (answer.result?.stopReason !== 'end_turn') throw new Error(`the turn ended with ${JSON.stringify(answer)}`);
+  return JSON.parse(editor.said(sessionId).slice(before));
+}
+
+/** Calls a tool of ours as the agent does. */
+export const called = (editor: Peer, sessionId: string, tool: string, args: Json = {}): Promise<Json> =>
+  told(editor, sessionId, `call ${tool} ${JSON.stringify(args)}`);
+
+export const wordsOf = (outcome: Json): string => outcome.content?.[0]?.text ?? JSON.stringify(outcome);

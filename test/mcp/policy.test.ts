@@ -1,0 +1,77 @@
+// Lent tools under a policy, and with files and terminals that we serve ourselves.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { hello, type Json, open, type Stage, test } from '../e2e/harness.ts';
+import { called, mcpAgent, told, wordsOf } from './lending.ts';
+
+const POLICY = {
+  deny: [{ id: 'secrets', path: ['**/.env'], reason: 'secrets' }, 'mcp(switchboard:ask_user)'],
+  allow: ['read($cwd/**)', 'search($cwd/**)', 'edit($cwd/src/**)', 'execute(ls ...)'],
+  mcp: { expose: ['switchboard:*'] },
+};
+
+async function place(stage: Stage, policy: Json = POLICY) {
+  const config = { host_tools: { enabled: true }, policy: { version: 1, ...policy }, workspace: 'serve-missing' };
+  const editor = stage.proxy({ one: mcpAgent('stdio') }, { config });
+  await hello(editor, { clientCapabilities: {} });
+  const { id } = await open(editor, stage.cwd);
+  const call = (tool: string, args: Json = {}) => called(editor, id, tool, args);
+  const audited = () =>
+    readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  return { editor, id, call, audited, at: (file: string) => path.join(stage.cwd, file) };
+}
+
+test('what is allowed is done, what is denied is not, and both are written down', async ({ stage }) => {
+  const { editor, call, audited, at } = await place(stage);
+  writeFileSync(at('a.txt'), 'one\ntwo\n');
+  writeFileSync(at('.env'), 'KEY=1');
+  expect(wordsOf(await call('read_file', { path: 'a.txt', line: 2, limit: 1 }))).toMatch(/^two\n?$/);
+  expect(wordsOf(await call('read_file', { path: '.env' }))).toMatch(/^read_file was not allowed: denied by policy: .*secrets/);
+  expect(wordsOf(await call('read_file', { path: './x/../.env' }))).toContain('denied by policy');
+  expect(wordsOf(await call('search_files', { text: 'KEY' }))).toBe('[nothing was found]');
+  expect(await call('ask_user', { question: 'May I?' })).toMatchObject({ isError: true });
+  const calls = audited().filter((line: Json) => JSON.stringify(line).includes('tools/call'));
+  expect(calls.length).toBe(5);
+  expect((await call('session_info')).structuredContent).toMatchObject({ agent: 'one' });
+  expect(editor.all('session/request_permission')).toEqual([]);
+});
+
+test('what is left open is asked of the user, once for the tool and not again by the tool itself', async ({ stage }) => {
+  const { editor, call, at } = await place(stage);
+  const answers = ['reject', 'allow'];
+  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: answers.shift() } }));
+  expect(wordsOf(await call('write_file', { path: 'new.txt', content: 'x' }))).toContain('the user did not allow it');
+  await call('write_file', { path: 'new.txt', content: 'y' });
+  expect(readFileSync(at('new.txt'), 'utf8')).toBe('y');
+  expect(editor.all('session/request_permission')).toHaveLength(2);
+});
+
+test('commands are judged as commands, and run in terminals of ours', async ({ stage }) => {
+  const { editor, call, at } = await place(stage);
+  writeFileSync(at('a.txt'), '');
+  expect(wordsOf(await call('run_command', { command: 'ls', args: ['a.txt'] }))).toBe('a.txt\n[exit code 0]');
+  editor.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
+  expect(wordsOf(await call('run_command', { command: 'rm', args: ['a.txt'] }))).toContain('not allowed');
+  expect(readFileSync(at('a.txt'), 'utf8')).toBe('');
+});
+
+test('one that goes on is left running, and can be looked at and ended', async ({ stage }) => {
+  const { editor, call } = await place(stage, { default: 'ask' });
+  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'allow' } }));
+  const started = await call('run_command', { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'], wait_ms: 0 });
+  expect(started.structuredContent).toMatchObject({ running: true });
+  const { terminal_id } = started.structuredContent;
+  expect((await call('command_output', { terminal_id })).structuredContent).toMatchObject({ running: true });
+  expect((await call('kill_command', { terminal_id })).structuredContent).toMatchObject({ running: false });
+  expect(await call('command_output', { terminal_id })).toMatchObject({ isError: true });
+});
+
+test('tools that the policy does not expose are not listed', async ({ stage }) => {
+  const { editor, id, call } = await place(stage, { ...POLICY, mcp: { expose: ['switchboard:read_*'] } });
+  expect((await told(editor, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(['read_file']);
+  expect(wordsOf(await call('write_file', { path: 'x', content: '' }))).toContain('There is no tool "write_file"');
+});

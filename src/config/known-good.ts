@@ -1,0 +1,89 @@
+// Texts that were read with care before and found good, by their hash: an editor that waits for us does not wait for the parser and the
+// schema to be loaded and asked again. Only the very same text counts, and only for the version that looked at it.
+import { createHash } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { makeStateDir } from '../store/state-dir.ts';
+import type { Document, Path } from './document.ts';
+import type { Source } from './read-text.ts';
+
+const KEPT = 50;
+
+export type KnownGood = {
+  /** The file's values, if its text is known to be good. */
+  read(source: Source): Document | undefined;
+  /** `documents` have no problems, neither of syntax nor with the schema. */
+  remember(sources: readonly Source[], documents: readonly Document[]): void;
+};
+
+export const NOTHING_KNOWN: KnownGood = { read: () => undefined, remember: () => {} };
+
+export function createKnownGood(stateDir: string, version: string): KnownGood {
+  const file = path.join(stateDir, 'checked.json');
+  const hashOf = (text: string) => createHash('sha256').update(`${version}\n${text}`).digest('hex');
+  const hashes = readHashes(file);
+  return {
+    read: (source) => (hashes.includes(hashOf(source.text)) ? readQuickly(source) : undefined),
+    remember(sources, documents) {
+      const fresh = sources.filter((source, index) => isReadAlike(source, documents[index])).map(({ text }) => hashOf(text));
+      if (fresh.length === 0) return;
+      try {
+        makeStateDir(stateDir);
+        const draft = `${file}.${process.pid}.tmp`;
+        const others = readHashes(file).filter((hash) => !fresh.includes(hash));
+        writeFileSync(draft, JSON.stringify([...others, ...fresh].slice(-KEPT), null, 1), { mode: 0o600 });
+        renameSync(draft, file);
+      } catch {
+        // Then it is read with care the next time as well.
+      }
+    },
+  };
+}
+
+/** A list that cannot be read knows nothing. */
+function readHashes(file: string): readonly string[] {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return Array.isArray(value) ? value.filter((hash) => typeof hash === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Whether the quick way of reading says the same as the careful one has said. */
+function isReadAlike(source: Source, careful: Document | undefined): boolean {
+  try {
+    const quick = readQuickly(source);
+    const servers: Path = ['agent_servers'];
+    return (
+      JSON.stringify(quick.value) === JSON.stringify(careful?.value) && quick.keys(servers).join('\n') === careful?.keys(servers).join('\n')
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** For text that is good. Without places: whoever finds a problem all the same has to read it again, with care. */
+function readQuickly({ file, text }: Source): Document {
+  const value: unknown = JSON.parse(withoutComments(text));
+  const at = (path: Path): unknown =>
+    path.reduce<unknown>((from, key) => (typeof from === 'object' && from !== null ? Reflect.get(from, key) : undefined), value);
+  const problem = (_: Path, message: string) => ({ file, line: 1, column: 1, path: '', message });
+  return {
+    file,
+    value,
+    problems: [],
+    has: (path) => at(path) !== undefined,
+    keys: (path) => Object.keys(at(path) ?? {}),
+    problem,
+    keyProblem: problem,
+  };
+}
+
+/** Strings as they are; comments, and commas before a closing bracket, left out. */
+function withoutComments(text: string): string {
+  const isPlain = !text.includes('/') && !/,\s*[}\]]/.test(text);
+  if (isPlain) return text;
+  const bare = text.replace(/("(?:[^"\\]|\\.)*")|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//g, (_, string) => string ?? ' ');
+  return bare.replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, string) => string ?? '');
+}

@@ -1,0 +1,91 @@
+// What one file contributes, each part with the place it came from, and how one file's part lies over another's.
+// Nothing here is known to be valid: all problems are to be found in one go, so later checks must cope with what earlier ones reject.
+import type { Document, Path } from './document.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+export type Placed = { readonly document: Document; readonly path: Path; readonly value: unknown };
+
+export type Layer = {
+  readonly agents: ReadonlyMap<string, Placed>;
+  readonly defaultAgent: Placed | undefined;
+  readonly routes: readonly Placed[];
+  readonly limits: Fields;
+  readonly timeouts: Fields;
+  readonly hostTools: Placed | undefined;
+  readonly mcpServers: ReadonlyMap<string, Placed>;
+  /** Each file's own: they add up, and none replaces another. */
+  readonly policies: readonly Placed[];
+  readonly workspace: unknown;
+  readonly log: Fields;
+  readonly store: Fields;
+};
+
+export const EMPTY_LAYER: Layer = {
+  agents: new Map(),
+  defaultAgent: undefined,
+  routes: [],
+  limits: {},
+  timeouts: {},
+  hostTools: undefined,
+  mcpServers: new Map(),
+  policies: [],
+  workspace: undefined,
+  log: {},
+  store: {},
+};
+
+/** All that a file says, for a file that may say everything. */
+export function layerOf(document: Document): Layer {
+  const { agent_servers, default_agent, routes, limits, timeouts, host_tools, mcp_servers, policy, workspace, log, store } = fields(
+    document.value,
+  );
+  const servers = fields(agent_servers);
+  return {
+    agents: new Map(
+      document.keys(['agent_servers']).map((name) => [name, { document, path: ['agent_servers', name], value: servers[name] }]),
+    ),
+    defaultAgent: default_agent === undefined ? undefined : { document, path: ['default_agent'], value: default_agent },
+    routes: (Array.isArray(routes) ? routes : []).map((value, index) => ({ document, path: ['routes', index], value })),
+    limits: fields(limits),
+    timeouts: fields(timeouts),
+    policies: policy === undefined ? [] : [{ document, path: ['policy'], value: policy }],
+    workspace,
+    log: fields(log),
+    store: fields(store),
+    hostTools: host_tools === undefined ? undefined : { document, path: ['host_tools'], value: fields(host_tools) },
+    mcpServers: new Map(
+      (Array.isArray(mcp_servers) ? mcp_servers : []).map((value, index) => [
+        String(fields(value).name ?? index),
+        { document, path: ['mcp_servers', index], value },
+      ]),
+    ),
+  };
+}
+
+/** `over` wins: an agent or a server replaces its namesake as a whole, its routes are tried first. */
+export function merge(under: Layer, over: Layer): Layer {
+  return {
+    agents: new Map([...under.agents, ...over.agents]),
+    defaultAgent: over.defaultAgent ?? under.defaultAgent,
+    routes: [...over.routes, ...under.routes],
+    limits: { ...under.limits, ...over.limits },
+    timeouts: { ...under.timeouts, ...over.timeouts },
+    policies: [...under.policies, ...over.policies],
+    workspace: over.workspace ?? under.workspace,
+    log: { ...under.log, ...over.log },
+    store: { ...under.store, ...over.store },
+    hostTools: over.hostTools
+      ? { ...over.hostTools, value: { ...fields(under.hostTools?.value), ...fields(over.hostTools.value) } }
+      : under.hostTools,
+    mcpServers: new Map([...under.mcpServers, ...over.mcpServers]),
+  };
+}
+
+export function enabledNames(layer: Layer): string[] {
+  return [...layer.agents].flatMap(([name, agent]) => (fields(agent.value).enabled === false ? [] : [name]));
+}
+
+/** The fields of an object; none of anything else. */
+export function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}

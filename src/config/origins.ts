@@ -1,0 +1,57 @@
+// Every setting that is in force and where it comes from: a place in a file, or the default. Values stay as they are written: a
+// reference is not replaced, so that nothing secret passes through here.
+import { type Document, type Path, showPath } from './document.ts';
+import { configJsonSchema } from './json-schema.ts';
+import { fields, type Layer, type Placed } from './layer.ts';
+
+export type Origin =
+  | { readonly kind: 'file'; readonly file: string; readonly line: number; readonly column: number }
+  | { readonly kind: 'default' };
+export type Setting = { readonly path: Path; readonly key: string; readonly value: unknown; readonly origin: Origin };
+
+/** `documents` are the files whose whole word counts, the strongest last; `layer` is what all files together say. */
+export function settingsOf(layer: Layer, documents: readonly Document[]): readonly Setting[] {
+  const placed: readonly Placed[] = [...layer.agents.values(), ...(layer.defaultAgent ? [layer.defaultAgent] : []), ...others(documents)];
+  const found = new Map(placed.flatMap((one) => leaves(one)).map((setting) => [setting.key, setting] as const));
+  // The routes of several files are one list: the number is the place in it, and no longer that in the file.
+  for (const [index, route] of layer.routes.entries())
+    for (const setting of leaves(route, ['routes', index])) found.set(setting.key, setting);
+  for (const { path, value } of defaults(configJsonSchema(), [...layer.agents.keys()]))
+    if (!found.has(showPath(path))) found.set(showPath(path), { path, key: showPath(path), value, origin: { kind: 'default' } });
+  // Policies add up: each file's has its own line.
+  return [...found.values(), ...layer.policies.flatMap((policy) => leaves(policy))];
+}
+
+const MERGED_ELSEWHERE = ['$schema', 'agent_servers', 'default_agent', 'routes', 'policy'];
+
+/** Settings that win one by one. */
+function others(documents: readonly Document[]): Placed[] {
+  return documents.flatMap((document) =>
+    Object.entries(fields(document.value)).flatMap(([key, value]) =>
+      MERGED_ELSEWHERE.includes(key) ? [] : [{ document, path: [key], value }],
+    ),
+  );
+}
+
+/** Objects are taken apart; a list or an inline policy is one value. */
+function leaves({ document, path, value }: Placed, shown: Path = path): Setting[] {
+  const isObject = fields(value) === value && Object.keys(fields(value)).length > 0;
+  if (isObject && path[0] !== 'policy')
+    return Object.entries(fields(value)).flatMap(([key, item]) => leaves({ document, path: [...path, key], value: item }, [...shown, key]));
+  const { file, line, column } = document.problem(path, '');
+  return [{ path: shown, key: showPath(shown), value, origin: { kind: 'file', file, line, column } }];
+}
+
+type Schema = {
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, Schema | boolean>> | undefined;
+  readonly additionalProperties?: Schema | boolean | undefined;
+};
+
+function defaults(schema: Schema, agents: readonly string[], path: Path = []): { path: Path; value: unknown }[] {
+  if (schema.default !== undefined) return [{ path, value: schema.default }];
+  const inner = (next: Schema | boolean | undefined, key: string) =>
+    typeof next === 'object' ? defaults(next, agents, [...path, key]) : [];
+  if (path.length === 1 && path[0] === 'agent_servers') return agents.flatMap((name) => inner(schema.additionalProperties, name));
+  return Object.entries(schema.properties ?? {}).flatMap(([key, next]) => inner(next, key));
+}

@@ -1,0 +1,59 @@
+// `${env:X}` and `${file:P}` in the command line of an agent or a server: secrets live elsewhere and are fetched when it is about to be used.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Path, showPath } from './document.ts';
+import { fields, type Placed } from './layer.ts';
+import type { Problem } from './problems.ts';
+
+const REFERENCE = /\$\{(env|file):([^}]*)\}/g;
+const KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers'] as const;
+
+export type Resolved = { readonly options: unknown; readonly problems: readonly Problem[] };
+
+/** The options with every reference replaced. Files are found relative to the configuration file that names them. */
+export async function resolveReferences(given: Placed, env: NodeJS.ProcessEnv): Promise<Resolved> {
+  const problems: Problem[] = [];
+  const report = (at: Path, message: string) => problems.push(given.document.problem(at, `${showPath(at)}: ${message}`));
+
+  async function lookUp(kind: string, target: string, at: Path): Promise<string> {
+    if (kind === 'env') {
+      if (env[target] === undefined) report(at, `the environment variable "${target}" is not set`);
+      return env[target] ?? '';
+    }
+    try {
+      const text = await readFile(path.resolve(path.dirname(given.document.file), target), 'utf8');
+      return text.replace(/\r?\n$/, '');
+    } catch (error) {
+      report(at, `the file "${target}" cannot be read (${(error as NodeJS.ErrnoException).code})`);
+      return '';
+    }
+  }
+
+  async function resolve(value: unknown, at: Path): Promise<unknown> {
+    if (typeof value === 'string') return replaceAsync(value, (kind, target) => lookUp(kind, target, at));
+    if (Array.isArray(value)) return Promise.all(value.map((item, index) => resolve(item, [...at, index])));
+    if (typeof value !== 'object') return value;
+    const entries = Object.entries(fields(value)).map(async ([key, item]) => [key, await resolve(item, [...at, key])] as const);
+    return Object.fromEntries(await Promise.all(entries));
+  }
+
+  const options: Record<string, unknown> = { ...fields(given.value) };
+  for (const key of KEYS) {
+    if (options[key] === undefined) continue;
+    const wasEmpty = options[key] === '';
+    options[key] = await resolve(options[key], [...given.path, key]);
+    if (options[key] === '' && !wasEmpty && problems.length === 0) report([...given.path, key], 'empty once its references are replaced');
+  }
+  return { options, problems };
+}
+
+// What a reference stands for is not searched again: a secret that happens to hold "${" is left alone.
+async function replaceAsync(text: string, replace: (kind: string, target: string) => Promise<string>): Promise<string> {
+  let result = '';
+  let end = 0;
+  for (const match of text.matchAll(REFERENCE)) {
+    result += text.slice(end, match.index) + (await replace(match[1] ?? '', match[2] ?? ''));
+    end = match.index + match[0].length;
+  }
+  return result + text.slice(end);
+}

@@ -1,0 +1,63 @@
+// Which project files the user has vouched for. By content, not by path: the next commit may bring other content to the same path.
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ConfigError, fileProblem } from './problems.ts';
+import { errorCode, readForeign } from './read-text.ts';
+
+type Trusted = Readonly<Record<string, { readonly file: string; readonly at: string }>>;
+
+/** Whether the user has trusted this very text. */
+export async function isTrusted(stateDir: string, text: string): Promise<boolean> {
+  return Object.hasOwn(await readTrusted(stateDir), hashOf(text));
+}
+
+/** Trusts the content the file has now, and returns its hash. */
+export async function trust(stateDir: string, file: string): Promise<string> {
+  return trustText(stateDir, file, await textOf(file));
+}
+
+/** The same for a text that has been read already: what is trusted is then what was looked at. */
+export async function trustText(stateDir: string, file: string, text: string): Promise<string> {
+  const hash = hashOf(text);
+  const trusted = { ...(await readTrusted(stateDir)), [hash]: { file: path.resolve(file), at: new Date().toISOString() } };
+  await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  const target = trustedFile(stateDir);
+  const draft = `${target}.${randomUUID()}`;
+  try {
+    await writeFile(draft, `${JSON.stringify(trusted, null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  return hash;
+}
+
+// Read the way the search reads it: what could never be loaded is not worth trusting.
+async function textOf(file: string): Promise<string> {
+  try {
+    return (await readForeign(file)).text;
+  } catch (error) {
+    throw new ConfigError([fileProblem(file, `cannot be read (${errorCode(error)})`)]);
+  }
+}
+
+// A list that cannot be read trusts nothing.
+async function readTrusted(stateDir: string): Promise<Trusted> {
+  try {
+    const parsed: unknown = JSON.parse(await readFile(trustedFile(stateDir), 'utf8'));
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Trusted) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Where trust is kept. */
+export function trustedFile(stateDir: string): string {
+  return path.join(stateDir, 'trusted.json');
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,64 @@
+// What the schema finds, in the words of the file: place, key and what was expected there.
+import type * as z from 'zod';
+import { didYouMean } from '../policy/nearest.ts';
+import type { Document, Path } from './document.ts';
+import { showPath } from './document.ts';
+import { configJsonSchema } from './json-schema.ts';
+import { isLaterKey, isLaterValue } from './later.ts';
+import type { Problem } from './problems.ts';
+import { configSchema } from './schema.ts';
+
+const LATER = 'not available in this version';
+
+/** Every key and value of the document that the schema does not accept. */
+export function validate(document: Document): Problem[] {
+  const { error } = configSchema.safeParse(document.value);
+  return (error?.issues ?? []).flatMap((issue) => explain(document, issue));
+}
+
+function explain(document: Document, issue: z.core.$ZodIssue): Problem[] {
+  const path = issue.path as Path; // our keys are strings and indexes; zod allows symbols too
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(document, path, key));
+  if (isLaterValue(path, valueAt(document.value, path))) return [document.problem(path, `${showPath(path)}: this value is ${LATER}`)];
+  if (document.has(path)) return [document.problem(path, `${showPath(path) || 'the file'}: expected ${expected(issue)}`)];
+  const owner = showPath(path.slice(0, -1));
+  return [document.problem(path, `${owner === '' ? '' : `${owner}: `}missing key "${path.at(-1)}"`, `expected ${expected(issue)}`)];
+}
+
+function unknownKey(document: Document, owner: Path, key: string): Problem {
+  const path = [...owner, key];
+  if (isLaterKey(owner, key)) return document.keyProblem(path, `${showPath(path)}: ${LATER}`);
+  return document.keyProblem(path, `unknown key ${JSON.stringify(key)}`, didYouMean(key, knownKeys(owner)));
+}
+
+function knownKeys(owner: Path): string[] {
+  let at: z.core.JSONSchema.BaseSchema = configJsonSchema();
+  for (const part of owner) {
+    const next = typeof part === 'number' ? at.items : (at.properties?.[part] ?? at.additionalProperties);
+    if (typeof next !== 'object' || Array.isArray(next)) return [];
+    at = next;
+  }
+  return Object.keys(at.properties ?? {});
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], value);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  boolean: 'true or false',
+  int: 'a whole number',
+  number: 'a whole number',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+function expected(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type') return TYPES[issue.expected] ?? 'a value of another type';
+  if (issue.code === 'invalid_value') return issue.values.map((value) => JSON.stringify(value)).join(' or ');
+  if (issue.code === 'too_small') return issue.origin === 'string' ? 'a string that is not empty' : `a whole number from ${issue.minimum}`;
+  if (issue.code === 'too_big') return `a whole number up to ${issue.maximum}`;
+  return 'another value';
+}

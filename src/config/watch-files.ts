@@ -1,0 +1,130 @@
+// Tells when one of a few files has other content than before. The folders are watched and not the files: editors replace a file by
+// renaming another over it, and a file that is not there yet can only be seen in its folder.
+import { createHash } from 'node:crypto';
+import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
+import path from 'node:path';
+import { readForeign } from './read-text.ts';
+
+export type WatchOptions = {
+  /** A change is looked at when nothing more has happened for this long: editors empty a file before they fill it. */
+  readonly settleMs?: number;
+  /** Where the system cannot tell of changes (too many watchers, some network disks), they are looked for in this interval. */
+  readonly pollMs?: number;
+  /** Told once when that is so. */
+  readonly onProblem?: (error: unknown) => void;
+};
+
+export type FileWatch = {
+  /** Resolves when the content at the start is known: what changes from then on is told. */
+  readonly ready: Promise<void>;
+  close(): void;
+};
+
+/** Files larger than a project's configuration may be, unreadable ones and absent ones all count as absent. */
+export function watchFiles(
+  files: readonly string[],
+  onChange: (changed: readonly string[]) => void,
+  options: WatchOptions = {},
+): FileWatch {
+  const { settleMs = 50, pollMs = 2000, onProblem = () => {} } = options;
+  const contents = new Map<string, string>();
+  const watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: bigint }>();
+  let timer: NodeJS.Timeout | undefined;
+  let firstAt = 0;
+  let poll: NodeJS.Timeout | undefined;
+  let work = Promise.resolve();
+  let isClosed = false;
+
+  function arm(): void {
+    const wanted = new Map(files.flatMap(foldersOf).map((folder) => [folder, inodeOf(folder)]));
+    for (const [folder, { watcher, inode }] of watchers) {
+      if (wanted.get(folder) === inode) continue;
+      watcher.close(); // not needed any more, or another folder of the same name by now
+      watchers.delete(folder);
+    }
+    for (const [folder, inode] of wanted) {
+      if (inode === undefined || watchers.has(folder)) continue;
+      try {
+        const watcher = watch(folder, { persistent: false }, soon).on('error', soon);
+        watchers.set(folder, { watcher, inode });
+      } catch (error) {
+        if (poll === undefined) onProblem(error);
+        poll ??= setInterval(soon, pollMs).unref();
+      }
+    }
+  }
+  function soon(): void {
+    if (isClosed) return;
+    const now = performance.now();
+    if (timer === undefined) firstAt = now;
+    else if (now - firstAt > MOST_POSTPONED * settleMs) return; // in a busy folder, quiet may never come
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      timer = undefined;
+      work = work.then(look).catch(onProblem);
+    }, settleMs).unref();
+  }
+  async function look(): Promise<void> {
+    if (isClosed) return;
+    arm(); // before reading: what happens behind this is told by a watcher that is there
+    const changed: string[] = [];
+    for (const file of files) {
+      const content = await contentOf(file);
+      if (contents.get(file) !== content) changed.push(file);
+      contents.set(file, content);
+    }
+    if (changed.length > 0 && !isClosed) onChange(changed);
+  }
+  async function begin(): Promise<void> {
+    arm();
+    for (const file of files) contents.set(file, await contentOf(file));
+    soon(); // whatever happened while the first were read
+  }
+
+  work = begin();
+  return {
+    ready: work,
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      clearInterval(poll);
+      for (const { watcher } of watchers.values()) watcher.close();
+      watchers.clear();
+    },
+  };
+}
+
+const ABSENT = 'absent';
+const MOST_POSTPONED = 10;
+
+async function contentOf(file: string): Promise<string> {
+  try {
+    return createHash('sha256')
+      .update((await readForeign(file)).text)
+      .digest('hex');
+  } catch {
+    return ABSENT;
+  }
+}
+
+/** The folder a file is in, and that of the file a link leads to; where there is none yet, the nearest one above. */
+function foldersOf(file: string): string[] {
+  const folders = [path.dirname(path.resolve(file))];
+  try {
+    folders.push(path.dirname(realpathSync(file)));
+  } catch {}
+  return folders.map((folder) => {
+    let at = folder;
+    while (inodeOf(at) === undefined && path.dirname(at) !== at) at = path.dirname(at);
+    return at;
+  });
+}
+
+function inodeOf(folder: string): bigint | undefined {
+  try {
+    const { ino, dev } = statSync(folder, { bigint: true });
+    return (dev << 64n) | ino;
+  } catch {
+    return undefined;
+  }
+}

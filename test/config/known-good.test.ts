@@ -1,0 +1,115 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import fc from '../generated.ts';
+import { configError, createSandbox } from './sandbox.ts';
+
+const seen = vi.hoisted(() => ({ validated: 0 }));
+vi.mock('../../src/config/validate.ts', async (original) => {
+  const { validate } = await original<typeof import('../../src/config/validate.ts')>();
+  return {
+    validate: (...args: Parameters<typeof validate>) => {
+      seen.validated++;
+      return validate(...args);
+    },
+  };
+});
+
+const GOOD = `{
+  // the one we use; "not this", /* nor this */
+  "agent_servers": {
+    "a": { "command": "x", "args": ["//not a comment", "a,}", "\\"/*", "\\\\"], /* this is */ },
+  },
+}`;
+
+/** How often the schema was asked while `content` was loaded. */
+async function asks(sandbox: ReturnType<typeof createSandbox>, content: unknown, version = '1.0.0'): Promise<number> {
+  const before = seen.validated;
+  await sandbox.load({ configFlag: sandbox.write('given.jsonc', content), version });
+  return seen.validated - before;
+}
+
+describe('a text that was found good', () => {
+  test('is not checked again, and says the same', async () => {
+    const sandbox = createSandbox();
+    const configFlag = sandbox.write('given.jsonc', GOOD);
+    const { config: first } = await sandbox.load({ configFlag, version: '1.0.0' });
+    expect(await asks(sandbox, GOOD)).toBe(0);
+    expect((await sandbox.load({ configFlag, version: '1.0.0' })).config).toEqual(first);
+    expect(first.agents[0]?.args).toEqual(['//not a comment', 'a,}', '"/*', '\\']);
+  });
+
+  test('is checked again when anything of it has changed, and by another version', async () => {
+    const sandbox = createSandbox();
+    expect(await asks(sandbox, GOOD)).toBe(1);
+    expect(await asks(sandbox, `${GOOD} `)).toBe(1);
+    expect(await asks(sandbox, GOOD, '1.0.1')).toBe(1);
+    expect(await asks(sandbox, GOOD, '1.0.1')).toBe(0);
+  });
+
+  test('is checked again where nothing can be remembered', async () => {
+    const sandbox = createSandbox();
+    writeFileSync(sandbox.stateDir, 'not a directory');
+    expect(await asks(sandbox, GOOD)).toBe(1);
+    expect(await asks(sandbox, GOOD)).toBe(1);
+  });
+
+  test.each(['', '{', '{}', '"x"', '[1,null]'])('is checked again when the list of them is %j', async (list) => {
+    const sandbox = createSandbox();
+    await asks(sandbox, GOOD);
+    writeFileSync(path.join(sandbox.stateDir, 'checked.json'), list);
+    expect(await asks(sandbox, GOOD)).toBe(1);
+    expect(await asks(sandbox, GOOD)).toBe(0);
+  });
+
+  test('leaves nothing but its hash behind', async () => {
+    const sandbox = createSandbox();
+    await asks(sandbox, { agent_servers: { a: { command: 'x', env: { KEY: 'canary-7' } } } });
+    expect(readFileSync(path.join(sandbox.stateDir, 'checked.json'), 'utf8')).toMatch(/^\[\s*"[0-9a-f]{64}"\s*\]$/);
+  });
+
+  test('is read with care all the same when it does not fit what is around it: the place is named', async () => {
+    const sandbox = createSandbox();
+    const configFlag = sandbox.write('given.jsonc', '{\n  "agent_servers": { "a": { "command": "$' + '{env:NAME}" } }\n}');
+    await sandbox.load({ configFlag, version: '1.0.0', env: { NAME: 'x' } });
+    const { message } = await configError(sandbox.load({ configFlag, version: '1.0.0', env: {} }));
+    expect(message).toContain('given.jsonc:2:');
+  });
+
+  test('keeps the order of its agents, also of those called like numbers', async () => {
+    const sandbox = createSandbox();
+    const content = '{"agent_servers":{"b":{"command":"x"},"2":{"command":"x"},"1":{"command":"x"}}}';
+    for (let n = 0; n < 2; n++) {
+      const { config } = await sandbox.load({ configFlag: sandbox.write('given.jsonc', content), version: '1.0.0' });
+      expect(config.agents.map(({ name }) => name)).toEqual(['b', '2', '1']);
+    }
+  });
+});
+
+test('a text that is not good is never remembered', async () => {
+  const sandbox = createSandbox();
+  for (const content of ['{', '{"agent_servers":{"a":{"command":7}}}', '{"agent_servers":{"a":{"command":"x"},"a":{"command":"y"}}}']) {
+    const configFlag = sandbox.write('given.jsonc', content);
+    await configError(sandbox.load({ configFlag, version: '1.0.0' }));
+    await configError(sandbox.load({ configFlag, version: '1.0.0' }));
+  }
+  expect(existsSync(path.join(sandbox.stateDir, 'checked.json'))).toBe(false);
+});
+
+test('however strings and comments are mixed, the second reading is the first', async () => {
+  const piece = fc.constantFrom('"', '\\"', '\\\\', '//', '/*', '*/', ',}', ',]', 'a', ' ', '\\u0022', '{', '[');
+  const comment = fc.constantFrom('', ' ', '// x "y\n', '/* , } " */', '/**/', '\n');
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 8 }), comment, comment, fc.boolean(), async (pieces, before, after, isTrailing) => {
+      const sandbox = createSandbox();
+      const text = JSON.stringify(pieces.join(''));
+      const comma = isTrailing ? `,${after}` : '';
+      const content = `${before}{"agent_servers":${after}{"a":{"command":"x","args":[${before}${text}${comma}]${comma}}${before}${comma}}}${after}`;
+      const configFlag = sandbox.write('given.jsonc', content);
+      const { config: first } = await sandbox.load({ configFlag, version: '1' });
+      expect((await sandbox.load({ configFlag, version: '1' })).config).toEqual(first);
+      rmSync(sandbox.root, { recursive: true });
+    }),
+    { numRuns: 40 },
+  );
+});

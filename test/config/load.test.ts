@@ -1,0 +1,133 @@
+import { expect, expectTypeOf, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import type { Limits } from '../../src/wire/limits.ts';
+import { createSandbox } from './sandbox.ts';
+
+test('what a file leaves out has its default', async () => {
+  const { config } = await createSandbox().loadFile({ agent_servers: { b: { command: 'b-agent' }, a: { command: 'a-agent' } } });
+  const rest = {
+    args: [],
+    env: {},
+    timeouts: { initializeMs: 30_000, cancelMs: 10_000, stopGraceMs: 3_000, stallMs: 60_000 },
+    onStall: 'notice',
+    isolation: 'shared',
+    mcpTransport: 'auto',
+    restart: { enabled: true, max: 5, windowS: 60 },
+  };
+  expect(config).toStrictEqual({
+    agents: [
+      { name: 'b', command: 'b-agent', ...rest },
+      { name: 'a', command: 'a-agent', ...rest },
+    ],
+    defaultAgent: 'b',
+    explicitDefault: false,
+    routes: [],
+    policies: [],
+    limits: { maxFrameBytes: 33_554_432, maxQueueBytes: 67_108_864 },
+    initializeWaitMs: 10_000,
+    workspace: 'off',
+    logging: {
+      ...{ level: 'info', file: undefined, frames: 'metadata' },
+      ...{ maxFileBytes: 16_777_216, maxTotalBytes: 134_217_728, maxAgeDays: 14 },
+      redact: { patterns: [], variables: [] },
+    },
+    store: { transcripts: true, maxAgeDays: 90, maxTotalBytes: 1_073_741_824 },
+    hostTools: { enabled: true, files: true, terminal: true, askUser: true, delegate: false, commands: [] },
+    mcpServers: [],
+  });
+});
+
+test('what a file says of logs is kept, and a pattern that cannot be read is named', async () => {
+  const agent_servers = { a: { command: 'a' } };
+  const { config } = await createSandbox().loadFile({
+    agent_servers,
+    log: { frames: 'off', level: 'warn', redact: { patterns: ['EMP-[0-9]+'], variables: ['X'] } },
+  });
+  expect(config.logging).toMatchObject({ frames: 'off', level: 'warn', redact: { patterns: ['EMP-[0-9]+'], variables: ['X'] } });
+  const wrong = createSandbox().loadFile({ agent_servers, log: { redact: { patterns: ['fine', '(?<=x)y'] } } });
+  await expect(wrong).rejects.toThrow(/log\.redact\.patterns\[1\]: expected a pattern in RE2 syntax/);
+});
+
+test('what a file says is kept', async () => {
+  const { config } = await createSandbox().loadFile({
+    $schema: 'x',
+    agent_servers: {
+      first: { command: 'one' },
+      full: {
+        type: 'custom',
+        command: 'two',
+        args: ['--acp', ''],
+        env: { A: '1' },
+        cwd: '/opt',
+        label: 'Full',
+        enabled: true,
+        framing: 'ndjson',
+        dialect: 'acp',
+        isolation: 'session',
+        mcp_transport: 'stdio',
+        on_stall: 'cancel',
+        timeouts: { initialize_ms: 1, cancel_ms: 2, stop_grace_ms: 3, stall_ms: 0 },
+        restart: { enabled: false, max: 0, window_s: 6 },
+      },
+    },
+    default_agent: 'full',
+    routes: [{ cwd: '/projects/**', agent: 'first' }],
+    limits: { max_frame_bytes: 7, max_queue_bytes: 8 },
+    timeouts: { initialize_wait_ms: 9 },
+    workspace: 'serve-missing',
+    host_tools: { enabled: false, commands: [{ name: 'one', description: 'd', command: 'c', timeout_ms: 5 }] },
+    mcp_servers: [
+      { name: 'docs', command: 'docs-mcp', env: { A: '1' } },
+      { name: 'web', url: 'https://h/mcp', expose: 'direct' },
+    ],
+  });
+  expect(config.agents[1]).toStrictEqual({
+    name: 'full',
+    command: 'two',
+    args: ['--acp', ''],
+    env: { A: '1' },
+    cwd: '/opt',
+    label: 'Full',
+    timeouts: { initializeMs: 1, cancelMs: 2, stopGraceMs: 3, stallMs: 0 },
+    onStall: 'cancel',
+    isolation: 'session',
+    mcpTransport: 'stdio',
+    restart: { enabled: false, max: 0, windowS: 6 },
+  });
+  expect(config).toMatchObject({
+    defaultAgent: 'full',
+    explicitDefault: true,
+    routes: [{ cwd: '/projects/**', agent: 'first' }],
+    limits: { maxFrameBytes: 7, maxQueueBytes: 8 },
+    initializeWaitMs: 9,
+    workspace: 'serve-missing',
+    hostTools: { enabled: false, files: true, commands: [{ name: 'one', command: 'c', args: [], timeoutMs: 5 }] },
+    mcpServers: [
+      { name: 'docs', expose: 'gateway', at: { command: 'docs-mcp', args: [], env: { A: '1' } } },
+      { name: 'web', expose: 'direct', at: { url: 'https://h/mcp', headers: {} } },
+    ],
+  });
+});
+
+test('a disabled agent is left out, and the first that is enabled becomes the default', async () => {
+  const { config } = await createSandbox().loadFile({
+    agent_servers: { off: { command: 'x', enabled: false }, on: { command: 'y' } },
+  });
+  expect(config.agents.map(({ name }) => name)).toEqual(['on']);
+  expect(config.defaultAgent).toBe('on');
+});
+
+test('agents keep the order they are listed in, also when their names look like numbers', async () => {
+  const { config } = await createSandbox().loadFile('{"agent_servers": {"z": {"command": "z"}, "1": {"command": "one"}}}');
+  expect(config.agents.map(({ name }) => name)).toEqual(['z', '1']);
+  expect(config.defaultAgent).toBe('z');
+});
+
+test('a byte order mark is passed over', async () => {
+  const { config } = await createSandbox().loadFile('\uFEFF{"agent_servers": {"x": {"command": "x"}}}');
+  expect(config.defaultAgent).toBe('x');
+});
+
+test('the limits are of the kind the wire takes, though neither folder knows the other', () => {
+  expectTypeOf<Config['limits']>().toEqualTypeOf<Limits>();
+});

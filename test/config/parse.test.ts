@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { parseDocument } from '../../src/config/parse.ts';
+import { renderProblem } from '../../src/config/problems.ts';
+
+test('comments and trailing commas are read', () => {
+  const document = parseDocument('f', '// why\n{ "a": [1, 2,], /* and */ "b": null, }');
+  expect(document.problems).toEqual([]);
+  expect(document.value).toEqual({ a: [1, 2], b: null });
+});
+
+test.each([
+  { text: '{\n  "a": 1\n  "b": 2\n}', place: '3:3', says: 'expected ","' },
+  { text: '{ a: 1 }', place: '1:3', says: 'neither a string in double quotes' },
+  { text: "{ 'a': 1 }", place: '1:3', says: 'neither a string in double quotes' },
+  { text: '{ 1: 1 }', place: '1:3', says: 'expected a key in double quotes' },
+  { text: '{ "a": }', place: '1:8', says: 'expected a value' },
+  { text: '{ "a": yes }', place: '1:8', says: 'neither a string in double quotes' },
+  { text: '{ "a": "b\n}', place: '1:8', says: 'does not end' },
+  { text: '{ "a": 1', place: '1:9', says: 'expected "}"' },
+  { text: '{} {}', place: '1:4', says: 'nothing after' },
+  { text: '', place: '1:1', says: 'expected a value' },
+])('the syntax error in $text is placed at $place', ({ text, place, says }) => {
+  const lines = parseDocument('f', text).problems.map(renderProblem);
+  expect(lines).toEqual([expect.stringMatching(new RegExp(`^f:${place}: syntax error: .*${says}`))]);
+});
+
+test('every syntax error is named, not only the first', () => {
+  const { problems } = parseDocument('f', '{\n  "a": yes,\n  "b": no\n}');
+  expect(problems.map(({ line }) => line)).toEqual([2, 3]);
+});
+
+test.each(['\n', '\r\n', '\r'])('lines that end in %j are counted', (end) => {
+  const document = parseDocument('f', ['{', '  "a": {', '    "b": 5', '  }', '}'].join(end));
+  expect(document.problem(['a', 'b'], 'x')).toMatchObject({ line: 3, column: 10, path: 'a.b' });
+  expect(document.keyProblem(['a', 'b'], 'x')).toMatchObject({ line: 3, column: 5 });
+});
+
+test('a problem with something absent is placed at the nearest object around it', () => {
+  const document = parseDocument('f', '{\n  "a": { "b": [] }\n}');
+  expect(document.problem(['a', 'c', 'd'], 'x')).toMatchObject({ line: 2, column: 8, path: 'a.c.d' });
+});
+
+test('a key that stands twice is a problem, since readers differ on which one counts', () => {
+  const { problems } = parseDocument('f', '{\n  "a": 1,\n  "a": 2\n}');
+  expect(problems.map(renderProblem)).toEqual(['f:3:3: the key "a" stands here twice']);
+});
+
+test('a key __proto__ is a problem and lends nothing to the object it stands in', () => {
+  const { problems, value } = parseDocument('f', '{ "__proto__": { "command": "evil" } }');
+  expect(problems.map(renderProblem)).toEqual(['f:1:3: the key "__proto__" is not allowed']);
+  expect((value as { command?: string }).command).toBeUndefined();
+});
+
+test('keys keep the order they are written in, also those that look like numbers', () => {
+  expect(parseDocument('f', '{ "x": { "b": 0, "2": 0, "1": 0 } }').keys(['x'])).toEqual(['b', '2', '1']);
+});
+
+test('a file of brackets is a problem and not a crash', () => {
+  expect(parseDocument('f', '['.repeat(200_000)).problems.map(renderProblem)).toEqual(['f:1:1: nested too deeply']);
+});
+
+test('a file made of mistakes is refused at once', () => {
+  const started = performance.now();
+  expect(parseDocument('f', `[${'x\n'.repeat(100_000)}`).problems).toHaveLength(100);
+  expect(performance.now() - started).toBeLessThan(3000);
+});
+
+test('control characters in keys do not reach the terminal', () => {
+  const [problem] = parseDocument('f\u001b[2J', '{ "\\u001b[31m": 1, "\\u001b[31m": 2 }').problems;
+  expect(problem && renderProblem(problem)).not.toMatch(/\p{Cc}/u);
+});

@@ -1,0 +1,73 @@
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { configError, createSandbox } from './sandbox.ts';
+
+test('references are replaced in command, args, env and cwd', async () => {
+  const sandbox = createSandbox();
+  sandbox.write('secrets/token', 'from-file\n');
+  const absolute = sandbox.write('elsewhere/other', 'two\n\n');
+  const { config } = await sandbox.loadFile(
+    {
+      agent_servers: {
+        x: {
+          command: `\${env:BIN}/agent`,
+          args: [`--a=\${env:A}\${env:EMPTY}`, `\${HOME} $A \${other:A}`],
+          env: { TOKEN: `\${file:secrets/token}`, BOTH: `\${env:A}+\${file:${absolute}}` },
+          cwd: `\${env:BIN}`,
+          label: `\${env:A}`,
+        },
+      },
+    },
+    { BIN: '/bin', A: 'one', EMPTY: '' },
+  );
+  expect(config.agents[0]).toMatchObject({
+    command: '/bin/agent',
+    args: ['--a=one', `\${HOME} $A \${other:A}`],
+    env: { TOKEN: 'from-file', BOTH: 'one+two\n' },
+    cwd: '/bin',
+    label: `\${env:A}`,
+  });
+});
+
+test('what a reference stands for is taken as it is, even if it looks like a reference', async () => {
+  const { config } = await createSandbox().loadFile(
+    { agent_servers: { x: { command: 'x', env: { A: `\${env:A}` } } } },
+    { A: `\${env:B} $& $1`, B: 'no' },
+  );
+  expect(config.agents[0]?.env).toEqual({ A: `\${env:B} $& $1` });
+});
+
+test('every reference to something missing is named with its key, and nothing else of the value', async () => {
+  const sandbox = createSandbox();
+  const error = await configError(
+    sandbox.loadFile({
+      agent_servers: { x: { command: 'x', args: ['a', `canary\${env:NOPE}`], env: { KEY: `canary\${file:gone}`, DIR: `\${file:.}` } } },
+    }),
+  );
+  expect(error.problems.map(({ line, path: at, message }) => ({ line, at, message }))).toEqual([
+    { line: 7, at: 'agent_servers.x.args[1]', message: 'agent_servers.x.args[1]: the environment variable "NOPE" is not set' },
+    { line: 10, at: 'agent_servers.x.env.KEY', message: 'agent_servers.x.env.KEY: the file "gone" cannot be read (ENOENT)' },
+    { line: 11, at: 'agent_servers.x.env.DIR', message: 'agent_servers.x.env.DIR: the file "." cannot be read (EISDIR)' },
+  ]);
+  expect(error.message).not.toContain('canary');
+});
+
+test('a command that comes to nothing is a problem', async () => {
+  const error = await configError(createSandbox().loadFile({ agent_servers: { x: { command: `\${env:A}` } } }, { A: '' }));
+  expect(error.message).toContain('agent_servers.x.command: empty once its references are replaced');
+});
+
+test('the references of a disabled agent are not looked up', async () => {
+  const { config } = await createSandbox().loadFile({
+    agent_servers: { off: { command: `\${env:NOPE}`, enabled: false }, on: { command: 'y' } },
+  });
+  expect(config.agents).toHaveLength(1);
+});
+
+test('files are found beside the configuration that names them, not in the working directory', async () => {
+  const sandbox = createSandbox();
+  sandbox.write('project/token', 'wrong');
+  sandbox.write(path.join(path.dirname(sandbox.userFile), 'token'), 'right');
+  sandbox.write(sandbox.userFile, { agent_servers: { x: { command: 'x', env: { T: `\${file:token}` } } } });
+  expect((await sandbox.load()).config.agents[0]?.env).toEqual({ T: 'right' });
+});

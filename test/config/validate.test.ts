@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { configError, createSandbox } from './sandbox.ts';
+
+const AGENT = { command: 'agent' };
+
+/** What is wrong with a file, without the file's name. */
+async function complaints(content: unknown): Promise<string[]> {
+  const { message } = await configError(createSandbox().loadFile(content));
+  return message.split('\n').map((line) => line.replace(/^.*?given\.jsonc:/, ''));
+}
+
+test('everything wrong with a file is named at once, each with its place', async () => {
+  const sandbox = createSandbox();
+  const file = sandbox.write('given.jsonc', { agent_servers: { x: { command: 5, argz: [] } }, defualt_agent: 'x' });
+  const error = await configError(sandbox.load({ configFlag: file }));
+  expect(error.message.split('\n')).toEqual([
+    `${file}:4:18: agent_servers.x.command: expected a string`,
+    `${file}:5:7: unknown key "argz"; did you mean "args"?`,
+    `${file}:8:3: unknown key "defualt_agent"; did you mean "default_agent"?`,
+  ]);
+  expect(error.problems[1]).toEqual({
+    file,
+    line: 5,
+    column: 7,
+    path: 'agent_servers.x.argz',
+    message: 'unknown key "argz"',
+    hint: 'did you mean "args"?',
+  });
+});
+
+test('what the schema, the names and the references are blamed for comes in one list, in reading order', async () => {
+  const lines = await complaints({
+    agent_servers: { 'a/b': { command: '' }, c: { command: `\${env:NOT_THERE}` } },
+    default_agent: 'd',
+    routes: [{ cwd: '/**', agent: 'cc' }],
+    limits: { max_frame_bytes: 0 },
+  });
+  expect(lines).toEqual([
+    expect.stringContaining("3:5: an agent's name"),
+    expect.stringContaining('4:18: agent_servers.a/b.command: expected a string that is not empty'),
+    expect.stringContaining('7:18: agent_servers.c.command: the environment variable "NOT_THERE" is not set'),
+    expect.stringContaining('10:20: default_agent: expected the name of an agent in agent_servers'),
+    expect.stringContaining('14:16: routes[0].agent: expected the name of an agent in agent_servers; did you mean "c"?'),
+    expect.stringContaining('18:24: limits.max_frame_bytes: expected a whole number from 1'),
+  ]);
+});
+
+test.each([
+  { is: [], wants: 'the file: expected an object' },
+  { is: { agent_servers: [] }, wants: 'agent_servers: expected an object' },
+  { is: { agent_servers: { x: 'cmd' } }, wants: 'agent_servers.x: expected an object' },
+  { is: { agent_servers: { x: {} } }, wants: 'agent_servers.x: missing key "command"; expected a string' },
+  { is: { agent_servers: { x: { ...AGENT, args: 'a' } } }, wants: 'args: expected a list' },
+  { is: { agent_servers: { x: { ...AGENT, args: ['a', 1] } } }, wants: 'args[1]: expected a string' },
+  { is: { agent_servers: { x: { ...AGENT, env: { A: 1 } } } }, wants: 'env.A: expected a string' },
+  { is: { agent_servers: { x: { ...AGENT, enabled: 'yes' } } }, wants: 'enabled: expected true or false' },
+  { is: { agent_servers: { x: { ...AGENT, framing: 'other' } } }, wants: 'framing: expected "auto" or "ndjson"' },
+  { is: { agent_servers: { x: { ...AGENT, type: 'registry' } } }, wants: 'type: expected "custom"' },
+  { is: { agent_servers: { x: { ...AGENT, timeouts: { cancel_ms: 0 } } } }, wants: 'cancel_ms: expected a whole number from 1' },
+  { is: { agent_servers: { x: { ...AGENT, timeouts: { cancel_ms: 1.5 } } } }, wants: 'cancel_ms: expected a whole number' },
+  { is: { agent_servers: { x: { ...AGENT, timeouts: { cancel_ms: 2 ** 31 } } } }, wants: 'expected a whole number up to 2147483647' },
+  { is: { agent_servers: { x: { ...AGENT, timeouts: { cancelms: 1 } } } }, wants: 'unknown key "cancelms"; did you mean "cancel_ms"?' },
+  { is: { agent_servers: { x: { ...AGENT, restart: { windows: 1 } } } }, wants: 'unknown key "windows"; did you mean "window_s"?' },
+  { is: { agent_servers: { x: AGENT }, limits: { max_frames: 1 } }, wants: 'unknown key "max_frames"' },
+  { is: { agent_servers: { x: AGENT }, workspace: true }, wants: 'workspace: expected "off" or "serve-missing"' },
+  { is: { agent_servers: { x: AGENT }, routes: [{ cwd: '/' }] }, wants: 'routes[0]: missing key "agent"; expected a string' },
+  { is: { agent_servers: { x: AGENT }, routes: [{ cwd: '/', agnet: 'x' }] }, wants: 'unknown key "agnet"; did you mean "agent"?' },
+  { is: { agent_servers: { x: AGENT }, host_tools: { files: 'yes' } }, wants: 'host_tools.files: expected true or false' },
+  { is: { agent_servers: { x: { ...AGENT, mcp_transport: 'sse' } } }, wants: 'mcp_transport: expected "auto" or "acp" or "http"' },
+  { is: { agent_servers: { x: AGENT }, host_tools: { commands: [{ name: 'x' }] } }, wants: 'missing key "command"' },
+  ...[
+    { command: { name: 'Bad-Name' }, wants: "commands[0].name: a tool's name starts with a small letter" },
+    { command: { name: 'read_file' }, wants: 'commands[0].name: there is another tool of that name' },
+    { command: { args: ['{file}'] }, wants: 'commands[0].args[0]: a placeholder in it is not a property of input_schema' },
+    { command: { input_schema: { type: 'string' } }, wants: 'commands[0].input_schema: expected a JSON Schema with "type": "object"' },
+    { command: { input_schema: { type: 'object', properties: { a: { type: 'x' } } } }, wants: 'input_schema: not a usable JSON Schema' },
+  ].map(({ command, wants }) => ({
+    is: { agent_servers: { x: AGENT }, host_tools: { commands: [{ name: 'one', description: 'd', command: 'c', ...command }] } },
+    wants,
+  })),
+  ...[
+    { servers: [{ name: 'a_b', command: 'c' }], wants: "mcp_servers[0].name: a server's name starts with a small letter" },
+    { servers: [{ name: 'a' }], wants: 'mcp_servers[0].name: expected either "command" or "url"' },
+    { servers: [{ name: 'a', command: 'c', url: 'http://h' }], wants: 'expected either "command" or "url"' },
+    { servers: [{ name: 'a', url: 'ftp://h' }], wants: 'mcp_servers[0].url: expected an http or https address' },
+    {
+      servers: [
+        { name: 'a', command: 'c' },
+        { name: 'a', command: 'd' },
+      ],
+      wants: 'mcp_servers[1]: there is another server of that name',
+    },
+  ].map(({ servers, wants }) => ({ is: { agent_servers: { x: AGENT }, mcp_servers: servers }, wants })),
+  { is: {}, wants: 'agent_servers: expected at least one agent that is enabled' },
+  { is: { agent_servers: { x: { ...AGENT, enabled: false } } }, wants: 'agent_servers: expected at least one agent that is enabled' },
+  {
+    is: { agent_servers: { x: AGENT, y: { ...AGENT, enabled: false } }, default_agent: 'y' },
+    wants: 'default_agent: the agent "y" is not enabled',
+  },
+])('$is is answered with: $wants', async ({ is, wants }) => {
+  expect((await complaints(is)).join('\n')).toContain(wants);
+});
+
+test.each(['-x', 'a/b', 'a~b', 'a b', '', 'ä'])('%j cannot be the name of an agent', async (name) => {
+  expect(await complaints({ agent_servers: { [name]: AGENT } })).toEqual([expect.stringContaining("3:5: an agent's name starts with")]);
+});
+
+test.each([
+  { is: { agent_servers: { x: { ...AGENT, url: 'wss://h' } } }, what: 'agent_servers.x.url' },
+  { is: { agent_servers: { x: { ...AGENT, proxies: [] } } }, what: 'agent_servers.x.proxies' },
+  { is: { agent_servers: { x: { ...AGENT, framing: 'content-length' } } }, what: 'agent_servers.x.framing' },
+  { is: { agent_servers: { x: { ...AGENT, dialect: 'agentkit' } } }, what: 'agent_servers.x.dialect' },
+  { is: { agent_servers: { x: { ...AGENT, dialect: 'intercom' } } }, what: 'agent_servers.x.dialect' },
+  { is: { agent_servers: { x: { ...AGENT, dialect: 'webapp' } } }, what: 'agent_servers.x.dialect' },
+  { is: { agent_servers: { x: AGENT }, host_tools: { modules: [] } }, what: 'host_tools.modules' },
+  { is: { agent_servers: { x: AGENT }, host_tools: { delegate: true } }, what: 'host_tools.delegate' },
+])('$what is refused as not available in this version, not as unknown', async ({ is, what }) => {
+  expect(await complaints(is)).toEqual([expect.stringMatching(new RegExp(`^\\d+:\\d+: ${what}: .*not available in this version$`))]);
+});
+
+test('no value of the file is ever printed', async () => {
+  const canary = 'canary-5f2d';
+  const { message, problems } = await configError(
+    createSandbox().loadFile(
+      {
+        $schema: 5,
+        agent_servers: {
+          x: { command: [canary], args: canary, env: canary, cwd: [canary], label: { canary }, framing: canary, isolation: canary },
+          y: { command: `\${env:A}\${file:nowhere}`, enabled: canary, type: canary, timeouts: canary, restart: { max: canary } },
+        },
+        default_agent: canary,
+        routes: [{ cwd: [canary], agent: canary }, canary],
+        limits: { max_frame_bytes: canary },
+        policy: [canary],
+        unknown: canary,
+      },
+      { A: canary },
+    ),
+  );
+  expect(problems.length).toBeGreaterThan(15);
+  expect(message + JSON.stringify(problems)).not.toContain('5f2d');
+});
+
+test('a file with a syntax error is blamed for that alone', async () => {
+  expect(await complaints('{\n  "agent_servers": { "x": { "command": 5 } }\n  "polciy": 1\n}')).toEqual([
+    '3:3: syntax error: expected ","',
+  ]);
+});

@@ -1,0 +1,133 @@
+// The ACP methods of a demo agent, each wired to the part that does it.
+import path from 'node:path';
+import {
+  type AgentApp,
+  type AgentContext,
+  agent,
+  type ClientCapabilities,
+  type McpServer,
+  methods,
+  PROTOCOL_VERSION,
+  RequestError,
+} from '@agentclientprotocol/sdk';
+import { listSessions } from './list-sessions.ts';
+import { createLiveSessions } from './live-sessions.ts';
+import { createMcpConnections } from './mcp-connections.ts';
+import type { Persona } from './personas.ts';
+import { runTurn } from './run-turn.ts';
+import { availableCommands } from './scenes/commands.ts';
+import { configOptions, sessionOptions, setConfigOption, setMode } from './session-options.ts';
+import { newSessionRecord, type SessionRecord } from './session-record.ts';
+import type { SessionStore } from './session-store.ts';
+
+const VERSION = '1.0.0';
+
+type Activation = { readonly cwd: string; readonly mcpServers?: readonly McpServer[] };
+
+export type DemoAgent = { readonly app: AgentApp; close(): Promise<void> };
+
+export function createDemoAgent(persona: Persona, store: SessionStore): DemoAgent {
+  const sessions = createLiveSessions();
+  const { agentCapabilities, name, title } = persona;
+  let clientCapabilities: ClientCapabilities = {};
+
+  const activate = (record: SessionRecord, { cwd, mcpServers = [] }: Activation): void => {
+    record.cwd = cwd;
+    sessions.open(record, createMcpConnections(mcpServers, { name, version: VERSION }));
+    store.save(record);
+  };
+  const bringBack = async (sessionId: string, activation: Activation): Promise<SessionRecord> => {
+    checkActivation(persona, activation);
+    // If it is open here, its turn ends first: the record that is read then holds that turn too.
+    await sessions.close(sessionId);
+    const record = store.find(sessionId);
+    if (record === undefined) throw RequestError.sessionNotFound(sessionId);
+    activate(record, activation);
+    return record;
+  };
+
+  // The SDK walks the handlers in this order with a few microtasks for each, for every message anew. So session/cancel stands
+  // behind session/prompt: before it, it would overtake a prompt that came in the same chunk.
+  const app = agent({ name })
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      clientCapabilities = params.clientCapabilities ?? {};
+      return { protocolVersion: PROTOCOL_VERSION, agentCapabilities, authMethods: [], agentInfo: { name, title, version: VERSION } };
+    })
+    .onRequest(methods.agent.session.new, ({ params, client }) => {
+      checkActivation(persona, params);
+      const record = newSessionRecord(persona, params.cwd);
+      activate(record, params);
+      announceCommands(client, record.sessionId);
+      return { sessionId: record.sessionId, ...sessionOptions(persona, record) };
+    })
+    .onRequest(methods.agent.session.load, async ({ params, client }) => {
+      const record = await bringBack(params.sessionId, params);
+      const { sessionId } = record;
+      for (const update of record.transcript) await client.notify(methods.client.session.update, { sessionId, update });
+      announceCommands(client, sessionId);
+      return sessionOptions(persona, record);
+    })
+    .onRequest(methods.agent.session.list, ({ params }) => listSessions(store.all(), params))
+    .onRequest(methods.agent.session.prompt, ({ params, client, signal }) =>
+      runTurn({
+        persona,
+        session: sessions.get(params.sessionId),
+        clientCapabilities,
+        client,
+        prompt: params.prompt,
+        requestSignal: signal,
+        save: store.save,
+      }),
+    )
+    .onRequest(methods.agent.session.setMode, async ({ params, client }) => {
+      const { record } = sessions.get(params.sessionId);
+      setMode(persona, record, params.modeId);
+      store.save(record);
+      await client.notify(methods.client.session.update, {
+        sessionId: record.sessionId,
+        update: { sessionUpdate: 'current_mode_update', currentModeId: record.modeId },
+      });
+      return {};
+    })
+    .onNotification(methods.agent.session.cancel, ({ params }) => sessions.cancel(params.sessionId));
+
+  // What is not advertised is not registered either, and so answered -32601.
+  if (agentCapabilities.sessionCapabilities?.resume) {
+    app.onRequest(methods.agent.session.resume, async ({ params, client }) => {
+      const record = await bringBack(params.sessionId, params);
+      announceCommands(client, record.sessionId);
+      return sessionOptions(persona, record);
+    });
+  }
+  if (agentCapabilities.sessionCapabilities?.close) {
+    app.onRequest(methods.agent.session.close, async ({ params }) => {
+      await sessions.close(sessions.get(params.sessionId).record.sessionId);
+      return {};
+    });
+  }
+  if (persona.configOptions.length > 0) {
+    app.onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+      const { record } = sessions.get(params.sessionId);
+      setConfigOption(persona, record, params);
+      store.save(record);
+      return { configOptions: configOptions(persona, record) };
+    });
+  }
+  return { app, close: sessions.closeAll };
+}
+
+function checkActivation({ title, agentCapabilities }: Persona, { cwd, mcpServers = [] }: Activation): void {
+  if (!path.isAbsolute(cwd)) throw RequestError.invalidParams({ cwd }, 'cwd must be an absolute path');
+  for (const server of mcpServers) {
+    if (!('type' in server) || (server.type === 'http' && agentCapabilities.mcpCapabilities?.http === true)) continue;
+    throw RequestError.invalidParams({ name: server.name, type: server.type }, `${title} takes no MCP server of type ${server.type}`);
+  }
+}
+
+/** After the answer: editors drop updates of a session they have not heard of yet. The SDK sends an answer before the next macrotask. */
+function announceCommands(client: AgentContext, sessionId: string): void {
+  const update = { sessionUpdate: 'available_commands_update' as const, availableCommands };
+  setImmediate(() => {
+    client.notify(methods.client.session.update, { sessionId, update }).catch(() => {}); // the client left meanwhile
+  });
+}

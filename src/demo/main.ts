@@ -1,0 +1,20 @@
+// The embedded demo agents on stdio: node dist/demo-agent.js --name sketcher|builder [--state DIR]
+import { Readable, Writable } from 'node:stream';
+import { parseArgs } from 'node:util';
+import { ndJsonStream } from '@agentclientprotocol/sdk';
+import { createDemoAgent } from './agent-app.ts';
+import { personas } from './personas.ts';
+import { createStore } from './session-store.ts';
+
+const { values } = parseArgs({ options: { name: { type: 'string' }, state: { type: 'string' } } });
+const persona = personas.get(values.name ?? '');
+if (persona === undefined) {
+  process.stderr.write(`usage: demo-agent --name ${[...personas.keys()].join('|')} [--state DIR]\n`);
+  process.exit(2);
+}
+
+const demo = createDemoAgent(persona, createStore(values.state, persona.name));
+const connection = demo.app.connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+await connection.closed;
+await demo.close();
+process.exit(0); // not left to the event loop: a keep-alive socket of an MCP server would hold it open

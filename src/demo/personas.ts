@@ -1,0 +1,87 @@
+// Who the two demo agents are: what each advertises, offers and sounds like. They differ on purpose, so that a multiplexer has something to merge.
+import type { AgentCapabilities, SessionMode, ToolKind } from '@agentclientprotocol/sdk';
+
+type PersonaMode = SessionMode & {
+  /** Kinds of tool call this mode does without asking permission. */
+  readonly unasked: readonly ToolKind[];
+};
+
+type SelectOption = {
+  readonly id: string;
+  readonly name: string;
+  readonly category: string;
+  /** The first value is the default. */
+  readonly options: readonly { readonly value: string; readonly name: string; readonly description: string }[];
+};
+
+export type Persona = {
+  readonly name: string;
+  readonly title: string;
+  readonly agentCapabilities: AgentCapabilities;
+  /** The first mode is the default. */
+  readonly modes: readonly [PersonaMode, ...PersonaMode[]];
+  /** Empty for an agent from before `configOptions`: then neither the field nor `session/set_config_option` exists. */
+  readonly configOptions: readonly SelectOption[];
+  readonly contextTokens: number;
+  readonly thoughts: readonly [string, string];
+  readonly advice: string;
+};
+
+const sketcher: Persona = {
+  name: 'sketcher',
+  title: 'Sketcher',
+  agentCapabilities: {
+    loadSession: true,
+    promptCapabilities: { image: true, embeddedContext: true },
+    mcpCapabilities: { http: true },
+    sessionCapabilities: { list: {}, resume: {}, close: {} },
+  },
+  modes: [
+    { id: 'ask', name: 'Ask', description: 'Asks before each edit and each command', unasked: [] },
+    { id: 'code', name: 'Code', description: 'Edits unasked, asks before each command', unasked: ['edit'] },
+  ],
+  configOptions: [
+    {
+      id: 'model',
+      name: 'Model',
+      category: 'model',
+      options: [
+        { value: 'pencil', name: 'Pencil', description: 'Quick and light' },
+        { value: 'ink', name: 'Ink', description: 'Slow and sure' },
+      ],
+    },
+    {
+      id: 'thinking',
+      name: 'Thinking',
+      category: 'thought_level',
+      options: [
+        { value: 'brief', name: 'Brief', description: 'One thought, then the answer' },
+        { value: 'thorough', name: 'Thorough', description: 'A second thought before the answer' },
+      ],
+    },
+  ],
+  contextTokens: 200_000,
+  thoughts: ['First the outline, then the details.', 'Looked at from the other side, the outline still holds.'],
+  advice: 'I would draw it up first: try /plan.',
+};
+
+const builder: Persona = {
+  name: 'builder',
+  title: 'Builder',
+  agentCapabilities: {
+    loadSession: true,
+    promptCapabilities: { image: false, audio: false, embeddedContext: false },
+    mcpCapabilities: { http: false, sse: false },
+    sessionCapabilities: { list: {} },
+  },
+  modes: [
+    { id: 'ask', name: 'Ask', description: 'Asks before each edit and each command', unasked: [] },
+    { id: 'auto', name: 'Auto', description: 'Edits and runs without asking', unasked: ['edit', 'execute'] },
+  ],
+  configOptions: [],
+  contextTokens: 32_000,
+  thoughts: ['Measure twice, cut once.', 'It fits.'],
+  advice: 'Hand me something to make: try /edit notes.txt or /run ls.',
+};
+
+export const personas: ReadonlyMap<string, Persona> = new Map([sketcher, builder].map((persona) => [persona.name, persona]));

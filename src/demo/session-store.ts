@@ -1,0 +1,62 @@
+// Where session records live: in memory, or with --state as one JSON file per session.
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type SessionRecord, sessionRecordSchema } from './session-record.ts';
+
+export type SessionStore = {
+  save(record: SessionRecord): void;
+  find(sessionId: string): SessionRecord | undefined;
+  all(): SessionRecord[];
+};
+
+export function createMemoryStore(): SessionStore {
+  const records = new Map<string, SessionRecord>();
+  return {
+    save: (record) => void records.set(record.sessionId, structuredClone(record)),
+    find: (sessionId) => structuredClone(records.get(sessionId)),
+    all: () => structuredClone([...records.values()]),
+  };
+}
+
+/** The directory if it can be had, else memory: a demo must not fail for want of a place to remember itself. */
+export function createStore(directory: string | undefined, agentName: string): SessionStore {
+  if (directory === undefined) return createMemoryStore();
+  try {
+    return createDirectoryStore(directory, agentName);
+  } catch (error) {
+    process.stderr.write(`sessions are kept in memory only: ${(error as Error).message}\n`);
+    return createMemoryStore();
+  }
+}
+
+/** Session ids begin with the agent's name, so both agents can share a directory and still see only their own sessions. */
+export function createDirectoryStore(directory: string, agentName: string): SessionStore {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  // A session id comes from the client and becomes a file name: only the form we mint ourselves may.
+  const ownId = new RegExp(`^${agentName}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`);
+  const fileOf = (sessionId: string) => path.join(directory, `${sessionId}.json`);
+  const find = (sessionId: string) => (ownId.test(sessionId) ? readRecord(fileOf(sessionId)) : undefined);
+
+  return {
+    save(record) {
+      // Written aside and renamed: a process that is killed here, or one that lists just now, never sees half a record.
+      const aside = `${fileOf(record.sessionId)}.${process.pid}.tmp`;
+      writeFileSync(aside, JSON.stringify(record), { mode: 0o600 });
+      renameSync(aside, fileOf(record.sessionId));
+    },
+    find,
+    all: () =>
+      readdirSync(directory)
+        .map((file) => find(path.basename(file, '.json')))
+        .filter((record) => record !== undefined),
+  };
+}
+
+/** A file that is gone or damaged is a session we do not have; it must not spoil the others. */
+function readRecord(file: string): SessionRecord | undefined {
+  try {
+    return sessionRecordSchema.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}

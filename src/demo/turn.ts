@@ -1,0 +1,123 @@
+// What a scene can do during one prompt turn: speak, think, plan, show tool calls and ask the client for things.
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  type ClientRequestMethod,
+  type ClientRequestParamsByMethod,
+  type ClientRequestResponsesByMethod,
+  methods,
+  type PlanEntry,
+  type SessionUpdate,
+  type ToolCall,
+  type ToolCallUpdate,
+} from '@agentclientprotocol/sdk';
+import type { LiveSession } from './live-sessions.ts';
+import type { Persona } from './personas.ts';
+import { addToTranscript } from './session-record.ts';
+
+const CHUNKS_PER_MESSAGE = 3;
+const CHUNK_PAUSE_MS = 5;
+
+export type Turn = {
+  readonly persona: Persona;
+  readonly session: LiveSession;
+  readonly clientCapabilities: ClientCapabilities;
+  readonly client: AgentContext;
+  readonly signal: AbortSignal;
+  /** Ends the turn as cancelled, from within. */
+  cancel(): never;
+  say(text: string): Promise<void>;
+  /** One chunk, as it is. */
+  sayChunk(text: string): Promise<void>;
+  think(text: string): Promise<void>;
+  plan(entries: PlanEntry[]): Promise<void>;
+  toolCall(call: Omit<ToolCall, 'toolCallId'>): Promise<ShownToolCall>;
+  /** Asks the client; a cancelled turn withdraws the question and stops waiting. */
+  request<Method extends ClientRequestMethod>(
+    method: Method,
+    params: ClientRequestParamsByMethod[Method],
+  ): Promise<ClientRequestResponsesByMethod[Method]>;
+  /** No tool call may look busy after its turn. Protocol version 1 knows no status `cancelled`. */
+  failOpenToolCalls(): Promise<void>;
+};
+
+export type ShownToolCall = {
+  readonly toolCallId: string;
+  update(change: Omit<ToolCallUpdate, 'toolCallId'>): Promise<void>;
+};
+
+export type TurnSetting = Pick<Turn, 'persona' | 'session' | 'clientCapabilities' | 'client' | 'signal'> & { abort(): void };
+
+export function createTurn({ persona, session, clientCapabilities, client, signal, abort }: TurnSetting): Turn {
+  const { record } = session;
+  const openToolCalls = new Map<string, ShownToolCall>();
+  let toolCalls = 0;
+
+  const tell = async (update: SessionUpdate) => {
+    addToTranscript(record.transcript, update);
+    await client.notify(methods.client.session.update, { sessionId: record.sessionId, update });
+  };
+  const sayChunk = async (text: string) => {
+    signal.throwIfAborted();
+    await tell({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
+  };
+
+  return {
+    persona,
+    session,
+    clientCapabilities,
+    client,
+    signal,
+    cancel() {
+      abort();
+      throw signal.reason;
+    },
+    sayChunk,
+    async say(text) {
+      for (const chunk of chunksOf(text)) {
+        await sayChunk(chunk);
+        await delay(CHUNK_PAUSE_MS, undefined, { signal });
+      }
+    },
+    async think(text) {
+      signal.throwIfAborted();
+      await tell({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } });
+    },
+    async plan(entries) {
+      signal.throwIfAborted();
+      await tell({ sessionUpdate: 'plan', entries });
+    },
+    async toolCall(call) {
+      signal.throwIfAborted();
+      toolCalls += 1;
+      const toolCallId = `call-${record.turns}-${toolCalls}`;
+      const shown: ShownToolCall = {
+        toolCallId,
+        async update(change) {
+          if (change.status === 'completed' || change.status === 'failed') openToolCalls.delete(toolCallId);
+          await tell({ sessionUpdate: 'tool_call_update', toolCallId, ...change });
+        },
+      };
+      openToolCalls.set(toolCallId, shown);
+      await tell({ sessionUpdate: 'tool_call', toolCallId, ...call });
+      return shown;
+    },
+    async request(method, params) {
+      signal.throwIfAborted();
+      return await client.request(method, params, { cancellationSignal: signal, stopWaitingOnCancel: true });
+    },
+    async failOpenToolCalls() {
+      for (const shown of openToolCalls.values()) await shown.update({ status: 'failed' });
+    },
+  };
+}
+
+/** Cuts before a word, so that the chunks put together are the text again. */
+function chunksOf(text: string): string[] {
+  const words = text.split(/(?<=\s)(?=\S)/);
+  const wordsPerChunk = Math.ceil(words.length / CHUNKS_PER_MESSAGE);
+  return Array.from({ length: Math.ceil(words.length / wordsPerChunk) }, (_, index) =>
+    words.slice(index * wordsPerChunk, (index + 1) * wordsPerChunk).join(''),
+  );
+}

@@ -1,0 +1,203 @@
+// Sessions with agents as somebody without an editor has them: a prompt goes out, what came of it comes back as one piece.
+import type { Readable, Writable } from 'node:stream';
+import { type Client, ClientError, createClient } from './client.ts';
+
+export type ToolCallSeen = { readonly toolCallId: string; title: string; kind: string; status: string };
+
+export type Turn = {
+  readonly text: string;
+  readonly toolCalls: readonly ToolCallSeen[];
+  readonly changedFiles: readonly string[];
+  readonly stopReason: string;
+};
+
+export type PermissionOption = { readonly optionId: string; readonly name: string; readonly kind: string };
+export type PermissionAsked = { readonly title: string; readonly options: readonly PermissionOption[] };
+
+/** Who goes along with a turn. */
+export type Companion = {
+  readonly signal: AbortSignal;
+  readonly progress: (text: string) => void;
+  /** The id of the option that was chosen; undefined for none, which is a no. */
+  permission(asked: PermissionAsked, signal: AbortSignal): Promise<string | undefined>;
+};
+
+export type Opened = { readonly sessionId: string; readonly agent: string | undefined };
+export type AgentShown = { readonly name: string; readonly title: string };
+
+export type Conversations = {
+  agents(): Promise<readonly AgentShown[]>;
+  open(cwd: string, agent: string | undefined): Promise<Opened>;
+  /** Brings a session of before back, without a replay where that is possible. */
+  reopen(sessionId: string, cwd: string): Promise<void>;
+  isOpen(sessionId: string): boolean;
+  prompt(sessionId: string, text: string, companion: Companion): Promise<Turn>;
+  cancel(sessionId: string): void;
+  list(): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** What was said in a session of this process, as lines. */
+  transcript(sessionId: string): string | undefined;
+  readonly closed: Promise<void>;
+  close(): void;
+};
+
+const CANCELLED = { outcome: { outcome: 'cancelled' } };
+const MAX_TRANSCRIPT = 4 * 1024 * 1024;
+
+type Live = { words: string; turn: Running | undefined };
+type Running = {
+  text: string;
+  readonly calls: Map<string, ToolCallSeen>;
+  readonly files: Set<string>;
+  readonly companion: Companion;
+  readonly over: Promise<void>;
+};
+
+export function converse(
+  input: Readable,
+  output: Writable,
+  clientInfo: { readonly name: string; readonly version: string },
+): Conversations {
+  const live = new Map<string, Live>();
+  const client: Client = createClient(input, output, { request, notification });
+  const ready = client.request('initialize', {
+    protocolVersion: 1,
+    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    clientInfo,
+  }) as Promise<InitializeResult>;
+  ready.catch(() => {}); // whoever asks for something first hears of it
+
+  function liveOf(sessionId: string): Live {
+    const known = live.get(sessionId) ?? { words: '', turn: undefined };
+    live.set(sessionId, known);
+    return known;
+  }
+  function note(session: Live, words: string): void {
+    if (session.words.length < MAX_TRANSCRIPT) session.words += words;
+  }
+  function notification(method: string, params: unknown): void {
+    const { sessionId, update } = (params ?? {}) as { sessionId?: unknown; update?: Update };
+    if (method !== 'session/update' || typeof sessionId !== 'string' || !update) return;
+    const session = liveOf(sessionId);
+    const { turn } = session;
+    if (update.sessionUpdate === 'agent_message_chunk' && update.content?.type === 'text') {
+      const words = update.content.text ?? '';
+      note(session, words);
+      if (!turn) return;
+      turn.text += words;
+      turn.companion.progress(words);
+    }
+    if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') {
+      const told = turn && noteCall(turn, update);
+      if (!told) return;
+      note(session, `\n[${told}]\n`);
+      turn?.companion.progress(told);
+    }
+  }
+  async function request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    if (method !== 'session/request_permission') throw new ClientError(-32601, `Method not found: ${method}`);
+    const { sessionId, toolCall, options } = params as { sessionId: string; toolCall?: { title?: string }; options?: PermissionOption[] };
+    const companion = live.get(sessionId)?.turn?.companion;
+    if (!companion || !options) return CANCELLED;
+    const chosen = await companion.permission({ title: toolCall?.title ?? 'a tool', options }, signal);
+    return chosen === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId: chosen } };
+  }
+
+  return {
+    closed: client.closed,
+    close: client.close,
+    isOpen: (sessionId) => live.has(sessionId),
+    async agents() {
+      const { agentInfo, agentCapabilities } = await ready;
+      const listed = agentCapabilities?._meta?.['acp-switchboard']?.agents;
+      if (listed) return Object.entries(listed).map(([name, { title }]) => ({ name, title: title ?? name }));
+      return [{ name: agentInfo?.name ?? 'agent', title: agentInfo?.title ?? agentInfo?.name ?? 'agent' }];
+    },
+    async open(cwd, agent) {
+      await ready;
+      const meta = agent === undefined ? {} : { _meta: { 'acp-switchboard': { agent } } };
+      const { sessionId, configOptions } = (await client.request('session/new', { cwd, mcpServers: [], ...meta })) as NewSession;
+      liveOf(sessionId);
+      return { sessionId, agent: configOptions?.find(({ category }) => category === '_agent')?.currentValue ?? agent };
+    },
+    async reopen(sessionId, cwd) {
+      const { agentCapabilities } = await ready;
+      const method = agentCapabilities?.sessionCapabilities?.resume ? 'session/resume' : 'session/load';
+      await client.request(method, { sessionId, cwd, mcpServers: [] });
+      liveOf(sessionId);
+    },
+    async prompt(sessionId, text, companion) {
+      const session = liveOf(sessionId);
+      // One that was taken back is ending, and worth waiting for.
+      while (session.turn?.companion.signal.aborted) await session.turn.over;
+      if (session.turn)
+        throw new ClientError(-32600, `Session "${sessionId}" is still busy with another prompt; wait for it, or cancel it`);
+      let end = () => {};
+      const over = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const turn: Running = { text: '', calls: new Map(), files: new Set(), companion, over };
+      session.turn = turn;
+      note(session, `\n> ${text.replaceAll('\n', '\n> ')}\n\n`);
+      const cancel = () => client.notify('session/cancel', { sessionId });
+      companion.signal.addEventListener('abort', cancel, { once: true });
+      try {
+        const answer = (await client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })) as {
+          stopReason?: unknown;
+        };
+        return {
+          ...{ text: turn.text, toolCalls: [...turn.calls.values()], changedFiles: [...turn.files] },
+          stopReason: String(answer.stopReason),
+        };
+      } finally {
+        companion.signal.removeEventListener('abort', cancel);
+        session.turn = undefined;
+        end();
+      }
+    },
+    cancel: (sessionId) => client.notify('session/cancel', { sessionId }),
+    async list() {
+      await ready;
+      const { sessions } = (await client.request('session/list', {})) as { sessions?: Record<string, unknown>[] };
+      return sessions ?? [];
+    },
+    transcript: (sessionId) => live.get(sessionId)?.words,
+  };
+}
+
+/** Keeps what an update says of a tool call; returns words for it when it is new or over. */
+function noteCall(turn: Running, update: Update): string | undefined {
+  const { toolCallId, title, kind, status, content, locations } = update;
+  if (toolCallId === undefined) return undefined;
+  const known = turn.calls.get(toolCallId);
+  const call = known ?? { toolCallId, title: title ?? 'a tool', kind: kind ?? 'other', status: status ?? 'pending' };
+  const before = known?.status;
+  turn.calls.set(toolCallId, call);
+  call.title = title ?? call.title;
+  call.kind = kind ?? call.kind;
+  call.status = status ?? call.status;
+  for (const block of content ?? []) if (block.type === 'diff' && block.path !== undefined) turn.files.add(block.path);
+  if (call.kind === 'edit' && call.status === 'completed')
+    for (const { path } of locations ?? []) if (path !== undefined) turn.files.add(path);
+  return before === call.status ? undefined : `${call.title}: ${call.status}`;
+}
+
+type InitializeResult = {
+  readonly agentInfo?: { readonly name?: string; readonly title?: string } | null;
+  readonly agentCapabilities?: {
+    readonly sessionCapabilities?: { readonly resume?: unknown };
+    readonly _meta?: { readonly 'acp-switchboard'?: { readonly agents?: Readonly<Record<string, { readonly title?: string }>> } };
+  };
+};
+type NewSession = {
+  readonly sessionId: string;
+  readonly configOptions?: readonly { readonly category?: string; readonly currentValue?: string }[];
+};
+type Update = {
+  readonly sessionUpdate?: string;
+  readonly toolCallId?: string;
+  readonly title?: string | null;
+  readonly kind?: string | null;
+  readonly status?: string | null;
+  readonly content?: { readonly type?: string; readonly text?: string } & readonly { readonly type?: string; readonly path?: string }[];
+  readonly locations?: readonly { readonly path?: string }[] | null;
+};

@@ -1,0 +1,352 @@
+// One agent over all its lives: started when first needed, its requests numbered by us, and whoever waits for it answered when it cannot be had.
+import type { AgentSpec } from '../agents/defaults.ts';
+import type { Handshake } from '../agents/handshake.ts';
+import { createRestartPolicy, type RestartPolicy } from '../agents/restart-policy.ts';
+import { failure, type ProxyError } from '../errors.ts';
+import { createLedger } from '../router/ledger.ts';
+import type { Refusal } from '../wire/careful.ts';
+import { detach, type Frame, textOf } from '../wire/frame.ts';
+import { inOrder, type Patch } from '../wire/writer.ts';
+import { type AgentRun, HANDSHAKE_ID, type RunDeps, startRun } from './agent-run.ts';
+import type { OpenRequest } from './editor-leg.ts';
+import { errorLine, notificationLine, requestLine, resultLine } from './lines.ts';
+import type { Session } from './session.ts';
+
+/** What becomes of a request at an agent: exactly one of the two is called, in the order in which the agent's frames arrive. */
+export type Call = {
+  readonly method: string;
+  /** The editor's request behind it; undefined for one of our own. */
+  readonly request: OpenRequest | undefined;
+  /** The session it is about, where the answer does not name it. */
+  readonly session?: Session | undefined;
+  readonly onAnswer: (frame: Frame) => void;
+  readonly onFail: (error: ProxyError) => void;
+};
+
+export type AgentLeg = {
+  readonly spec: AgentSpec;
+  readonly name: string;
+  /** The name, unless the agent has a process for each session: then they are told apart. */
+  readonly id: string;
+  readonly title: string;
+  readonly restart: RestartPolicy;
+  /** Sessions of this agent by its own ids. */
+  readonly sessions: Map<string, Session>;
+  /** How many session/new or session/fork are under way, and the frames held for sessions the editor has not heard of. */
+  openings: number;
+  readonly early: Map<string, Frame[]>;
+  earlyBytes: number;
+  /** Sessions that the editor has left: what the agent still says of them is not for anyone. */
+  readonly ended: Set<string>;
+  /** MCP servers of the editor's that the agent was given: their names by their ids. */
+  readonly mcpServers: Map<string, string>;
+  /** The configuration has another in its place: it is there for the sessions it has, and for no others. */
+  isSuperseded: boolean;
+  /** What it answered to initialize, now or in an earlier life. */
+  handshake: Handshake | undefined;
+
+  readonly isReady: boolean;
+  readonly isStarted: boolean;
+  /** How often it has been started: tells a life from another. */
+  readonly lives: number;
+  health(): AgentHealth;
+  start(): void;
+  /** Calls back when the agent can be talked to, or with the reason why it cannot; starts it if need be. */
+  whenReady(onReady: () => void, onFail: (error: ProxyError) => void, bytes?: number): void;
+  /** Sends a request with an id of ours in place of its own. */
+  forward(frame: Frame, patches: (frame: Frame) => readonly Patch[], call: Call): void;
+  /** Sends a request of our own. */
+  request(method: string, paramsText: string, call: Omit<Call, 'method' | 'request'>): void;
+  notify(frame: Frame, patches: (frame: Frame) => readonly Patch[]): void;
+  notifyLine(method: string, paramsText: string): void;
+  /** Answers a request of the agent's. */
+  answer(frame: Frame, idText: string): void;
+  succeed(idText: string, resultText: string): void;
+  fail(idText: string, error: ProxyError): void;
+  /** The editor's request behind an id that the agent has seen. */
+  findCall(idText: string): Call | undefined;
+  pause(): void;
+  resume(): void;
+  /** Ends this life in good order, as if it had never been started; the next request begins another. */
+  retire(): void;
+  /** Nothing is left of the lives that are over. */
+  left(): Promise<void>;
+  stop(): Promise<void>;
+  /** Everything of it, at once. */
+  kill(): void;
+};
+
+/** What a person wants to know of an agent. */
+export type AgentHealth = {
+  readonly state: 'idle' | 'starting' | 'ready' | 'unhealthy' | 'unavailable';
+  readonly pid: number | undefined;
+  readonly uptimeMs: number | undefined;
+  readonly restarts: number;
+  readonly sessions: number;
+  readonly inFlight: number;
+  readonly lastError: ProxyError | undefined;
+  /** Why it cannot be had now; undefined when it can. */
+  readonly unavailable: ProxyError | undefined;
+  /** Of the life that runs, else of the last one that failed. */
+  readonly stderrTail: readonly string[];
+};
+
+export type AgentLegDeps = RunDeps & {
+  readonly onFrame: (leg: AgentLeg, frame: Frame) => void;
+  readonly onRefused: (leg: AgentLeg, refusal: Refusal) => void;
+  /** An answer that somebody waits for: to be handed to `call.onAnswer`. */
+  readonly onAnswer: (leg: AgentLeg, call: Call, answer: Frame) => void;
+  readonly onStray: (leg: AgentLeg) => void;
+  /** A notification that it could not be told. */
+  readonly onUnsaid: () => void;
+  /** Something about it that people may want to know. */
+  readonly onRemark: (text: string) => void;
+  readonly onReady: (leg: AgentLeg, handshake: Handshake) => void;
+  /** The process is over; its calls are about to be answered with the error. */
+  readonly onDown: (leg: AgentLeg, error: ProxyError, crashLoop: ProxyError | undefined) => void;
+};
+
+type Waiting = {
+  readonly onReady: () => void;
+  readonly onFail: (error: ProxyError) => void;
+  /** Nobody waits for an answer, so that no process need be started for it alone. */
+  readonly isNotification: boolean;
+};
+
+/** `of` is the agent's first leg, when this is a further process of it: they fail and recover together. */
+export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string = spec.name, of?: AgentLeg): AgentLeg {
+  const { clock, limits } = deps;
+  const who = `agent "${spec.name}"`;
+  const calls = createLedger<Call>(HANDSHAKE_ID + 1);
+  const restart = of?.restart ?? createRestartPolicy(spec.restart);
+  /** What ended lives have left to end. */
+  const leavings = new Map<AgentRun, Promise<void>>();
+  let run: AgentRun | undefined;
+  let stopping: Promise<void> | undefined;
+  let isPaused = false;
+  let lives = 0;
+  let lastError: ProxyError | undefined;
+  let waiting: Waiting[] = [];
+  let waitingBytes = 0;
+
+  function start(): void {
+    if (run || stopping || refusal()) return;
+    lives++;
+    let isOver = false;
+    let current: AgentRun | undefined;
+    current = startRun(spec, deps, {
+      ready(handshake) {
+        restart.started();
+        self.handshake = handshake;
+        deps.onReady(self, handshake);
+        // One of them may lead to the end of this life, and the others then wait for the next.
+        while (run?.isReady && waiting.length > 0) (waiting.shift() as Waiting).onReady();
+        if (waiting.length === 0) waitingBytes = 0;
+      },
+      frame: (frame) => deps.onFrame(self, frame),
+      answer: answered,
+      refused(refused) {
+        deps.onRefused(self, refused);
+        settleRefused(
+          refused,
+          (call) => failure('ANSWER_REFUSED', [who, call.method, refused.reason], { agent: spec.name }),
+          failure('AMBIGUOUS', [refused.reason]),
+        );
+      },
+      overlong(refused) {
+        deps.onRefused(self, refused);
+        const { maxFrameBytes } = limits;
+        settleRefused(
+          refused,
+          () => failure('ANSWER_TOO_LONG', [who, maxFrameBytes], { agent: spec.name }),
+          failure('FRAME_TOO_LONG', [maxFrameBytes]),
+        );
+      },
+      remark: deps.onRemark,
+      over(error, wasReady, leaving) {
+        isOver = true;
+        if (current) leave(current, leaving);
+        if (current !== undefined && current !== run) return; // it was retired, and nobody waits for it
+        run = undefined;
+        gone(error, wasReady);
+      },
+    });
+    if (isOver) return;
+    run = current;
+    if (isPaused) current.pause();
+  }
+
+  function leave(ended: AgentRun, leaving: Promise<void>): void {
+    leavings.set(
+      ended,
+      leaving.finally(() => leavings.delete(ended)),
+    );
+  }
+  /** The process is over: nobody waits for it any longer. */
+  function gone(error: ProxyError, wasReady: boolean): void {
+    const nowMs = clock.monotonicMs();
+    // A missing command fails at once each time, and costs nothing to try.
+    if (error.key !== 'AGENT_MISSING' && !stopping) {
+      if (wasReady) restart.crashed(nowMs);
+      else restart.failedToStart(nowMs);
+    }
+    lastError = error;
+    deps.onDown(self, error, restart.refusal(nowMs)?.kind === 'crash-loop' ? refusal() : undefined);
+    for (const call of calls.drain()) call.onFail(error);
+    for (const { onFail } of takeWaiting()) onFail(error);
+  }
+  /** Why it cannot be started now; undefined when it can. */
+  function refusal(): ProxyError | undefined {
+    const refused = restart.refusal(clock.monotonicMs());
+    if (!refused) return undefined;
+    const seconds = Math.ceil(refused.waitMs / 1000);
+    const data = { agent: spec.name, reason: refused.kind, retryInMs: Math.ceil(refused.waitMs) };
+    if (refused.kind === 'crash-loop')
+      return failure('AGENT_CRASH_LOOP', [spec.name, spec.restart.max, spec.restart.windowS, seconds], data);
+    return failure('AGENT_UNAVAILABLE', [spec.name, seconds, lastError?.message ?? ''], { ...lastError?.data, ...data });
+  }
+  function takeWaiting(): readonly Waiting[] {
+    const taken = waiting;
+    waiting = [];
+    waitingBytes = 0;
+    return taken;
+  }
+
+  function answered(idText: string, frame: Frame): void {
+    const call = calls.settle(idText);
+    if (!call) return deps.onStray(self);
+    if (frame.outcome === 'unclear') call.onFail(failure('ANSWER_UNCLEAR', [who, call.method], { agent: spec.name }));
+    else deps.onAnswer(self, call, frame);
+  }
+  /** A line that cannot be passed on. If it was an answer, whoever waits for it hears so; if a request, the agent does. */
+  function settleRefused({ kind, idText, why }: Refusal, toWaiting: (call: Call) => ProxyError, toAgent: ProxyError): void {
+    if (idText === undefined) return;
+    const call = kind === 'response' ? calls.settle(idText) : undefined;
+    call?.onFail(toWaiting(call));
+    if (kind === 'request' && why !== 'broken') self.fail(idText, toAgent);
+  }
+  function wait(one: Waiting, bytes: number): void {
+    if (stopping) return one.onFail(failure('SHUTTING_DOWN', []));
+    if (run?.isReady) return one.onReady();
+    const refused = run ? undefined : refusal();
+    if (refused) return one.onFail(refused);
+    if (waitingBytes + bytes > limits.maxQueueBytes)
+      return one.onFail(failure('AGENT_BACKLOG', [spec.name, limits.maxQueueBytes], { agent: spec.name }));
+    waitingBytes += bytes;
+    waiting.push(one);
+    start();
+  }
+  function place(call: Call): string {
+    const id = calls.open(call);
+    if (call.request) call.request.at = { leg: self, id };
+    return id;
+  }
+  /** A frame that has to wait must own its bytes, and its patches are for where they then lie. */
+  const kept = (frame: Frame): Frame => (run?.isReady ? frame : detach(frame));
+
+  const self: AgentLeg = {
+    spec,
+    name: spec.name,
+    id,
+    restart,
+    get title() {
+      return spec.label ?? self.handshake?.result.agentInfo?.title ?? spec.name;
+    },
+    sessions: new Map(),
+    openings: 0,
+    early: new Map(),
+    earlyBytes: 0,
+    ended: new Set(),
+    mcpServers: new Map(),
+    isSuperseded: false,
+    handshake: undefined,
+    get isReady() {
+      return run?.isReady === true;
+    },
+    get isStarted() {
+      return run !== undefined;
+    },
+    get lives() {
+      return lives;
+    },
+    health: () => ({
+      state: run ? (run.isHealthy ? (run.isReady ? 'ready' : 'starting') : 'unhealthy') : refusal() ? 'unavailable' : 'idle',
+      pid: run?.pid,
+      uptimeMs: run && clock.monotonicMs() - run.sinceMs,
+      restarts: restart.restarts,
+      sessions: self.sessions.size,
+      inFlight: calls.size,
+      lastError,
+      unavailable: run ? undefined : refusal(),
+      stderrTail: run?.stderrTail() ?? (lastError?.data?.stderr as readonly string[] | undefined) ?? [],
+    }),
+    start,
+    whenReady: (onReady, onFail, bytes = 0) => wait({ onReady, onFail, isNotification: false }, bytes),
+    forward(frame, patches, call) {
+      const mine = kept(frame);
+      const ready = () => {
+        if (call.request?.isAnswered) return call.onFail(failure('CANCELLED', [call.method])); // taken back while it waited
+        const own = { span: mine.id as { start: number; end: number }, text: place(call) };
+        run?.send((writer) => writer.frame(mine, inOrder([own, ...patches(mine)])));
+      };
+      self.whenReady(ready, call.onFail, mine.end - mine.start);
+    },
+    request(method, paramsText, call) {
+      const { onFail } = call;
+      self.whenReady(() => {
+        const id = place({ ...call, method, request: undefined });
+        run?.send((writer) => writer.line(requestLine(id, method, paramsText)));
+      }, onFail);
+    },
+    notify(frame, patches) {
+      const mine = kept(frame);
+      const ready = () => run?.send((writer) => writer.frame(mine, inOrder(patches(mine))));
+      wait({ onReady: ready, onFail: deps.onUnsaid, isNotification: true }, mine.end - mine.start);
+    },
+    notifyLine(method, paramsText) {
+      if (run?.isReady) run.send((writer) => writer.line(notificationLine(method, paramsText)));
+    },
+    answer: (frame, idText) =>
+      run?.send((writer) => writer.frame(frame, [{ span: frame.id as { start: number; end: number }, text: idText }])),
+    succeed: (idText, resultText) => run?.send((writer) => writer.line(resultLine(idText, resultText))),
+    fail: (idText, error) => run?.send((writer) => writer.line(errorLine(idText, error))),
+    findCall: calls.find,
+    pause() {
+      isPaused = true;
+      run?.pause();
+    },
+    resume() {
+      isPaused = false;
+      run?.resume();
+    },
+    retire() {
+      if (!run) return;
+      leave(run, run.retire());
+      run = undefined;
+      for (const call of calls.drain()) call.onFail(failure('CANCELLED', [call.method]));
+      for (const { isNotification, onFail } of waiting) if (isNotification) onFail(failure('CANCELLED', ['a notification']));
+      waiting = waiting.filter(({ isNotification }) => !isNotification);
+      if (waiting.length === 0) return;
+      const refused = refusal();
+      if (refused) for (const { onFail } of takeWaiting()) onFail(refused);
+      else start();
+    },
+    async left() {
+      await Promise.all(leavings.values());
+    },
+    stop() {
+      stopping ??= (async () => {
+        await Promise.all([run?.stop(), ...leavings.values()]);
+      })();
+      return stopping;
+    },
+    kill() {
+      run?.kill();
+      for (const ended of leavings.keys()) ended.kill();
+    },
+  };
+  return self;
+}
+
+/** The id an agent gave a frame, as it wrote it. */
+export const idTextOf = (frame: Frame): string => textOf(frame.bytes, frame.id as { start: number; end: number });

@@ -1,0 +1,198 @@
+// One life of an agent: from its start over its answer to initialize to its end, whichever way that comes.
+import type { AgentProcess, Exit } from '../agents/agent-process.ts';
+import type { AgentSpec } from '../agents/defaults.ts';
+import { type Handshake, readHandshake } from '../agents/handshake.ts';
+import { failure, type ProxyError } from '../errors.ts';
+import type { Refusal } from '../wire/careful.ts';
+import { type Frame, textOf } from '../wire/frame.ts';
+import { createLeg } from '../wire/leg.ts';
+import type { Limits } from '../wire/limits.ts';
+import type { Watcher } from '../wire/tap.ts';
+import type { Writer } from '../wire/writer.ts';
+import type { Clock } from './clock.ts';
+import { requestLine } from './lines.ts';
+import { createTrafficWatch } from './traffic-watch.ts';
+
+export type AgentRun = {
+  readonly isReady: boolean;
+  /** It sends lines one after the other that cannot be passed on. */
+  readonly isHealthy: boolean;
+  readonly pid: number | undefined;
+  readonly sinceMs: number;
+  stderrTail(): readonly string[];
+  send(write: (writer: Writer) => void): void;
+  pause(): void;
+  resume(): void;
+  /** Ends it in good order; `over` is told as of any other end. */
+  stop(): Promise<void>;
+  /** Likewise, but nobody hears of it any more. */
+  retire(): Promise<void>;
+  kill(): void;
+};
+
+export type RunDeps = {
+  readonly launch: (spec: AgentSpec) => AgentProcess;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  /** The params of initialize, as the editor sent them. */
+  readonly initializeParams: () => string;
+  /** Whoever keeps records of this agent. */
+  readonly watcher?: Watcher | undefined;
+};
+
+export type RunEvents = {
+  ready(handshake: Handshake): void;
+  /** A request or a notification. */
+  frame(frame: Frame): void;
+  answer(idText: string, frame: Frame): void;
+  /** A line that was not passed on; `reason` in our words. */
+  refused(refusal: Refusal): void;
+  overlong(refusal: Refusal): void;
+  /** Something that people may want to know. */
+  remark?(text: string): void;
+  /** Nothing will come from it any more. `leaving` is done when nothing of it is left. */
+  over(error: ProxyError, wasReady: boolean, leaving: Promise<void>): void;
+};
+
+export const HANDSHAKE_ID = 0;
+const STDERR_LINES = 20;
+const HANG_UP_MS = 1000;
+const STUCK_MS = 60_000;
+const UNHEALTHY_BAD_LINES = 100;
+
+export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents): AgentRun {
+  const { limits, clock } = deps;
+  const process = deps.launch(spec);
+  let isReady = false;
+  let isOver = false;
+  let isStopped = false;
+  let badLines = 0;
+  const watch = createTrafficWatch(clock, `agent "${spec.name}"`, (text) => on.remark?.(text));
+  let callOffHangUp: (() => void) | undefined;
+  let callOffReading: (() => void) | undefined;
+  const callOff = clock.after(spec.timeouts.initializeMs, () =>
+    end(failure('AGENT_SILENT', [spec.name, spec.timeouts.initializeMs], details('no_initialize'))),
+  );
+  const leg = createLeg(
+    process.fromAgent,
+    process.toAgent,
+    limits.maxFrameBytes,
+    {
+      frame(frame) {
+        try {
+          received(frame);
+        } catch (error) {
+          // A bug of ours that this agent has found: it must not cost the others their sessions.
+          end(failure('AGENT_UNREADABLE', [spec.name, String((error as Error).message)], details('unreadable')));
+        }
+      },
+      refused(refusal) {
+        if (isOver) return;
+        badLines++;
+        on.refused(refusal);
+      },
+      overlong({ kind, idText, method }) {
+        if (!isOver) on.overlong({ why: 'foreign', reason: 'longer than limits.max_frame_bytes', kind, idText, method });
+      },
+      full: watchReading,
+      end: () => hungUp('stdout'),
+      error: () => hungUp('stdin or stdout'),
+    },
+    deps.watcher?.tap,
+  );
+  process.onExit((exit) => end(whyGone(exit)));
+  leg.writer.line(requestLine(String(HANDSHAKE_ID), 'initialize', deps.initializeParams()));
+
+  function received(frame: Frame): void {
+    if (isOver) return;
+    if (badLines > 0) badLines = 0;
+    watch(frame.end - frame.start);
+    if (frame.kind !== 'response') return on.frame(frame);
+    const idText = textOf(frame.bytes, frame.id as { start: number; end: number });
+    if (isReady || idText !== String(HANDSHAKE_ID)) return on.answer(idText, frame);
+    const handshake = readHandshake(spec.name, frame);
+    if (handshake instanceof Error) return end(handshake);
+    callOff();
+    isReady = true;
+    on.ready(handshake);
+  }
+  function end(error: ProxyError): void {
+    if (isOver) return;
+    isOver = true;
+    callOff();
+    callOffHangUp?.();
+    callOffReading?.();
+    // What an agent leaves behind gets the time to end by itself; an agent that hangs does not.
+    if (error.key !== 'AGENT_GONE') process.kill();
+    deps.watcher?.down(isStopped ? 'stopped' : String(error.data?.reason ?? error.key));
+    on.over(error, isReady, process.stop());
+  }
+  /** The exit says more, and usually follows; a process that goes on without one of its streams is of no use. */
+  function hungUp(stream: string): void {
+    if (isOver) return;
+    callOffHangUp ??= clock.after(HANG_UP_MS, () => end(failure('AGENT_HUNG_UP', [spec.name, stream], details('hung_up'))));
+  }
+  /** An agent that takes nothing at all is not slow but stuck, however little waits for it. */
+  function watchReading(): void {
+    if (callOffReading) return;
+    const takenBytes = leg.writer.takenBytes();
+    callOffReading = clock.after(STUCK_MS, () => {
+      callOffReading = undefined;
+      if (isOver || leg.writer.queuedBytes() === 0) return;
+      if (leg.writer.takenBytes() > takenBytes) return watchReading();
+      end(failure('AGENT_STUCK', [spec.name, STUCK_MS / 1000], details('not_reading')));
+    });
+  }
+  function details(reason: string): Record<string, unknown> {
+    const lastFrames = deps.watcher?.lastFrames() ?? [];
+    return { agent: spec.name, reason, stderr: process.stderrTail().slice(-STDERR_LINES), ...(lastFrames.length > 0 && { lastFrames }) };
+  }
+  function whyGone(exit: Exit): ProxyError {
+    if (exit.kind === 'unstartable')
+      return failure('AGENT_MISSING', [spec.name, spec.command, exit.why], {
+        agent: spec.name,
+        reason: 'not_startable',
+        command: spec.command,
+      });
+    const { code, signal } = exit;
+    const how = signal === null ? `code ${code}` : `signal ${signal}`;
+    return failure('AGENT_GONE', [spec.name, how], { ...details('agent_exited'), code, signal });
+  }
+
+  return {
+    get isReady() {
+      return isReady;
+    },
+    get isHealthy() {
+      return badLines < UNHEALTHY_BAD_LINES;
+    },
+    pid: process.pid,
+    sinceMs: clock.monotonicMs(),
+    stderrTail: process.stderrTail,
+    send(write) {
+      if (isOver) return;
+      write(leg.writer);
+      // An agent that stops reading gets a capped queue and then fails alone; pausing the editor instead would stall everyone.
+      if (leg.writer.queuedBytes() > limits.maxQueueBytes)
+        end(failure('AGENT_DEAF', [spec.name, limits.maxQueueBytes], details('queue_full')));
+    },
+    pause: leg.pause,
+    resume: leg.resume,
+    stop() {
+      isStopped = true;
+      callOff();
+      callOffReading?.();
+      leg.writer.end(); // what is still queued goes before the end of its input
+      return process.stop();
+    },
+    retire() {
+      isOver = true;
+      callOff();
+      callOffHangUp?.();
+      callOffReading?.();
+      leg.writer.end();
+      return process.stop();
+    },
+    kill: process.kill,
+  };
+}

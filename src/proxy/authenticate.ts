@@ -1,0 +1,32 @@
+// `authenticate` names its agent in the method id; the agent gets its own id back.
+import { failure } from '../errors.ts';
+import { splitMethodId } from '../router/auth-methods.ts';
+import type { Frame } from '../wire/frame.ts';
+import { memberAt, stringAt } from '../wire/locate.ts';
+import type { OpenRequest } from './editor-leg.ts';
+import type { Hub } from './hub.ts';
+import { errorPatches } from './pass-answer.ts';
+
+export function authenticate(hub: Hub, request: OpenRequest, frame: Frame): void {
+  const methodId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'methodId')) ?? '';
+  const named = splitMethodId(methodId);
+  const leg = named && hub.agents.get(named.agent);
+  if (!named || !leg) {
+    const known = [...hub.agents.values()].flatMap(({ name, handshake }) =>
+      (handshake?.result.authMethods ?? []).map(({ id }) => `${name}/${id}`),
+    );
+    return hub.editor.fail(request, failure('AUTH_METHOD_UNKNOWN', [methodId, known.join(', ') || 'none'], { methodId, known }));
+  }
+  const method = leg.handshake?.result.authMethods?.find(({ id }) => id === named.id);
+  if (method?.type === 'terminal')
+    return hub.editor.fail(
+      request,
+      failure('PARAMS', [request.method, `"${methodId}" is a login in a terminal: run the command with its args`], { methodId }),
+    );
+  leg.forward(frame, (mine) => [{ span: memberAt(mine.bytes, mine.body, 'methodId') as never, text: JSON.stringify(named.id) }], {
+    method: request.method,
+    request,
+    onAnswer: (answer) => hub.editor.pass(request, answer, errorPatches(hub, leg, answer)),
+    onFail: (error) => hub.editor.fail(request, error),
+  });
+}

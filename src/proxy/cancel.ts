@@ -1,0 +1,58 @@
+// A cancelled turn ends `cancelled`, whether or not its agent lives to say so, and nothing it asked stays open.
+import type { Frame } from '../wire/frame.ts';
+import type { OpenRequest } from './editor-leg.ts';
+import type { Hub } from './hub.ts';
+import { type Session, toNative } from './session.ts';
+
+export const CANCELLED = '{"stopReason":"cancelled"}';
+
+/** Goes to the agent at once, past whatever waits in the session's lane. */
+export function cancel(hub: Hub, session: Session, frame: Frame): void {
+  const isPrompt = ({ method }: OpenRequest) => method === 'session/prompt';
+  for (const waiting of [...session.toAgent.withdraw(isPrompt), ...session.afterEnd.withdraw(isPrompt)])
+    hub.editor.succeed(waiting, CANCELLED);
+  // An agent is not started to be told that a turn is over which it has never heard of.
+  if (!session.isLost && session.leg.isStarted) session.leg.notify(frame, (mine) => toNative(session, mine));
+  cancelled(hub, session);
+}
+
+/** The proxy's own cancel: nobody waits any more, or the turn has been silent for too long. */
+export function cancelTurns(hub: Hub, session: Session): void {
+  session.leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
+  cancelled(hub, session);
+}
+
+function cancelled(hub: Hub, session: Session): void {
+  answerQuestions(hub, session);
+  for (const turn of session.turns) {
+    if (turn.isCancelled) continue;
+    turn.isCancelled = true;
+    // A change of agent is ours alone to stop.
+    if (turn.callOff) {
+      hub.editor.succeed(turn, CANCELLED);
+      continue;
+    }
+    // The agent has until then to end the turn itself; what it says later is dropped, since the turn has its answer.
+    hub.clock.after(session.leg.spec.timeouts.cancelMs, () => hub.editor.succeed(turn, CANCELLED));
+  }
+}
+
+/** The editor must answer open questions `cancelled`, and may forget to; the agent must not wait for it. Late answers are dropped. */
+export function answerQuestions(hub: Hub, session: Session): void {
+  for (const asked of [...session.questions]) {
+    if (asked.onCancel) {
+      hub.editor.answeredByUs(asked);
+      asked.onCancel();
+      continue;
+    }
+    const answer =
+      asked.method === 'session/request_permission'
+        ? '{"outcome":{"outcome":"cancelled"}}'
+        : asked.method === 'elicitation/create'
+          ? '{"action":"cancel"}'
+          : undefined;
+    if (answer === undefined) continue;
+    hub.editor.answeredByUs(asked);
+    asked.leg.succeed(asked.idText, answer);
+  }
+}

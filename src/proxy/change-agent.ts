@@ -1,0 +1,262 @@
+// The session's own settings, as far as they are ours: the `agent` option, the `/agent` command, and modes that stand as options.
+import { failure, type ProxyError, shown } from '../errors.ts';
+import { offers } from '../router/capabilities.ts';
+import { agentOptionId, completeList, standInFor, withMode, withModel } from '../router/config-options.ts';
+import type { Frame } from '../wire/frame.ts';
+import { readBody } from '../wire/judge.ts';
+import { memberAt, stringAt } from '../wire/locate.ts';
+import type { AgentLeg } from './agent-leg.ts';
+import { answerQuestions } from './cancel.ts';
+import { release, releaseAll } from './early-frames.ts';
+import type { OpenRequest } from './editor-leg.ts';
+import { markEnded, track, untrack } from './find-owner.ts';
+import type { Hub } from './hub.ts';
+import { legForSession, vacate } from './isolation.ts';
+import { lend } from './lend.ts';
+import { updateLine } from './lines.ts';
+import { missingFor, noteServers, record } from './open-params.ts';
+import { errorPatches, forward, passAnswer } from './pass-answer.ts';
+import { type Session, toNative, toPublic } from './session.ts';
+import { announceCommand, announceOptions, choiceOf, modeChanged, modelChanged, readOptions, withOurOptions } from './session-options.ts';
+import { failToolCalls } from './tool-calls.ts';
+
+/** `refusal` is the other agent's own answer, when it gave one. */
+type Done = {
+  readonly changed: () => void;
+  readonly failed: (error: ProxyError, refusal?: { readonly leg: AgentLeg; readonly answer: Frame }) => void;
+};
+
+export function setConfigOption(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  request.session = session;
+  if (hub.alone) return forward(hub, request, session, frame);
+  const params = readBody(frame);
+  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
+  const { configId, value } = (params.value ?? {}) as { configId?: unknown; value?: unknown };
+  if (configId === agentOptionId(session.options)) {
+    const list = () => hub.editor.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(hub, session))}}`);
+    return changeAgent(hub, request, session, value, {
+      changed: list,
+      failed: (error, refusal) =>
+        refusal
+          ? hub.editor.pass(request, refusal.answer, errorPatches(hub, refusal.leg, refusal.answer))
+          : hub.editor.fail(request, error),
+    });
+  }
+  const standsFor = typeof configId === 'string' ? standInFor(session.options, configId) : undefined;
+  if (standsFor && typeof value === 'string') return setStandIn(hub, request, session, standsFor, value);
+  const { leg } = session;
+  leg.forward(frame, (mine) => toNative(session, mine), {
+    method: request.method,
+    request,
+    onFail: (error) => hub.editor.fail(request, error),
+    onAnswer(answer) {
+      if (session.leg !== leg) return moved(hub, request, session);
+      if (answer.outcome !== 'result' || !answer.body) return passAnswer(hub, request, session, answer);
+      session.options = { ...session.options, ...pickOwn(answer) };
+      hub.editor.pass(request, answer, [...toPublic(session, answer), ...withOurOptions(hub, session, answer.bytes, answer.body)]);
+    },
+  });
+}
+
+/** An answer that came after the session had gone to another agent says nothing about what it is now. */
+function moved(hub: Hub, request: OpenRequest, session: Session): void {
+  const data = { agent: session.leg.name, sessionId: session.publicId };
+  hub.editor.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.leg.name}" meanwhile`], data));
+}
+
+function pickOwn(answer: Frame) {
+  const { own, ownIds } = readOptions(answer);
+  return own === undefined ? {} : { own, ownIds };
+}
+
+/** An option that stands for the agent's modes or models is set the way those are. */
+function setStandIn(hub: Hub, request: OpenRequest, session: Session, standsFor: 'mode' | 'model', value: string): void {
+  const { nativeId: sessionId } = session;
+  const [method, params] =
+    standsFor === 'mode'
+      ? (['session/set_mode', { sessionId, modeId: value }] as const)
+      : (['session/set_model', { sessionId, modelId: value }] as const);
+  const { leg } = session;
+  leg.request(method, JSON.stringify(params), {
+    onFail: (error) => hub.editor.fail(request, error),
+    onAnswer(answer) {
+      if (session.leg !== leg) return moved(hub, request, session);
+      if (answer.outcome === 'error') return hub.editor.pass(request, answer, errorPatches(hub, session.leg, answer, session));
+      session.options = standsFor === 'mode' ? withMode(session.options, value) : withModel(session.options, value);
+      hub.editor.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(hub, session))}}`);
+    },
+  });
+}
+
+/** The editor sets a mode or a model the old way: the option that stands for it follows. */
+export function setTheOldWay(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  request.session = session;
+  if (hub.alone) return forward(hub, request, session, frame);
+  const params = readBody(frame);
+  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
+  const { modeId, modelId } = (params.value ?? {}) as { modeId?: unknown; modelId?: unknown };
+  const { leg } = session;
+  leg.forward(frame, (mine) => toNative(session, mine), {
+    method: request.method,
+    request,
+    onFail: (error) => hub.editor.fail(request, error),
+    onAnswer(answer) {
+      if (session.leg !== leg) return moved(hub, request, session);
+      passAnswer(hub, request, session, answer);
+      if (answer.outcome !== 'result') return;
+      if (typeof modeId === 'string') modeChanged(hub, session, modeId);
+      if (typeof modelId === 'string') modelChanged(hub, session, modelId);
+    },
+  });
+}
+
+export function agentByCommand(hub: Hub, request: OpenRequest, session: Session, named: string): void {
+  const say = (text: string) => {
+    const content = JSON.stringify({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
+    hub.editor.line(updateLine(session.publicId, content));
+    hub.editor.succeed(request, '{"stopReason":"end_turn"}');
+  };
+  const others = hub.choice.agents.filter((name) => name !== session.leg.name).join(', ');
+  if (named === '') {
+    const canChange = !session.isStarted;
+    return say(
+      `This session's agent is ${session.leg.name}. ${canChange ? `Type /agent NAME to use another: ${others}.` : `Open a new session to use another: ${others}.`}`,
+    );
+  }
+  session.turns.add(request); // a turn like any other, so that a cancel or a close ends it
+  changeAgent(hub, request, session, named, {
+    failed: (error) => say(error.message),
+    changed() {
+      announceOptions(hub, session);
+      say(`This session's agent is now ${session.leg.name}.`);
+    },
+  });
+}
+
+/**
+ * Opens the session anew at another agent, under the id the editor knows. The lane is held meanwhile, so what follows goes to the new one.
+ * When the request is cancelled or taken back, the session stays where it is, and what the other agent opens is closed there.
+ */
+function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: unknown, done: Done): void {
+  const chosen = typeof wanted === 'string' ? hub.agents.get(wanted) : undefined;
+  if (!chosen)
+    return done.failed(
+      failure('AGENT_UNKNOWN', [shown(wanted), hub.choice.agents.join(', ')], { agent: wanted, agents: hub.choice.agents }),
+    );
+  const { leg: before, openParams } = session;
+  if (chosen.name === before.name) return done.changed(); // editors set saved values again, equal or not
+  if (session.isStarted || openParams === undefined)
+    return done.failed(failure('AGENT_LOCKED', [before.name, chosen.name], { agent: before.name, sessionId: session.publicId }));
+  const next = legForSession(hub, chosen);
+  session.toAgent.hold(request);
+  next.openings++;
+  let isWanted = true;
+  let isOpening = true;
+  /** Nobody waits for the other agent any more. */
+  const over = (then: () => void) => {
+    isWanted = false;
+    request.callOff = undefined;
+    callOffTimer();
+    then();
+    session.toAgent.release();
+  };
+  /** The other agent has said what it had to say. */
+  const opened = (then: () => void) => {
+    if (!isOpening) return;
+    isOpening = false;
+    next.openings--;
+    then();
+    releaseAll(hub, next);
+    vacate(hub, next);
+  };
+  const giveUp = (then: () => void) =>
+    over(() => {
+      then();
+      if (next.spec.isolation === 'session') opened(() => {}); // the process was for this alone
+    });
+  const failed = (error: ProxyError) => opened(() => isWanted && over(() => done.failed(error)));
+  const { initializeMs } = next.spec.timeouts;
+  const callOffTimer = hub.clock.after(2 * initializeMs, () =>
+    giveUp(() => done.failed(failure('AGENT_SILENT', [next.name, 2 * initializeMs], { agent: next.name }))),
+  );
+  request.callOff = () => giveUp(() => {});
+  next.whenReady(() => {
+    if (!isWanted) return opened(() => {});
+    const missing = missingFor(next, openParams);
+    if (missing) return failed(failure('CAPABILITY_MISSING', ['session/new', next.name, missing], { agent: next.name }));
+    const refused = hub.guard?.refusesServers(hub, next, openParams);
+    if (refused) return failed(refused);
+    noteServers(next, openParams);
+    lend(hub, next, (loan) =>
+      next.request('session/new', loan.text(openParams, 'session/new'), {
+        onFail(error) {
+          loan.revoke();
+          failed(error);
+        },
+        onAnswer(answer) {
+          opened(() => (isWanted ? over(() => moveTo(hub, session, next, answer, done)) : discard(hub, next, answer)));
+          if (session.leg === next) loan.bind(session);
+          else loan.revoke();
+        },
+      }),
+    );
+  }, failed);
+}
+
+/** A session that was asked for and is not wanted any more. */
+function discard(hub: Hub, leg: AgentLeg, answer: Frame): void {
+  const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
+  if (nativeId === undefined) return;
+  const known = leg.sessions.get(nativeId);
+  if (known && !known.isMet) return; // the editor has found it meanwhile, and uses it
+  if (known) untrack(hub, known);
+  markEnded(leg, nativeId);
+  closeAt(leg, nativeId);
+}
+
+function moveTo(hub: Hub, session: Session, next: AgentLeg, answer: Frame, done: Done): void {
+  const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
+  if (nativeId === undefined) {
+    const message = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'it did not open the session';
+    const error = failure('AGENT_REFUSED', [next.name, 'session/new', message], { agent: next.name });
+    return answer.outcome === 'error' ? done.failed(error, { leg: next, answer }) : done.failed(error);
+  }
+  failToolCalls(hub, session);
+  answerQuestions(hub, session); // those of the agent that is left
+  abandon(hub, session, session.leg);
+  session.leg = next;
+  session.nativeId = nativeId;
+  session.isLost = false;
+  session.hasCommands = false;
+  session.hasAgentCommand = false;
+  session.options = readOptions(answer);
+  hub.table.rebind(session.publicId, next.id, nativeId);
+  track(hub, session);
+  record(hub, session);
+  done.changed();
+  release(hub, next, nativeId);
+  announceCommand(hub, session);
+}
+
+/** The session that is left behind: ended at its agent, and not listed again. */
+function abandon(hub: Hub, session: Session, leg: AgentLeg): void {
+  const { nativeId, publicId } = session;
+  leg.sessions.delete(nativeId);
+  markEnded(leg, nativeId);
+  hub.workspace?.endOf(session);
+  hub.log.append({ sessionId: publicId, agent: leg.name, nativeId, at: hub.clock.now(), isGone: true });
+  if (leg.spec.isolation === 'session') return vacate(hub, leg);
+  closeAt(leg, nativeId);
+}
+
+/** Ends a session at its agent, as far as the agent knows how; nobody waits for its answers. */
+export function closeAt(leg: AgentLeg, nativeId: string): void {
+  if (!leg.isReady) return;
+  const ignore = { onAnswer: () => {}, onFail: () => {} };
+  for (const [capability, method] of [
+    ['close', 'session/close'],
+    ['delete', 'session/delete'],
+  ] as const)
+    if (offers(leg.handshake?.result, 'sessionCapabilities', capability))
+      leg.request(method, JSON.stringify({ sessionId: nativeId }), ignore);
+}

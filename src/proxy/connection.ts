@@ -1,0 +1,324 @@
+// One editor and its agents, put together. Everything that happens on this connection happens in here, and nothing of it is global.
+import type { Readable, Writable } from 'node:stream';
+import type { AgentProcess } from '../agents/agent-process.ts';
+import type { AgentSpec } from '../agents/defaults.ts';
+import { failure, type ProxyError } from '../errors.ts';
+import { createSessionTable } from '../router/session-table.ts';
+import type { CapabilityCache } from '../store/capability-cache.ts';
+import type { SessionLog } from '../store/session-log.ts';
+import type { Refusal } from '../wire/careful.ts';
+import { detach, type Frame } from '../wire/frame.ts';
+import { createLeg } from '../wire/leg.ts';
+import type { Limits } from '../wire/limits.ts';
+import type { Watcher } from '../wire/tap.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import { type AgentHealth, type AgentLeg, createAgentLeg, idTextOf } from './agent-leg.ts';
+import { createAliases } from './aliases.ts';
+import { loseSessions } from './bring-back.ts';
+import { CANCELLED, cancelTurns } from './cancel.ts';
+import { type Clock, createTimers } from './clock.ts';
+import { createEditorLeg, type OpenRequest } from './editor-leg.ts';
+import { fromAgent } from './from-agent.ts';
+import { fromEditor } from './from-editor.ts';
+import { type Guard, NARROWED } from './guard.ts';
+import type { Hub } from './hub.ts';
+import { initialize, keepHandshake } from './initialize.ts';
+import { createLending, type LendingOptions } from './lend.ts';
+import { answerFromEditor, withdrawAll } from './questions.ts';
+import { leaveBehind, newAgents, type Reconfiguration } from './reconfigure.ts';
+import { createTrafficWatch } from './traffic-watch.ts';
+
+const LAST_WORDS_MS = 500;
+const LOOK_MS = 25;
+const STRAY_RETURN = 'a carriage return inside it, which some readers take for the end of a line';
+
+export type ConnectionOptions = {
+  readonly agents: readonly AgentSpec[];
+  readonly defaultAgent: string;
+  readonly explicitDefault: boolean;
+  readonly routes: readonly { readonly cwd: string; readonly agent: string }[];
+  readonly limits: Limits;
+  readonly initializeWaitMs: number;
+  readonly launch: (spec: AgentSpec) => AgentProcess;
+  readonly log: SessionLog;
+  readonly cache: CapabilityCache;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly guard?: Guard | undefined;
+  readonly notice: (text: string) => void;
+  /** Files and terminals for an editor that lacks them. */
+  readonly workspace?: Workspace | undefined;
+  /** Whoever keeps records: it looks on at every leg, by name. */
+  readonly watch?: (leg: string, side: 'editor' | 'agent') => Watcher;
+  /** Tools for agents; left out, sessions are opened as the editor opens them. */
+  readonly lending?: LendingOptions | undefined;
+};
+
+export type Connection = {
+  /** The editor has gone, or does not take what we send. */
+  readonly ended: Promise<void>;
+  /** Cancels what runs, answers what is open, ends every agent; resolves when nothing of them is left. */
+  stop(): Promise<void>;
+  /** Ends every agent at once. */
+  kill(): void;
+  /** Other agents for sessions to come; those that are open keep theirs. `said` is for people. */
+  reconfigure(wanted: Reconfiguration): { readonly isTaken: boolean; readonly said: string };
+  health(): Readonly<Record<string, AgentHealth>>;
+  /** The frame that came last, for whoever wonders what held us up. */
+  lastFrame(): { readonly method: string | undefined; readonly bytes: number };
+};
+
+export function connect(fromEditorStream: Readable, toEditorStream: Writable, options: ConnectionOptions): Connection {
+  const { limits, notice } = options;
+  const timers = createTimers(options.clock);
+  const watch = createTrafficWatch(timers, 'the editor', notice);
+  let isGreeted = false;
+  let isStopping = false;
+  let isFull = false;
+  let last: string | undefined;
+  let lastBytes = 0;
+  let beforeGreeting: (() => void)[] = [];
+  let bytesBeforeGreeting = 0;
+  const roomBeforeGreeting = limits.maxQueueBytes / 2; // all of it may be for one agent, and must not be too much for that
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  /** Until the editor has its answer to initialize, nothing else may reach it; what comes keeps its order. */
+  const afterGreeting = (from: { pause(): void }, frame: Frame, then: (frame: Frame) => void): void => {
+    if (isGreeted) return then(frame);
+    const kept = detach(frame);
+    beforeGreeting.push(() => then(kept));
+    bytesBeforeGreeting += kept.end - kept.start;
+    // Whoever has filled the room is not read any further, be it that its own answer to initialize is behind that.
+    if (bytesBeforeGreeting > roomBeforeGreeting) from.pause();
+  };
+  const greeted = (): void => {
+    isGreeted = true;
+    const waiting = beforeGreeting;
+    beforeGreeting = [];
+    for (const run of waiting) run();
+    if (bytesBeforeGreeting <= roomBeforeGreeting) return;
+    leg.resume();
+    if (!isFull) eachAgent((agent) => agent.resume());
+  };
+
+  const leg = createLeg(
+    fromEditorStream,
+    toEditorStream,
+    limits.maxFrameBytes,
+    {
+      frame: received,
+      refused: (refusal) => refused(refusal),
+      overlong({ kind, idText, bytes }) {
+        notice(`a frame of ${bytes} bytes from the editor was skipped: limits.max_frame_bytes is ${limits.maxFrameBytes}`);
+        complain(kind, idText, failure('FRAME_TOO_LONG', [limits.maxFrameBytes]));
+      },
+      end: () => end(),
+      error: () => end(),
+      // A client that stops reading pauses the agents; memory must not grow for it.
+      full() {
+        isFull = true;
+        eachAgent((agent) => agent.pause());
+      },
+      drain() {
+        isFull = false;
+        eachAgent((agent) => agent.resume());
+      },
+    },
+    options.watch?.('editor', 'editor').tap,
+  );
+  const editor = createEditorLeg(leg.writer);
+  const agents = new Map<string, AgentLeg>(options.agents.map((spec) => [spec.name, agentLeg(spec)]));
+  const isolated = new Set<AgentLeg>();
+  const leaving = new Set<AgentLeg>();
+  let isolatedCount = 0;
+  let [alone] = agents.size === 1 ? agents.values() : [];
+  let choice = { agents: [...agents.keys()], defaultAgent: options.defaultAgent, routes: options.routes };
+  let hasExplicitDefault = options.explicitDefault;
+  const hub: Hub = {
+    get alone() {
+      return alone;
+    },
+    agents,
+    isolated,
+    leaving,
+    anotherLeg: (leg) => (isStopping ? leg : agentLeg(leg.spec, `${leg.name}#${++isolatedCount}`, leg)),
+    get choice() {
+      return choice;
+    },
+    get hasExplicitDefault() {
+      return hasExplicitDefault;
+    },
+    editor,
+    table: createSessionTable(),
+    sessions: new Map(),
+    terminals: new Map(),
+    elicitations: createAliases(),
+    mcpRequests: createAliases(),
+    lending: options.lending && createLending(options.lending, () => hub, options.version),
+    log: options.log,
+    cache: options.cache,
+    clock: timers,
+    counters: { strayAnswers: 0, refusedFromAgents: 0, refusedFromEditor: 0, lateUpdates: 0, unsaid: 0 },
+    version: options.version,
+    guard: options.guard,
+    initializeWaitMs: options.initializeWaitMs,
+    workspace: options.workspace,
+    maxQueueBytes: limits.maxQueueBytes,
+    greeting: undefined,
+    notice,
+  };
+
+  function agentLeg(spec: AgentSpec, id?: string, of?: AgentLeg): AgentLeg {
+    const made = createAgentLeg(
+      spec,
+      {
+        launch: options.launch,
+        watcher: options.watch?.(id ?? spec.name, 'agent'),
+        limits,
+        clock: timers,
+        initializeParams: () => hub.greeting?.paramsText ?? '{"protocolVersion":1}',
+        onFrame(agent, frame) {
+          last = frame.method;
+          lastBytes = frame.end - frame.start;
+          if (hub.guard?.refusesReturn(frame)) return strayReturn(agent, frame);
+          if (isGreeted) return fromAgent(hub, agent, frame);
+          const life = agent.lives;
+          afterGreeting(agent, frame, (mine) => {
+            // Nobody waits any more for the answer to a question of a life that is over.
+            const isOver = !agent.isStarted || agent.lives !== life;
+            if (mine.kind === 'notification' || !isOver) fromAgent(hub, agent, mine);
+          });
+        },
+        onRefused(agent, { reason }) {
+          if (hub.counters.refusedFromAgents++ < 10) notice(`a line from agent "${agent.name}" was skipped: ${reason}`);
+        },
+        onAnswer(agent, call, answer) {
+          if (hub.guard?.refusesReturn(answer))
+            call.onFail(failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, STRAY_RETURN], { agent: agent.name }));
+          else if (hub.guard && NARROWED.has(call.method)) hub.guard.answer(hub, agent, call, answer, call.onAnswer);
+          else call.onAnswer(answer);
+        },
+        onStray: () => void hub.counters.strayAnswers++,
+        onUnsaid: () => void hub.counters.unsaid++,
+        onRemark: notice,
+        onReady: (agent, handshake) => keepHandshake(hub, agent, handshake),
+        onDown(agent, error, crashLoop) {
+          if (!isStopping) notice(error.message);
+          if (crashLoop) notice(crashLoop.message);
+          loseSessions(hub, agent);
+          withdrawAll(hub, agent);
+        },
+      },
+      id,
+      of,
+    );
+    if (isFull) made.pause();
+    return made;
+  }
+  /** Under a policy only: what is judged as one frame must not be read as two. */
+  function strayReturn(agent: AgentLeg, frame: Frame): void {
+    if (hub.counters.refusedFromAgents++ < 10) notice(`a line from agent "${agent.name}" was skipped: ${STRAY_RETURN}`);
+    if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('NOT_A_MESSAGE', [STRAY_RETURN]));
+  }
+  function allLegs(): readonly AgentLeg[] {
+    return [...agents.values(), ...isolated, ...leaving];
+  }
+  function eachAgent(act: (agent: AgentLeg) => void): void {
+    for (const agent of allLegs()) act(agent);
+  }
+
+  function received(frame: Frame): void {
+    last = frame.method;
+    lastBytes = frame.end - frame.start;
+    watch(lastBytes);
+    if (frame.kind === 'response') return answerFromEditor(hub, frame);
+    const request = frame.kind === 'request' ? editor.open(frame) : undefined;
+    if (frame.kind === 'request' && !request) return;
+    if (isStopping) return void (request && editor.fail(request, failure('SHUTTING_DOWN', [])));
+    try {
+      take(request, frame);
+    } catch (error) {
+      // A bug of ours that this frame has found: it must not cost the other sessions.
+      const why = String((error as Error).message);
+      notice(`failed on ${frame.method}: ${why}`);
+      if (request) editor.fail(request, failure('INTERNAL', [request.method, why]));
+    }
+  }
+  function take(request: OpenRequest | undefined, frame: Frame): void {
+    if (request && frame.method === 'initialize') return initialize(hub, request, frame, greeted);
+    if (!hub.greeting) {
+      if (request) editor.fail(request, failure('NOT_INITIALIZED', [request.method]));
+      else hub.counters.refusedFromEditor++;
+      return;
+    }
+    afterGreeting(leg, frame, (mine) => {
+      if (!request?.isAnswered) fromEditor(hub, request, mine);
+    });
+  }
+  function refused({ why, reason, kind, idText }: Refusal): void {
+    hub.counters.refusedFromEditor++;
+    complain(kind, idText, failure(why === 'broken' ? 'PARSE' : why === 'foreign' ? 'NOT_A_MESSAGE' : 'AMBIGUOUS', [reason]));
+  }
+  /** The answer to a line that was not passed on; when it was itself an answer, the agent that waits for it is told. */
+  function complain(kind: Refusal['kind'], idText: string | undefined, error: ProxyError): void {
+    const asked = kind === 'response' && idText !== undefined ? editor.settle(idText) : undefined;
+    if (asked) asked.leg.fail(asked.idText, failure('ANSWER_REFUSED', ['the editor', asked.method, error.message]));
+    else if (kind !== 'response') editor.complain(kind === 'request' && idText !== undefined ? idText : 'null', error);
+  }
+
+  /** Agents answer a cancel in their own words if they are given a moment before the end of their input. */
+  function turnsEnded(): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (leftMs: number) => {
+        const isBusy = [...hub.sessions.values()].some(({ turns }) => turns.size > 0);
+        if (!isBusy || leftMs <= 0) resolve();
+        else timers.after(LOOK_MS, () => look(leftMs - LOOK_MS));
+      };
+      look(LAST_WORDS_MS);
+    });
+  }
+
+  return {
+    ended,
+    async stop() {
+      isStopping = true;
+      for (const session of hub.sessions.values()) if (session.turns.size > 0) cancelTurns(hub, session);
+      for (const agent of allLegs())
+        for (const asked of editor.questionsOf(agent)) {
+          if (!asked.isAnswered) agent.fail(asked.idText, failure('SHUTTING_DOWN', []));
+          editor.forget(asked);
+        }
+      await turnsEnded();
+      await hub.lending?.close();
+      await Promise.all([...allLegs().map((agent) => agent.stop()), hub.workspace?.stop()]);
+      timers.stop();
+      // Whatever is still open will not be answered by anyone else.
+      for (const request of editor.openRequests()) {
+        if (request.isCancelled) editor.succeed(request, CANCELLED);
+        else editor.fail(request, failure('SHUTTING_DOWN', []));
+      }
+    },
+    reconfigure(wanted) {
+      const { legs, said } = newAgents(hub, wanted, (spec) => agentLeg(spec, `${spec.name}#${++isolatedCount}`));
+      if (!legs) return { isTaken: false, said };
+      const before = [...agents.values()];
+      agents.clear();
+      for (const [name, leg] of legs) agents.set(name, leg);
+      if (alone) [alone] = agents.values();
+      choice = { agents: [...agents.keys()], defaultAgent: wanted.defaultAgent, routes: wanted.routes };
+      hasExplicitDefault = wanted.explicitDefault;
+      leaveBehind(hub, before);
+      // What they can do must be known before anybody looks for a session among them.
+      if (hub.greeting) for (const leg of agents.values()) if (!before.includes(leg)) leg.start();
+      return { isTaken: true, said };
+    },
+    lastFrame: () => ({ method: last, bytes: lastBytes }),
+    kill() {
+      eachAgent((agent) => agent.kill());
+      hub.workspace?.kill();
+    },
+    health: () => Object.fromEntries(allLegs().map((agent) => [agent.id, agent.health()])),
+  };
+}

@@ -1,0 +1,205 @@
+// The editor's side: its open requests, each answered exactly once, and the questions agents have put to it.
+import { failure, type ProxyError } from '../errors.ts';
+import { canonicalId } from '../router/request-id.ts';
+import { type Frame, textOf } from '../wire/frame.ts';
+import { inOrder, type Patch, type Writer } from '../wire/writer.ts';
+import type { AgentLeg } from './agent-leg.ts';
+import { errorLine, requestLine, resultLine } from './lines.ts';
+import type { Session } from './session.ts';
+
+/** A request of the editor's that has no answer yet. */
+export type OpenRequest = {
+  /** As the editor wrote it. */
+  readonly idText: string;
+  readonly method: string;
+  session: Session | undefined;
+  /** Where it waits for an answer; undefined while it is here. */
+  at: { readonly leg: AgentLeg; readonly id: string } | undefined;
+  /** The editor has taken it back, or its turn was cancelled. */
+  isCancelled: boolean;
+  isAnswered: boolean;
+  /** Stops what is being done for it here, as soon as it has an answer; undefined when only an agent works on it. */
+  callOff: (() => void) | undefined;
+};
+
+/** A request of an agent's that the editor has not answered yet. */
+export type Question = {
+  /** As the editor sees it. */
+  readonly id: string;
+  /** As the agent wrote it. */
+  readonly idText: string;
+  readonly method: string;
+  readonly leg: AgentLeg;
+  readonly session: Session | undefined;
+  /** A look at the answer before it goes on; `true` when it has been dealt with and does not. */
+  readonly onAnswer: ((frame: Frame) => boolean) | undefined;
+  /** The turn it belongs to was cancelled; for questions that are not answered in their own words then. */
+  readonly onCancel: (() => void) | undefined;
+  /** Called when it is answered or withdrawn, by whomever. */
+  readonly onSettled: (() => void) | undefined;
+  /** The agent has its answer from us; the editor may still show the question, and answer it too. */
+  isAnswered: boolean;
+};
+
+export type NewQuestion = Omit<Question, 'id' | 'isAnswered'>;
+
+export type EditorLeg = {
+  /** Notes a request; undefined (and answered) when its id is already in use. */
+  open(frame: Frame): OpenRequest | undefined;
+  /** Passes an agent's answer on, with the editor's own id in it. */
+  pass(request: OpenRequest, answer: Frame, patches?: readonly Patch[]): void;
+  succeed(request: OpenRequest, resultText: string): void;
+  fail(request: OpenRequest, error: ProxyError): void;
+  /** An error that answers no known request. */
+  complain(idText: string, error: ProxyError): void;
+  /** The request the editor means by an id. */
+  find(idText: string): OpenRequest | undefined;
+  openRequests(): Iterable<OpenRequest>;
+
+  /** Puts an agent's request to the editor. */
+  ask(frame: Frame, question: NewQuestion, patches: readonly Patch[]): Question;
+  /** Puts a question of our own to the editor, on behalf of an agent's request. */
+  askOwn(method: string, paramsText: string, question: NewQuestion): Question;
+  /** The question an answer belongs to, which is then no longer open; undefined when nobody waits for that answer. */
+  settle(idText: string): Question | undefined;
+  findQuestion(leg: AgentLeg, idText: string): Question | undefined;
+  /** We have answered the question ourselves; the editor's own answer will be dropped. */
+  answeredByUs(question: Question): void;
+  /** Nobody asks any more. */
+  forget(question: Question): void;
+  questionsOf(leg: AgentLeg): readonly Question[];
+
+  /** A request of our own, under the id that is returned. */
+  ownRequest(method: string, paramsText: string, onAnswer?: (answer: Frame) => void): string;
+  /** Hands an answer to whoever waits for it; false when it belongs to no request of our own. */
+  ownAnswer(idText: string, answer: Frame): boolean;
+  /** Nobody waits for it any more. */
+  forgetOwn(id: string): void;
+  notify(frame: Frame, patches?: readonly Patch[]): void;
+  line(line: string): void;
+};
+
+/** Questions that we have answered ourselves and the editor has not. */
+const MAX_ANSWERED_HERE = 1000;
+
+export function createEditorLeg(writer: Writer): EditorLeg {
+  const requests = new Map<string, OpenRequest>();
+  /** Requests with the id null cannot be told apart, so they are not found by it. */
+  const nameless = new Set<OpenRequest>();
+  const questions = new Map<string, Question>();
+  /** The same by the agent's own ids, the newest of each. */
+  const byAgent = new WeakMap<AgentLeg, Map<string, Question>>();
+  const answeredHere = new Set<Question>();
+  const own = new Map<string, (answer: Frame) => void>();
+  let nextQuestionId = 0;
+
+  function answer(request: OpenRequest, write: () => void): void {
+    if (request.isAnswered) return;
+    request.isAnswered = true;
+    requests.delete(canonicalId(request.idText));
+    nameless.delete(request);
+    request.session?.turns.delete(request);
+    write();
+    request.callOff?.(); // behind the answer: what has waited may go on now
+  }
+  function noted(asked: NewQuestion): Question {
+    const { idText, method, leg, session, onAnswer, onCancel, onSettled } = asked;
+    const id = String(nextQuestionId++);
+    // Field by field: agents ask in every turn, and copies made by spreading are slow to make and slow to read.
+    const question: Question = { id, idText, method, leg, session, onAnswer, onCancel, onSettled, isAnswered: false };
+    questions.set(question.id, question);
+    question.session?.questions.add(question);
+    const own = byAgent.get(question.leg) ?? new Map<string, Question>();
+    byAgent.set(question.leg, own.set(canonicalId(question.idText), question));
+    return question;
+  }
+  function settled(question: Question): void {
+    if (question.isAnswered) return;
+    question.isAnswered = true;
+    question.session?.questions.delete(question);
+    question.onSettled?.();
+  }
+  function dropQuestion(question: Question): void {
+    questions.delete(question.id);
+    answeredHere.delete(question);
+    const own = byAgent.get(question.leg);
+    const key = canonicalId(question.idText);
+    if (own?.get(key) === question) own.delete(key);
+    settled(question);
+  }
+
+  return {
+    open(frame) {
+      const idText = textOf(frame.bytes, frame.id as { start: number; end: number });
+      const method = frame.method as string;
+      const request: OpenRequest = {
+        ...{ idText, method, session: undefined, at: undefined, isCancelled: false, isAnswered: false, callOff: undefined },
+      };
+      if (idText === 'null') {
+        nameless.add(request);
+        return request;
+      }
+      const key = canonicalId(idText);
+      if (requests.has(key)) {
+        writer.line(errorLine(idText, failure('ID_IN_USE', [idText])));
+        return undefined;
+      }
+      requests.set(key, request);
+      return request;
+    },
+    pass(request, frame, patches = []) {
+      const own = { span: frame.id as { start: number; end: number }, text: request.idText };
+      answer(request, () => writer.frame(frame, inOrder([own, ...patches])));
+    },
+    succeed: (request, resultText) => answer(request, () => writer.line(resultLine(request.idText, resultText))),
+    fail: (request, error) => answer(request, () => writer.line(errorLine(request.idText, error))),
+    complain: (idText, error) => writer.line(errorLine(idText, error)),
+    find: (idText) => requests.get(canonicalId(idText)),
+    openRequests: () => [...requests.values(), ...nameless],
+
+    ask(frame, asked, patches) {
+      const question = noted(asked);
+      writer.frame(frame, inOrder([{ span: frame.id as { start: number; end: number }, text: question.id }, ...patches]));
+      return question;
+    },
+    askOwn(method, paramsText, asked) {
+      const question = noted(asked);
+      writer.line(requestLine(question.id, method, paramsText));
+      return question;
+    },
+    settle(idText) {
+      const question = questions.get(idText);
+      if (!question) return undefined;
+      const isWaitedFor = !question.isAnswered;
+      dropQuestion(question);
+      return isWaitedFor ? question : undefined;
+    },
+    // The newest: an id may be in use again while the editor has not yet answered the question that we have.
+    findQuestion: (leg, idText) => byAgent.get(leg)?.get(canonicalId(idText)),
+    answeredByUs(question) {
+      settled(question);
+      answeredHere.add(question);
+      // An editor that never answers them must not fill our memory; without its question, a late answer is dropped just the same.
+      const [oldest] = answeredHere;
+      if (oldest && answeredHere.size > MAX_ANSWERED_HERE) dropQuestion(oldest);
+    },
+    forget: dropQuestion,
+    questionsOf: (leg) => [...questions.values()].filter((question) => question.leg === leg),
+
+    ownRequest(method, paramsText, onAnswer) {
+      const id = String(nextQuestionId++);
+      if (onAnswer) own.set(id, onAnswer);
+      writer.line(requestLine(id, method, paramsText));
+      return id;
+    },
+    ownAnswer(idText, answer) {
+      const onAnswer = own.get(idText);
+      own.delete(idText);
+      onAnswer?.(answer);
+      return onAnswer !== undefined;
+    },
+    forgetOwn: (id) => void own.delete(id),
+    notify: (frame, patches = []) => writer.frame(frame, patches.length > 1 ? inOrder(patches) : patches),
+    line: (line) => writer.line(line),
+  };
+}

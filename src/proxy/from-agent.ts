@@ -1,0 +1,94 @@
+// Frames from an agent on their way to the editor, in the order in which they came.
+import { failure } from '../errors.ts';
+import { detach, type Frame } from '../wire/frame.ts';
+import { internString } from '../wire/intern.ts';
+import { stringAt } from '../wire/locate.ts';
+import { type AgentLeg, idTextOf } from './agent-leg.ts';
+import { lookForTools } from './confirm-tools.ts';
+import { forgetMet, track } from './find-owner.ts';
+import type { Hub } from './hub.ts';
+import { noteTakenByUs } from './lent-messages.ts';
+import { elicitationDone, putQuestion, withdraw } from './questions.ts';
+import { createSession, type Session, toPublic } from './session.ts';
+import { passUpdate } from './session-options.ts';
+import { noteToolCall } from './tool-calls.ts';
+import { kindActedOn } from './update-kind.ts';
+
+/** What is held back for one agent; beyond it frames pass, since holding back the rest would hold back the answer too. */
+const MAX_EARLY_BYTES = 16 * 1024 * 1024;
+
+export function fromAgent(hub: Hub, leg: AgentLeg, frame: Frame): void {
+  const { bytes, sessionId: span } = frame;
+  let session: Session | undefined;
+  if (span) {
+    const nativeId = internString(bytes, span);
+    session = leg.sessions.get(nativeId);
+    if (!session || session.isMet) {
+      // A question passes at once: the agent may want its answer before it answers us.
+      if (leg.openings > 0 && frame.kind === 'notification' && hold(leg, nativeId, frame)) return;
+      if (leg.ended.has(nativeId) && leg.openings === 0 && !hub.alone) return forNobody(hub, leg, frame);
+      session ??= meet(hub, leg, nativeId);
+    }
+  }
+  if (frame.kind === 'request') return putQuestion(hub, leg, session, frame);
+  if (frame.method === 'session/update') return update(hub, session, frame); // nearly all of them
+  if (frame.method === 'mcp/message' && noteTakenByUs(hub, leg, frame)) return;
+  if (hub.guard?.refusesNotification(hub, leg, session, frame)) return void hub.counters.refusedFromAgents++;
+  switch (frame.method) {
+    case '$/cancel_request':
+      return noteTakenByUs(hub, leg, frame) ? undefined : withdraw(hub, leg, frame);
+    case 'elicitation/complete':
+      return hub.editor.notify(frame, elicitationDone(hub, leg, frame));
+    default:
+      return hub.editor.notify(frame, toPublic(session, frame));
+  }
+}
+
+/** Editors drop updates of sessions they have not heard of, and agents send some before the answer that would tell. */
+function hold(leg: AgentLeg, nativeId: string, frame: Frame): boolean {
+  if (leg.earlyBytes > MAX_EARLY_BYTES) return false;
+  const held = leg.early.get(nativeId) ?? [];
+  held.push(detach(frame));
+  leg.earlyBytes += frame.end - frame.start;
+  leg.early.set(nativeId, held);
+  return true;
+}
+
+/** The editor has left the session. A question must still be answered, or its agent waits for ever. */
+function forNobody(hub: Hub, leg: AgentLeg, frame: Frame): void {
+  hub.counters.lateUpdates++;
+  const sessionId = stringAt(frame.bytes, frame.sessionId) ?? '';
+  if (frame.kind === 'request') leg.fail(idTextOf(frame), failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+}
+
+/** A session of the agent's own making (a subagent's, say): it passes, under an id no other agent's session has. */
+function meet(hub: Hub, leg: AgentLeg, nativeId: string): Session | undefined {
+  if (hub.alone && !hub.guard) return undefined;
+  const { publicId } = leg.openings > 0 ? hub.table.mint(leg.id, nativeId, undefined) : hub.table.adopt(leg.id, nativeId, undefined);
+  const session = createSession(publicId, leg, nativeId, undefined);
+  session.isMet = true;
+  session.isAgentsOwn = true;
+  forgetMet(hub, leg);
+  return track(hub, session);
+}
+
+function update(hub: Hub, session: Session | undefined, frame: Frame): void {
+  if (!session) return hub.editor.notify(frame);
+  session.isHeard = true;
+  if (session.withheldReplays > 0) {
+    hub.counters.lateUpdates++;
+    return;
+  }
+  const kind = kindActedOn(frame);
+  const isToolCall = kind === 'tool_call' || kind === 'tool_call_update';
+  if (isToolCall) {
+    noteToolCall(session, frame);
+    lookForTools(hub, session);
+  }
+  const told = hub.guard && kind === 'config_option_update' ? hub.guard.narrowed(session, frame) : frame;
+  if (hub.alone) hub.editor.notify(told, toPublic(session, told));
+  else passUpdate(hub, session, kind, told);
+  if (!hub.guard) return;
+  if (isToolCall) hub.guard.toolCall(hub, session, frame);
+  if (kind === 'current_mode_update' || kind === 'config_option_update') hub.guard.modeUpdate(hub, session, frame);
+}

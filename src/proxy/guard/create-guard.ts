@@ -1,0 +1,112 @@
+// The guard: every surface a policy has a say in, each in a file of its own.
+import { failure } from '../../errors.ts';
+import { isExposed, limitsOf } from '../../policy/settings.ts';
+import { readBody } from '../../wire/judge.ts';
+import { memberAt } from '../../wire/locate.ts';
+import { idTextOf } from '../agent-leg.ts';
+import type { Guard } from '../guard.ts';
+import type { Session } from '../session.ts';
+import type { Asking } from './asking.ts';
+import { elicitation } from './elicitation.ts';
+import { fileOrTerminal, type WaitingRequests } from './files-and-terminals.ts';
+import { type GuardDeps, recordUnread } from './judge.ts';
+import { lentCall, mayRead } from './lent-call.ts';
+import { type McpConnections, mcpCall, mcpConnect } from './mcp-call.ts';
+import { modeUpdate, narrow, refusesChange, settleMode } from './modes.ts';
+import { permission } from './permission.ts';
+import { refusesServers } from './servers.ts';
+import { isJudged } from './surfaces.ts';
+import { createKnownCalls } from './tool-calls.ts';
+import { toolCall } from './unasked.ts';
+
+export type GuardOptions = Omit<GuardDeps, 'rootOf' | 'modes'>;
+
+export function createGuard(options: GuardOptions): Guard {
+  const roots = new WeakMap<Session, { readonly cwd: string; readonly root: string }>();
+  const deps: GuardDeps = {
+    ...options,
+    modes: new WeakMap(),
+    rootOf(session) {
+      const { cwd } = session;
+      const known = roots.get(session);
+      if (cwd === undefined || known?.cwd === cwd) return known?.root;
+      try {
+        const root = options.canonical(cwd);
+        roots.set(session, { cwd, root });
+        return root;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+  const calls = createKnownCalls();
+  const waiting: WaitingRequests = new WeakMap();
+  const connections: McpConnections = new WeakMap();
+
+  /** Nearly no chunk has one, and a chunk holds many frames. */
+  let lastChunk: Buffer | undefined;
+  let hasReturns = false;
+
+  /** What sees to requests of a method; undefined for those that no policy speaks of. */
+  function surfaceFor(method: string): ((asking: Asking) => void) | undefined {
+    switch (method) {
+      case 'session/request_permission':
+        return (asking) => permission(deps, calls, asking);
+      case 'elicitation/create':
+        return (asking) => elicitation(deps, asking);
+      case 'mcp/message':
+        return (asking) => mcpCall(deps, connections, asking);
+      case 'mcp/connect':
+        return (asking) => mcpConnect(connections, asking);
+      default:
+        return isJudged(method) ? (asking) => fileOrTerminal(deps, waiting, asking) : undefined;
+    }
+  }
+
+  return {
+    question(hub, leg, session, frame, passOn) {
+      const take = surfaceFor(frame.method as string);
+      if (!take) return void passOn(frame);
+      const body = readBody(frame);
+      if (body.ok) return take({ hub, leg, session, frame, params: body.value, passOn });
+      recordUnread(deps, { hub, leg, session, surface: frame.method as string }, frame.bytes.subarray(frame.start, frame.end), body.reason);
+      if (deps.isObserving) passOn(frame);
+      else leg.fail(idTextOf(frame), failure('AMBIGUOUS', [body.reason]));
+    },
+    refusesNotification(hub, leg, session, frame) {
+      // An editor that looks at the method alone would do as it is told.
+      if (frame.method === undefined || surfaceFor(frame.method) === undefined) return false;
+      const text = frame.bytes.subarray(frame.start, frame.end);
+      recordUnread(deps, { hub, leg, session, surface: frame.method }, text, 'a request was sent as a notification');
+      return !deps.isObserving;
+    },
+    refusesReturn({ bytes, start, end }) {
+      if (bytes !== lastChunk) {
+        lastChunk = bytes;
+        hasReturns = bytes.includes(RETURN);
+      }
+      return hasReturns && !deps.isObserving && hasReturn(bytes, start, end);
+    },
+    toolCall: (hub, session, frame) => toolCall(deps, calls, hub, session, frame),
+    modeUpdate: (hub, session, frame) => modeUpdate(deps, hub, session, frame),
+    answer: (hub, leg, call, answer, then) => settleMode(deps, hub, leg, call, answer, then),
+    narrowed: (session, frame) => narrow(deps, session.leg, frame, memberAt(frame.bytes, frame.body, 'update')),
+    refusesChange: (hub, method, session, frame) => refusesChange(deps, hub, method, session, frame),
+    refusesServers: (hub, leg, paramsText) => refusesServers(deps, hub, leg, paramsText),
+    exposes: (server, tool) => isExposed(deps.current().policy, server, tool),
+    mayRead: (hub, session, file) => mayRead(deps, hub, session, file),
+    lentCall: (hub, session, request) => lentCall(deps, hub, session, request),
+    ended: (session) => deps.remembered.endSession(session.publicId),
+    get maxPendingPermissions() {
+      return deps.isObserving ? undefined : limitsOf(deps.current().policy).maxPendingPermissions;
+    },
+  };
+}
+
+const RETURN = 0x0d;
+
+/** A carriage return other than at the end of the line. JSON takes it for a space, and some readers of lines for the end of one. */
+function hasReturn(bytes: Buffer, start: number, end: number): boolean {
+  const at = bytes.indexOf(RETURN, start);
+  return at !== -1 && at < end - 1;
+}

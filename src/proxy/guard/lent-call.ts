@@ -1,0 +1,80 @@
+// Calls of the tools we lend: carried out by us, so known at first hand. Files and commands are judged as such, and by the tool's name besides.
+import { randomUUID } from 'node:crypto';
+import type { GateVerdict, ToolRequest } from '../../mcp/gate.ts';
+import type { Asked, Place } from '../../policy/asked.ts';
+import { askedMcp, askedPathUse, askedTerminal } from '../../policy/surfaces.ts';
+import type { Hub } from '../hub.ts';
+import type { Session } from '../session.ts';
+import { titleOf } from '../tool-gate.ts';
+import { askEditor } from './ask-editor.ts';
+import { type GuardDeps, judge, type Matter, record } from './judge.ts';
+
+const KINDS = { read: 'read', write: 'edit', execute: 'execute', ask: 'other', delegate: 'other', foreign: 'other' } as const;
+
+export async function lentCall(deps: GuardDeps, hub: Hub, session: Session, request: ToolRequest): Promise<GateVerdict> {
+  const { leg } = session;
+  const about = { hub, leg, session, surface: 'tools/call' };
+  const { server, tool, args } = request;
+  const text = JSON.stringify({ server, tool, args });
+  const byName = judge(deps, about, text, (place) => askedMcp(place, { server, tool, args }));
+  // Whoever names the tool in order to refuse it means it, whatever it is called with.
+  const firstHand = byName.verdict === 'deny' ? undefined : firstHandOf(request);
+  const matter = firstHand ? judge(deps, about, text, firstHand) : byName;
+  if (deps.isObserving) {
+    record(deps, matter, 'passed');
+    return { allow: true };
+  }
+  // To ask whether the user may be asked, or whether the session may know its own name, would be absurd, unless a rule wants it.
+  const isHarmless = !firstHand && (request.effect === 'ask' || request.effect === 'read');
+  if (matter.verdict === 'ask' && isHarmless && matter.decision.rule === undefined)
+    return record(deps, matter, 'passed', matter.by, 'allow') ? { allow: true } : NOT_WRITTEN;
+  if (matter.verdict === 'allow') return record(deps, matter, 'passed') ? allowed(matter) : NOT_WRITTEN;
+  if (matter.verdict === 'deny') {
+    record(deps, matter, 'refused');
+    return { allow: false, reason: `denied by policy: ${matter.decision.why}` };
+  }
+  const shown = { title: titleOf(request), kind: KINDS[request.effect], rawInput: args };
+  return new Promise((resolve) => {
+    askEditor(deps, matter, session, JSON.stringify(`lent-${randomUUID()}`), shown, (reply) =>
+      resolve(reply === 'allowed' ? allowed(matter) : { allow: false, reason: 'the user did not allow it' }),
+    );
+  });
+}
+
+const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be written down, so it is not carried out' };
+
+/** With the place that was judged: what is opened must be that very one. */
+function allowed({ asked }: Matter): GateVerdict {
+  const judged = asked.action === 'mcp' || asked.action === 'execute' ? undefined : asked.paths[0]?.path;
+  return { allow: true, ...(judged !== undefined && { judged }) };
+}
+
+/** Undefined for a tool of which nothing but its name and arguments is known. */
+function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Asked) | undefined {
+  if (server !== 'switchboard') return undefined;
+  const path = typeof args.path === 'string' ? args.path : '.';
+  switch (tool) {
+    case 'read_file':
+      return (place) => askedPathUse(place, 'read', path);
+    case 'list_directory':
+    case 'search_files':
+      return (place) => askedPathUse(place, 'search', path);
+    case 'write_file':
+    case 'edit_file':
+      return (place) => askedPathUse(place, 'edit', path);
+    case 'run_command': {
+      const words = Array.isArray(args.args) ? args.args.map(String) : [];
+      const cwd = typeof args.cwd === 'string' ? args.cwd : undefined;
+      return (place) => askedTerminal(place, { command: String(args.command), args: words, cwd });
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Not written down for each file: what is, is the search. Observing, nothing is withheld. */
+export function mayRead(deps: GuardDeps, hub: Hub, session: Session, file: string): boolean {
+  if (deps.isObserving) return true;
+  const about = { hub, leg: session.leg, session, surface: 'tools/call' };
+  return judge(deps, about, file, (place) => askedPathUse(place, 'read', file)).verdict === 'allow';
+}

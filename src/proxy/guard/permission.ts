@@ -1,0 +1,116 @@
+// session/request_permission: what the policy settles never reaches the editor; what it leaves open goes there as the agent wrote it.
+import type { Place } from '../../policy/asked.ts';
+import { askedPermission } from '../../policy/extract/permission.ts';
+import { onceInstead, optionToAllow, optionToDeny, type PermissionOption, readOptions } from '../../policy/permission-options.ts';
+import { detach, type Frame } from '../../wire/frame.ts';
+import { elements, memberAt, stringAt } from '../../wire/locate.ts';
+import type { Patch } from '../../wire/writer.ts';
+import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
+import { type GuardDeps, judge, kept, type Matter, record } from './judge.ts';
+import { isRefusedMode } from './modes.ts';
+import { chosenIn, denyInTime } from './outcome.ts';
+import { remember } from './remember.ts';
+import type { KnownCalls } from './tool-calls.ts';
+
+const CANCELLED = '{"outcome":{"outcome":"cancelled"}}';
+const selected = ({ optionId }: PermissionOption): string => JSON.stringify({ outcome: { outcome: 'selected', optionId } });
+
+export function permission(deps: GuardDeps, calls: KnownCalls, asking: Asking): void {
+  const { leg, session, frame } = asking;
+  const { toolCall, options: offered } = paramsOf(asking);
+  const { toolCallId } = (toolCall ?? {}) as { toolCallId?: unknown };
+  const known = session && typeof toolCallId === 'string' ? calls.asked(session, toolCallId) : undefined;
+  const ask = (place: Place) => askedPermission(place, asking.params, known?.call);
+  const matter = judge(deps, surfaceOf(asking), textOf(asking), ask);
+  if (deps.isObserving) {
+    record(deps, matter, 'passed');
+    asking.passOn(frame);
+    return;
+  }
+  const options = readOptions(offered).filter(({ optionId }) => !isRefusedMode(deps, leg, optionId));
+  const answered = (isAllowed: boolean) => {
+    if (known) known.answer = isAllowed ? 'allow' : 'deny';
+  };
+  const toAllow = matter.verdict === 'allow' ? optionToAllow(options) : undefined;
+  if (toAllow && record(deps, matter, toAllow.optionId)) {
+    answered(true);
+    return leg.succeed(idOf(asking), selected(toAllow));
+  }
+  if (matter.verdict === 'deny') {
+    answered(false);
+    return denied(deps, matter, idOf(asking), options);
+  }
+  const open = kept(matter);
+  const waiting = { ...asking, frame: detach(frame) };
+  askUser(deps, open, waiting, options, { again: () => judge(deps, surfaceOf(waiting), open.request, ask), answered });
+}
+
+function denied(deps: GuardDeps, matter: Matter, idText: string, options: readonly PermissionOption[], by = matter.by): void {
+  const option = optionToDeny(options);
+  record(deps, matter, option?.optionId ?? 'cancelled', by, 'deny');
+  matter.leg.succeed(idText, option ? selected(option) : CANCELLED);
+}
+
+type Then = {
+  /** The matter as it stands when the answer comes: the policy may have changed, or what a path leads to. */
+  readonly again: () => Matter;
+  readonly answered: (isAllowed: boolean) => void;
+};
+
+function askUser(deps: GuardDeps, matter: Matter, asking: Asking, options: readonly PermissionOption[], { again, answered }: Then): void {
+  const { hub, leg } = matter;
+  const idText = idOf(asking);
+  const cancelled = () => {
+    answered(false);
+    record(deps, matter, 'cancelled', 'user', 'ask');
+    leg.succeed(idText, CANCELLED);
+  };
+  let callOff = () => {};
+  const question = asking.passOn(asking.frame, {
+    patches: offering(asking.frame, options),
+    onSettled: () => callOff(),
+    onCancel: cancelled,
+    onAnswer(answer) {
+      // The editor could not ask, and says so in its own words.
+      if (answer.outcome !== 'result') {
+        answered(false);
+        record(deps, matter, 'an error of the editor', 'user', 'ask');
+        return false;
+      }
+      const chosen = chosenIn(answer, options);
+      if (chosen) userChose(chosen);
+      else cancelled();
+      return true;
+    },
+  });
+  if (!question) return void record(deps, matter, 'refused: too many questions are open', 'policy', 'deny');
+  callOff = denyInTime(deps, hub, question, () => {
+    answered(false);
+    denied(deps, matter, idText, options, 'timeout');
+  });
+
+  function userChose(chosen: PermissionOption): void {
+    const isYes = chosen.kind.startsWith('allow');
+    const now = isYes ? again() : matter;
+    if (now.verdict === 'deny') {
+      answered(false);
+      return denied(deps, now, idText, options);
+    }
+    answered(isYes);
+    remember(deps, matter, chosen.kind);
+    const instead = onceInstead(options, chosen);
+    record(deps, matter, instead.optionId, 'user', 'ask');
+    leg.succeed(idText, selected(instead));
+  }
+}
+
+/** Options that lead to a refused mode are not even shown. */
+function offering(frame: Frame, options: readonly PermissionOption[]): Patch[] {
+  const { bytes } = frame;
+  const list = memberAt(bytes, frame.body, 'options');
+  if (!list) return [];
+  const all = elements(bytes, list.start);
+  const shown = all.filter((span) => options.some(({ optionId }) => optionId === stringAt(bytes, memberAt(bytes, span, 'optionId'))));
+  if (shown.length === all.length) return [];
+  return [{ span: list, text: `[${shown.map(({ start, end }) => bytes.toString('utf8', start, end)).join(',')}]` }];
+}

@@ -1,0 +1,69 @@
+// What the steps of one connection share. A connection is an object: nothing here is global, so one process can serve many editors.
+import type { Choice } from '../router/choose-agent.ts';
+import type { SessionTable } from '../router/session-table.ts';
+import type { CapabilityCache } from '../store/capability-cache.ts';
+import type { SessionLog } from '../store/session-log.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import type { AgentLeg } from './agent-leg.ts';
+import type { Aliases } from './aliases.ts';
+import type { Clock } from './clock.ts';
+import type { EditorLeg } from './editor-leg.ts';
+import type { Guard } from './guard.ts';
+import type { Lending } from './lend.ts';
+import type { Session } from './session.ts';
+
+/** What went by without an answer or a reader; kept so that nothing disappears unseen. */
+export type Counters = { strayAnswers: number; refusedFromAgents: number; refusedFromEditor: number; lateUpdates: number; unsaid: number };
+
+/** The editor's params of initialize, fit for agents. */
+export type Greeting = {
+  readonly paramsText: string;
+  /** As agents hear of them. */
+  readonly clientCapabilities: unknown;
+  /** Methods of the editor's that we answer, because it cannot. */
+  readonly served: ReadonlySet<string>;
+};
+
+export type Hub = {
+  /** One agent: we are as good as not there. */
+  readonly alone: AgentLeg | undefined;
+  readonly agents: ReadonlyMap<string, AgentLeg>;
+  /** Further processes of agents that have one for each session. */
+  readonly isolated: Set<AgentLeg>;
+  /** Those of them that are ending. */
+  readonly leaving: Set<AgentLeg>;
+  /** Makes such a one. */
+  readonly anotherLeg: (leg: AgentLeg) => AgentLeg;
+  readonly choice: Choice;
+  /** `default_agent` was named in the configuration, and not only the first listed. */
+  readonly hasExplicitDefault: boolean;
+  readonly editor: EditorLeg;
+  readonly table: SessionTable;
+  /** Sessions of this connection by their public ids. */
+  readonly sessions: Map<string, Session>;
+  /** Which agent's terminal, elicitation or MCP request a name of the editor's side is. */
+  readonly terminals: Map<string, { readonly leg: AgentLeg; readonly sessionId: string | undefined }>;
+  readonly elicitations: Aliases;
+  readonly mcpRequests: Aliases;
+  /** The tools we lend to agents; undefined when none are. */
+  readonly lending: Lending | undefined;
+  readonly log: SessionLog;
+  readonly cache: CapabilityCache;
+  readonly clock: Clock;
+  readonly counters: Counters;
+  readonly version: string;
+  /** Only when there is a policy. */
+  readonly guard: Guard | undefined;
+  readonly initializeWaitMs: number;
+  readonly maxQueueBytes: number;
+  /** Files and terminals of our own, for an editor that has none; undefined when they are not wanted. */
+  readonly workspace: Workspace | undefined;
+  /** Undefined before it came. */
+  greeting: Greeting | undefined;
+  /** Words for people. */
+  readonly notice: (text: string) => void;
+};
+
+/** How agents are shown in a list of choices. */
+export const agentTitles = (hub: Hub): { readonly name: string; readonly title: string }[] =>
+  [...hub.agents.values()].map(({ name, title }) => ({ name, title }));

@@ -1,0 +1,123 @@
+// One answer for all agents: at once from what they said the last time, else after asking them all together.
+import { type Handshake, parseHandshake } from '../agents/handshake.ts';
+import { failure } from '../errors.ts';
+import { repointed } from '../router/auth-methods.ts';
+import { type Answered, BASELINE, mergeInitialize } from '../router/capabilities.ts';
+import { capabilityKey } from '../store/capability-cache.ts';
+import type { Frame } from '../wire/frame.ts';
+import { readBody } from '../wire/judge.ts';
+import { memberAt } from '../wire/locate.ts';
+import type { AgentLeg } from './agent-leg.ts';
+import type { OpenRequest } from './editor-leg.ts';
+import { agentTitles, type Greeting, type Hub } from './hub.ts';
+import { withWorkspace } from './serve-workspace.ts';
+
+/** Calls `greeted` once the editor has its answer. */
+export function initialize(hub: Hub, request: OpenRequest, frame: Frame, greeted: () => void): void {
+  const params = readBody(frame);
+  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
+  hub.greeting ??= withWorkspace(hub.workspace, forAgents(frame, params.value));
+  let callOff = () => {};
+  const answer = () => {
+    if (request.isAnswered) return;
+    callOff();
+    hub.editor.succeed(request, hub.alone ? aloneAnswer(hub, hub.alone) : severalAnswer(hub));
+    greeted();
+    // The answer leaves first: to start a process takes longer than everything before it.
+    queueMicrotask(() => (hub.alone ?? hub.agents.get(hub.choice.defaultAgent))?.start());
+  };
+  const unknown = [...hub.agents.values()].filter((leg) => !recallHandshake(hub, leg));
+  if (unknown.length === 0) return answer();
+  let open = unknown.length;
+  const one = () => {
+    if (--open === 0) answer();
+  };
+  for (const leg of unknown) leg.whenReady(one, one);
+  // One agent may take as long as it would without us; several must not wait for the slowest.
+  if (!hub.alone) {
+    callOff = hub.clock.after(hub.initializeWaitMs, () => {
+      for (const leg of unknown) if (leg.isStarted && !leg.handshake) keepHandshake(hub, leg, undefined);
+      answer();
+    });
+  }
+}
+
+/** Agents are asked for version 1 whatever the editor asked for; the rest of its params are its own words. */
+function forAgents(frame: Frame, params: unknown): Omit<Greeting, 'served'> {
+  const { protocolVersion, clientCapabilities, capabilities, info, clientInfo } = (params ?? {}) as Record<string, unknown>;
+  const isV2 = typeof protocolVersion === 'number' && protocolVersion > 1 && clientCapabilities === undefined && capabilities !== undefined;
+  if (isV2) {
+    const downgraded = downgrade(capabilities as Record<string, unknown>);
+    return {
+      paramsText: JSON.stringify({ protocolVersion: 1, clientCapabilities: downgraded, clientInfo: clientInfo ?? info }),
+      clientCapabilities: downgraded,
+    };
+  }
+  const { bytes, body } = frame;
+  const version = memberAt(bytes, body, 'protocolVersion');
+  if (!body || !version) return { paramsText: '{"protocolVersion":1}', clientCapabilities };
+  return {
+    paramsText: `${bytes.toString('utf8', body.start, version.start)}1${bytes.toString('utf8', version.end, body.end)}`,
+    clientCapabilities,
+  };
+}
+
+/** What a client of the v2 draft can do, in the words of version 1: it has no fs and no terminal of its own. */
+function downgrade(capabilities: Record<string, unknown>): Record<string, unknown> {
+  const auth = capabilities.auth as { terminal?: unknown } | undefined;
+  return {
+    fs: { readTextFile: false, writeTextFile: false },
+    terminal: false,
+    session: { configOptions: { boolean: {} } },
+    plan: {},
+    ...(auth?.terminal !== undefined && { auth: { terminal: auth.terminal !== null && auth.terminal !== false } }),
+    ...(capabilities.elicitation !== undefined && { elicitation: capabilities.elicitation }),
+  };
+}
+
+function aloneAnswer(hub: Hub, leg: AgentLeg): string {
+  if (!leg.handshake) return JSON.stringify({ ...mergeInitialize([], hub), agentCapabilities: BASELINE.agentCapabilities });
+  const { text, result } = leg.handshake;
+  if (!result.authMethods?.some(({ type }) => type === 'terminal')) return text;
+  return JSON.stringify({ ...result, authMethods: result.authMethods.map((method) => repointed(leg.name, method)) });
+}
+
+function severalAnswer(hub: Hub): string {
+  const titles = new Map(agentTitles(hub).map(({ name, title }) => [name, title]));
+  return JSON.stringify(
+    mergeInitialize(
+      answeredAgents(hub).map((agent) => ({ ...agent, title: titles.get(agent.name) ?? agent.name })),
+      hub,
+    ),
+  );
+}
+
+/** The agents that can be used, as far as is known: one that failed to start promises nothing and spoils nothing. */
+export function answeredAgents(hub: Hub): readonly Answered[] {
+  return [...hub.agents.values()].flatMap(({ name, title, handshake, isStarted }) => {
+    if (handshake) return [{ name, title, result: handshake.result }];
+    return isStarted ? [{ name, title, result: BASELINE }] : [];
+  });
+}
+
+const keyOf = (hub: Hub, leg: AgentLeg): string => capabilityKey(leg.spec, hub.greeting?.clientCapabilities);
+
+function recallHandshake(hub: Hub, leg: AgentLeg): boolean {
+  if (leg.handshake) return true;
+  const cached = hub.cache.find(keyOf(hub, leg));
+  // A lone agent that was once too late is asked again: nobody else is kept waiting for it.
+  if (!cached || (hub.alone && cached.text === undefined)) return false;
+  const handshake = cached.text === undefined ? { result: BASELINE, text: JSON.stringify(BASELINE) } : parseHandshake(cached.text);
+  if (!handshake) return false;
+  leg.handshake = handshake;
+  return true;
+}
+
+/** What an agent has answered now; `undefined` for one that was too late, so that the next editor need not wait for it again. */
+export function keepHandshake(hub: Hub, leg: AgentLeg, handshake: Handshake | undefined): void {
+  const key = keyOf(hub, leg);
+  const before = hub.cache.find(key);
+  if (before && handshake && before.text !== undefined && before.text !== handshake.text)
+    hub.notice(`agent "${leg.name}" has changed its capabilities; editors see them from the next start on`);
+  hub.cache.keep(key, { agent: leg.name, version: handshake?.result.agentInfo?.version, text: handshake?.text });
+}

@@ -1,0 +1,160 @@
+// session/load and session/resume: how the editor comes back to a session.
+import path from 'node:path';
+import { failure, ProxyError } from '../errors.ts';
+import { type WayBack, waysBack } from '../router/ways-back.ts';
+import { detach, type Frame, textOf } from '../wire/frame.ts';
+import { memberAt, stringAt } from '../wire/locate.ts';
+import type { Patch } from '../wire/writer.ts';
+import type { AgentLeg } from './agent-leg.ts';
+import { release } from './early-frames.ts';
+import type { OpenRequest } from './editor-leg.ts';
+import { isTracked, probe, track, untrack } from './find-owner.ts';
+import type { Hub } from './hub.ts';
+import { legForSession } from './isolation.ts';
+import { lend } from './lend.ts';
+import { lacking, missingFor, noteServers, record } from './open-params.ts';
+import { openedPatches } from './open-session.ts';
+import { errorPatches, isAuthRequired } from './pass-answer.ts';
+import { rootsFor } from './serve-workspace.ts';
+import { createSession, type Session, toNative, withholdReplay } from './session.ts';
+import { announceCommand } from './session-options.ts';
+
+/** Of a session whose owner is known. Prompts wait behind it; a replay passes at once. */
+export function loadSession(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  loadAt(hub, request, session, detach(frame), {
+    failed: (error) => hub.editor.fail(request, error),
+    refused: (answer) => hub.editor.pass(request, answer, errorPatches(hub, session.leg, answer, session)),
+  });
+}
+
+type Otherwise = { readonly failed: (error: ProxyError) => void; readonly refused: (answer: Frame) => void };
+
+function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, otherwise: Otherwise): void {
+  const { leg } = session;
+  const params = frame.body && textOf(frame.bytes, frame.body);
+  const roots = rootsFor(hub, params);
+  session.isMet = false; // the editor knows it, whoever spoke of it first
+  release(hub, leg, session.nativeId); // what was held while nobody knew whose it was comes first
+  session.toAgent.hold(request);
+  session.isLoading = true;
+  let replayed = () => {};
+  const over = (then: () => void) => {
+    session.isLoading = false;
+    replayed();
+    then();
+    session.toAgent.release();
+  };
+  /** One that did not come back is not kept, unless it was in use before. */
+  const lost = (then: () => void) =>
+    over(() => {
+      if (session.openParams !== undefined) return then();
+      if (session.isAgentsOwn) session.isMet = true;
+      else {
+        untrack(hub, session);
+        leg.ended.delete(session.nativeId); // it was never left, since it was never there
+      }
+      then();
+    });
+  const failed = (error: ProxyError) => lost(() => otherwise.failed(error));
+  leg.whenReady(() => {
+    if (request.isAnswered) return failed(failure('CANCELLED', [request.method])); // closed or taken back before it could be sent
+    const problem = (hub.alone ? undefined : whyNot(request, session, frame, params)) ?? hub.guard?.refusesServers(hub, leg, params);
+    if (problem) return failed(problem);
+    noteServers(leg, params);
+    session.roots ??= roots;
+    send(hub.alone ? [request.method] : waysBack(leg.handshake?.result, request.method as WayBack));
+  }, failed);
+
+  function send([method = request.method, ...others]: readonly string[]): void {
+    // A resume by way of load: the replay is not what was asked for.
+    replayed = method === request.method ? () => {} : withholdReplay(session);
+    lend(hub, leg, (loan) => {
+      leg.forward(frame, (mine) => [...toNative(session, mine), ...renamed(mine, method), ...loan.patches(mine, request.method)], {
+        method,
+        request,
+        session,
+        onFail(error) {
+          loan.revoke();
+          failed(error);
+        },
+        onAnswer(answer) {
+          if (answer.outcome === 'error') {
+            loan.revoke();
+            const isFinal = others.length === 0 || request.isAnswered || isAuthRequired(answer);
+            return isFinal ? lost(() => otherwise.refused(answer)) : send(others);
+          }
+          over(() => {
+            // Closed meanwhile, behind the load: whoever has its id now, it is not open.
+            if (!isTracked(hub, session)) return loan.revoke();
+            release(hub, leg, session.nativeId);
+            session.isStarted = true;
+            session.isLost = false;
+            session.openParams = params;
+            session.roots = roots ?? session.roots;
+            remember(hub, session, frame);
+            hub.editor.pass(request, answer, openedPatches(hub, session, answer));
+            if (!hub.alone) announceCommand(hub, session);
+            loan.bind(session);
+          });
+        },
+      });
+    });
+  }
+}
+
+function whyNot(request: OpenRequest, session: Session, frame: Frame, params: string | undefined): ProxyError | undefined {
+  const { leg, publicId: sessionId } = session;
+  const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
+  if (cwd !== undefined && !path.isAbsolute(cwd)) return failure('CWD_RELATIVE', [request.method]);
+  const missing = missingFor(leg, params);
+  if (missing) return lacking(request, leg, missing);
+  if (waysBack(leg.handshake?.result, request.method as WayBack).length > 0) return undefined;
+  return failure('SESSION_NOT_LOADABLE', [sessionId, leg.name, request.method], { sessionId, agent: leg.name });
+}
+
+function renamed(frame: Frame, method: string): Patch[] {
+  if (frame.method === method) return [];
+  let at = frame.start;
+  while (frame.bytes[at] !== 0x7b) at++;
+  const span = memberAt(frame.bytes, { start: at, end: frame.end }, 'method');
+  return span ? [{ span, text: JSON.stringify(method) }] : [];
+}
+
+/** A session of before is in use again, perhaps from another folder, perhaps for the first time through us. */
+function remember(hub: Hub, session: Session, frame: Frame): void {
+  session.cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
+  const { publicId, nativeId, leg, cwd } = session;
+  hub.table.remember({ publicId, agent: leg.id, nativeId, cwd });
+  hub.table.revive(publicId);
+  if (hub.log.records().get(publicId)?.agent !== leg.name) record(hub, session);
+}
+
+/** Of an id that nobody here has heard of: ask the agents, then try those that can only be tried. */
+export function loadUnknown(hub: Hub, request: OpenRequest, sessionId: string, frame: Frame): void {
+  const owned = detach(frame);
+  probe(hub, sessionId, ({ owner, candidates }) => {
+    if (request.isAnswered) return; // taken back meanwhile
+    if (owner instanceof ProxyError) return hub.editor.fail(request, owner);
+    if (owner) return loadInTurn(hub, request, owner, owned);
+    const next = ([leg, ...others]: readonly AgentLeg[]): void => {
+      if (request.isAnswered) return;
+      // Its own session of that id is in use under another name, so it is not the one that is meant.
+      if (leg?.sessions.has(sessionId)) return next(others);
+      // Another agent may have opened a session of that id meanwhile, and then it is that one.
+      const opened = hub.sessions.get(sessionId);
+      if (opened) return loadInTurn(hub, request, opened, owned);
+      if (!leg) return hub.editor.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+      const session = track(hub, createSession(sessionId, legForSession(hub, leg), sessionId, undefined));
+      const onwards = () => next(others);
+      loadAt(hub, request, session, owned, { failed: onwards, refused: onwards });
+    };
+    next(candidates);
+  });
+}
+
+function loadInTurn(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  if (!session.toAgent.isHeld) return loadSession(hub, request, session, frame);
+  const run = () =>
+    isTracked(hub, session) ? loadInTurn(hub, request, session, frame) : loadUnknown(hub, request, session.publicId, frame);
+  session.toAgent.wait({ request, run });
+}

@@ -1,0 +1,167 @@
+// Requests of agents that the editor answers: put to it, taken back, answered.
+import { failure } from '../errors.ts';
+import { type Frame, textOf } from '../wire/frame.ts';
+import { memberAt, stringAt } from '../wire/locate.ts';
+import type { Patch } from '../wire/writer.ts';
+import { type AgentLeg, idTextOf } from './agent-leg.ts';
+import type { NewQuestion, Question } from './editor-leg.ts';
+import type { PassOn } from './guard.ts';
+import type { Hub } from './hub.ts';
+import { takenByUs } from './lent-messages.ts';
+import { notificationLine } from './lines.ts';
+import { mcpMessage } from './mcp-requests.ts';
+import { isServed, serveWorkspace, withdrawServed } from './serve-workspace.ts';
+import { type Session, toPublic } from './session.ts';
+
+/** Per session: more than any person can attend to, few enough for the editor to bear. */
+const MAX_PERMISSIONS = 32;
+const MAX_TERMINALS = 64;
+
+/** Puts the question at hand to the editor, with these changes. */
+export type Put = (patches: readonly Patch[], more?: Partial<Pick<Question, 'onAnswer' | 'onSettled' | 'session'>>) => void;
+
+/** To the editor, or to our own workspace in its place, unless it is for our own server or a policy settles it first. */
+export function putQuestion(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame): void {
+  const idText = idTextOf(frame);
+  const before = hub.editor.findQuestion(leg, idText);
+  if (before && !before.isAnswered) return leg.fail(idText, failure('ID_IN_USE', [idText]));
+  if (hub.lending && takenByUs(hub, leg, frame)) return;
+  if (hub.guard) hub.guard.question(hub, leg, session, frame, (mine, more) => passOn(hub, leg, session, mine, more));
+  else passOn(hub, leg, session, frame);
+}
+
+function passOn(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, guard?: Parameters<PassOn>[1]): Question | undefined {
+  if (isServed(hub, frame.method)) {
+    serveWorkspace(hub, leg, session, frame, guard?.judged);
+    return undefined;
+  }
+  const idText = idTextOf(frame);
+  let question: Question | undefined;
+  const put: Put = (patches, more) => {
+    const asked: NewQuestion = {
+      idText,
+      method: frame.method as string,
+      leg,
+      session: more?.session ?? session,
+      onAnswer: guard?.onAnswer ?? more?.onAnswer,
+      onCancel: guard?.onCancel,
+      onSettled: guard?.onSettled ?? more?.onSettled,
+    };
+    question = hub.editor.ask(frame, asked, [...toPublic(session, frame), ...(guard?.patches ?? []), ...patches]);
+  };
+  toEditor(hub, leg, session, frame, put);
+  return question;
+}
+
+function toEditor(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, put: Put): void {
+  const idText = idTextOf(frame);
+  const most = Math.min(MAX_PERMISSIONS, hub.guard?.maxPendingPermissions ?? MAX_PERMISSIONS);
+  switch (frame.method) {
+    case 'session/request_permission':
+      if (session && openQuestions(session, 'session/request_permission') >= most)
+        return leg.fail(idText, failure('TOO_MANY_OPEN', ['permission questions', most]));
+      return put([]);
+    case 'terminal/create':
+      if (session && session.terminals.size + openQuestions(session, 'terminal/create') >= MAX_TERMINALS)
+        return leg.fail(idText, failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]));
+      return put([], { onAnswer: (answer) => noteTerminal(hub, leg, session, answer) });
+    case 'terminal/output':
+    case 'terminal/wait_for_exit':
+    case 'terminal/kill':
+    case 'terminal/release':
+      return terminal(hub, leg, session, frame, put);
+    case 'elicitation/create':
+      return elicitation(hub, leg, frame, put);
+    case 'mcp/message':
+      return mcpMessage(hub, leg, frame, put);
+    default:
+      return put([]);
+  }
+}
+
+function openQuestions(session: Session, method: string): number {
+  let count = 0;
+  for (const asked of session.questions) if (asked.method === method) count++;
+  return count;
+}
+
+function noteTerminal(hub: Hub, leg: AgentLeg, session: Session | undefined, answer: Frame): boolean {
+  const terminalId = answer.outcome === 'result' ? stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'terminalId')) : undefined;
+  if (terminalId === undefined) return false;
+  hub.terminals.set(terminalId, { leg, sessionId: session?.publicId });
+  session?.terminals.add(terminalId);
+  return false;
+}
+
+/** The editor tells terminals apart by id alone: without this, one agent could read another's. */
+function terminal(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, put: Put): void {
+  const terminalId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'terminalId')) ?? '';
+  const owner = hub.terminals.get(terminalId);
+  // With one agent, an id that we have not seen made is the editor's to judge.
+  const isOwn = owner ? owner.leg === leg && owner.sessionId === session?.publicId : hub.alone !== undefined;
+  if (!isOwn) return leg.fail(idTextOf(frame), failure('TERMINAL_FOREIGN', [terminalId]));
+  if (frame.method === 'terminal/release') {
+    hub.terminals.delete(terminalId);
+    session?.terminals.delete(terminalId);
+  }
+  put([]);
+}
+
+/** May speak of a request of the editor's, by the id the agent saw, and brings an id of its own that another agent may use too. */
+function elicitation(hub: Hub, leg: AgentLeg, frame: Frame, put: Put): void {
+  const { bytes, body } = frame;
+  const patches: Patch[] = [];
+  const about = memberAt(bytes, body, 'requestId');
+  const request = about && leg.findCall(textOf(bytes, about))?.request;
+  if (about) {
+    // About a request of ours, or none at all: nobody is there to be asked.
+    if (!request) return leg.succeed(idTextOf(frame), '{"action":"cancel"}');
+    patches.push({ span: about, text: request.idText });
+  }
+  const named = memberAt(bytes, body, 'elicitationId');
+  const name = stringAt(bytes, named);
+  if (named && name !== undefined) {
+    const publicName = hub.elicitations.claim(leg, name);
+    if (publicName !== name) patches.push({ span: named, text: JSON.stringify(publicName) });
+  }
+  put(patches, request?.session && { session: request.session });
+}
+
+export function elicitationDone(hub: Hub, leg: AgentLeg, frame: Frame): Patch[] {
+  const named = memberAt(frame.bytes, frame.body, 'elicitationId');
+  const name = stringAt(frame.bytes, named);
+  const publicName = name === undefined ? undefined : hub.elicitations.publicName(leg, name);
+  if (!named || publicName === undefined) return [];
+  hub.elicitations.release(publicName);
+  return publicName === name ? [] : [{ span: named, text: JSON.stringify(publicName) }];
+}
+
+/** The agent takes a question back; the editor knows it by another id, and still answers it. */
+export function withdraw(hub: Hub, leg: AgentLeg, frame: Frame): void {
+  const span = memberAt(frame.bytes, frame.body, 'requestId');
+  const asked = span && hub.editor.findQuestion(leg, textOf(frame.bytes, span));
+  if (span && asked) hub.editor.notify(frame, [{ span, text: asked.id }]);
+  else if (!withdrawServed(leg, frame)) hub.counters.strayAnswers++;
+}
+
+/** The agent is gone: nobody waits for the answers to its questions any more. */
+export function withdrawAll(hub: Hub, leg: AgentLeg): void {
+  hub.elicitations.releaseAll(leg);
+  for (const asked of hub.editor.questionsOf(leg)) {
+    hub.editor.forget(asked);
+    hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${asked.id}}`));
+  }
+}
+
+export function answerFromEditor(hub: Hub, frame: Frame): void {
+  if (hub.editor.ownAnswer(idTextOf(frame), frame)) return;
+  const asked = hub.editor.settle(idTextOf(frame));
+  if (!asked) {
+    hub.counters.strayAnswers++;
+    return;
+  }
+  if (asked.session) asked.session.isHeard = true; // the agent's time begins anew
+  if (asked.onAnswer?.(frame)) return;
+  if (frame.outcome === 'unclear') asked.leg.fail(asked.idText, failure('ANSWER_UNCLEAR', ['the editor', asked.method]));
+  else asked.leg.answer(frame, asked.idText);
+}

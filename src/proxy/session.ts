@@ -1,0 +1,122 @@
+// A session as this connection knows it: whose it is, what is open on it, and what waits.
+import { type AgentOptions, NO_OPTIONS } from '../router/config-options.ts';
+import type { Frame } from '../wire/frame.ts';
+import { stringAt } from '../wire/locate.ts';
+import type { Patch } from '../wire/writer.ts';
+import type { Roots } from '../workspace/roots.ts';
+import type { AgentLeg } from './agent-leg.ts';
+import type { OpenRequest, Question } from './editor-leg.ts';
+import { createLane, type Lane } from './lane.ts';
+import { LazySet } from './lazy-set.ts';
+import type { Loan } from './lend.ts';
+import type { Serving } from './serve-workspace.ts';
+
+export type Session = {
+  readonly publicId: string;
+  leg: AgentLeg;
+  nativeId: string;
+  cwd: string | undefined;
+  /** The agent has spoken of it before the editor was told of it. */
+  isMet: boolean;
+  /** So it began: it is there even when the editor cannot load it. */
+  isAgentsOwn: boolean;
+  /** A prompt or a load has been seen: the agent cannot change any more. */
+  isStarted: boolean;
+  /** The `params` it was opened with, to open it again: at another agent, or at this one after a crash. */
+  openParams: string | undefined;
+  /** Its agent has died since; the next request brings it back. */
+  isLost: boolean;
+  /** Something has come from the agent since the last look. */
+  isHeard: boolean;
+  /** Somebody looks whether it is, and since when it has not been. */
+  isWatched: boolean;
+  quietSinceMs: number;
+  /** Tool calls that have begun and not ended. */
+  readonly toolCalls: LazySet<string>;
+  readonly terminals: LazySet<string>;
+  /** Where files and terminals of our own may reach; undefined when there are none. */
+  roots: Roots | undefined;
+  /** Requests of the agent that we answer ourselves. */
+  readonly serving: LazySet<Serving>;
+  /** The tools it was lent, the terminals opened for them, and those of them the user has allowed for good. */
+  loan: Loan | undefined;
+  readonly lentTerminals: LazySet<string>;
+  readonly allowedTools: LazySet<string>;
+  options: AgentOptions;
+  /** The agent has sent its commands, with ours among them. */
+  hasCommands: boolean;
+  /** One of them is called like ours, and then it is the agent's. */
+  hasAgentCommand: boolean;
+  /** It is being loaded: what the agent tells of it is long over. */
+  isLoading: boolean;
+  /** How many loads are under way whose replay nobody asked to see. */
+  withheldReplays: number;
+  /** Held while the agent is being changed or the session is being loaded. */
+  readonly toAgent: Lane;
+  /** Held while the session is being closed or deleted: what comes behind that finds out anew whose session it is. */
+  readonly afterEnd: Lane;
+  /** Prompts that wait for the agent's answer. */
+  readonly turns: LazySet<OpenRequest>;
+  /** Requests of the agent that wait for the editor's answer. */
+  readonly questions: LazySet<Question>;
+};
+
+export function createSession(publicId: string, leg: AgentLeg, nativeId: string, cwd: string | undefined): Session {
+  return {
+    publicId,
+    leg,
+    nativeId,
+    cwd,
+    isMet: false,
+    isAgentsOwn: false,
+    isStarted: true,
+    openParams: undefined,
+    isLost: false,
+    isHeard: false,
+    isWatched: false,
+    quietSinceMs: 0,
+    toolCalls: new LazySet(),
+    terminals: new LazySet(),
+    roots: undefined,
+    serving: new LazySet(),
+    loan: undefined,
+    lentTerminals: new LazySet(),
+    allowedTools: new LazySet(),
+    options: NO_OPTIONS,
+    hasCommands: false,
+    hasAgentCommand: false,
+    isLoading: false,
+    withheldReplays: 0,
+    toAgent: createLane(),
+    afterEnd: createLane(),
+    turns: new LazySet(),
+    questions: new LazySet(),
+  };
+}
+
+/** One for all: nearly every frame goes as it came. */
+const NO_PATCHES: readonly Patch[] = [];
+
+/** Puts the agent's own id where the editor wrote the public one. Nothing to do unless two agents minted the same id. */
+export function toNative(session: Session | undefined, frame: Frame): readonly Patch[] {
+  if (!session || !frame.sessionId || session.publicId === session.nativeId) return NO_PATCHES;
+  return [{ span: frame.sessionId, text: JSON.stringify(session.nativeId) }];
+}
+
+/** The other way. Only where the frame names this session: an agent's error may name another. */
+export function toPublic(session: Session | undefined, frame: Frame): readonly Patch[] {
+  if (!session || !frame.sessionId || session.publicId === session.nativeId) return NO_PATCHES;
+  if (stringAt(frame.bytes, frame.sessionId) !== session.nativeId) return NO_PATCHES;
+  return [{ span: frame.sessionId, text: JSON.stringify(session.publicId) }];
+}
+
+/** From now on its updates are a replay that nobody asked to see, until the load that brings it is over, however late. */
+export function withholdReplay(session: Session): () => void {
+  let isOver = false;
+  session.withheldReplays++;
+  return () => {
+    if (isOver) return;
+    isOver = true;
+    session.withheldReplays--;
+  };
+}

@@ -1,0 +1,137 @@
+// A turn from its prompt to its end, and the end of a session.
+import { failure, type ProxyError } from '../errors.ts';
+import { readAgentCommand } from '../router/agent-command.ts';
+import { offers } from '../router/capabilities.ts';
+import { degradeResource } from '../router/degrade.ts';
+import { detach, type Frame } from '../wire/frame.ts';
+import { readBody } from '../wire/judge.ts';
+import { elements, memberAt } from '../wire/locate.ts';
+import type { Patch } from '../wire/writer.ts';
+import { answerQuestions, CANCELLED } from './cancel.ts';
+import { agentByCommand } from './change-agent.ts';
+import { lookForTools } from './confirm-tools.ts';
+import type { OpenRequest } from './editor-leg.ts';
+import { untrack } from './find-owner.ts';
+import type { Hub } from './hub.ts';
+import { passAnswer } from './pass-answer.ts';
+import { type Session, toNative } from './session.ts';
+import { announceOptions } from './session-options.ts';
+import { watchForSilence } from './silence.ts';
+
+/** A prompt that is nothing but our command is no longer than this. */
+const MAX_COMMAND_BYTES = 4096;
+
+export function prompt(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  const command = ourCommand(hub, session, frame);
+  if (command?.ok === false) return hub.editor.fail(request, failure('AMBIGUOUS', [command.reason]));
+  if (command) return agentByCommand(hub, request, session, command.named);
+  session.turns.add(request);
+  watchForSilence(hub, session);
+  const isFirst = !session.isStarted;
+  session.isStarted = true;
+  if (isFirst && !hub.alone) announceOptions(hub, session);
+  session.leg.forward(frame, (mine) => [...toNative(session, mine), ...plainer(hub, session, mine)], {
+    method: request.method,
+    request,
+    onAnswer(answer) {
+      passAnswer(hub, request, session, answer);
+      lookForTools(hub, session);
+    },
+    // A turn that was cancelled ends so, even if its agent does not live to say it.
+    onFail: (error) => (request.isCancelled ? hub.editor.succeed(request, CANCELLED) : hub.editor.fail(request, error)),
+  });
+}
+
+type Command = { readonly ok: true; readonly named: string } | { readonly ok: false; readonly reason: string };
+
+/** `/agent` and what it names, when a prompt is nothing else: that one is ours to answer, also while the session's agent is dead. */
+export function ourCommand(hub: Hub, session: Session, frame: Frame): Command | undefined {
+  if (hub.alone || session.hasAgentCommand || frame.end - frame.start >= MAX_COMMAND_BYTES) return undefined;
+  const params = readBody(frame);
+  if (!params.ok) return params;
+  const named = readAgentCommand((params.value as { prompt?: unknown } | undefined)?.prompt);
+  return named === undefined ? undefined : { ok: true, named };
+}
+
+/** Embedded resources said in other words, for an agent that does not take them though another one does. */
+function plainer(hub: Hub, session: Session, frame: Frame): Patch[] {
+  if (hub.alone || offers(session.leg.handshake?.result, 'promptCapabilities', 'embeddedContext')) return [];
+  const blocks = memberAt(frame.bytes, frame.body, 'prompt');
+  if (!blocks || !readBody(frame).ok) return [];
+  return elements(frame.bytes, blocks.start).flatMap((span) => {
+    const instead = degradeResource(JSON.parse(frame.bytes.toString('utf8', span.start, span.end)));
+    return instead ? [{ span, text: JSON.stringify(instead) }] : [];
+  });
+}
+
+/** Ends what is open on the session, then the session; for an agent that knows no session/close, a cancel is as near as one gets. */
+export function close(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  const { leg } = session;
+  answerQuestions(hub, session); // first: the agent may wait for one of them before it closes
+  endAt(hub, request, session, frame, {
+    capability: 'close',
+    over: () => endSession(hub, session),
+    instead: () => leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId })),
+  });
+}
+
+/** For an agent that cannot delete, the session is no longer listed: deleting softly is allowed. */
+export function remove(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  const { leg, publicId, nativeId } = session;
+  endAt(hub, request, session, frame, {
+    capability: 'delete',
+    over() {
+      endSession(hub, session);
+      hub.log.append({ sessionId: publicId, agent: leg.name, nativeId, at: hub.clock.now(), isGone: true });
+    },
+    instead: () => {},
+  });
+}
+
+type End = { readonly capability: 'close' | 'delete'; readonly over: () => void; readonly instead: () => void };
+
+function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, { capability, over, instead }: End): void {
+  const { leg } = session;
+  const done = () => {
+    over();
+    hub.editor.succeed(request, '{}');
+  };
+  // Closed it is already, with its agent, which need not be started for that; unless it is just being brought back.
+  const wasClosed = session.isLost && capability === 'close';
+  if (wasClosed && !session.toAgent.isHeld) return done();
+  session.afterEnd.hold(request);
+  const ended = (then: () => void) => {
+    then();
+    session.afterEnd.release();
+  };
+  const failed = (error: ProxyError) => ended(() => (wasClosed ? done() : hub.editor.fail(request, error)));
+  const owned = detach(frame);
+  leg.whenReady(() => {
+    if (request.isAnswered) return ended(() => {}); // taken back before it could be sent
+    if (!hub.alone && !offers(leg.handshake?.result, 'sessionCapabilities', capability)) {
+      instead();
+      return ended(done);
+    }
+    leg.forward(owned, (mine) => toNative(session, mine), {
+      method: request.method,
+      request,
+      onFail: failed,
+      onAnswer: (answer) =>
+        ended(() => {
+          if (answer.outcome === 'result') over();
+          passAnswer(hub, request, session, answer);
+        }),
+    });
+  }, failed);
+}
+
+/** Nothing of the session stays open, neither under way nor waiting; a load that its agent still works on opens nothing any more. */
+function endSession(hub: Hub, session: Session): void {
+  for (const turn of session.turns) hub.editor.succeed(turn, CANCELLED);
+  for (const waiting of session.toAgent.empty()) {
+    if (waiting.method === 'session/prompt') hub.editor.succeed(waiting, CANCELLED);
+    else hub.editor.fail(waiting, failure('CANCELLED', [waiting.method]));
+  }
+  answerQuestions(hub, session);
+  untrack(hub, session);
+}

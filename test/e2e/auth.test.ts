@@ -1,0 +1,198 @@
+// Logins of several agents on one connection.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect } from 'vitest';
+import { choosing, fixture, hello, type Json, open, Refusal, type Stage, SWITCHBOARD, testAtOnce as test, UNANSWERED } from './harness.ts';
+
+const LOGIN = { id: 'login', name: 'Log in', description: 'with a key', _meta: { vendor: 1 } };
+
+/** An agent that opens no session before a login. */
+function locked(stage: Stage, name: string, auth: Json = {}) {
+  const agent = stage.agent(name, { authMethods: [LOGIN, { id: 'a/b', name: 'Odd' }], capabilities: { auth }, title: `${name}!` });
+  let isIn = false;
+  agent.on('authenticate', ({ methodId }) => {
+    if (methodId !== 'login' && methodId !== 'a/b') throw new Refusal(-32602, 'no such method', { methodId });
+    isIn = true;
+  });
+  agent.on('logout', () => {
+    isIn = false;
+  });
+  agent.on('session/new', () => {
+    if (!isIn) throw new Refusal(-32000, 'Authentication required', { own: true });
+    return { sessionId: `${name}-in` };
+  });
+  return agent;
+}
+
+test('methods of several agents are named by their agents, keep all else, and are mapped back', async ({ stage }) => {
+  const [left, right] = [locked(stage, 'left'), locked(stage, 'right')];
+  const editor = stage.proxy([left, right]);
+  const { authMethods } = await hello(editor);
+  expect(authMethods.map(({ id }: Json) => id)).toEqual(['left/login', 'left/a/b', 'right/login', 'right/a/b']);
+  expect(authMethods[2]).toMatchObject({ name: expect.stringContaining('right!'), description: 'with a key', _meta: { vendor: 1 } });
+  expect(await editor.call('authenticate', { methodId: 'right/login', _meta: { k: 1 } })).toEqual({});
+  expect((await right.got('authenticate')).msg.params).toEqual({ methodId: 'login', _meta: { k: 1 } });
+  expect(left.all('authenticate')).toEqual([]);
+  expect((await open(editor, stage.cwd, 'right')).id).toBe('right-in');
+  await editor.call('authenticate', { methodId: 'left/a/b' }); // an id may hold a slash, an agent's name may not
+  expect((await left.got('authenticate')).msg.params).toEqual({ methodId: 'a/b' });
+});
+
+test('a method nobody has is -32602 and names those there are', async ({ stage }) => {
+  const editor = await stage.connect([locked(stage, 'left'), locked(stage, 'right')]);
+  for (const methodId of ['login', 'nobody/login', '', '/login']) {
+    const error = await editor.refused('authenticate', { methodId });
+    expect(error, methodId).toMatchObject({ code: -32602, message: expect.stringContaining('right/login') });
+  }
+  expect(await editor.refused('authenticate', { methodId: 'left/none' })).toMatchObject({ code: -32602, message: 'no such method' });
+});
+
+test('-32000 passes in the agent’s own words, with the agent and its methods added to its data', async ({ stage }) => {
+  const editor = await stage.connect([locked(stage, 'left'), locked(stage, 'right')]);
+  expect(await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('right') })).toEqual({
+    code: -32000,
+    message: 'Authentication required',
+    data: { own: true, agent: 'right', authMethods: ['right/login', 'right/a/b'] },
+  });
+});
+
+test('-32000 names the agent whatever data it has, also on a prompt', async ({ stage }) => {
+  const right = stage.agent('right');
+  const editor = await stage.connect([stage.agent('left'), right]);
+  const { id: sessionId } = await open(editor, stage.cwd, 'right');
+  for (const error of [
+    '{"code":-32000,"message":"m"}',
+    '{"code":-32000,"message":"m","data":null}',
+    '{"message":"m","data":{},"code":-32000}',
+  ]) {
+    right.on('session/prompt', (_, msg) => {
+      right.line(`{"jsonrpc":"2.0","id":${msg.id},"error":${error}}`);
+      return UNANSWERED;
+    });
+    const refused = await editor.refused('session/prompt', { sessionId, prompt: [] });
+    expect(refused, error).toMatchObject({ code: -32000, message: 'm', data: { agent: 'right' } });
+  }
+});
+
+test('with one agent its methods keep their ids, and -32000 is its own', async ({ stage }) => {
+  const editor = stage.proxy([locked(stage, 'only')]);
+  expect((await hello(editor)).authMethods).toEqual([LOGIN, { id: 'a/b', name: 'Odd' }]);
+  expect(await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toEqual({
+    code: -32000,
+    message: 'Authentication required',
+    data: { own: true },
+  });
+  await editor.call('authenticate', { methodId: 'login' });
+  expect((await open(editor, stage.cwd)).id).toBe('only-in');
+});
+
+describe('a login in a terminal', () => {
+  test.for([['one agent'], ['two agents']] as const)(
+    'with %s: our command with the method’s arguments starts the agent with its own',
+    async ([many], { stage }) => {
+      const file = path.join(stage.dir, 'login.json');
+      const server = { ...fixture('login', file), env: { AGENT_OWN: 'kept' } };
+      const agents = many === 'one agent' ? { shell: server } : { other: stage.agent('other'), shell: server };
+      const { authMethods } = await hello(stage.proxy(agents));
+      const method = authMethods.find(({ type }: Json) => type === 'terminal');
+      expect(method).toMatchObject({ id: many === 'one agent' ? 'tty' : 'shell/tty', env: { LOGIN_HINT: 'from the method' } });
+
+      // As an editor would: the command it has for us, with the method's arguments behind and its environment on top.
+      const terminal = stage.proxy(agents, { args: method.args, env: method.env });
+      expect(await terminal.ended).toBe(3);
+      expect(terminal.stderr()).toBe('');
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+        args: ['login', '--with space', '--'],
+        LOGIN_HINT: 'from the method',
+        AGENT_OWN: 'kept',
+        cwd: stage.cwd,
+      });
+    },
+  );
+
+  test('is not what authenticate is for: among several agents it is refused, and the agent is not asked', async ({ stage }) => {
+    const shell = stage.agent('shell', { authMethods: [{ type: 'terminal', id: 'tty', name: 'T', args: ['login'] }] });
+    shell.on('authenticate', () => ({}));
+    const editor = await stage.connect([shell, stage.agent('other')]);
+    expect(await editor.refused('authenticate', { methodId: 'shell/tty' })).toMatchObject({ code: -32602 });
+    expect(shell.all('authenticate')).toEqual([]);
+  });
+
+  test('the bare command does the same', async ({ stage }) => {
+    const file = path.join(stage.dir, 'login.json');
+    const config = stage.writeConfig({ shell: fixture('login', file) });
+    const terminal = stage.run(process.execPath, [SWITCHBOARD, '--config', config, '--auth', 'shell', '--', 'login']);
+    expect(await terminal.ended).toBe(3);
+    expect(JSON.parse(readFileSync(file, 'utf8')).args).toEqual(['login']);
+  });
+
+  test('of an agent that is not there, or whose command is missing, is told with a code and a hint', async ({ stage }) => {
+    const agents = { shell: fixture('login', '/x'), gone: { command: '/no/such/program' } };
+    const unknown = stage.proxy(agents, { args: ['--auth', 'nobody', '--', 'login'] });
+    expect(await unknown.ended).toBe(4);
+    expect(unknown.stderr()).toContain('nobody');
+    const missing = stage.proxy(agents, { args: ['--auth', 'gone', '--', 'login'] });
+    expect(await missing.ended).toBe(7);
+    expect(missing.stderr()).toContain('gone');
+  });
+});
+
+describe('logout', () => {
+  test('reaches every agent that offers it, and no other', async ({ stage }) => {
+    const [left, right, none] = [locked(stage, 'left', { logout: {} }), locked(stage, 'right', { logout: {} }), stage.agent('none')];
+    const editor = stage.proxy([left, right, none]);
+    expect((await hello(editor)).agentCapabilities.auth).toEqual({ logout: {} });
+    expect(await editor.call('logout', {})).toEqual({});
+    expect([left, right, none].map((agent) => agent.all('logout').length)).toEqual([1, 1, 0]);
+  });
+
+  test('that fails at one agent fails by that agent’s name, after all others have heard it', async ({ stage }) => {
+    const [left, right] = [locked(stage, 'left', { logout: {} }), locked(stage, 'right', { logout: {} })];
+    left.on('logout', () => {
+      throw new Refusal(-32603, 'keyring is locked');
+    });
+    const editor = await stage.connect([left, right]);
+    const error = await editor.refused('logout', {});
+    expect(error).toMatchObject({ message: expect.stringContaining('keyring is locked'), data: { agents: ['left'] } });
+    expect(error.message).not.toContain('right');
+    expect(right.all('logout')).toHaveLength(1);
+  });
+
+  test('that nobody offers is -32601', async ({ stage }) => {
+    const editor = await stage.connect([stage.agent('left'), stage.agent('right')]);
+    expect((await editor.refused('logout', {})).code).toBe(-32601);
+  });
+});
+
+describe('auth/status', () => {
+  const says = (stage: Stage, name: string, status: Json) => {
+    const agent = stage.agent(name, { capabilities: { auth: { status: {} } }, title: name.toUpperCase() });
+    agent.on('auth/status', () => {
+      if (status === undefined) throw new Refusal(-32603, 'no idea');
+      return status;
+    });
+    return agent;
+  };
+
+  test('is unauthenticated if any agent is, and shows whose each account is', async ({ stage }) => {
+    const agents = [
+      says(stage, 'left', { state: 'authenticated', accounts: [{ label: 'me', active: true, email: 'me@example.org' }] }),
+      says(stage, 'right', { state: 'unauthenticated' }),
+      stage.agent('none'),
+    ];
+    const editor = await stage.connect(agents);
+    const status = await editor.call('auth/status', {});
+    expect(status.state).toBe('unauthenticated');
+    expect(status.accounts).toEqual([{ label: expect.stringMatching(/left.*me/i), active: true, email: 'me@example.org' }]);
+    expect(agents[2]?.all('auth/status')).toEqual([]);
+  });
+
+  test.for([
+    ['authenticated', [{ state: 'authenticated' }, { state: 'not_required' }]],
+    ['not_required', [{ state: 'not_required' }, { state: 'not_required' }]],
+    ['unknown', [{ state: 'authenticated' }, undefined]],
+  ] as const)('is %s when that is all there is to say, and never an error', async ([state, answers], { stage }) => {
+    const editor = await stage.connect(answers.map((answer, n) => says(stage, `agent${n}`, answer)));
+    expect(await editor.call('auth/status', {})).toEqual({ state });
+  });
+});

@@ -1,0 +1,203 @@
+// A stage per test: a throw-away home, the built proxy on it as an editor would start it, agents behind it, and everything gone at the end.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { test as base } from 'vitest';
+import { type AttachablePeer, createPeer, type Json, type Peer } from './peer.ts';
+import { createPuppeteer, type Puppet, type Traits } from './puppet.ts';
+
+export { type Json, type Peer, Refusal, type Seen, UNANSWERED } from './peer.ts';
+export type { Puppet } from './puppet.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+export const SWITCHBOARD = path.join(ROOT, 'bin/switchboard.js');
+
+/** An `agent_servers` entry. */
+export type Server = { readonly command: string; readonly args?: readonly string[]; readonly [other: string]: unknown };
+
+export type Editor = Peer & {
+  readonly child: ChildProcess & { readonly stdin: Writable; readonly stdout: Readable };
+  stderr(): string;
+  /** Resolves with the exit code, or the signal's name, once all it wrote has been read. */
+  readonly ended: Promise<number | string | null>;
+  /** As an editor that quits: closes stdin and waits for the end. */
+  close(): Promise<number | string | null>;
+  kill(): Promise<void>;
+};
+
+export type StartOptions = {
+  /** Beside `agent_servers`. */
+  readonly config?: Json;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+export type Stage = {
+  readonly dir: string;
+  /** An absolute directory to work in. */
+  readonly cwd: string;
+  /** `SWITCHBOARD_HOME` of every proxy of this stage. */
+  readonly state: string;
+  /** An agent played by the test; it works, and `traits` say how. */
+  agent(name: string, traits?: Traits): Puppet;
+  /** The proxy with these agents, before `initialize`. */
+  proxy(agents: Readonly<Record<string, Server | Puppet>> | readonly Puppet[], options?: StartOptions): Editor;
+  /** The proxy with these agents, greeted. */
+  connect(agents: Readonly<Record<string, Server | Puppet>> | readonly Puppet[], options?: StartOptions): Promise<Editor>;
+  /** Any program with a line client on its stdio; the direct connection to an agent, say. */
+  run(command: string, args: readonly string[], env?: Readonly<Record<string, string>>): Editor;
+  /** The same without the line client. */
+  spawn(command: string, args: readonly string[], env?: Readonly<Record<string, string>>): Editor['child'];
+  /** The configuration file for these agents. */
+  writeConfig(agents: Readonly<Record<string, Server | Puppet>> | readonly Puppet[], config?: Json): string;
+};
+
+/** A program under test/fixtures. */
+export function fixture(name: string, ...args: readonly string[]): Server & { readonly args: readonly string[] } {
+  return { command: process.execPath, args: [path.join(ROOT, 'test/fixtures', `${name}.mjs`), ...args] };
+}
+
+export const test = base.extend<{ stage: Stage }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures it must provide from the pattern
+  stage: async ({}, use) => {
+    const { stage, strike } = await setUp();
+    try {
+      await use(stage);
+    } finally {
+      await strike();
+    }
+  },
+});
+
+/** The same for tests that may run beside others of their file. They share nothing, and most of their time goes into starting processes. */
+export const testAtOnce: typeof test.concurrent = test.concurrent;
+
+async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-e2e-'));
+  const inside = (name: string) => path.join(dir, name);
+  for (const name of ['home', 'state', 'work', 'tmp']) mkdirSync(inside(name));
+  const env = {
+    ...{ HOME: inside('home'), XDG_CONFIG_HOME: '', XDG_STATE_HOME: '', SWITCHBOARD_CONFIG: '', SWITCHBOARD_HOME: inside('state') },
+    ...{ TMPDIR: inside('tmp'), FIXTURE_DIR: dir },
+  };
+  const puppeteer = createPuppeteer(inside('puppets.sock'));
+  const children: ChildProcess[] = [];
+  let configs = 0;
+
+  const stage: Stage = {
+    dir,
+    cwd: inside('work'),
+    state: inside('state'),
+    agent: (name, traits) => puppeteer.agent(name, traits),
+    writeConfig(agents, config = {}) {
+      const named = Array.isArray(agents) ? Object.fromEntries(agents.map((agent: Puppet) => [agent.name, agent])) : agents;
+      const agent_servers = Object.fromEntries(
+        Object.entries(named as Record<string, Server | Puppet>).map(([name, agent]) => [name, isPuppet(agent) ? agent.server : agent]),
+      );
+      const file = inside(`config-${configs++}.json`);
+      // No tools are lent unless a test is about that: most compare what the editor sent with what the agent got.
+      writeFileSync(file, JSON.stringify({ agent_servers, host_tools: { enabled: false }, ...config }));
+      return file;
+    },
+    proxy: (agents, { config, args = [], env: own } = {}) =>
+      stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', stage.writeConfig(agents, config), ...args], own),
+    async connect(agents, options) {
+      const editor = stage.proxy(agents, options);
+      await hello(editor);
+      return editor;
+    },
+    run(command, args, own) {
+      return editorOf(stage.spawn(command, args, own));
+    },
+    spawn(command, args, own = {}) {
+      const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env, ...own }, cwd: stage.cwd });
+      children.push(child);
+      return child;
+    },
+  };
+  return {
+    stage,
+    async strike() {
+      // Agents end by themselves when the proxy is gone: their stdin ends with it.
+      await Promise.all(children.map(kill));
+      await puppeteer.stop();
+      rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    },
+  };
+}
+
+const isPuppet = (agent: Server | Puppet): agent is Puppet => 'seen' in agent;
+
+function editorOf(child: Editor['child']): Editor {
+  const peer: AttachablePeer = createPeer('the editor');
+  let stderr = '';
+  let isKilled = false;
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr = (stderr + chunk).slice(-20_000);
+  });
+  peer.attach(child.stdout, child.stdin);
+  const ended = new Promise<number | string | null>((resolve) => {
+    child.on('close', (code, signal) => {
+      if (!isKilled) peer.abandon(`the process ended (${signal ?? `exit ${code}`}): ${stderr.slice(-500)}`);
+      resolve(code ?? signal);
+    });
+    child.on('error', (error) => resolve(error.message));
+  });
+  return Object.assign(peer, {
+    child,
+    ended,
+    stderr: () => stderr,
+    async close() {
+      child.stdin.end();
+      return ended;
+    },
+    async kill() {
+      isKilled = true;
+      await kill(child);
+    },
+  });
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+export const CAPABILITIES = { fs: { readTextFile: true, writeTextFile: true }, terminal: true };
+
+export function hello(editor: Peer, params: Json = {}): Promise<Json> {
+  return editor.call('initialize', {
+    protocolVersion: 1,
+    clientCapabilities: CAPABILITIES,
+    clientInfo: { name: 'test-editor', version: '1.0.0' },
+    ...params,
+  });
+}
+
+/** Our key in `_meta` that picks an agent. */
+export const choosing = (agent: string): Json => ({ _meta: { 'acp-switchboard': { agent } } });
+
+export type Opened = { readonly id: string; readonly result: Json; readonly index: number };
+
+/** A new session, with the agent named or left to the proxy. */
+export async function open(editor: Peer, cwd: string, agent?: string, params: Json = {}): Promise<Opened> {
+  const answer = await editor.request('session/new', { cwd, mcpServers: [], ...(agent !== undefined && choosing(agent)), ...params });
+  if (!answer.result) throw new Error(`session/new was answered ${JSON.stringify(answer)}`);
+  return { id: answer.result.sessionId, result: answer.result, index: editor.place(answer) };
+}
+
+export const text = (words: string): Json => [{ type: 'text', text: words }];
+
+export function prompt(editor: Peer, sessionId: string, words: string, id?: Json): Promise<Json> {
+  return editor.request('session/prompt', { sessionId, prompt: text(words) }, id);
+}
+
+/** Resident memory of a process in MB. */
+export function rssMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}

@@ -1,0 +1,346 @@
+// The greeting: one answer for all agents, at once when they are known, and honest about what they can do.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect } from 'vitest';
+import {
+  CAPABILITIES,
+  choosing,
+  type Editor,
+  hello,
+  type Json,
+  open,
+  type Puppet,
+  prompt,
+  Refusal,
+  testAtOnce as test,
+  UNANSWERED,
+} from './harness.ts';
+
+const CLIENT = { protocolVersion: 1, clientCapabilities: CAPABILITIES, clientInfo: { name: 'test-editor', version: '1.0.0' } };
+const initialized = (agents: readonly Puppet[]) => agents.map((agent) => agent.all('initialize').length);
+/** The line that answered `initialize`, without its id. */
+const greeting = (editor: Editor): string => (editor.seen[0]?.line ?? '').replace(/"id":\d+/, '"id":0');
+
+describe('what several agents can do together', () => {
+  const A = {
+    loadSession: true,
+    promptCapabilities: { image: true, audio: false, embeddedContext: true },
+    mcpCapabilities: { http: true, sse: true },
+    sessionCapabilities: { list: {}, resume: {}, additionalDirectories: {}, systemPrompt: { mode: {} } },
+    auth: { logout: {} },
+    providers: {},
+    _meta: { vendor: { a: 1 } },
+  };
+  const B = {
+    promptCapabilities: { image: true, audio: true },
+    mcpCapabilities: { http: true, sse: false },
+    sessionCapabilities: { list: null, fork: {}, delete: {} },
+    auth: { status: {} },
+  };
+
+  test('is merged: any for what routes by session, all for what would be lost, and our own name', async ({ stage }) => {
+    const editor = stage.proxy([stage.agent('a', { capabilities: A }), stage.agent('b', { capabilities: B, title: 'Bee' })]);
+    const result = await hello(editor);
+    expect(result.protocolVersion).toBe(1);
+    expect(result.agentInfo).toMatchObject({ name: 'acp-switchboard', version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
+    const { agentCapabilities } = result;
+    expect(agentCapabilities.loadSession).toBe(true);
+    expect(agentCapabilities.promptCapabilities).toEqual({ image: true, audio: false, embeddedContext: true });
+    expect(agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: false });
+    expect(agentCapabilities.sessionCapabilities).toEqual({ list: {}, resume: {}, fork: {}, delete: {}, close: {} });
+    expect(agentCapabilities.auth).toEqual({ logout: {}, status: {} });
+    expect(agentCapabilities).not.toHaveProperty('providers');
+    expect(Object.keys(agentCapabilities._meta)).toEqual(['acp-switchboard']);
+    expect(agentCapabilities._meta['acp-switchboard'].agents).toMatchObject({ a: { _meta: { vendor: { a: 1 } } }, b: { title: 'Bee' } });
+  });
+
+  test('fields that an agent would silently ignore are refused for it, and given to those that take them', async ({ stage }) => {
+    const [a, b] = [stage.agent('a', { capabilities: A }), stage.agent('b', { capabilities: B })];
+    const editor = await stage.connect([a, b]);
+    for (const field of [{ additionalDirectories: ['/x'] }, { systemPrompt: { mode: 'append', content: [] } }]) {
+      const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...field, ...choosing('b') });
+      expect(error).toMatchObject({
+        code: -32602,
+        message: expect.stringContaining(Object.keys(field)[0] as string),
+        data: { agent: 'b' },
+      });
+      await open(editor, stage.cwd, 'a', field);
+    }
+    await open(editor, stage.cwd, 'b', { additionalDirectories: [], systemPrompt: null });
+    expect([a, b].map((agent) => agent.all('session/new').length)).toEqual([2, 1]);
+  });
+
+  test('they are refused for it when a session is brought back or forked, too', async ({ stage }) => {
+    const capabilities = { loadSession: true, sessionCapabilities: { resume: {}, fork: {} } };
+    const [a, plain] = [stage.agent('a', { capabilities: A }), stage.agent('plain', { capabilities })];
+    const editor = await stage.connect([a, plain]);
+    const { id: sessionId } = await open(editor, stage.cwd, 'plain');
+    for (const method of ['session/load', 'session/resume', 'session/fork']) {
+      const error = await editor.refused(method, { sessionId, cwd: stage.cwd, mcpServers: [], additionalDirectories: ['/x'] });
+      expect(error, method).toMatchObject({ code: -32602, message: expect.stringContaining('additionalDirectories') });
+      expect(plain.all(method)).toEqual([]);
+    }
+  });
+
+  test('an embedded resource is said in plain words to an agent that takes none, and everything else is left as it was', async ({
+    stage,
+  }) => {
+    const [a, b] = [stage.agent('a', { capabilities: A }), stage.agent('b', { capabilities: B })];
+    const editor = await stage.connect([a, b]);
+    const sessions = [await open(editor, stage.cwd, 'a'), await open(editor, stage.cwd, 'b')];
+    const blocks =
+      '{"type":"text","text":"see","x":1.0},{"type":"resource","resource":{"uri":"file:///a.txt","text":"content of a"},"annotations":{"priority":1.0}},' +
+      '{"type":"resource","resource":{"uri":"file:///b.png","blob":"AAAA","mimeType":"image/png"}},{"type":"text","text":"end"}';
+    for (const [n, { id }] of sessions.entries()) {
+      editor.line(`{"jsonrpc":"2.0","id":"p${n}","method":"session/prompt","params":{"sessionId":"${id}","prompt":[${blocks}]}}`);
+      await editor.until((msg) => msg.id === `p${n}`);
+    }
+    expect((await a.got('session/prompt')).line).toContain(`"prompt":[${blocks}]`);
+    const got = await b.got('session/prompt');
+    expect(got.line).toContain('{"type":"text","text":"see","x":1.0},');
+    const [, first, second] = got.msg.params.prompt;
+    expect(first).toMatchObject({ type: 'text', text: expect.stringContaining('content of a'), annotations: { priority: 1 } });
+    expect(first.text).toContain('file:///a.txt');
+    expect(second).toMatchObject({ type: 'resource_link', uri: 'file:///b.png', name: 'b.png', mimeType: 'image/png' });
+  });
+});
+
+describe('the cache', () => {
+  test('a first start asks all agents at once and waits for them', async ({ stage }) => {
+    const agents = [stage.agent('a'), stage.agent('b')];
+    for (const agent of agents) agent.on('initialize', () => UNANSWERED);
+    const editor = stage.proxy(agents);
+    const answer = hello(editor);
+    const asked = await Promise.all(agents.map((agent) => agent.got('initialize'))); // both, before either has answered
+    expect(editor.seen).toEqual([]);
+    for (const [n, { msg }] of asked.entries()) agents[n]?.reply(msg, { protocolVersion: 1, agentCapabilities: { loadSession: n === 1 } });
+    expect((await answer).agentCapabilities.loadSession).toBe(true);
+  });
+
+  test('the next start answers at once and the same, starts the default agent ahead of need and the others not', async ({ stage }) => {
+    const agents = [stage.agent('a'), stage.agent('b', { authMethods: [{ id: 'l', name: 'L' }] })] as const;
+    const before = await stage.connect(agents);
+    await before.close();
+    for (const agent of agents) agent.on('initialize', () => UNANSWERED);
+    const editor = await stage.connect(agents, { config: { default_agent: 'b' } });
+    expect(greeting(editor)).toBe(greeting(before));
+    await agents[1].started(2);
+    expect(agents[0].pids).toHaveLength(1);
+    const version = JSON.parse(readFileSync(path.join(stage.state, 'capabilities.json'), 'utf8'));
+    expect(JSON.stringify(version)).toContain('1.2.3'); // the version each agent gave is noted
+  });
+
+  test('with one agent the cached answer is the agent’s own, byte for byte', async ({ stage }) => {
+    const only = stage.agent('only');
+    const result = '{ "agentCapabilities":{"one":1.0,"big":9007199254740993,"esc":"\\u00e9"},"protocolVersion":1,"2":0,"1":0 }';
+    only.on('initialize', (_, msg) => {
+      only.line(`{"jsonrpc":"2.0","id":${msg.id},"result":${result}}`);
+      return UNANSWERED;
+    });
+    for (let start = 0; start < 2; start++) {
+      const editor = await stage.connect([only]);
+      expect(greeting(editor)).toBe(`{"jsonrpc":"2.0","id":0,"result":${result}}`);
+      await editor.close();
+    }
+  });
+
+  test('other abilities of the editor, or another command line of the agent, are asked for anew', async ({ stage }) => {
+    const agents = [stage.agent('a'), stage.agent('b')] as const;
+    await (await stage.connect(agents)).close();
+    const other = stage.proxy(agents);
+    await hello(other, { clientCapabilities: { fs: {} } });
+    await other.close();
+    expect(initialized(agents)).toEqual([2, 2]);
+    const [a, b] = agents;
+    const moved = { ...b.server, args: [...b.server.args, '--more'] };
+    await (await stage.connect({ a, b: moved })).close();
+    expect(initialized(agents)[1]).toBe(3);
+  });
+
+  test('an agent that has changed is said to have, and the next start shows it', async ({ stage }) => {
+    const agents = [stage.agent('a', { capabilities: {} }), stage.agent('b', { capabilities: {} })] as const;
+    await (await stage.connect(agents)).close();
+    agents[0].on('initialize', () => ({ protocolVersion: 1, agentCapabilities: { loadSession: true } }));
+    const second = stage.proxy(agents);
+    expect((await hello(second)).agentCapabilities.loadSession).toBe(false);
+    await open(second, stage.cwd); // so that it has been heard
+    await second.close();
+    expect(second.stderr()).toMatch(/"a".*changed/);
+    expect((await hello(stage.proxy(agents))).agentCapabilities.loadSession).toBe(true);
+  });
+
+  test('a cache that is not readable as one is as good as none', async ({ stage }) => {
+    const agents = [stage.agent('a'), stage.agent('b')] as const;
+    await (await stage.connect(agents)).close();
+    writeFileSync(path.join(stage.state, 'capabilities.json'), '{"version":1,"entries":{"x":');
+    const editor = await stage.connect(agents);
+    expect((await open(editor, stage.cwd)).id).toBe('a-1');
+  });
+
+  test('an agent that is late counts as one that can no more than the least, works when it comes, and is known the next time', async ({
+    stage,
+  }) => {
+    const [quick, late] = [stage.agent('quick'), stage.agent('late')];
+    await (await stage.connect([quick, stage.agent('other')])).close(); // so that nobody but the late one is waited for
+    late.on('initialize', () => UNANSWERED);
+    const config = { timeouts: { initialize_wait_ms: 60 } };
+    const editor = stage.proxy([quick, late], { config });
+    const { agentCapabilities } = await hello(editor);
+    expect(agentCapabilities.promptCapabilities).toEqual({ image: false, audio: false, embeddedContext: true });
+    expect(agentCapabilities.sessionCapabilities).not.toHaveProperty('additionalDirectories');
+    const full = { promptCapabilities: { image: true }, sessionCapabilities: { additionalDirectories: {} } };
+    late.reply((await late.got('initialize')).msg, { protocolVersion: 1, agentCapabilities: full });
+    await prompt(editor, (await open(editor, stage.cwd, 'late')).id, 'hello');
+    await editor.close();
+    const again = await hello(stage.proxy([quick, late], { config }));
+    expect(again.agentCapabilities.promptCapabilities.image).toBe(true);
+    expect(again.agentCapabilities.sessionCapabilities).toHaveProperty('additionalDirectories');
+  });
+});
+
+describe('versions', () => {
+  test.for([0, 2])('an editor that asks for %i is answered 1, and agents are asked for 1', async (protocolVersion, { stage }) => {
+    const agents = [stage.agent('a'), stage.agent('b')];
+    const editor = stage.proxy(agents);
+    expect((await hello(editor, { protocolVersion })).protocolVersion).toBe(1);
+    for (const agent of agents) expect((await agent.got('initialize')).msg.params).toEqual({ ...CLIENT, protocolVersion: 1 });
+  });
+
+  test('an editor of version 2 is presented in the words of version 1', async ({ stage }) => {
+    const agents = [stage.agent('a'), stage.agent('b')];
+    const editor = stage.proxy(agents);
+    const info = { name: 'new-editor', version: '2.0.0' };
+    const capabilities = { auth: { terminal: {} }, elicitation: { form: {} } };
+    const result = await editor.call('initialize', { protocolVersion: 2, info, capabilities });
+    expect(result).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'acp-switchboard' } });
+    for (const agent of agents) {
+      const { params } = (await agent.got('initialize')).msg;
+      expect(params).toMatchObject({ protocolVersion: 1, clientInfo: info });
+      expect(params.clientCapabilities).toMatchObject({
+        fs: { readTextFile: false, writeTextFile: false },
+        terminal: false,
+        auth: { terminal: true },
+        elicitation: { form: {} },
+      });
+    }
+  });
+});
+
+describe('an agent that cannot be used fails its own sessions, by name, and nobody else’s', () => {
+  const refuses = (editor: Editor, cwd: string, agent: string): Promise<Json> =>
+    editor.refused('session/new', { cwd, mcpServers: [], ...choosing(agent) });
+
+  test('a command that is not there: agent, command and what to do, at once', async ({ stage }) => {
+    const editor = stage.proxy({ gone: { command: '/no/such/agent', args: ['--acp'] }, fine: stage.agent('fine') });
+    expect((await hello(editor)).agentCapabilities.promptCapabilities.image).toBe(true); // not spoiled by the other
+    const error = await refuses(editor, stage.cwd, 'gone');
+    expect(error).toMatchObject({ code: -32603, data: { agent: 'gone', command: '/no/such/agent' } });
+    for (const word of ['gone', '/no/such/agent', 'agent_servers.gone']) expect(error.message).toContain(word);
+    const session = await open(editor, stage.cwd, 'fine');
+    await prompt(editor, session.id, 'hello');
+    expect(editor.said(session.id)).toBe('fine heard hello');
+  });
+
+  test('a command that is not there, alone: the greeting is answered all the same', async ({ stage }) => {
+    const editor = stage.proxy({ gone: { command: 'no-such-agent-in-path' } });
+    expect((await hello(editor)).protocolVersion).toBe(1);
+    const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
+    for (const word of ['gone', 'no-such-agent-in-path']) expect(error.message).toContain(word);
+  });
+
+  test('another version of the protocol', async ({ stage }) => {
+    const editor = await stage.connect([stage.agent('newer', { version: 2 }), stage.agent('fine')]);
+    const error = await refuses(editor, stage.cwd, 'newer');
+    expect(error.message).toMatch(/newer.*2/);
+    expect((await open(editor, stage.cwd, 'fine')).id).toBe('fine-1');
+  });
+
+  test('a refusal', async ({ stage }) => {
+    const sullen = stage.agent('sullen');
+    sullen.on('initialize', () => {
+      throw new Refusal(-32603, 'licence expired');
+    });
+    const editor = await stage.connect([sullen, stage.agent('fine')]);
+    expect((await refuses(editor, stage.cwd, 'sullen')).message).toMatch(/sullen.*licence expired/);
+    expect((await open(editor, stage.cwd, 'fine')).id).toBe('fine-1');
+  });
+
+  test('silence', async ({ stage }) => {
+    const mute = stage.agent('mute', { isMute: true });
+    const server = { ...mute.server, timeouts: { initialize_ms: 150 } };
+    const editor = await stage.connect({ mute: server, fine: stage.agent('fine') }, { config: { timeouts: { initialize_wait_ms: 50 } } });
+    const session = await open(editor, stage.cwd, 'fine');
+    expect((await refuses(editor, stage.cwd, 'mute')).message).toContain('mute');
+    await prompt(editor, session.id, 'hello');
+    expect(editor.said(session.id)).toBe('fine heard hello');
+  });
+
+  test('an answer that is none', async ({ stage }) => {
+    const answers: readonly (readonly [string, string])[] = [
+      ['empty', '{}'],
+      ['null', 'null'],
+      ['in-words', '{"protocolVersion":"1"}'],
+      ['twice', '{"protocolVersion":1,"agentCapabilities":{},"agentCapabilities":{"loadSession":true}}'],
+    ];
+    const odd = answers.map(([name, result]) => {
+      const agent = stage.agent(name);
+      agent.on('initialize', (_, msg) => {
+        agent.line(`{"jsonrpc":"2.0","id":${msg.id},"result":${result}}`);
+        return UNANSWERED;
+      });
+      return agent;
+    });
+    const editor = await stage.connect([...odd, stage.agent('fine')]);
+    for (const [name] of answers) expect((await refuses(editor, stage.cwd, name)).message, name).toContain(name);
+    expect((await open(editor, stage.cwd, 'fine')).id).toBe('fine-1');
+  });
+});
+
+describe('order around the greeting', () => {
+  test('a request before it is -32600 and reaches nobody; a notification is dropped', async ({ stage }) => {
+    const only = stage.agent('only');
+    const editor = stage.proxy([only]);
+    editor.notify('_x/note', {});
+    expect(await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toMatchObject({ code: -32600 });
+    await hello(editor);
+    await open(editor, stage.cwd);
+    expect(only.seen.map(({ msg }) => msg.method)).toEqual(['initialize', 'session/new']);
+  });
+
+  test.for([1, 2])('requests sent right behind it are answered behind it, in order, with %i agent(s)', async (count, { stage }) => {
+    const agents = Array.from({ length: count }, (_, n) => stage.agent(`agent${n}`));
+    const editor = stage.proxy(agents);
+    const lines = [
+      { jsonrpc: '2.0', id: 'hello', method: 'initialize', params: CLIENT },
+      { jsonrpc: '2.0', id: 'new', method: 'session/new', params: { cwd: stage.cwd, mcpServers: [] } },
+      { jsonrpc: '2.0', id: 'list', method: 'session/list', params: {} },
+    ];
+    editor.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    await Promise.all(lines.map(({ id }) => editor.until((msg) => msg.id === id)));
+    expect(editor.seen[0]?.msg.id).toBe('hello');
+    expect(editor.answersTo('new')[0]?.msg.result.sessionId).toBe('agent0-1');
+    expect(editor.answersTo('list')[0]?.msg.result.sessions).toBeDefined();
+  });
+
+  test('what an agent says before the editor has its answer comes behind it', async ({ stage }) => {
+    const [eager, slow] = [stage.agent('eager'), stage.agent('slow')];
+    eager.on('initialize', () => {
+      eager.notify('_x/early', { n: 1 });
+      return { protocolVersion: 1 };
+    });
+    slow.on('initialize', () => UNANSWERED);
+    const editor = stage.proxy([eager, slow]);
+    const answer = hello(editor);
+    await eager.got('initialize');
+    slow.reply((await slow.got('initialize')).msg, { protocolVersion: 1 });
+    await answer;
+    expect((await editor.got('_x/early')).index).toBe(1);
+  });
+
+  test('a second greeting is answered too', async ({ stage }) => {
+    const editor = await stage.connect([stage.agent('a'), stage.agent('b')]);
+    const again = await hello(editor);
+    expect(again.agentInfo.name).toBe('acp-switchboard');
+    expect((await open(editor, stage.cwd)).id).toBe('a-1');
+  });
+});

@@ -1,0 +1,138 @@
+// Agents with a process for each session: as many as there are sessions, and none that nobody needs, least of all at the end.
+import { mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect } from 'vitest';
+import { type Editor, hello, open, type Puppet, prompt, type Server, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import type { Traits } from './puppet.ts';
+
+const end = { stopReason: 'end_turn' };
+
+/** Counts its starts in folders and plays the next puppet at each. */
+const NEXT = 'n=1; until mkdir "$0/$n" 2>/dev/null; do n=$((n+1)); done; exec "$@" "cell-$n"';
+
+/** An agent of which every process is a puppet of its own, named by the order of their starts. */
+function cells(stage: Stage, traits: Traits = {}) {
+  const dir = path.join(stage.dir, 'starts');
+  mkdirSync(dir);
+  const puppets = Array.from({ length: 6 }, (_, n) => stage.agent(`cell-${n + 1}`, traits));
+  const { command, args } = (puppets[0] as Puppet).server;
+  const server: Server = { command: 'sh', args: ['-c', NEXT, dir, command, ...args.slice(0, -1)], isolation: 'session' };
+  const starts = () => readdirSync(dir).length;
+  /** The one that has this session. */
+  const of = (sessionId: string) => puppets.find(({ sessions }) => sessions.has(sessionId)) as Puppet;
+  return { server, puppets, starts, of };
+}
+
+const isAlive = (pid: number | undefined): boolean => {
+  try {
+    return pid !== undefined && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe.each([
+  ['alone', false],
+  ['beside another', true],
+] as const)('an agent with a process for each session, %s', (_, hasOther) => {
+  const agentsOf = (stage: Stage, cell: Server) => (hasOther ? { cell, other: stage.agent('other') } : { cell });
+
+  test('gets two processes for two sessions that are asked for at once, and closing one ends its process and no other', async ({
+    stage,
+  }) => {
+    const { server, starts, of } = cells(stage);
+    const agents = agentsOf(stage, server);
+    const before = await stage.connect(agents);
+    await before.close(); // what it can do is known from now on
+    expect(starts()).toBe(1);
+
+    const editor = stage.proxy(agents);
+    await hello(editor);
+    const [one, two] = await Promise.all([open(editor, stage.cwd), open(editor, stage.cwd)]);
+    expect(starts()).toBe(3);
+    const [first, second] = [of(one.id), of(two.id)];
+    expect(first.pids).not.toEqual(second.pids);
+    for (const { id } of [one, two]) expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+
+    expect(await editor.call('session/close', { sessionId: one.id })).toEqual({});
+    await first.gone();
+    expect((await prompt(editor, two.id, 'again')).result).toEqual(end);
+    expect(editor.said(two.id)).toBe(`${second.name} heard hello${second.name} heard again`);
+    expect(isAlive(second.pids[0])).toBe(true);
+    expect(starts()).toBe(3);
+
+    expect(await editor.call('session/close', { sessionId: two.id })).toEqual({});
+    await second.gone();
+    const three = await open(editor, stage.cwd);
+    expect((await prompt(editor, three.id, 'hello')).result).toEqual(end);
+    expect(starts()).toBe(4);
+  });
+});
+
+test('a session/new that is refused leaves no process behind', async ({ stage }) => {
+  const { server, puppets, starts, of } = cells(stage, { capabilities: { sessionCapabilities: { close: {} } } });
+  const editor = await stage.connect({ cell: server, other: stage.agent('other') });
+  const session = await open(editor, stage.cwd, 'cell');
+  const params = { cwd: stage.cwd, mcpServers: [], additionalDirectories: ['/x'] };
+  for (let n = 0; n < 2; n++)
+    expect(await editor.refused('session/new', { ...params, _meta: { 'acp-switchboard': { agent: 'cell' } } })).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('additionalDirectories'),
+    });
+  const kept = of(session.id);
+  await Promise.all(puppets.filter((puppet) => puppet !== kept).map((puppet) => puppet.gone()));
+  expect((await prompt(editor, session.id, 'hello')).result).toEqual(end);
+  expect(isAlive(kept.pids[0])).toBe(true);
+  expect(puppets.filter(({ pids }) => pids.length > 0)).toHaveLength(starts());
+});
+
+describe('while the proxy shuts down', () => {
+  /** Everything an editor may still ask; each is refused, and starts nothing. */
+  async function isRefusedAll(editor: Editor, cwd: string, sessionId: string): Promise<void> {
+    const params = { sessionId, cwd, mcpServers: [], prompt: [] };
+    const choosing = { _meta: { 'acp-switchboard': { agent: 'idle' } } };
+    const asked = [
+      editor.refused('session/new', { cwd, mcpServers: [], ...choosing }),
+      editor.refused('session/new', { cwd, mcpServers: [] }),
+      ...['session/prompt', 'session/load', 'session/list', 'session/fork'].map((method) => editor.refused(method, params)),
+      editor.refused('session/load', { ...params, sessionId: 'unheard of' }),
+    ];
+    for (const error of await Promise.all(asked))
+      expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('shutting down') });
+  }
+
+  test('because of a signal, and an agent is slow to end its turn, requests are refused and start nothing', async ({ stage }) => {
+    const [slow, idle] = [stage.agent('slow', { turn: () => UNANSWERED }), stage.agent('idle')];
+    await (await stage.connect([slow, idle])).close();
+    const editor = await stage.connect([slow, idle]);
+    const { id } = await open(editor, stage.cwd);
+    const turn = prompt(editor, id, 'take your time');
+    await slow.got('session/prompt');
+    editor.child.kill('SIGTERM');
+    await slow.got('session/cancel');
+    await isRefusedAll(editor, stage.cwd, id);
+    expect((await turn).result).toEqual({ stopReason: 'cancelled' });
+    await editor.ended;
+    expect([slow, idle].map(({ pids }) => pids.length)).toEqual([2, 1]);
+  });
+
+  test('because of a signal, and an agent is slow to exit, requests are refused and start nothing', async ({ stage }) => {
+    const [slow, idle] = [stage.agent('slow'), stage.agent('idle')];
+    // The puppet ends with its input; the shell around it outlives both that and a TERM.
+    const { command, args } = slow.server;
+    const server = {
+      command: 'sh',
+      args: ['-c', 'trap "" TERM; "$@"; exec tail -f /dev/null', 'sh', command, ...args],
+      timeouts: { stop_grace_ms: 700 },
+    };
+    const first = await stage.connect({ slow: server, idle });
+    await first.close();
+    const editor = await stage.connect({ slow: server, idle });
+    const { id } = await open(editor, stage.cwd);
+    editor.child.kill('SIGTERM');
+    await slow.gone();
+    await isRefusedAll(editor, stage.cwd, id);
+    await editor.ended;
+    expect([slow, idle].map(({ pids }) => pids.length)).toEqual([2, 1]);
+  });
+});

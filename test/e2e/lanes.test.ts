@@ -1,0 +1,213 @@
+// Sessions that are being opened, loaded, moved, brought back or closed: each keeps its id and its order, and nobody waits for ever.
+import { describe, expect } from 'vitest';
+import { type Editor, type Json, open, type Puppet, prompt, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+
+const chunk = (words: string): Json => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } });
+const end = { stopReason: 'end_turn' };
+const known = (agent: Puppet, id: string) =>
+  agent.sessions.set(id, { id, cwd: '/old', model: `${agent.name}-small`, mode: '', title: '', updatedAt: '' });
+
+/** The agent exits, and the proxy knows: the turn it was in is answered. */
+async function crash(agent: Puppet, turn: Promise<Json>): Promise<void> {
+  agent.exit();
+  expect((await turn).error).toMatchObject({ data: { agent: agent.name } });
+}
+
+describe.each(['session/load', 'session/resume'])('while %s of an earlier session takes its time', (method) => {
+  test('another agent that mints the same id gets an alias, and prompts reach the right one', async ({ stage }) => {
+    const [left, right] = [stage.agent('left', { mint: () => 'same' }), stage.agent('right', { mint: () => 'same' })];
+    const before = await stage.connect([left, right]);
+    expect((await open(before, stage.cwd, 'left')).id).toBe('same');
+    await before.kill();
+
+    const editor = await stage.connect([left, right]);
+    left.on(method, () => UNANSWERED);
+    const load = editor.request(method, { sessionId: 'same', cwd: stage.cwd, mcpServers: [] });
+    const asked = await left.got(method);
+    const minted = await open(editor, stage.cwd, 'right');
+    expect(minted.id).not.toBe('same');
+    left.reply(asked.msg, {});
+    expect((await load).result).toBeDefined();
+    expect((await prompt(editor, 'same', 'to the left')).result).toEqual(end);
+    expect((await prompt(editor, minted.id, 'to the right')).result).toEqual(end);
+    expect([editor.said('same'), editor.said(minted.id)]).toEqual(['left heard to the left', 'right heard to the right']);
+  });
+});
+
+describe.each([
+  ['one agent', false],
+  ['two agents', true],
+] as const)('with %s', (_, hasOther) => {
+  const connect = (stage: Stage, agent: Puppet): Promise<Editor> => stage.connect(hasOther ? [agent, stage.agent('other')] : [agent]);
+
+  test('a question about a session that is being opened passes at once, and the updates around it keep their order behind the answer', async ({
+    stage,
+  }) => {
+    const agent = stage.agent('agent');
+    agent.on('session/new', async () => {
+      agent.update('s1', chunk('U1'));
+      const asked = agent.call('session/request_permission', { sessionId: 's1', toolCall: { toolCallId: 't' }, options: [] });
+      agent.update('s1', chunk('U2'));
+      await asked;
+      agent.update('s1', chunk('U3'));
+      return { sessionId: 's1' };
+    });
+    const editor = await connect(stage, agent);
+    editor.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
+    const session = await open(editor, stage.cwd);
+    const asked = await editor.got('session/request_permission');
+    const at = async (words: string) => (await editor.until((msg) => msg.params?.update?.content?.text === words)).index;
+    const order = [asked.index, session.index, await at('U1'), await at('U2'), await at('U3')];
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(asked.msg.params.sessionId).toBe(session.id);
+    expect(editor.said(session.id)).toBe('U1U2U3');
+  });
+
+  test('the same when the answer does not wait for the question', async ({ stage }) => {
+    const agent = stage.agent('agent');
+    agent.on('session/new', () => {
+      agent.update('s1', chunk('U1'));
+      void agent.request('session/request_permission', { sessionId: 's1', toolCall: { toolCallId: 't' }, options: [] });
+      agent.update('s1', chunk('U2'));
+      return { sessionId: 's1' };
+    });
+    const editor = await connect(stage, agent);
+    const session = await open(editor, stage.cwd);
+    await editor.until((msg) => msg.params?.update?.content?.text === 'U2');
+    const told = editor.seen.flatMap(({ msg, index }) => {
+      if (index === session.index) return ['answer'];
+      return msg.method === 'session/request_permission' ? ['question'] : (msg.params?.update?.content?.text ?? []);
+    });
+    expect(told.slice(told.indexOf('question'))).toEqual(['question', 'answer', 'U1', 'U2']);
+  });
+
+  test('a prompt that waits for a session to be brought back is refused when the agent does not answer session/resume', async ({
+    stage,
+  }) => {
+    const agent = stage.agent('agent', { turn: () => UNANSWERED });
+    const server = { ...agent.server, timeouts: { initialize_ms: 2500 } };
+    const editor = await stage.connect(hasOther ? { agent: server, other: stage.agent('other') } : { agent: server });
+    const { id } = await open(editor, stage.cwd);
+    const turn = prompt(editor, id, 'and crash');
+    await agent.got('session/prompt');
+    await crash(agent, turn);
+    agent.on('session/resume', () => UNANSWERED);
+    const waiting = prompt(editor, id, 'again');
+    await agent.got('session/resume');
+    expect((await waiting).error).toMatchObject({ message: expect.stringContaining('session/resume'), data: { sessionId: id } });
+    expect(agent.all('session/prompt')).toHaveLength(1);
+    expect(await editor.call('session/close', { sessionId: id })).toEqual({});
+  });
+
+  test('a session that is being brought back in vain is closed at once, and so ends the prompt that waits for it', async ({ stage }) => {
+    const agent = stage.agent('agent', { turn: () => UNANSWERED });
+    const editor = await connect(stage, agent); // an agent may take 30 s, longer than any test waits
+    const { id: sessionId } = await open(editor, stage.cwd);
+    const turn = prompt(editor, sessionId, 'and crash');
+    await agent.got('session/prompt');
+    await crash(agent, turn);
+    agent.on('session/resume', () => UNANSWERED);
+    const waiting = prompt(editor, sessionId, 'again');
+    await agent.got('session/resume');
+    expect(await editor.call('session/close', { sessionId })).toEqual({});
+    expect((await waiting).result).toEqual({ stopReason: 'cancelled' });
+    expect(agent.all('session/prompt')).toHaveLength(1);
+  });
+
+  test('session/close answers the question that the agent waits for before it closes', async ({ stage }) => {
+    const agent = stage.agent('agent');
+    let outcome: Promise<Json> | undefined;
+    agent.on('session/prompt', async ({ sessionId }) => {
+      outcome = agent.call('session/request_permission', { sessionId, toolCall: { toolCallId: 't' }, options: [] });
+      await outcome;
+      return { stopReason: 'cancelled' };
+    });
+    agent.on('session/close', async () => {
+      await outcome;
+    });
+    const editor = await connect(stage, agent);
+    const { id: sessionId } = await open(editor, stage.cwd);
+    const turn = prompt(editor, sessionId, 'ask');
+    await editor.got('session/request_permission');
+    expect(await editor.call('session/close', { sessionId })).toEqual({});
+    expect(await outcome).toEqual({ outcome: { outcome: 'cancelled' } });
+    expect((await turn).result).toEqual({ stopReason: 'cancelled' });
+  });
+});
+
+test('a session whose agent dies while it is being moved arrives at the other, and its prompts run there', async ({ stage }) => {
+  const [alpha, beta] = [stage.agent('alpha', { turn: () => UNANSWERED }), stage.agent('beta')];
+  beta.on('session/new', () => UNANSWERED);
+  const editor = await stage.connect([alpha, beta]);
+  const [moving, busy] = [await open(editor, stage.cwd), await open(editor, stage.cwd)];
+  const turn = prompt(editor, busy.id, 'and crash');
+  await alpha.got('session/prompt');
+  const moved = editor.request('session/set_config_option', { sessionId: moving.id, configId: 'agent', value: 'beta' });
+  const behind = prompt(editor, moving.id, 'one');
+  const asked = await beta.got('session/new');
+  await crash(alpha, turn);
+  known(beta, 'b');
+  beta.reply(asked.msg, { sessionId: 'b' });
+  expect((await moved).result?.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'beta' });
+  expect((await behind).result).toEqual(end);
+  expect((await prompt(editor, moving.id, 'two')).result).toEqual(end);
+  expect(editor.said(moving.id)).toBe('beta heard onebeta heard two');
+  expect(beta.all('session/resume')).toEqual([]);
+  expect(alpha.pids).toHaveLength(1);
+});
+
+describe('a session that only session/list of an agent knows', () => {
+  test('is loaded before a prompt sent right behind the load', async ({ stage }) => {
+    const [left, right] = [stage.agent('left'), stage.agent('right')];
+    known(right, 'X');
+    right.on('session/load', () => UNANSWERED);
+    const editor = await stage.connect([left, right]);
+    const load = editor.request('session/load', { sessionId: 'X', cwd: '/old', mcpServers: [] });
+    const turn = prompt(editor, 'X', 'behind the load');
+    const asked = await right.got('session/load');
+    // Whatever the agents were asked before, they have answered now.
+    for (const agent of [left, right]) await prompt(editor, (await open(editor, stage.cwd, agent.name)).id, 'meanwhile');
+    expect(right.all('session/prompt', ({ sessionId }) => sessionId === 'X')).toEqual([]);
+    right.reply(asked.msg, {});
+    const [loaded, ended] = await Promise.all([load, turn]);
+    expect(loaded.result).toBeDefined();
+    expect(ended.result).toEqual(end);
+    expect(editor.place(loaded)).toBeLessThan(editor.place(ended));
+    expect(editor.said('X')).toBe('right heard behind the load');
+  });
+
+  test('is loaded once for each load that asks, one after the other', async ({ stage }) => {
+    const [left, right] = [stage.agent('left'), stage.agent('right')];
+    known(right, 'X');
+    const editor = await stage.connect([left, right]);
+    const params = { sessionId: 'X', cwd: '/old', mcpServers: [] };
+    const answers = await Promise.all([editor.request('session/load', params), editor.request('session/load', params)]);
+    for (const { result } of answers) expect(result).toBeDefined();
+    expect(right.all('session/load')).toHaveLength(2);
+    expect((await prompt(editor, 'X', 'hello')).result).toEqual(end);
+  });
+});
+
+test('agents that cannot start are passed over when an unknown session is loaded', async ({ stage }) => {
+  const capabilities = { loadSession: true };
+  const [broken, missing, works] = ['broken', 'missing', 'works'].map((name) => stage.agent(name, { capabilities })) as [
+    Puppet,
+    Puppet,
+    Puppet,
+  ];
+  const config = { default_agent: 'works' };
+  const before = await stage.connect([broken, missing, works], { config });
+  await before.close(); // what they can do is known from now on
+  for (const agent of [broken, missing])
+    agent.on('initialize', () => {
+      agent.exit();
+      return UNANSWERED;
+    });
+  known(works, 'foreign');
+  const editor = await stage.connect([broken, missing, works], { config });
+  const { result } = await editor.request('session/load', { sessionId: 'foreign', cwd: '/old', mcpServers: [] });
+  expect(result?.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'works' });
+  expect(editor.said('foreign')).toBe('replay of foreign by works');
+  expect((await prompt(editor, 'foreign', 'hello')).result).toEqual(end);
+  expect([broken, missing].map(({ pids }) => pids.length)).toEqual([2, 2]);
+});

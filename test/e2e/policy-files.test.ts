@@ -1,0 +1,149 @@
+// fs/* and terminal/* under a policy: passed on, refused by the name of the rule, or asked about.
+import { mkdirSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect } from 'vitest';
+import { type Json, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { audit, type Guarded, guarded, selected } from './policy-support.ts';
+
+const POLICY = {
+  deny: [{ id: 'secrets', path: ['**/.env'], reason: 'secrets' }, 'execute(sudo ...)'],
+  allow: ['read($cwd/**)', 'edit($cwd/src/**)', 'execute(npm test ...)'],
+};
+
+async function place(stage: Stage, policy: Json = POLICY): Promise<Guarded & { readonly at: (file: string) => string }> {
+  const all = await guarded(stage, policy);
+  all.editor.on('fs/read_text_file', ({ path: file }: Json) => ({ content: `of ${path.basename(file)}` }));
+  all.editor.on('fs/write_text_file', () => ({}));
+  all.editor.on('terminal/create', () => ({ terminalId: 't1' }));
+  return { ...all, at: (file) => path.join(stage.cwd, file) };
+}
+
+const toolCallUpdates = ({ editor, id }: Guarded) => editor.updates(id, 'tool_call_update');
+
+test('what is allowed reaches the editor untouched, and its answer the agent', async ({ stage }) => {
+  const { agent, editor, id, at } = await place(stage);
+  const params = { sessionId: id, path: at('a.ts'), line: 1, limit: 2, _meta: { odd: 1 } };
+  expect(await agent.call('fs/read_text_file', params)).toEqual({ content: 'of a.ts' });
+  expect((await editor.got('fs/read_text_file')).msg.params).toEqual(params);
+  expect(await agent.call('terminal/create', { sessionId: id, command: 'npm', args: ['test'] })).toEqual({ terminalId: 't1' });
+});
+
+test('what is denied is an error that names the rule and its file, and the editor sees nothing of it', async ({ stage }) => {
+  const { agent, editor, id, at } = await place(stage);
+  for (const [method, params] of [
+    ['fs/read_text_file', { path: at('.env') }],
+    ['fs/write_text_file', { path: at('src/.env'), content: 'x' }],
+    ['fs/read_text_file', { path: at('src/../.env') }],
+    ['terminal/create', { command: 'sudo', args: ['ls'] }],
+    ['terminal/create', { command: 'sudo ls' }],
+    ['terminal/create', { command: 'sh', args: ['-c', 'cat .env'] }],
+  ] as const) {
+    const { error } = await agent.request(method, { sessionId: id, ...params });
+    expect(error.message).toMatch(/denied by policy: deny by rule (secrets|deny\[1\]) \(.*#policy:\d+\)/);
+  }
+  expect(editor.all('fs/read_text_file')).toEqual([]);
+  expect(editor.all('terminal/create')).toEqual([]);
+});
+
+test('a link is judged by where it leads', async ({ stage }) => {
+  const { agent, editor, id, at } = await place(stage);
+  mkdirSync(at('src'));
+  symlinkSync('/etc', at('src/out'));
+  const write = agent.request('fs/write_text_file', { sessionId: id, path: at('src/out/passwd'), content: 'x' });
+  expect((await editor.got('session/request_permission')).msg.params.toolCall.title).toContain('src/out/passwd');
+  await write;
+});
+
+describe('what no rule settles', () => {
+  test('is a permission question of ours, and a yes sends the request on', async ({ stage }) => {
+    const all = await place(stage);
+    const { agent, editor, id, at } = all;
+    const params = { sessionId: id, path: at('README.md'), content: 'new words' };
+    expect(await agent.call('fs/write_text_file', params)).toEqual({});
+    const asked = await editor.got('session/request_permission');
+    expect(asked.msg.params).toMatchObject({
+      sessionId: id,
+      toolCall: {
+        title: `Write ${at('README.md')}`,
+        kind: 'edit',
+        content: [{ type: 'diff', path: at('README.md'), newText: 'new words' }],
+      },
+      options: [{ kind: 'allow_once' }, { kind: 'allow_always' }, { kind: 'reject_once' }, { kind: 'reject_always' }],
+    });
+    expect((await editor.got('fs/write_text_file')).msg.params).toEqual(params);
+    expect(toolCallUpdates(all)).toMatchObject([{ toolCallId: asked.msg.params.toolCall.toolCallId, status: 'completed' }]);
+    expect(audit(stage)).toMatchObject([{ method: 'fs/write_text_file', verdict: 'ask', by: 'user' }]);
+  });
+
+  test.for([
+    ['a no', selected('reject')],
+    ['a cancel', { outcome: { outcome: 'cancelled' } }],
+    ['an option that was not offered', selected('other')],
+    ['nonsense', { outcome: 7 }],
+  ] as const)('is refused by %s', async ([, answer], { stage }) => {
+    const all = await place(stage);
+    const { agent, editor, id, at } = all;
+    editor.on('session/request_permission', () => answer);
+    const { error } = await agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: '' });
+    expect(error.message).toContain('denied by policy');
+    expect(editor.all('fs/write_text_file')).toEqual([]);
+    expect(toolCallUpdates(all)).toMatchObject([{ status: 'failed' }]);
+  });
+
+  test('is asked once when the answer is for always', async ({ stage }) => {
+    const { agent, editor, id, at } = await place(stage);
+    editor.on('session/request_permission', () => selected('allow-always'));
+    for (const content of ['one', 'two']) await agent.call('fs/write_text_file', { sessionId: id, path: at('README.md'), content });
+    expect(editor.all('session/request_permission')).toHaveLength(1);
+    expect(editor.all('fs/write_text_file')).toHaveLength(2);
+  });
+
+  test('holds back what the agent asks behind it, and nothing else', async ({ stage }) => {
+    const { agent, editor, id, at } = await place(stage);
+    editor.on('session/request_permission', () => UNANSWERED);
+    const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
+    const asked = await editor.got('session/request_permission');
+    const read = agent.call('fs/read_text_file', { sessionId: id, path: at('README.md') });
+    agent.say(id, 'meanwhile');
+    await editor.until((msg) => msg.params?.update?.content?.text === 'meanwhile');
+    expect(editor.all('fs/read_text_file')).toEqual([]);
+    editor.reply(asked.msg, selected('allow'));
+    expect((await write).result).toEqual({});
+    expect(await read).toEqual({ content: 'of README.md' });
+    const order = [(await editor.got('fs/write_text_file')).index, (await editor.got('fs/read_text_file')).index];
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+  });
+
+  test('is refused when the turn is cancelled, and the next request goes its way', async ({ stage }) => {
+    const { agent, editor, id, at } = await place(stage);
+    editor.on('session/request_permission', () => UNANSWERED);
+    const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
+    await editor.got('session/request_permission');
+    const read = agent.call('fs/read_text_file', { sessionId: id, path: at('a') });
+    editor.notify('session/cancel', { sessionId: id });
+    expect((await write).error.message).toContain('denied by policy');
+    expect(await read).toEqual({ content: 'of a' });
+  });
+
+  test('does not hold the next life of an agent that dies over it', async ({ stage }) => {
+    const { agent, editor, id, at } = await place(stage);
+    editor.on('session/request_permission', () => UNANSWERED);
+    void agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' }).catch(() => {});
+    await editor.got('session/request_permission');
+    agent.exit();
+    await editor.got('$/cancel_request');
+    await editor.call('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: 'on' }] });
+    expect(await agent.call('fs/read_text_file', { sessionId: id, path: at('a') })).toEqual({ content: 'of a' });
+  });
+});
+
+test.for([
+  ['fs/read_text_file', { path: ['/etc/passwd'] }],
+  ['fs/write_text_file', { content: 'x' }],
+  ['terminal/create', { command: 'npm', args: ['test', { toString: 'x' }] }],
+  ['terminal/create', { command: 'npm', args: 'test' }],
+] as const)('%s of an odd shape is refused instead of being guessed at: %j', async ([method, params], { stage }) => {
+  const { agent, editor, id } = await place(stage);
+  expect((await agent.request(method, { sessionId: id, ...params })).error.code).toBe(-32602);
+  expect(editor.all(method)).toEqual([]);
+});

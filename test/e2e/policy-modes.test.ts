@@ -1,0 +1,203 @@
+// Modes, servers, forms, and what agents do unasked, under a policy.
+import { describe, expect } from 'vitest';
+import { type Json, open, prompt, type Stage, testAtOnce as test } from './harness.ts';
+import { audit, execution, guarded, OPTIONS, selected } from './policy-support.ts';
+
+const MODES = ['plan', 'default', 'yolo'];
+const modes = (currentModeId: string): Json => ({
+  currentModeId,
+  availableModes: MODES.map((id) => ({ id, name: id, description: `the ${id} mode` })),
+});
+const option = (currentValue: string): Json => ({
+  id: 'approval',
+  name: 'Approval',
+  category: 'mode',
+  type: 'select',
+  currentValue,
+  options: MODES.map((value) => ({ value, name: value })),
+});
+const POLICY = { agents: { '*': { mode: { refuse: ['yolo'] } } } };
+
+/** With an agent that has its modes in one of the two ways. */
+function agentWith(stage: Stage, describe: Json, turn?: (id: string) => unknown) {
+  const agent = stage.agent('agent', { describe: () => describe, ...(turn && { turn: ({ id }) => turn(id) }) });
+  agent.on('session/set_mode', () => ({}));
+  agent.on('session/set_config_option', ({ value }: Json) => ({ configOptions: [option(value)] }));
+  return agent;
+}
+
+describe('a refused mode', () => {
+  test('is not among those on offer, in either way of offering, and the rest is as the agent wrote it', async ({ stage }) => {
+    const agent = agentWith(stage, { modes: modes('default'), configOptions: [option('default')] });
+    const { editor } = await guarded(stage, POLICY, {}, agent);
+    const { result } = await open(editor, stage.cwd);
+    expect(result.modes).toEqual({ ...modes('default'), availableModes: modes('').availableModes.slice(0, 2) });
+    expect(result.configOptions).toEqual([{ ...option('default'), options: option('').options.slice(0, 2) }]);
+  });
+
+  test('cannot be set, while others can', async ({ stage }) => {
+    const agent = agentWith(stage, { modes: modes('default'), configOptions: [option('default')] });
+    const { editor, id } = await guarded(stage, POLICY, {}, agent);
+    expect((await editor.request('session/set_mode', { sessionId: id, modeId: 'yolo' })).error.message).toContain(
+      'Mode "yolo" of agent "agent" is refused',
+    );
+    expect((await editor.request('session/set_config_option', { sessionId: id, configId: 'approval', value: 'yolo' })).error.code).toBe(
+      -32602,
+    );
+    expect((await editor.request('session/set_mode', { sessionId: id, modeId: 'plan' })).result).toEqual({});
+    expect(
+      (await editor.request('session/set_config_option', { sessionId: id, configId: 'approval', value: 'plan' })).result.configOptions[0]
+        .options,
+    ).toHaveLength(2);
+    expect((await editor.request('session/set_config_option', { sessionId: id, configId: 'model', value: 'yolo' })).result).toBeDefined();
+    expect(agent.all('session/set_mode')).toHaveLength(1);
+  });
+
+  test('is not an option of a permission question either', async ({ stage }) => {
+    const { editor, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
+    const options = [{ optionId: 'yolo', name: 'Yes, and do not ask again', kind: 'allow_always' }, ...OPTIONS];
+    await agent.call('session/request_permission', execution(id, 'make', { options }));
+    expect((await editor.got('session/request_permission')).msg.params.options).toEqual(OPTIONS);
+    editor.on('session/request_permission', () => selected('yolo'));
+    expect(await agent.call('session/request_permission', execution(id, 'make', { options }))).toEqual({
+      outcome: { outcome: 'cancelled' },
+    });
+  });
+
+  test.for([
+    ['session/set_mode', { modes: modes('yolo') }, { modeId: 'plan' }],
+    ['session/set_config_option', { configOptions: [option('yolo')] }, { configId: 'approval', value: 'plan' }],
+  ] as const)(
+    'that an agent begins in is left by %s before the editor hears of the session',
+    async ([method, describe, params], { stage }) => {
+      const agent = agentWith(stage, describe);
+      const { editor } = await guarded(stage, { agents: { agent: { mode: { pin: ['plan'] } } } }, {}, agent);
+      expect((await agent.got(method)).msg.params).toEqual({ sessionId: 'agent-1', ...params });
+      const { result } = await open(editor, stage.cwd);
+      expect(JSON.stringify(result)).not.toContain('yolo');
+      expect(result.modes?.currentModeId ?? result.configOptions[0].currentValue).toBe('plan');
+      expect(editor.stderr()).toContain('it was set to "plan"');
+    },
+  );
+
+  test('that an agent cannot be moved out of costs it the session', async ({ stage }) => {
+    const agent = agentWith(stage, { modes: modes('yolo') });
+    const editor = await stage.connect([agent], { config: { policy: { version: 1, agents: { agent: { mode: { pin: ['other'] } } } } } });
+    const answer = await editor.request('session/new', { cwd: stage.cwd, mcpServers: [] });
+    expect(answer.error).toMatchObject({ code: -32602, message: expect.stringContaining('none that the policy names') });
+    await agent.got('session/close');
+  });
+
+  test('that an agent goes to by itself is told and written down', async ({ stage }) => {
+    const { editor, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
+    agent.update(id, { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' });
+    await editor.until((msg) => JSON.stringify(msg).includes('went to mode'));
+    expect(audit(stage)).toMatchObject([{ method: 'current_mode_update', verdict: 'deny', option: 'notify' }]);
+  });
+
+  test('with several agents, does not stand in the list that is made for their modes', async ({ stage }) => {
+    const agent = agentWith(stage, { modes: modes('default') });
+    const editor = await stage.connect([agent, stage.agent('other')], { config: { policy: { version: 1, ...POLICY } } });
+    const { id, result } = await open(editor, stage.cwd, 'agent');
+    const listed = (options: Json[]) => options.find((entry) => entry.id === 'mode').options.map(({ value }: Json) => value);
+    expect(listed(result.configOptions)).toEqual(['plan', 'default']);
+    expect((await editor.request('session/set_config_option', { sessionId: id, configId: 'mode', value: 'yolo' })).error.code).toBe(-32602);
+  });
+});
+
+describe('servers that the editor brings', () => {
+  test.for([
+    [{ name: 'evil', command: 'sudo', args: ['x'], env: [] }, /"evil".*deny/],
+    [{ name: 'far', type: 'http', url: 'https://evil.example/mcp', headers: [] }, /"far".*deny/],
+    [{ name: 'odd', command: ['sudo', 'x'], args: [], env: [] }, /"odd".*cannot be read/],
+    [{ name: 'odder', command: 'docs-mcp', args: [{ toString: 'x' }], env: [] }, /"odder".*cannot be read/],
+  ] as const)('are refused with the session when the policy denies them: %j', async ([server, words], { stage }) => {
+    const { editor, agent } = await guarded(stage, { deny: ['execute(sudo ...)', 'fetch(evil.example)'] });
+    const before = agent.all('session/new').length;
+    const answer = await editor.request('session/new', { cwd: stage.cwd, mcpServers: [server] });
+    expect(answer.error).toMatchObject({ code: -32602, message: expect.stringMatching(words) });
+    expect(agent.all('session/new')).toHaveLength(before);
+    const tame = [{ name: 'tame', command: 'docs-mcp', args: [], env: [] }];
+    expect((await editor.request('session/new', { cwd: stage.cwd, mcpServers: tame })).result).toBeDefined();
+  });
+});
+
+describe('a form or a link', () => {
+  test.for([
+    ['a link to a denied host', { mode: 'url', url: 'https://evil.example/x', message: 'go', elicitationId: 'e1' }],
+    [
+      'a form that asks for a secret',
+      { mode: 'form', message: 'm', requestedSchema: { type: 'object', properties: { api_key: { type: 'string' } } } },
+    ],
+  ] as const)('is declined: %s', async ([, params], { stage }) => {
+    const { editor, agent, id } = await guarded(stage, { deny: [{ action: 'elicit', host: 'evil.example' }] });
+    expect(await agent.call('elicitation/create', { sessionId: id, ...params })).toEqual({ action: 'decline' });
+    expect(editor.all('elicitation/create')).toEqual([]);
+  });
+
+  test('that no rule denies goes to the editor', async ({ stage }) => {
+    const { editor, agent, id } = await guarded(stage, { deny: [{ action: 'elicit', host: 'evil.example' }] });
+    editor.on('elicitation/create', () => ({ action: 'accept', content: { color: 'red' } }));
+    const params = {
+      sessionId: id,
+      mode: 'form',
+      message: 'm',
+      requestedSchema: { type: 'object', properties: { color: { type: 'string' } } },
+    };
+    expect(await agent.call('elicitation/create', params)).toMatchObject({ action: 'accept' });
+  });
+});
+
+describe('what an agent does unasked', () => {
+  const call = (status: string, command = 'sudo ls'): Json => ({
+    sessionUpdate: 'tool_call',
+    toolCallId: 'unasked',
+    title: 'Shell',
+    kind: 'execute',
+    status,
+    rawInput: { command },
+  });
+  const violating = (stage: Stage, response: string) => {
+    const agent = stage.agent('agent', {
+      async turn({ id }) {
+        agent.update(id, call('in_progress'));
+        await agent.got('session/cancel');
+        return { stopReason: 'cancelled' };
+      },
+    });
+    return guarded(stage, { deny: ['execute(sudo ...)'], agents: { '*': { on_violation: response } } }, {}, agent);
+  };
+
+  test('is told once and written down', async ({ stage }) => {
+    const { editor, agent, id } = await guarded(stage, { deny: ['execute(sudo ...)'] });
+    agent.update(id, call('pending'));
+    agent.update(id, call('in_progress'));
+    agent.update(id, call('in_progress'));
+    agent.update(id, { ...call('in_progress', 'ls'), toolCallId: 'tame' });
+    agent.say(id, 'over');
+    await editor.until((msg) => msg.params?.update?.content?.text === 'over');
+    const told = editor.updates(id).filter((update) => JSON.stringify(update).includes('without asking'));
+    expect(told).toHaveLength(1);
+    expect(audit(stage)).toMatchObject([{ method: 'tool_call', verdict: 'deny', option: 'notify' }]);
+  });
+
+  test('is none of it when it was asked and answered', async ({ stage }) => {
+    const { editor, agent, id } = await guarded(stage, { deny: ['execute(sudo ...)'] });
+    const request = execution(id, 'sudo ls');
+    await agent.call('session/request_permission', request);
+    agent.update(id, { ...call('failed'), toolCallId: request.toolCall.toolCallId });
+    agent.say(id, 'over');
+    await editor.until((msg) => msg.params?.update?.content?.text === 'over');
+    expect(audit(stage)).toHaveLength(1);
+  });
+
+  test('ends the turn, if the policy says cancel', async ({ stage }) => {
+    const { editor, id } = await violating(stage, 'cancel');
+    expect((await prompt(editor, id, 'go')).result).toEqual({ stopReason: 'cancelled' });
+  });
+
+  test('ends the agent, if the policy says kill', async ({ stage }) => {
+    const { editor, id } = await violating(stage, 'kill');
+    expect((await prompt(editor, id, 'go')).error).toMatchObject({ code: -32603, data: { agent: 'agent' } });
+  });
+});

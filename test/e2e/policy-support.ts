@@ -1,0 +1,50 @@
+// A session under a policy, with what tests of a policy look at.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Editor, type Json, open, type Puppet, type Stage, type StartOptions } from './harness.ts';
+
+export const OPTIONS = [
+  { optionId: 'a1', name: 'Yes', kind: 'allow_once' },
+  { optionId: 'aa', name: 'Yes, always', kind: 'allow_always' },
+  { optionId: 'r1', name: 'No', kind: 'reject_once' },
+];
+
+export const selected = (optionId: string): Json => ({ outcome: { outcome: 'selected', optionId } });
+
+export type Guarded = {
+  readonly editor: Editor;
+  readonly agent: Puppet;
+  readonly id: string;
+  readonly ask: (command: string, more?: Json) => Promise<Json>;
+};
+
+/** One agent and one session under this policy; the editor says yes, once, to whatever it is asked. */
+export async function guarded(
+  stage: Stage,
+  policy: Json,
+  options: StartOptions = {},
+  agent: Puppet = stage.agent('agent'),
+): Promise<Guarded> {
+  const editor = await stage.connect([agent], { ...options, config: { policy: { version: 1, ...policy }, ...options.config } });
+  editor.on('session/request_permission', (params: Json) =>
+    selected(params.options.find(({ kind }: Json) => kind === 'allow_once').optionId),
+  );
+  const { id } = await open(editor, stage.cwd);
+  return { editor, agent, id, ask: (command, more) => agent.call('session/request_permission', execution(id, command, more)) };
+}
+
+let calls = 0;
+
+/** A permission request to run a command. */
+export const execution = (sessionId: string, command: string, more: Json = {}): Json => ({
+  sessionId,
+  toolCall: { toolCallId: `call-${calls++}`, title: command, kind: 'execute', rawInput: { command } },
+  options: OPTIONS,
+  ...more,
+});
+
+export const audit = (stage: Stage): readonly Json[] =>
+  readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));

@@ -1,0 +1,120 @@
+// What was recorded through the proxy is an agent again; recordings of real agents are too.
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
+import { describe, expect } from 'vitest';
+import { type Editor, hello, type Json, open, prompt, type Stage, SWITCHBOARD, testAtOnce as test } from './harness.ts';
+import { agentsRecorded, fileOf, hasRecordings, isRequest, readRecording } from './recording.ts';
+
+const replayed = (file: string, ...flags: readonly string[]) => ({
+  command: process.execPath,
+  args: [SWITCHBOARD, 'replay', file, '--instant', ...flags],
+});
+const messages = (file: string): Json[] =>
+  readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .map(({ dir, msg }) => ({ dir, msg }));
+
+/** A conversation with everything in it: a turn with a question, one that is cancelled. */
+async function talk(editor: Editor, stage: Stage): Promise<void> {
+  await hello(editor);
+  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'yes' } }));
+  const { id } = await open(editor, stage.cwd);
+  await prompt(editor, id, 'ask me', 1);
+  const cancelled = prompt(editor, id, 'go on', 2);
+  await editor.until((msg) => msg.params?.update?.content?.text === 'going on');
+  editor.notify('session/cancel', { sessionId: id });
+  await cancelled;
+  expect(await editor.close()).toBe(0);
+}
+
+test('a recording of a recording that is played is the same recording', async ({ stage }) => {
+  const agent = stage.agent('a', {
+    async turn(session, words) {
+      if (words === 'ask me') {
+        const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
+        const { outcome } = await agent.call('session/request_permission', {
+          sessionId: session.id,
+          toolCall: { toolCallId: 't' },
+          options,
+        });
+        agent.say(session.id, `you said ${outcome.optionId}`);
+        return { stopReason: 'end_turn' };
+      }
+      agent.say(session.id, 'going on');
+      await agent.got('session/cancel');
+      return { stopReason: 'cancelled' };
+    },
+  });
+  const [first, second] = ['first.jsonl', 'second.jsonl'].map((name) => path.join(stage.dir, name)) as [string, string];
+  await talk(stage.proxy([agent], { args: ['--record', first] }), stage);
+  expect(statSync(first).mode & 0o777).toBe(0o600);
+  expect(messages(first).length).toBeGreaterThan(8);
+  await talk(stage.proxy({ a: replayed(first, '--strict') }, { args: ['--record', second] }), stage);
+  expect(messages(second)).toEqual(messages(first));
+});
+
+test('a file that is there already is not recorded over', async ({ stage }) => {
+  const file = stage.writeConfig([]);
+  const editor = stage.proxy([stage.agent('a')], { args: ['--record', file] });
+  expect(await editor.close()).toBe(2);
+  expect(editor.stderr()).toContain('it is there already');
+});
+
+const runs = agentsRecorded.flatMap((agent) => [
+  { agent, run: 1 },
+  { agent, run: 2 },
+]);
+
+describe.skipIf(!hasRecordings)('recordings of real agents (skipped without ../shared/traces)', () => {
+  test.for(runs)('$agent, run $run: each session is said again as it was said', async ({ agent, run }, { stage }) => {
+    const script = readRecording(agent).filter(({ proc }) => proc === run);
+    const player = stage.run(process.execPath, [SWITCHBOARD, 'replay', fileOf(agent), '--instant', '--run', String(run)]);
+    const asked = new Map<Json, Json>();
+    player.on('*', () => new Promise(() => {}));
+    for (const { dir, msg } of script) {
+      if (dir === 'client->agent') {
+        if (msg.method !== undefined) player.send(msg);
+        else player.send({ ...msg, id: asked.get(msg.id) });
+        continue;
+      }
+      const { id, ...rest } = msg;
+      const from = player.seen.length;
+      // Sessions are told apart and not held to the order in which they were recorded, so it may have come before.
+      const found = await player.until((got) => {
+        const { id: gotId, ...gotRest } = got;
+        const isIt = JSON.stringify(gotRest) === JSON.stringify(rest);
+        return isIt && (isRequest(msg) ? gotId !== undefined && ![...asked.values()].includes(gotId) : gotId === id);
+      });
+      expect(found.index).toBeLessThanOrEqual(from + script.length);
+      if (isRequest(msg)) asked.set(id, found.msg.id);
+    }
+    expect(player.seen).toHaveLength(script.filter(({ dir }) => dir === 'agent->client').length);
+    expect(await player.close()).toBe(0);
+  });
+
+  test.for(agentsRecorded)('%s: the client of the SDK takes it for an agent', async (agent, { stage }) => {
+    const script = readRecording(agent).filter(({ proc }) => proc === 1);
+    const child = stage.spawn(process.execPath, [SWITCHBOARD, 'replay', fileOf(agent), '--instant']);
+    let updates = 0;
+    const recorded = (method: string): Json => script.find(({ dir, msg }) => dir === 'client->agent' && msg.method === method)?.msg.params;
+    await client({ name: 'sdk-editor' })
+      .onNotification(methods.client.session.update, () => void updates++)
+      .onRequest(methods.client.session.requestPermission, ({ params }) => ({
+        outcome: { outcome: 'selected', optionId: params.options[0]?.optionId ?? '' },
+      }))
+      .onRequest(methods.client.fs.readTextFile, () => ({ content: '' }))
+      .onRequest(methods.client.fs.writeTextFile, () => ({}))
+      .connectWith(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), async (peer) => {
+        const { protocolVersion }: Json = await peer.request(methods.agent.initialize, recorded('initialize'));
+        expect(protocolVersion).toBe(1);
+        const { sessionId }: Json = await peer.request(methods.agent.session.new, recorded('session/new'));
+        const { stopReason }: Json = await peer.request(methods.agent.session.prompt, { ...recorded('session/prompt'), sessionId });
+        expect(stopReason).toBe('end_turn');
+      });
+    expect(updates).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,229 @@
+// Two agents that name everything alike, on one connection: every frame reaches its owner.
+import { expect } from 'vitest';
+import { fixture, type Json, open, prompt, type Seen, testAtOnce as test } from './harness.ts';
+
+const NAMES = ['left', 'right'];
+const twins = { left: fixture('same-ids', 'left'), right: fixture('same-ids', 'right') };
+
+test('eight sessions of two agents with the same session and request ids: prompts, cancels, questions and answers reach their owners', async ({
+  stage,
+}) => {
+  const editor = await stage.connect(twins);
+  const sessions = await Promise.all(
+    Array.from({ length: 8 }, async (_, n) => ({ n, agent: NAMES[n % 2] as string, ...(await open(editor, stage.cwd, NAMES[n % 2])) })),
+  );
+  expect(new Set(sessions.map(({ id }) => id)).size).toBe(8);
+
+  // Answers tell which session they were meant for. Questions of the first kind wait until all are there.
+  editor.on('fs/read_text_file', ({ sessionId, path }) => ({ content: `${path} for ${sessionId}` }));
+  editor.on('fs/write_text_file', ({ sessionId, content }) => ({ _meta: { content, sessionId } }));
+  editor.on('terminal/create', ({ sessionId, command }) => ({ terminalId: `terminal ${command} of ${sessionId}` }));
+  editor.on('terminal/output', ({ sessionId, terminalId }) => ({ output: `${terminalId} for ${sessionId}`, truncated: false }));
+  editor.on('terminal/wait_for_exit', ({ sessionId }) => ({ exitCode: 0, _meta: { sessionId } }));
+  editor.on('terminal/release', ({ sessionId }) => ({ _meta: { sessionId } }));
+  editor.on('elicitation/create', ({ sessionId, message }) => ({ action: 'accept', content: { message, sessionId } }));
+  editor.on('_same/ask', ({ sessionId, words }) => ({ words, sessionId }));
+
+  const turns = sessions.map(({ id, n }) => prompt(editor, id, `words-${n}`, `prompt-${n}`));
+  const questions = await Promise.all(
+    sessions.map(({ id }) => editor.got('session/request_permission', ({ sessionId }) => sessionId === id)),
+  );
+  expect(new Set(questions.map(({ msg }) => JSON.stringify(msg.id))).size).toBe(8);
+
+  // The third session of each agent is cancelled; their own ids are the same.
+  const isCancelled = (n: number) => n === 4 || n === 5;
+  for (const { id, n } of sessions) if (isCancelled(n)) editor.notify('session/cancel', { sessionId: id });
+  for (const { msg } of questions.toReversed())
+    editor.reply(msg, { outcome: { outcome: 'selected', optionId: msg.params.options[0].optionId } });
+
+  const answers = await Promise.all(turns);
+  for (const { id, n, agent } of sessions) {
+    const native = `s${Math.floor(n / 2) + 1}`;
+    expect(answers[n].result).toEqual({ stopReason: isCancelled(n) ? 'cancelled' : 'end_turn', _meta: { name: agent, sessionId: native } });
+    expect(editor.answersTo(`prompt-${n}`)).toHaveLength(1);
+    const [begin, report] = editor.said(id).split(';');
+    expect(begin).toBe(`${agent} ${native} begins`);
+    if (isCancelled(n)) continue;
+    const words = `words-${n}`;
+    const terminalId = `terminal ${words} of ${id}`;
+    expect(JSON.parse(report as string)).toEqual({
+      ...{ name: agent, sessionId: native, words, terminalId },
+      outcome: { outcome: 'selected', optionId: `${agent}-yes` },
+      read: { content: `/${words} for ${id}` },
+      written: { _meta: { content: words, sessionId: id } },
+      output: { output: `${terminalId} for ${id}`, truncated: false },
+      exit: { exitCode: 0, _meta: { sessionId: id } },
+      released: { _meta: { sessionId: id } },
+      form: { action: 'accept', content: { message: words, sessionId: id } },
+      extension: { words, sessionId: id },
+    });
+    // Nothing of the session comes behind the end of its turn.
+    const last = editor.all('session/update', ({ sessionId }) => sessionId === id).at(-1) as Seen;
+    expect(last.index).toBeLessThan(editor.place(answers[n]));
+  }
+  // The editor answered the cancelled questions too, late; the agents have heard of each only once.
+  for (const { id, agent } of sessions.slice(0, 2))
+    expect(await editor.call('_same/strays', { sessionId: id })).toEqual({ name: agent, strays: [] });
+});
+
+test('the first of two equal session ids is kept as it is, the second gets another, in every answer and update', async ({ stage }) => {
+  const [left, right] = NAMES.map((name) => stage.agent(name, { mint: (n) => `s${n}` }));
+  if (!left || !right) throw new Error('no agents');
+  const editor = await stage.connect([left, right]);
+  const [a, b] = [await open(editor, stage.cwd, 'left'), await open(editor, stage.cwd, 'right')];
+  expect(a.id).toBe('s1');
+  expect(b.id).not.toBe('s1');
+  await prompt(editor, b.id, 'hello');
+  expect((await right.got('session/prompt')).msg.params.sessionId).toBe('s1');
+  expect(editor.said(b.id)).toBe('right heard hello');
+  expect(left.all('session/prompt')).toEqual([]);
+  // An error that names the session, and updates that name other sessions, speak of the public id as well.
+  right.on('session/prompt', () => {
+    right.update('s1', { sessionUpdate: 'subagent_update', sessionId: 's2', title: 'child' });
+    right.update('s1', { sessionUpdate: 'session_message', messageId: 'm', senderSessionId: 's1', recipientSessionId: 's2', content: [] });
+    right.update('s1', {
+      sessionUpdate: 'tool_call',
+      toolCallId: 's1',
+      title: 's1',
+      rawInput: { sessionId: 's1' },
+      _meta: { sessionId: 's1' },
+    });
+    right.say('s2', 'the child speaks');
+    return { stopReason: 'end_turn' };
+  });
+  await open(editor, stage.cwd, 'left'); // so that s2 is taken too
+  await prompt(editor, b.id, 'again');
+  const [child] = editor.updates(b.id, 'subagent_update');
+  expect(['s1', 's2']).not.toContain(child.sessionId);
+  expect(editor.updates(b.id, 'session_message')).toMatchObject([{ senderSessionId: b.id, recipientSessionId: child.sessionId }]);
+  expect(editor.updates(b.id, 'tool_call')).toMatchObject([
+    { toolCallId: 's1', rawInput: { sessionId: 's1' }, _meta: { sessionId: 's1' } },
+  ]);
+  expect(editor.said(child.sessionId)).toBe('the child speaks');
+});
+
+test('session ids of any letters clash, are told apart and found again, however the editor spells them', async ({ stage }) => {
+  const odd = 'q"\\\\ é 😀~\\n/';
+  const [left, right] = [stage.agent('left', { mint: () => odd }), stage.agent('right', { mint: () => odd })];
+  for (const agent of [left, right]) agent.on('_x/echo', ({ n }) => ({ n, by: agent.name }));
+  const editor = await stage.connect([left, right]);
+  const sessions = [await open(editor, stage.cwd, 'left'), await open(editor, stage.cwd, 'right')];
+  expect(sessions[0]?.id).toBe(odd);
+  expect(sessions[1]?.id).not.toBe(odd);
+  for (const [n, { id }] of sessions.entries()) {
+    const escaped = [
+      ...Buffer.from(id, 'utf16le')
+        .toString('hex')
+        .matchAll(/(..)(..)/g),
+    ]
+      .map(([, low, high]) => `\\u${high}${low}`)
+      .join('');
+    for (const spelled of [JSON.stringify(id), `"${escaped}"`]) {
+      const from = editor.seen.length;
+      editor.line(`{"jsonrpc":"2.0","id":1,"method":"_x/echo","params":{"n":${n},"session\\u0049d":${spelled}}}`);
+      expect((await editor.until((msg) => msg.id === 1, from)).msg.result).toEqual({ n, by: ['left', 'right'][n] });
+    }
+    await prompt(editor, id, 'hello');
+    expect(editor.said(id)).toBe(`${['left', 'right'][n]} heard hello`);
+  }
+  for (const agent of [left, right]) for (const { msg } of agent.all('_x/echo')) expect(msg.params.sessionId).toBe(odd);
+});
+
+test('a notification of the protocol sent as a request, or a request as a notification, is the owner’s to make something of', async ({
+  stage,
+}) => {
+  const [left, right] = [stage.agent('left'), stage.agent('right')];
+  const editor = await stage.connect([left, right]);
+  const { id: sessionId } = await open(editor, stage.cwd, 'right');
+  right.on('session/cancel', () => ({ odd: true }));
+  expect(await editor.call('session/cancel', { sessionId })).toEqual({ odd: true });
+  editor.notify('session/prompt', { sessionId, prompt: [] });
+  expect((await right.got('session/prompt')).msg).not.toHaveProperty('id');
+  expect(left.all('session/cancel')).toEqual([]);
+});
+
+test('an error in which an agent names a session carries the id the editor knows', async ({ stage }) => {
+  const [left, right] = [stage.agent('left', { mint: () => 'same' }), stage.agent('right', { mint: () => 'same' })];
+  const editor = await stage.connect([left, right]);
+  await open(editor, stage.cwd, 'left');
+  const b = await open(editor, stage.cwd, 'right');
+  right.sessions.clear();
+  expect((await prompt(editor, b.id, 'lost')).error).toEqual({ code: -32002, message: 'Resource not found', data: { sessionId: b.id } });
+});
+
+test('a terminal of one session is refused to any other, of the same agent or not, and the editor never hears of it', async ({ stage }) => {
+  const [left, right] = [stage.agent('left', { mint: (n) => `s${n}` }), stage.agent('right', { mint: (n) => `s${n}` })];
+  const editor = await stage.connect([left, right]);
+  for (const agent of ['left', 'left', 'right']) await open(editor, stage.cwd, agent);
+  editor.on('terminal/create', () => ({ terminalId: 'T' }));
+  editor.on('terminal/output', () => ({ output: 'secret', truncated: false }));
+  editor.on('terminal/kill', () => ({}));
+  editor.on('terminal/release', () => ({}));
+  await left.call('terminal/create', { sessionId: 's1', command: 'ls' });
+  for (const [agent, sessionId] of [
+    [right, 's1'],
+    [left, 's2'],
+  ] as const)
+    for (const method of ['terminal/output', 'terminal/wait_for_exit', 'terminal/kill', 'terminal/release'])
+      expect(await agent.refused(method, { sessionId, terminalId: 'T' })).toMatchObject({ code: -32602 });
+  expect(await left.call('terminal/output', { sessionId: 's1', terminalId: 'T' })).toMatchObject({ output: 'secret' });
+  expect(editor.all('terminal/output')).toHaveLength(1);
+  for (const method of ['terminal/wait_for_exit', 'terminal/kill', 'terminal/release']) expect(editor.all(method)).toEqual([]);
+});
+
+test('an agent that names a session of another agent does not reach that session', async ({ stage }) => {
+  const [left, right] = [stage.agent('left'), stage.agent('right')];
+  const editor = await stage.connect([left, right]);
+  const a = await open(editor, stage.cwd, 'left');
+  const b = await open(editor, stage.cwd, 'right');
+  editor.on('fs/read_text_file', () => ({ content: 'secret' }));
+  right.say('left-1', 'I am left');
+  right.update('left-1', { sessionUpdate: 'tool_call', toolCallId: 't', title: 'spoofed' });
+  void right.request('fs/read_text_file', { sessionId: 'left-1', path: '/etc/passwd' });
+  await right.call('fs/read_text_file', { sessionId: 'right-1', path: '/mine' });
+  const named = (seen: Seen) =>
+    seen.msg.params?.sessionId === a.id && seen.msg.params?.update?.sessionUpdate !== 'available_commands_update';
+  expect(editor.seen.filter(named)).toEqual([]);
+  expect(editor.all('fs/read_text_file', ({ sessionId }) => sessionId === b.id)).toHaveLength(1);
+});
+
+test('the ids of requests come back as they were written, also when both sides and both agents use the same ones at once', async ({
+  stage,
+}) => {
+  const [left, right] = [stage.agent('left'), stage.agent('right')];
+  const editor = await stage.connect([left, right]);
+  const [a, b] = [await open(editor, stage.cwd, 'left'), await open(editor, stage.cwd, 'right')];
+  for (const agent of [left, right]) agent.on('_x/echo', ({ n }) => ({ n, by: agent.name }));
+  const ids = ['7', '"7"', '8.0', '9007199254740993', '-0', 'null', '{"a":1}', '[7]', '"\\u0037x"'];
+  for (const [agent, session] of [
+    [left, a],
+    [right, b],
+  ] as const) {
+    for (const [n, id] of ids.entries()) {
+      const from = editor.seen.length;
+      editor.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/echo","params":{"sessionId":"${session.id}","n":${n}}}`);
+      const { line } = await editor.until((msg) => msg.result?.n === n, from);
+      expect(line).toBe(`{"jsonrpc":"2.0","id":${id},"result":{"n":${n},"by":"${agent.name}"}}`);
+    }
+  }
+  // Each agent asks with the ids the other agent and the editor have in use.
+  const questions = await Promise.all(
+    [left, right].map(async (agent, n) => {
+      for (const id of ids) agent.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/ask","params":{"sessionId":"${n === 0 ? a.id : b.id}"}}`);
+      return Promise.all(ids.map((_, k) => editor.until((msg) => isNth(editor.all('_x/ask'), msg, agent.name, k))));
+    }),
+  );
+  for (const { msg } of questions.flat().toReversed()) editor.reply(msg, { to: msg.params.sessionId });
+  for (const [agent, session] of [
+    [left, a],
+    [right, b],
+  ] as const)
+    for (const id of ids) {
+      const expected = `{"jsonrpc":"2.0","id":${id},"result":{"to":"${session.id}"}}`;
+      expect((await agent.until((_, { line }) => line === expected)).line).toBe(expected);
+    }
+
+  function isNth(asked: readonly Seen[], msg: Json, agent: string, k: number): boolean {
+    return asked.filter((seen) => seen.msg.params.sessionId.startsWith(agent))[k]?.msg === msg;
+  }
+});

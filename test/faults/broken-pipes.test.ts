@@ -1,0 +1,70 @@
+// Peers that close one end of a pipe: EPIPE and ECONNRESET end a peer, never the proxy, and nobody waits for what cannot come.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { fixture, open, prompt } from '../e2e/harness.ts';
+import { agentsOf, eventually, pidIn, test } from './scene.ts';
+
+test.concurrent('row 20: an agent that closes its stdin and lives on counts as gone: the next request is answered, and the one after it works', async ({
+  stage,
+}) => {
+  const sick = { ...fixture('closes-stdin', 'sick'), timeouts: { stop_grace_ms: 200 } };
+  const editor = await stage.connect({ sick, well: fixture('works', 'well') });
+  const [{ id }, well] = [await open(editor, stage.cwd, 'sick'), await open(editor, stage.cwd, 'well')];
+  expect((await prompt(editor, id, 'close')).result).toEqual({ stopReason: 'end_turn' });
+  // Either it is already known to be gone, and the session comes back at once, or this request is the one that finds out.
+  const next = await prompt(editor, id, 'hello', 'next');
+  if (next.error) expect(next.error).toMatchObject({ code: -32603, data: { agent: 'sick' } });
+  expect((await prompt(editor, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+  expect(editor.said(id)).not.toContain(`again by ${pidIn(id)};`);
+  expect((await prompt(editor, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  expect(editor.answersTo('next')).toHaveLength(1);
+});
+
+test.concurrent('row 20: an agent that closes its stdout and lives on counts as gone: its turn is answered', async ({ stage }) => {
+  const sick = { ...fixture('closes-stdout', 'sick'), timeouts: { stop_grace_ms: 200 } };
+  const editor = await stage.connect({ sick, well: fixture('works', 'well') });
+  const [{ id }, well] = [await open(editor, stage.cwd, 'sick'), await open(editor, stage.cwd, 'well')];
+  const { error } = await prompt(editor, id, 'close');
+  expect(error).toMatchObject({ code: -32603, data: { agent: 'sick' } });
+  expect((await prompt(editor, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+});
+
+test.concurrent('row 20: an agent that dies with much unread is answered for, and the proxy stays up', async ({ stage }) => {
+  const editor = await stage.connect({ sick: fixture('exits-without-reading', 'sick'), well: fixture('works', 'well') });
+  const [{ id }, well] = [await open(editor, stage.cwd, 'sick'), await open(editor, stage.cwd, 'well')];
+  const deaf = prompt(editor, id, 'deaf');
+  await editor.until((msg) => msg.params?.update?.content?.text === 'deaf;');
+  const unread = Array.from({ length: 20 }, () => editor.request('_x/fill', { sessionId: id, fill: 'f'.repeat(100_000) }));
+  writeFileSync(path.join(stage.dir, 'sick.go'), '');
+  expect((await deaf).error).toMatchObject({ code: -32603, data: { agent: 'sick', reason: 'agent_exited', signal: 'SIGKILL' } });
+  for (const { error } of await Promise.all(unread)) expect(error).toBeDefined(); // a fresh process may be there for the last of them
+  expect((await prompt(editor, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+});
+
+test.concurrent('row 20: an editor that closes its end of stdout is gone: everything ends, in good order', async ({ stage }) => {
+  const editor = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('works', 'well') });
+  const { id } = await open(editor, stage.cwd, 'loud');
+  void prompt(editor, id, '100000 1000');
+  await editor.until((msg) => msg.params?.update?.sessionUpdate === 'agent_message_chunk');
+  editor.child.stdout.destroy();
+  expect(await editor.ended).toBe(0);
+  expect(agentsOf(stage, editor)).toEqual([]);
+  expect(editor.stderr()).not.toMatch(/Error|EPIPE|at .*\.js/);
+});
+
+test.concurrent('row 20: whoever reads our stderr may leave; the sessions go on', async ({ stage }) => {
+  const agent = stage.agent('noisy', {
+    turn({ id }) {
+      for (let n = 0; n < 5; n++) agent.line('noise that is told on stderr');
+      agent.say(id, 'fine');
+      return { stopReason: 'end_turn' };
+    },
+  });
+  const editor = await stage.connect([agent]);
+  const { id } = await open(editor, stage.cwd);
+  editor.child.stderr?.destroy();
+  for (const _ of [1, 2, 3]) expect((await prompt(editor, id, 'go')).result).toEqual({ stopReason: 'end_turn' });
+  editor.child.stdin.end();
+  await eventually(() => expect(editor.child.exitCode).toBe(0));
+});

@@ -1,0 +1,150 @@
+// Too long, too much, too late, twice: what an agent may do for a while, and what becomes of it then. Time stands still unless it is told to go on.
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { createTrafficWatch } from '../../src/proxy/traffic-watch.ts';
+import { open, prompt, UNANSWERED } from '../e2e/harness.ts';
+import { able, CWD, cancelled, chunk, connection, end } from '../proxy/actors.ts';
+import { connectInProcess, createStillClock } from './in-process.ts';
+
+const MB = 1024 * 1024;
+
+describe('row 6: with on_stall end', () => {
+  const options = { on_stall: 'end', timeouts: { stall_ms: 60_000, cancel_ms: 10_000 } } as const;
+
+  test('an agent that does not end a silent turn when it is cancelled is ended, and its session comes back', async () => {
+    const clock = createStillClock();
+    const [left, right] = [able('left'), able('right')];
+    const { editor, notices } = await connection([left, right], options, clock);
+    const { id } = await open(editor, CWD, 'left');
+    left.on('session/prompt', () => UNANSWERED);
+    const turn = prompt(editor, id, 'hang');
+    await left.got('session/prompt');
+    clock.advance(60_000);
+    await left.got('session/cancel');
+    clock.advance(10_000);
+    expect((await turn).result).toEqual(cancelled);
+    expect(notices.filter((text) => /"left" was ended: a turn of it was silent/.test(text))).toHaveLength(1);
+    left.on('session/prompt', () => end);
+    expect((await prompt(editor, id, 'again')).result).toEqual(end);
+    expect(left.all('session/resume')).toHaveLength(1);
+  });
+
+  test('one that does is left alone', async () => {
+    const clock = createStillClock();
+    const left = able('left');
+    const { editor, notices } = await connection([left], options, clock);
+    const { id } = await open(editor, CWD);
+    left.on('session/prompt', () => UNANSWERED);
+    const turn = prompt(editor, id, 'hang');
+    const asked = await left.got('session/prompt');
+    clock.advance(60_000);
+    await left.got('session/cancel');
+    left.reply(asked.msg, cancelled);
+    expect((await turn).result).toEqual(cancelled);
+    clock.advance(60_000);
+    expect(notices).toEqual([]);
+    left.on('session/prompt', () => end);
+    expect((await prompt(editor, id, 'again')).result).toEqual(end);
+  });
+});
+
+test('row 11: a frame of more than 1 MB passes, and is remarked upon once', async () => {
+  const clock = createStillClock();
+  const notices: string[] = [];
+  const watch = createTrafficWatch(clock, 'agent "left"', (text) => notices.push(text));
+  for (const bytes of [1000, MB, MB + 1, 5 * MB]) watch(bytes);
+  expect(notices).toEqual([expect.stringMatching(/^agent "left" sent a frame of 1048577 bytes; it was passed on/)]);
+});
+
+test('row 14: an agent that uses the id of a question that is still open hears -32600, and the question stays open', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const { editor } = await connection([left, right]);
+  const { id } = await open(editor, CWD, 'left');
+  const ask = (words: string) => left.send({ jsonrpc: '2.0', id: 'q', method: '_vendor/ask', params: { sessionId: id, words } });
+  editor.on('_vendor/ask', () => UNANSWERED);
+  ask('first');
+  const first = await editor.got('_vendor/ask');
+  ask('second');
+  const refused = await left.until((msg) => msg.id === 'q');
+  expect(refused.msg.error).toMatchObject({ code: -32600, message: expect.stringContaining('"q" is still in use') });
+  editor.reply(first.msg, { words: 'yes' });
+  expect((await left.until((msg) => msg.id === 'q' && msg.result)).msg.result).toEqual({ words: 'yes' });
+  ask('third'); // free again
+  await editor.got('_vendor/ask', ({ words }) => words === 'third');
+  expect(editor.all('_vendor/ask', ({ words }) => words === 'second')).toEqual([]);
+});
+
+describe('row 21: an agent that takes nothing of what it is sent for 60 s', () => {
+  /** Answers initialize and session/new, and reads what is sent to it only when the test says so. */
+  function slow(clock: ReturnType<typeof createStillClock>) {
+    const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
+    const say = (message: object) => fromAgent.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    const process = { toAgent, fromAgent, pid: undefined, stderrTail: () => [], stop: async () => {}, kill() {}, onExit() {} };
+    const made = connectInProcess({ agents: { slow: { command: 'slow' } }, launch: () => process, clock });
+    const greeted = made.editor.call('initialize', { protocolVersion: 1 });
+    say({ id: 0, result: { protocolVersion: 1, agentCapabilities: {} } });
+    return { ...made, toAgent, say, greeted };
+  }
+
+  test('is ended, and whoever waits for it is told why', async () => {
+    const clock = createStillClock();
+    const { editor, greeted } = slow(clock);
+    await greeted;
+    const turn = prompt(editor, 's', 'w'.repeat(100_000));
+    const next = prompt(editor, 's', 'more');
+    editor.notify('_vendor/behind', {});
+    await editor.refused('initialize', {}).catch(() => {}); // a round trip: what was sent is with the agent
+    clock.advance(59_999);
+    clock.advance(1);
+    expect((await turn).error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('has read nothing'),
+      data: { agent: 'slow' },
+    });
+    expect((await next).error.data.reason).toBe('not_reading');
+  });
+
+  test('and one that takes a little is only slow', async () => {
+    const clock = createStillClock();
+    const { editor, greeted, toAgent, say, connection: made } = slow(clock);
+    await greeted;
+    const turn = prompt(editor, 's', 'w'.repeat(20_000));
+    void prompt(editor, 's', 'w'.repeat(20_000));
+    await editor.refused('initialize', {}).catch(() => {});
+    clock.advance(50_000);
+    toAgent.read(); // the greeting
+    toAgent.read();
+    clock.advance(10_000);
+    expect(made.health().slow?.state).toBe('ready');
+    say({ id: 1, result: end });
+    expect((await turn).result).toEqual(end);
+  });
+});
+
+test('row 24: a flood of frames is remarked upon once, and as many in a longer time are not', () => {
+  const clock = createStillClock();
+  const notices: string[] = [];
+  const watch = createTrafficWatch(clock, 'agent "left"', (text) => notices.push(text));
+  const send = (frames: number, ms: number) => {
+    for (let n = 0; n < frames; n++) watch(100);
+    clock.advance(ms);
+  };
+  for (let n = 0; n < 30; n++) send(1000, 1000);
+  expect(notices).toEqual([]);
+  for (let n = 0; n < 30; n++) send(5000, 1000);
+  expect(notices).toEqual([expect.stringMatching(/^agent "left" sent 20000 frames within \d+ s/)]);
+});
+
+test('row 24: what floods is not dropped', async () => {
+  const left = able('left');
+  const { editor } = await connection([left]);
+  const { id } = await open(editor, CWD);
+  let heard = 0;
+  editor.sift((line) => line.includes('agent_message_chunk') && heard++ >= 0);
+  left.on('session/prompt', ({ sessionId }) => {
+    for (let n = 0; n < 3000; n++) left.notify('session/update', { sessionId, update: chunk(String(n)) });
+    return end;
+  });
+  await prompt(editor, id, 'go');
+  expect(heard).toBe(3000);
+});

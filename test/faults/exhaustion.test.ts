@@ -1,0 +1,123 @@
+// Nothing left of something: descriptors, processes, room on the disk. What runs goes on, what cannot begin says why.
+
+import { spawnSync } from 'node:child_process';
+import { chownSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { choosing, type Editor, fixture, hello, open, prompt, type Stage } from '../e2e/harness.ts';
+import { agentsOf, end, eventually, noticed, pidIn, SWITCHBOARD, test } from './scene.ts';
+
+test.concurrent('row 25: without free descriptors new agents are refused in clear words, those that run go on, and freed ones are used', async ({
+  stage,
+}) => {
+  const names = Array.from({ length: 12 }, (_, n) => `agent${n}`);
+  const config = stage.writeConfig(Object.fromEntries(names.map((name) => [name, fixture('works', name)])));
+  // Enough for the proxy itself and for some of the agents.
+  const limited = ['-c', 'ulimit -n 44; exec "$@"', 'sh', process.execPath, SWITCHBOARD, 'acp', '--config', config];
+  const editor = stage.run('sh', limited);
+  await hello(editor);
+  const answers = await Promise.all(names.map((name) => tryNew(editor, stage, name)));
+  const opened = answers.flatMap(({ id }) => id ?? []);
+  const refused = answers.flatMap(({ name, error }) => (error ? [{ name, error }] : []));
+  expect(opened.length).toBeGreaterThan(1);
+  expect(refused.length).toBeGreaterThan(1);
+  for (const { name, error } of refused) {
+    expect(error).toMatchObject({ code: -32603, data: { agent: name } });
+    expect(error.message).toMatch(/too many files open.*ulimit/);
+  }
+  for (const id of opened) expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  const [first = '', second = ''] = opened;
+  for (const id of [first, second]) end(pidIn(id));
+  await eventually(() => expect(editor.stderr().match(/exited \(signal SIGKILL\)/g)).toHaveLength(2));
+  await open(editor, stage.cwd, refused[0]?.name);
+  expect(await editor.close()).toBe(0);
+  expect(agentsOf(stage, editor)).toEqual([]);
+});
+
+async function tryNew(editor: Editor, stage: Stage, name: string) {
+  const { result, error } = await editor.request('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing(name) });
+  return { name, id: result?.sessionId as string | undefined, error };
+}
+
+// The superuser is refused nothing, so then the proxy becomes somebody else, who has no other process.
+const NOBODY = '54321';
+const asUser = (command: readonly string[]): string[] =>
+  process.getuid?.() === 0 ? ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups', ...command] : [...command];
+function runsAsUser(command: readonly string[]): boolean {
+  const [program = '', ...args] = asUser(command);
+  return spawnSync(program, args).status === 0;
+}
+/** How many processes its user may have, for a process that runs. */
+const allowProcesses = (count: number, pid: number | undefined): boolean =>
+  runsAsUser(['prlimit', `--nproc=${count}:`, '--pid', String(pid)]);
+const canRefuse =
+  process.platform === 'linux' && runsAsUser(['prlimit', '--version']) && runsAsUser([process.execPath, SWITCHBOARD, '--version']);
+
+test
+  .skipIf(!canRefuse)
+  .concurrent(
+    'row 26: when the system refuses another process, its sessions are refused with the reason, the others go on, and a later try works',
+    async ({ stage }) => {
+      const agents = { well: fixture('works', 'well'), late: fixture('works', 'late') };
+      // From the cache the second agent is not started before it is needed.
+      await (await stage.connect(agents)).close();
+      const config = stage.writeConfig(agents);
+      if (process.getuid?.() === 0) give(stage.dir, Number(NOBODY));
+      const [program = '', ...args] = asUser([process.execPath, SWITCHBOARD, 'acp', '--config', config]);
+      const editor = stage.run(program, args);
+      await hello(editor);
+      const well = await open(editor, stage.cwd, 'well');
+      expect(allowProcesses(1, editor.child.pid)).toBe(true);
+      const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('late') });
+      expect(error).toMatchObject({ code: -32603, data: { agent: 'late' } });
+      expect(error.message).toMatch(/cannot start another process now \(EAGAIN\)/);
+      expect((await prompt(editor, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+      expect(allowProcesses(4096, editor.child.pid)).toBe(true);
+      await open(editor, stage.cwd, 'late');
+    },
+  );
+
+function give(dir: string, uid: number): void {
+  chownSync(dir, uid, uid);
+  for (const entry of readdirSync(dir, { withFileTypes: true, recursive: true }))
+    chownSync(path.join(entry.parentPath, entry.name), uid, uid);
+}
+
+for (const [what, breakIt] of [
+  ['is a file', (stage: Stage) => writeFileSync(path.join(stage.dir, 'broken'), '')],
+  ['lies below a file', (stage: Stage) => writeFileSync(path.join(stage.dir, 'broken'), '')],
+  ['has no room left', full],
+] as const)
+  test.concurrent(`row 30: a state directory that ${what}: one notice, and the traffic goes on`, async ({ stage }) => {
+    breakIt(stage);
+    const home = path.join(stage.dir, 'broken', ...(what === 'lies below a file' ? ['state'] : []));
+    const editor = stage.proxy({ one: fixture('works', 'one'), two: fixture('works', 'two') }, { env: { SWITCHBOARD_HOME: home } });
+    await hello(editor);
+    const sessions = [await open(editor, stage.cwd, 'one'), await open(editor, stage.cwd, 'two'), await open(editor, stage.cwd, 'two')];
+    for (const { id } of sessions) expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+    await noticed(editor, /state directory .* cannot be used/);
+    if (what === 'has no room left') expect(editor.stderr()).toContain('ENOSPC');
+    expect(await editor.close()).toBe(0);
+    expect(editor.stderr().match(/cannot be used/g)).toHaveLength(1);
+    expect(agentsOf(stage, editor)).toEqual([]);
+  });
+
+/** Every write to it fails with ENOSPC, as on a disk that is full. */
+function full(stage: Stage): void {
+  mkdirSync(path.join(stage.dir, 'broken'));
+  symlinkSync('/dev/full', path.join(stage.dir, 'broken', 'sessions.jsonl'));
+}
+
+test.concurrent('row 30: a disk that fills up while we run: sessions that are open and sessions that are new go on', async ({ stage }) => {
+  const editor = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const before = await open(editor, stage.cwd, 'one');
+  const log = path.join(stage.state, 'sessions.jsonl');
+  rmSync(log);
+  symlinkSync('/dev/full', log);
+  const after = await open(editor, stage.cwd, 'two');
+  for (const { id } of [before, after]) expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  end(pidIn(after.id));
+  await noticed(editor, '"two" exited');
+  expect((await prompt(editor, after.id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+  await noticed(editor, 'ENOSPC');
+});

@@ -1,0 +1,60 @@
+// What can be asked about an agent while the connection runs: its state, and what led to it.
+import { expect } from 'vitest';
+import { startAgentProcess } from '../../src/agents/agent-process.ts';
+import { fixture, hello, open, prompt, type Server, type Stage } from '../e2e/harness.ts';
+import { connectInProcess, type InProcess } from './in-process.ts';
+import { end, eventually, pidIn, test } from './scene.ts';
+
+/** The connection in this process, its agents in their own; `FIXTURE_DIR` as the stage gives it to those it starts. */
+function connected(stage: Stage, agents: Readonly<Record<string, Server>>): InProcess {
+  const env = { FIXTURE_DIR: stage.dir };
+  const withEnv = Object.entries(agents).map(([name, { args = [], ...server }]) => [name, { ...server, args: [...args], env }]);
+  return connectInProcess({ agents: Object.fromEntries(withEnv), launch: (spec) => startAgentProcess(spec, 'test') });
+}
+
+test.concurrent('row 9: 100 lines in a row that are no messages mark an agent unhealthy, and the next sound one makes up for them', async ({
+  stage,
+}) => {
+  const { editor, connection, notices } = connected(stage, { noisy: fixture('bad-json', 'noisy'), well: fixture('works', 'well') });
+  await hello(editor);
+  const { id } = await open(editor, stage.cwd, 'noisy');
+  const state = () => connection.health().noisy?.state;
+  void prompt(editor, id, '99');
+  await prompt(editor, id, 'sound'); // behind the noise
+  void prompt(editor, id, '100');
+  await eventually(() => expect(state()).toBe('unhealthy'));
+  expect(connection.health().well?.state).toBe('ready');
+  expect((await prompt(editor, id, 'sound')).result).toEqual({ stopReason: 'end_turn' });
+  expect(state()).toBe('ready');
+  expect(notices.filter((text) => text.includes('"noisy"')).length).toBeGreaterThan(0);
+  await connection.stop();
+});
+
+test.concurrent('row 2: an agent that did not answer initialize is unavailable, with the reason, until it may be tried again', async ({
+  stage,
+}) => {
+  const sick = { ...fixture('silent-initialize', 'sick', '1'), timeouts: { initialize_ms: 300 } };
+  const { editor, connection } = connected(stage, { sick, well: fixture('works', 'well') });
+  const greeted = hello(editor);
+  await eventually(() => expect(connection.health().sick).toMatchObject({ state: 'starting', restarts: 0, lastError: undefined }));
+  await greeted;
+  expect(connection.health().sick).toMatchObject({ state: 'unavailable', pid: undefined, lastError: { key: 'AGENT_SILENT' } });
+  await eventually(() => expect(connection.health().sick?.state).toBe('idle'));
+  await connection.stop();
+});
+
+test.concurrent('row 4: after a crash the state says so: idle, one restart, the last error, and no request in flight', async ({
+  stage,
+}) => {
+  const { editor, connection } = connected(stage, { sick: fixture('crash-mid-turn', 'sick'), well: fixture('works', 'well') });
+  await hello(editor);
+  const { id } = await open(editor, stage.cwd, 'sick');
+  const turn = prompt(editor, id, 'work');
+  await editor.got('fs/read_text_file');
+  expect(connection.health().sick).toMatchObject({ state: 'ready', pid: pidIn(id), sessions: 1, inFlight: 1, restarts: 0 });
+  end(pidIn(id));
+  await turn;
+  expect(connection.health().sick).toMatchObject({ state: 'idle', pid: undefined, inFlight: 0, restarts: 1 });
+  expect(connection.health().sick?.lastError?.message).toContain('SIGKILL');
+  await connection.stop();
+});

@@ -1,0 +1,100 @@
+// A connection without processes, whose clock stands still until it is told to go on: for what depends on when, and not on what runs.
+import { PassThrough } from 'node:stream';
+import type { AgentProcess, Exit } from '../../src/agents/agent-process.ts';
+import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
+import type { AgentOptions } from '../../src/agents/options.ts';
+import { type Clock, systemClock } from '../../src/proxy/clock.ts';
+import { type Connection, connect } from '../../src/proxy/connection.ts';
+import type { LendingOptions } from '../../src/proxy/lend.ts';
+import type { Workspace } from '../../src/workspace/workspace.ts';
+import { createPeer, type Peer } from '../e2e/peer.ts';
+
+export type StillClock = Clock & { advance(ms: number): void };
+
+export function createStillClock(): StillClock {
+  let nowMs = 0;
+  let timers: { readonly at: number; readonly callback: () => void }[] = [];
+  return {
+    now: () => new Date(nowMs).toISOString(),
+    monotonicMs: () => nowMs,
+    after(ms, callback) {
+      const timer = { at: nowMs + ms, callback };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((other) => other !== timer);
+      };
+    },
+    advance(ms) {
+      const until = nowMs + ms;
+      for (;;) {
+        const [next] = timers.filter(({ at }) => at <= until).toSorted((a, b) => a.at - b.at);
+        if (!next) break;
+        nowMs = next.at;
+        timers = timers.filter((timer) => timer !== next);
+        next.callback();
+      }
+      nowMs = until;
+    },
+  };
+}
+
+export type InProcess = {
+  readonly editor: Peer;
+  readonly connection: Connection;
+  readonly notices: readonly string[];
+};
+
+type Setup = {
+  readonly agents: Readonly<Record<string, AgentOptions>>;
+  readonly launch: (spec: AgentSpec) => AgentProcess;
+  readonly clock?: Clock;
+  readonly workspace?: Workspace;
+  readonly lending?: LendingOptions;
+};
+
+export function connectInProcess({ agents, launch, clock = systemClock, workspace, lending }: Setup): InProcess {
+  const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
+  const notices: string[] = [];
+  const specs = Object.entries(agents).map(([name, options]) => agentSpec(name, options));
+  const options = {
+    agents: specs,
+    defaultAgent: specs[0]?.name ?? '',
+    explicitDefault: false,
+    routes: [],
+    limits: { maxFrameBytes: 1 << 20, maxQueueBytes: 1 << 20 },
+    initializeWaitMs: 10_000,
+    launch,
+    redactor: () => (text: string) => text,
+    log: { append: () => {}, records: () => new Map(), isHidden: () => false },
+    cache: { find: () => undefined, keep: () => {} },
+    clock,
+    workspace,
+    version: '0.0.0',
+    lending,
+    notice: (text: string) => void notices.push(text),
+  };
+  const connection = connect(toProxy, fromProxy, options);
+  const editor = createPeer('the editor');
+  editor.attach(fromProxy, toProxy);
+  return { editor, connection, notices };
+}
+
+/** An agent that the test plays, without a process: a pair of streams. */
+export function createActor(name: string): Peer & { readonly launch: () => AgentProcess; exit(exit: Exit): void } {
+  const peer = createPeer(name);
+  let heard: (exit: Exit) => void = () => {};
+  return Object.assign(peer, {
+    exit: (exit: Exit) => heard(exit),
+    launch(): AgentProcess {
+      const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
+      peer.attach(toAgent, fromAgent);
+      return {
+        ...{ toAgent, fromAgent, pid: undefined, stderrTail: () => [], stop: async () => {} },
+        kill: () => heard({ kind: 'exited', code: null, signal: 'SIGKILL' }),
+        onExit(listener) {
+          heard = listener;
+        },
+      };
+    },
+  });
+}

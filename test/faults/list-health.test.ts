@@ -1,0 +1,34 @@
+// `agents list` beside a running proxy: what is wrong with an agent, in words, and none of its secrets.
+import { expect, vi } from 'vitest';
+import { fixture, hello, type Stage, SWITCHBOARD } from '../e2e/harness.ts';
+import { test } from './scene.ts';
+
+async function list(stage: Stage, ...args: string[]): Promise<string> {
+  const child = stage.spawn(process.execPath, [SWITCHBOARD, 'agents', 'list', ...args]);
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => void chunks.push(chunk));
+  await new Promise((resolve) => child.once('close', resolve));
+  return Buffer.concat(chunks).toString();
+}
+
+test('an agent that cannot be had is listed with the reason and its last words, cleaned of what it was given as a secret', async ({
+  stage,
+}) => {
+  const script = "console.error('cannot log in with ' + process.env.MY_KEY); process.exit(3)";
+  const sick = { command: process.execPath, args: ['-e', script], env: { MY_KEY: 'hunter2-hunter2' }, restart: { max: 0 } };
+  const file = stage.writeConfig({ sick, well: fixture('works', 'well') });
+  const editor = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
+  await hello(editor);
+  const told = await vi.waitFor(
+    async () => {
+      const text = await list(stage, '--config', file);
+      expect(text).toMatch(/^sick: Agent "sick" exited \(code 3\)/m);
+      return text;
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  expect(told).toMatch(/^ {2}\| cannot log in with /m);
+  const { data } = JSON.parse(await list(stage, '--config', file, '--json'));
+  expect(data.agents[0].processes[0]).toMatchObject({ lastError: 'AGENT_GONE', stderrTail: [expect.stringContaining('cannot log in')] });
+  expect(`${told}${JSON.stringify(data)}`).not.toContain('hunter2');
+});

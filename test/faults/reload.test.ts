@@ -1,0 +1,74 @@
+// SIGHUP: the configuration as it is now, for new sessions. What runs goes on as it is.
+import { writeFileSync } from 'node:fs';
+import { expect, test as quick } from 'vitest';
+import { agentSpec } from '../../src/agents/defaults.ts';
+import { fixture, hello, open, prompt, SWITCHBOARD } from '../e2e/harness.ts';
+import { type Actor, able, CWD, connection, end } from '../proxy/actors.ts';
+import { connectInProcess } from './in-process.ts';
+import { eventually, noticed, test } from './scene.ts';
+
+const spec = (name: string, args: string[] = []) => agentSpec(name, { command: name, args });
+const without = { defaultAgent: 'left', explicitDefault: true, routes: [] };
+
+test.concurrent('row 27: SIGHUP takes another agent into a running proxy, and a file with a mistake in it changes nothing', async ({
+  stage,
+}) => {
+  const agents = { one: fixture('works', 'one'), two: fixture('works', 'two') };
+  const file = stage.writeConfig(agents);
+  const editor = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
+  await hello(editor);
+  const { id } = await open(editor, stage.cwd, 'one');
+  writeFileSync(file, '{ "agent_servers": { "broken": {} } }');
+  editor.child.kill('SIGHUP');
+  await noticed(editor, /was not changed, since it cannot be used/);
+  writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
+  editor.child.kill('SIGHUP');
+  await noticed(editor, /is for new sessions \(new: three\)/);
+  const added = await open(editor, stage.cwd, 'three');
+  expect((await prompt(editor, added.id, 'count 2')).result).toEqual(end);
+  expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
+  expect(await editor.close()).toBe(0);
+});
+
+quick('an agent that is changed serves new sessions anew, and open ones as it was until the last of them is closed', async () => {
+  const [left, renewed, right] = [able('left'), able('left'), able('right')];
+  const made = connectInProcess({
+    agents: { left: { command: 'left' }, right: { command: 'right' } },
+    launch: ({ name, args }) => (name === 'right' ? right : args.length > 0 ? renewed : left).launch(),
+  });
+  await made.editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  const { id } = await open(made.editor, CWD, 'left');
+  expect(made.connection.reconfigure({ ...without, agents: [spec('left', ['--new']), spec('right')] })).toEqual({
+    isTaken: true,
+    said: 'changed: left',
+  });
+  expect(Object.keys(made.connection.health()).toSorted()).toEqual(['left', 'left#1', 'right']);
+  expect((await prompt(made.editor, id, 'hello')).result).toEqual(end);
+  const anew = await open(made.editor, CWD, 'left');
+  expect((await prompt(made.editor, anew.id, 'hello')).result).toEqual(end);
+  expect([left.all('session/prompt').length, renewed.all('session/prompt').length]).toEqual([1, 1]);
+  await made.editor.call('session/close', { sessionId: id });
+  await eventually(() => expect(Object.keys(made.connection.health())).not.toContain('left'));
+});
+
+quick('an agent that is gone cannot be chosen any more, and what is not configured is refused by name', async () => {
+  const actors: readonly Actor[] = [able('left'), able('middle'), able('right')];
+  const made = await connection(actors);
+  const { id } = await open(made.editor, CWD, 'left');
+  const agents = [spec('left'), spec('right')];
+  expect(made.connection.reconfigure({ ...without, agents }).said).toBe('gone: middle');
+  const refused = await made.editor.refused('session/set_config_option', { sessionId: id, configId: 'agent', value: 'middle' });
+  expect(refused.message).toContain('configured are: left, right');
+  const [options] = made.editor.updates(id, 'config_option_update').at(-1).configOptions;
+  expect(options.options.map(({ value }: { value: string }) => value)).toEqual(['left', 'right']);
+  expect(made.connection.reconfigure({ ...without, agents }).said).toBe('the agents are as before');
+});
+
+quick('one agent does not become several, nor several one: the editor was greeted with what they are', async () => {
+  const alone = await connection([able('left')]);
+  const agents = [spec('left'), spec('right')];
+  expect(alone.connection.reconfigure({ ...without, agents })).toMatchObject({ isTaken: false, said: expect.stringContaining('restart') });
+  const several = await connection([able('left'), able('right')]);
+  expect(several.connection.reconfigure({ ...without, agents: agents.slice(0, 1) }).isTaken).toBe(false);
+  expect((await open(several.editor, CWD, 'right')).id).toBeDefined();
+});

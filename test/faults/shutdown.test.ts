@@ -1,0 +1,156 @@
+// The end of the connection: what runs is cancelled, what is open is answered, everything is gone in time, and the exit code says why.
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { type Editor, fixture, type Json, open, type Puppet, prompt, type Stage, UNANSWERED } from '../e2e/harness.ts';
+import { agentsOf, childOf, contentOf, end, eventually, isAlive, noticed, pidIn, processesOf, test } from './scene.ts';
+
+const PERMISSION = { toolCall: { toolCallId: 't' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] };
+
+type Busy = {
+  readonly editor: Editor;
+  readonly agent: Puppet;
+  readonly turn: Promise<Json>;
+  readonly other: Promise<Json>;
+  readonly answers: Promise<Json>[];
+};
+
+/** A turn under way, another request open, and three questions of the agent without an answer. */
+async function busy(stage: Stage): Promise<Busy> {
+  const agent = stage.agent('busy', { turn: () => UNANSWERED });
+  agent.on('_x/wait', () => UNANSWERED);
+  const editor = await stage.connect([agent, stage.agent('idle')]);
+  const { id } = await open(editor, stage.cwd, 'busy');
+  const turn = prompt(editor, id, 'go', 'turn');
+  const other = editor.request('_x/wait', { sessionId: id }, 'other');
+  const answers = ['session/request_permission', 'elicitation/create', 'fs/read_text_file'].map((method) =>
+    agent.request(method, { sessionId: id, ...PERMISSION, mode: 'form', message: 'm', requestedSchema: {}, path: '/x' }),
+  );
+  await editor.got('fs/read_text_file');
+  await agent.got('_x/wait');
+  return { editor, agent, turn, other, answers };
+}
+
+const END: readonly (readonly [string, (editor: Editor) => void, number])[] = [
+  ['row 19: an editor that closes its end', ({ child }) => child.stdin.end(), 0],
+  ['row 27: SIGTERM', ({ child }) => child.kill('SIGTERM'), 143],
+  ['row 27: SIGINT', ({ child }) => child.kill('SIGINT'), 130],
+];
+for (const [name, strike, code] of END)
+  test.concurrent(`${name}: turns are cancelled, every open request is answered once on both sides, nothing is left, and the code is ${code}`, async ({
+    stage,
+  }) => {
+    const { editor, agent, turn, other, answers } = await busy(stage);
+    strike(editor);
+    await agent.got('session/cancel');
+    const [permission, form, read] = await Promise.all(answers);
+    expect(permission.result).toEqual({ outcome: { outcome: 'cancelled' } });
+    expect(form.result).toEqual({ action: 'cancel' });
+    expect(read.error.code).toBe(-32603);
+    agent.exit();
+    expect((await turn).result).toEqual({ stopReason: 'cancelled' });
+    expect((await other).error.code).toBe(-32603);
+    expect(await editor.ended).toBe(code);
+    expect([editor.answersTo('turn').length, editor.answersTo('other').length]).toEqual([1, 1]);
+    expect(processesOf(stage)).toEqual([]);
+    expect(readdirSync(path.join(stage.state, 'running'))).toEqual([]);
+    expect(readdirSync(path.join(stage.dir, 'tmp')).filter((file) => file !== 'node-compile-cache')).toEqual([]);
+  });
+
+test.concurrent('row 19: an agent that ends its cancelled turn itself is heard to the end, its last words included', async ({ stage }) => {
+  const editor = await stage.connect({ well: fixture('works', 'well') });
+  const { id } = await open(editor, stage.cwd);
+  const turn = prompt(editor, id, 'wait');
+  await editor.until((msg) => msg.params?.update?.content?.text === 'waiting;');
+  editor.child.stdin.end();
+  expect((await turn).result).toEqual({ stopReason: 'cancelled', _meta: { by: 'well' } });
+  expect(editor.said(id)).toBe('waiting;stopping here;');
+  expect(await editor.ended).toBe(0);
+});
+
+test.concurrent('row 19: an agent that ends neither with its stdin nor by TERM, and its child, are gone within 10 s, with the graces as they come', async ({
+  stage,
+}) => {
+  const editor = await stage.connect({ stubborn: fixture('ignores-sigterm', 'stubborn') });
+  const { id } = await open(editor, stage.cwd);
+  await prompt(editor, id, 'child');
+  const child = await childOf(editor, id);
+  const began = Date.now();
+  expect(await editor.close()).toBe(0);
+  expect(Date.now() - began).toBeLessThan(10_000);
+  expect([pidIn(id), child].filter(isAlive)).toEqual([]);
+  expect(agentsOf(stage, editor)).toEqual([]);
+});
+
+test.concurrent('row 19: the end while an agent is still starting: its waiting session is answered, and it is gone', async ({ stage }) => {
+  const slow = { ...fixture('silent-initialize', 'slow', '9'), timeouts: { stop_grace_ms: 200 } };
+  const editor = await stage.connect({ well: fixture('works', 'well'), slow }, { config: { timeouts: { initialize_wait_ms: 1 } } });
+  const waiting = editor.request('session/new', { cwd: stage.cwd, mcpServers: [], _meta: { 'acp-switchboard': { agent: 'slow' } } });
+  editor.child.stdin.end();
+  expect((await waiting).error.code).toBe(-32603);
+  expect(await editor.ended).toBe(0);
+  expect(agentsOf(stage, editor)).toEqual([]);
+});
+
+test.concurrent('row 27: a second signal ends everything at once, however stubborn', async ({ stage }) => {
+  const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 60_000 } };
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    const editor = await stage.connect({ stubborn });
+    const { id } = await open(editor, stage.cwd);
+    await prompt(editor, id, 'child');
+    const child = await childOf(editor, id);
+    editor.child.kill(signal);
+    await heardTheEnd(stage, id);
+    editor.child.kill(signal);
+    expect(await editor.ended).toBe(code);
+    await eventually(() => expect([pidIn(id), child].filter(isAlive)).toEqual([]));
+  }
+});
+
+test.concurrent('row 27: an editor that does not read any more cannot keep us', async ({ stage }) => {
+  const loud = { ...fixture('floods', 'loud'), timeouts: { stop_grace_ms: 200 } };
+  const editor = await stage.connect({ loud, well: fixture('works', 'well') });
+  const { id } = await open(editor, stage.cwd, 'loud');
+  editor.child.stdout.pause();
+  void prompt(editor, id, '10000 1000');
+  await eventually(() => expect(contentOf(path.join(stage.dir, 'loud.written'))).not.toBe(''));
+  const exited = once(editor.child, 'exit');
+  editor.child.kill('SIGTERM');
+  expect(await exited).toEqual([143, null]);
+  expect(agentsOf(stage, editor)).toEqual([]);
+});
+
+test.concurrent('row 27: requests that come behind the first signal are refused, and answered all the same', async ({ stage }) => {
+  const stubborn = { ...fixture('ignores-eof', 'stubborn'), timeouts: { stop_grace_ms: 500 } };
+  const editor = await stage.connect({ stubborn, well: fixture('works', 'well') });
+  const { id } = await open(editor, stage.cwd, 'stubborn');
+  editor.child.kill('SIGTERM');
+  await heardTheEnd(stage, id);
+  const late = [prompt(editor, id, 'late'), editor.request('session/new', { cwd: stage.cwd, mcpServers: [] })];
+  for (const answer of late) expect((await answer).error).toMatchObject({ code: -32603, message: 'switchboard is shutting down' });
+  expect(await editor.ended).toBe(143);
+});
+
+test.concurrent('row 27: a second signal also ends what a crashed agent has left and is still being waited for', async ({ stage }) => {
+  const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 60_000 } };
+  const editor = await stage.connect({ stubborn });
+  const { id } = await open(editor, stage.cwd);
+  await prompt(editor, id, 'child');
+  const child = await childOf(editor, id);
+  end(pidIn(id));
+  await noticed(editor, '"stubborn" exited');
+  editor.child.kill('SIGINT');
+  // Nothing shows from outside that the first one was heard, so the second is repeated until it is.
+  const repeat = setInterval(() => editor.child.kill('SIGINT'), 100);
+  expect(await editor.ended).toBe(130);
+  clearInterval(repeat);
+  await eventually(() => expect(isAlive(child)).toBe(false));
+});
+
+/** The first signal has been heard once the agent's stdin has ended; a second one before that would be taken for the same. */
+const heardTheEnd = (stage: Stage, sessionId: string) =>
+  eventually(() => expect(contentOf(path.join(stage.dir, 'stubborn.eof'))).toBe(String(pidIn(sessionId))));

@@ -1,0 +1,36 @@
+// What the system may say instead of starting a process. Each is an end like any other: heard once, in words, never thrown.
+import { ChildProcess } from 'node:child_process';
+import { PassThrough } from 'node:stream';
+import { expect, test, vi } from 'vitest';
+import { type Exit, startAgentProcess } from '../../src/agents/agent-process.ts';
+import { agentSpec } from '../../src/agents/defaults.ts';
+
+const spawn = vi.hoisted(() => vi.fn());
+vi.mock('../../src/processes/spawn.ts', () => ({ spawn }));
+
+const failing = (code: string): Error => Object.assign(new Error(`spawn agent ${code}`), { code });
+
+test.each([
+  ['row 25', 'EMFILE', /too many files open.*ulimit/],
+  ['row 25', 'ENFILE', /too many files open.*ulimit/],
+  ['row 26', 'EAGAIN', /cannot start another process now \(EAGAIN\)/],
+  ['row 26', 'ENOMEM', /cannot start another process now \(ENOMEM\)/],
+])('%s: %s is told in words, once, and nothing of it has to be ended', async (_row, code, words) => {
+  // As Node does it: with EMFILE and ENFILE there are no streams, with EAGAIN there are, and ENOMEM is thrown.
+  spawn.mockImplementation(() => {
+    if (code === 'ENOMEM') throw failing(code);
+    const child = new ChildProcess();
+    if (code === 'EAGAIN') Object.assign(child, { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() });
+    process.nextTick(() => child.emit('error', failing(code)));
+    return child;
+  });
+  const child = startAgentProcess(agentSpec('agent', { command: 'agent' }), 'mark');
+  const exits: Exit[] = [];
+  child.onExit((exit) => exits.push(exit));
+  await vi.waitFor(() => expect(exits).toHaveLength(1));
+  expect(exits[0]).toMatchObject({ kind: 'unstartable', why: expect.stringMatching(words) });
+  expect(child.pid).toBeUndefined();
+  child.toAgent.write('words for nobody\n');
+  child.kill();
+  await child.stop();
+});

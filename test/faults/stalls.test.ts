@@ -1,0 +1,159 @@
+// Turns in which nothing happens: the user is told, in time and only when there is something to tell.
+import { expect } from 'vitest';
+import type { Workspace } from '../../src/workspace/workspace.ts';
+import { CAPABILITIES, hello, open, prompt, UNANSWERED } from '../e2e/harness.ts';
+import type { Peer } from '../e2e/peer.ts';
+import { connectInProcess, createActor, createStillClock } from './in-process.ts';
+import { test, toldIn } from './scene.ts';
+
+const PERMISSION = { toolCall: { toolCallId: 't' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] };
+const TAKES_NOTICES = { clientCapabilities: { ...CAPABILITIES, session: { notices: {} } } };
+
+test.concurrent('row 6: a silent turn is reported in its session, once, and goes on; one that waits for a permission is not', async ({
+  stage,
+}) => {
+  const agent = stage.agent('slow', { turn: () => UNANSWERED });
+  const editor = stage.proxy({ slow: { ...agent.server, timeouts: { stall_ms: 300 } } });
+  await hello(editor, TAKES_NOTICES);
+  const [asking, silent] = [await open(editor, stage.cwd), await open(editor, stage.cwd)];
+  const asked = prompt(editor, asking.id, 'ask');
+  const question = agent.request('session/request_permission', { sessionId: asking.id, ...PERMISSION });
+  await editor.got('session/request_permission');
+  const waiting = prompt(editor, silent.id, 'wait');
+  const { msg: notice } = await editor.got('session/update', ({ update }) => update.sessionUpdate === 'notice');
+  expect(notice.params).toMatchObject({ sessionId: silent.id, update: { severity: 'warning' } });
+  expect(notice.params.update.title).toMatch(/slow has been silent for/);
+  expect(toldIn(editor, asking.id)).toEqual([]);
+  expect(agent.all('session/cancel')).toEqual([]);
+
+  agent.say(silent.id, 'done thinking');
+  for (const { msg } of agent.all('session/prompt')) agent.reply(msg, { stopReason: 'end_turn' });
+  expect([(await asked).result, (await waiting).result]).toEqual([{ stopReason: 'end_turn' }, { stopReason: 'end_turn' }]);
+  editor.reply((await editor.got('session/request_permission')).msg, { outcome: { outcome: 'selected', optionId: 'yes' } });
+  await question;
+  expect(toldIn(editor, silent.id)).toHaveLength(1);
+});
+
+test.concurrent('row 6: with on_stall cancel the silent turn is cancelled, whether or not its agent ends it', async ({ stage }) => {
+  const agent = stage.agent('slow', { turn: () => UNANSWERED });
+  const config = { ...agent.server, on_stall: 'cancel', timeouts: { stall_ms: 300, cancel_ms: 300 } };
+  const editor = await stage.connect({ slow: config });
+  const [ends, hangs] = [await open(editor, stage.cwd), await open(editor, stage.cwd)];
+  const turns = [prompt(editor, ends.id, 'a', 'ends'), prompt(editor, hangs.id, 'b', 'hangs')];
+  const first = await agent.got('session/prompt', ({ sessionId }) => sessionId === ends.id);
+  await agent.got('session/cancel', ({ sessionId }) => sessionId === ends.id);
+  agent.reply(first.msg, { stopReason: 'cancelled' });
+  await agent.got('session/cancel', ({ sessionId }) => sessionId === hangs.id);
+  for (const turn of turns) expect((await turn).result).toEqual({ stopReason: 'cancelled' });
+  for (const { id } of [ends, hangs]) expect(toldIn(editor, id)[0]).toMatch(/silent for .*being cancelled/);
+  for (const id of ['ends', 'hangs']) expect(editor.answersTo(id)).toHaveLength(1);
+});
+
+test.concurrent('row 6: an agent that speaks now and then is not silent', async ({ stage }) => {
+  const agent = stage.agent('slow', {
+    async turn({ id }) {
+      for (let n = 0; n < 12; n++) {
+        agent.say(id, '.');
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return { stopReason: 'end_turn' };
+    },
+  });
+  const editor = await stage.connect({ slow: { ...agent.server, timeouts: { stall_ms: 400 } } });
+  const { id } = await open(editor, stage.cwd);
+  await prompt(editor, id, 'go');
+  expect(toldIn(editor, id)).toEqual([]);
+});
+
+const MINUTE = 60_000;
+
+/** An agent whose turns last until the test ends them, on a clock that stands still. */
+async function standstill(workspace?: Workspace) {
+  const clock = createStillClock();
+  const agent = createActor('slow');
+  agent.on('initialize', () => ({ protocolVersion: 1, agentCapabilities: {} }));
+  agent.on('session/new', () => ({ sessionId: 's' }));
+  agent.on('_x/echo', () => ({}));
+  const { editor } = connectInProcess({
+    agents: { slow: { command: 'slow' } },
+    launch: agent.launch,
+    clock,
+    ...(workspace && { workspace }),
+  });
+  await hello(editor, workspace && { clientCapabilities: {} });
+  await open(editor, '/');
+  return { clock, agent, editor };
+}
+
+async function begin(editor: Peer, agent: Peer, words: string): Promise<{ end(): Promise<void> }> {
+  const from = agent.seen.length;
+  const turn = prompt(editor, 's', words);
+  const { msg } = await agent.got('session/prompt', undefined, from);
+  return {
+    async end() {
+      agent.reply(msg, { stopReason: 'end_turn' });
+      await turn;
+    },
+  };
+}
+
+/** What the user has been told by now; the round trip brings everything that was under way. */
+async function told(editor: Peer): Promise<string[]> {
+  await editor.call('_x/echo');
+  return toldIn(editor, 's');
+}
+
+test('row 6: a turn that never says anything is reported after a minute, and not after two', async () => {
+  const { clock, agent, editor } = await standstill();
+  await begin(editor, agent, 'go');
+  clock.advance(MINUTE - 1);
+  expect(await told(editor)).toEqual([]);
+  clock.advance(2);
+  expect(await told(editor)).toHaveLength(1);
+});
+
+test('row 6: the silence before a prompt is not held against its turn', async () => {
+  const { clock, agent, editor } = await standstill();
+  const first = await begin(editor, agent, 'first');
+  agent.notify('session/update', {
+    sessionId: 's',
+    update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'x' } },
+  });
+  clock.advance(MINUTE + 1);
+  await first.end();
+  clock.advance(MINUTE - 2000);
+  await begin(editor, agent, 'second');
+  clock.advance(2000); // the second turn is two seconds old
+  expect(await told(editor)).toEqual([]);
+});
+
+test('row 6: the time the user took for an answer is not held against the agent', async () => {
+  const { clock, agent, editor } = await standstill();
+  await begin(editor, agent, 'go');
+  const question = agent.request('session/request_permission', { sessionId: 's', ...PERMISSION });
+  const { msg } = await editor.got('session/request_permission');
+  clock.advance(2 * MINUTE - 1000);
+  expect(await told(editor)).toEqual([]);
+  editor.reply(msg, { outcome: { outcome: 'selected', optionId: 'yes' } });
+  await question;
+  clock.advance(1000); // the agent has worked for a second
+  expect(await told(editor)).toEqual([]);
+});
+
+test('row 6: the time that a command of ours takes is not held against the agent', async () => {
+  let finish: (status: unknown) => void = () => {};
+  const serve = () =>
+    new Promise((resolve) => {
+      finish = resolve;
+    });
+  const { clock, agent, editor } = await standstill({ serve, endOf: () => {}, stop: async () => {}, kill: () => {} });
+  await begin(editor, agent, 'go');
+  const waiting = agent.request('terminal/wait_for_exit', { sessionId: 's', terminalId: 't' });
+  await told(editor);
+  clock.advance(5 * MINUTE);
+  expect(await told(editor)).toEqual([]);
+  finish({ exitCode: 0, signal: null });
+  expect((await waiting).result).toEqual({ exitCode: 0, signal: null });
+  clock.advance(2 * MINUTE);
+  expect(await told(editor)).toHaveLength(1);
+});

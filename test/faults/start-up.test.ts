@@ -1,0 +1,121 @@
+// Agents that never get as far as their first session.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { createRestartPolicy } from '../../src/agents/restart-policy.ts';
+import { choosing, type Editor, fixture, hello, open, prompt, type Stage } from '../e2e/harness.ts';
+import { agentsOf, eventually, startsOf, test } from './scene.ts';
+
+const refusedNew = (editor: Editor, stage: Stage, agent: string) =>
+  editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing(agent) });
+
+test.concurrent('row 1: a command that is missing or not executable fails its own sessions at once, by name and with a hint', async ({
+  stage,
+}) => {
+  const locked = path.join(stage.dir, 'locked');
+  writeFileSync(locked, '#!/bin/sh\n', { mode: 0o600 });
+  const editor = await stage.connect({
+    well: fixture('works', 'well'),
+    missing: { command: path.join(stage.dir, 'nowhere') },
+    locked: { command: locked },
+    homeless: { ...fixture('works', 'homeless'), cwd: path.join(stage.dir, 'gone') },
+  });
+  const reasons = { missing: 'not found', locked: 'not executable', homeless: 'cwd does not exist' };
+  for (const [agent, why] of Object.entries(reasons)) {
+    // Twice: it is tried again when it is asked for, and neither in between nor after a while.
+    for (const _ of [1, 2]) {
+      const error = await refusedNew(editor, stage, agent);
+      expect(error).toMatchObject({ code: -32603, data: { agent, reason: 'not_startable' } });
+      expect(error.message).toContain(`"${agent}"`);
+      expect(error.message).toContain(why);
+      expect(error.message).toContain(`agent_servers.${agent}`);
+    }
+  }
+  const { id } = await open(editor, stage.cwd, 'well');
+  expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  expect(agentsOf(stage, editor)).toHaveLength(1);
+});
+
+test.concurrent('row 1: an agent that is installed while we run is used by the next session', async ({ stage }) => {
+  const command = path.join(stage.dir, 'later');
+  const editor = await stage.connect({ well: fixture('works', 'well'), later: { command } });
+  await refusedNew(editor, stage, 'later');
+  const { command: node, args } = fixture('works', 'later');
+  writeFileSync(command, `#!/bin/sh\nexec "${node}" "${args.join('" "')}"\n`, { mode: 0o700 });
+  const { id } = await open(editor, stage.cwd, 'later');
+  expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+});
+
+test.concurrent('row 2: an agent that never answers initialize is ended, its sessions are refused by name, and a later try works', async ({
+  stage,
+}) => {
+  const sick = { ...fixture('silent-initialize', 'sick', '1'), timeouts: { initialize_ms: 2500 } };
+  // The editor's own initialize does not wait for it, so that session/new does.
+  const editor = await stage.connect({ well: fixture('works', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
+  const [first, second] = [refusedNew(editor, stage, 'sick'), refusedNew(editor, stage, 'sick')];
+  const { id } = await open(editor, stage.cwd, 'well');
+  expect((await prompt(editor, id, 'count 3')).result).toEqual({ stopReason: 'end_turn' });
+  expect(editor.said(id)).toBe('1 2 3 ');
+
+  for (const error of [await first, await second]) {
+    expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', reason: 'no_initialize', stderr: [] } });
+    expect(error.message).toMatch(/"sick".*2500 ms/);
+  }
+  await eventually(() => expect(agentsOf(stage, editor)).toHaveLength(1));
+
+  const waiting = await refusedNew(editor, stage, 'sick');
+  expect(waiting).toMatchObject({ code: -32603, data: { agent: 'sick', reason: 'backing-off' } });
+  expect(waiting.message).toMatch(/next try is possible in 1 s/);
+  expect(waiting.message).toContain('did not answer initialize within 2500 ms');
+  expect(startsOf(stage, 'sick')).toBe(1);
+
+  await delay(waiting.data.retryInMs);
+  const later = await open(editor, stage.cwd, 'sick');
+  expect((await prompt(editor, later.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  expect(startsOf(stage, 'sick')).toBe(2);
+});
+
+test.concurrent('row 2: an agent that exits before it answers initialize: the error has its code and its last words', async ({ stage }) => {
+  const sick = fixture('crash-before-initialize', 'sick', '1');
+  const editor = await stage.connect({ well: fixture('works', 'well'), sick });
+  const error = await refusedNew(editor, stage, 'sick');
+  expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', code: 3, signal: null, stderr: ['cannot find my licence'] } });
+  expect(error.message).toMatch(/"sick" is not available; the next try is possible in 1 s/);
+  expect(error.message).toContain('exited (code 3)');
+  await delay(error.data.retryInMs);
+  await open(editor, stage.cwd, 'sick');
+});
+
+test.concurrent('row 2: the only agent is silent: the editor still gets its answer to initialize, and then the reason', async ({
+  stage,
+}) => {
+  const editor = stage.proxy({ sick: { ...fixture('silent-initialize', 'sick', '9'), timeouts: { initialize_ms: 300 } } });
+  expect(await hello(editor)).toMatchObject({ protocolVersion: 1 });
+  const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
+  expect(error.code).toBe(-32603);
+  expect(error.message).toMatch(/"sick".*300 ms/);
+});
+
+test('row 2: the pause before the next try doubles from 1 s to 60 s, and is forgotten once the agent has started', () => {
+  const policy = createRestartPolicy({ max: 5, windowS: 60 });
+  const pauses = Array.from({ length: 9 }, () => {
+    policy.failedToStart(0);
+    return policy.refusal(0)?.waitMs;
+  });
+  expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+  policy.started();
+  expect(policy.refusal(0)).toBeUndefined();
+  policy.failedToStart(0);
+  expect(policy.refusal(999)).toEqual({ kind: 'backing-off', waitMs: 1 });
+  expect(policy.refusal(1000)).toBeUndefined();
+});
+
+test.concurrent('row 3: an agent of another protocol version gets no session, and the error names both versions', async ({ stage }) => {
+  const editor = await stage.connect({ well: fixture('works', 'well'), future: fixture('wrong-version', 'future') });
+  const error = await refusedNew(editor, stage, 'future');
+  expect(error).toMatchObject({ code: -32603, data: { agent: 'future', protocolVersion: 7, supported: [1] } });
+  expect(error.message).toMatch(/"future" speaks ACP version 7.*version 1/);
+  await open(editor, stage.cwd, 'well');
+  await eventually(() => expect(agentsOf(stage, editor)).toHaveLength(1));
+});

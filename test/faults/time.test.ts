@@ -1,0 +1,87 @@
+// Time that does not pass as it should: a clock that is set, a machine that slept, a loop that was held up.
+
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { expect, vi } from 'vitest';
+import { watchEventLoop } from '../../src/cli/watch-event-loop.ts';
+import { choosing, fixture, open, prompt, UNANSWERED } from '../e2e/harness.ts';
+import { end, noticed, pidIn, test } from './scene.ts';
+
+const CLOCK_JUMPS = pathToFileURL(path.resolve(import.meta.dirname, '../fixtures/clock-jumps.mjs')).href;
+
+test.concurrent('row 31: a clock that jumps by years neither fires nor stops a timer, and sessions go on', async ({ stage }) => {
+  const hangs = stage.agent('hangs', { turn: () => UNANSWERED });
+  const agents = {
+    well: fixture('works', 'well'),
+    sick: { ...fixture('silent-initialize', 'sick', '1'), timeouts: { initialize_ms: 2500 } },
+    hangs: { ...hangs.server, timeouts: { cancel_ms: 300 } },
+  };
+  const editor = await stage.connect(agents, {
+    config: { timeouts: { initialize_wait_ms: 1 } },
+    env: { NODE_OPTIONS: `--import=${CLOCK_JUMPS}` },
+  });
+  const refusedNew = () => editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('sick') });
+  expect((await refusedNew()).data.reason).toBe('no_initialize');
+  const waiting = await refusedNew();
+  expect(waiting.data).toMatchObject({ reason: 'backing-off', retryInMs: expect.toSatisfy((ms: number) => ms > 0 && ms <= 1000) });
+  await delay(waiting.data.retryInMs);
+  await open(editor, stage.cwd, 'sick');
+
+  const { id } = await open(editor, stage.cwd, 'hangs');
+  const turn = prompt(editor, id, 'go');
+  await hangs.got('session/prompt');
+  editor.notify('session/cancel', { sessionId: id });
+  expect((await turn).result).toEqual({ stopReason: 'cancelled' });
+  const well = await open(editor, stage.cwd, 'well');
+  expect((await prompt(editor, well.id, 'count 5')).result).toEqual({ stopReason: 'end_turn' });
+  expect(await editor.close()).toBe(0);
+});
+
+test.concurrent('row 31: after a sleep of proxy and agent the turn goes on where it was', async ({ stage }) => {
+  const editor = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const { id } = await open(editor, stage.cwd, 'one');
+  const turn = prompt(editor, id, 'count 3000');
+  await editor.until((msg) => msg.params?.update?.content?.text === '10 ');
+  const sleepers = [editor.child.pid as number, pidIn(id)];
+  for (const pid of sleepers) end(pid, 'SIGSTOP');
+  await delay(300);
+  for (const pid of sleepers.toReversed()) end(pid, 'SIGCONT');
+  expect((await turn).result).toEqual({ stopReason: 'end_turn' });
+  expect(editor.said(id)).toBe(Array.from({ length: 3000 }, (_, n) => `${n + 1} `).join(''));
+});
+
+test('row 34: a loop that is held up for more than a second is told, a slow one is not, and nothing after the end', () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  let nowMs = 0;
+  const now = vi.spyOn(process, 'uptime').mockImplementation(() => nowMs / 1000);
+  try {
+    const blocked: number[] = [];
+    const stop = watchEventLoop((ms) => blocked.push(ms));
+    const pass = (ms: number) => {
+      nowMs += ms;
+      vi.advanceTimersToNextTimer();
+    };
+    for (const ms of [500, 500, 1499, 3700, 500]) pass(ms);
+    expect(blocked).toEqual([3200]);
+    stop();
+    pass(10_000);
+    expect(blocked).toEqual([3200]);
+  } finally {
+    now.mockRestore();
+    vi.useRealTimers();
+  }
+});
+
+test.concurrent('row 34: the notice names the last frame, by method and size', async ({ stage }) => {
+  const agent = stage.agent('one');
+  const editor = await stage.connect([agent]);
+  await open(editor, stage.cwd);
+  editor.notify('_x/last', { fill: 'f'.repeat(5000) });
+  await agent.got('_x/last');
+  end(editor.child.pid as number, 'SIGSTOP');
+  await delay(2000);
+  end(editor.child.pid as number, 'SIGCONT');
+  await noticed(editor, /event loop was blocked for \d+ ms/);
+  expect(editor.stderr()).toMatch(/_x\/last.*5\d{3}/);
+});

@@ -1,0 +1,126 @@
+// An agent is a tree of processes: none of them survives us, whoever started it and whichever way we end.
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { fixture, open, prompt, type Stage } from '../e2e/harness.ts';
+import { agentsOf, childOf, contentOf, end, eventually, isAlive, noticed, pidIn, processesOf, test } from './scene.ts';
+
+const SHORT = { timeouts: { stop_grace_ms: 200 } };
+const runningFiles = (stage: Stage): string[] => readdirSync(path.join(stage.state, 'running'));
+
+test.concurrent('row 28: when the proxy is killed, agents see the end of their stdin and go', async ({ stage }) => {
+  const editor = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const { id } = await open(editor, stage.cwd, 'one');
+  expect(isAlive(pidIn(id))).toBe(true);
+  await editor.kill();
+  await eventually(() => expect(processesOf(stage)).toEqual([]));
+});
+
+test.concurrent('row 28: what a killed proxy left behind is ended by the next start, children included, and said on stderr', async ({
+  stage,
+}) => {
+  const editor = await stage.connect({ stubborn: fixture('ignores-sigterm', 'stubborn') });
+  const { id } = await open(editor, stage.cwd);
+  await prompt(editor, id, 'child');
+  const child = await childOf(editor, id);
+  await editor.kill();
+  expect([pidIn(id), child].every(isAlive)).toBe(true);
+  const next = await stage.connect({ well: fixture('works', 'well') });
+  await eventually(() => expect([pidIn(id), child].filter(isAlive)).toEqual([]));
+  await noticed(next, 'ended 1 agent process(es) that an earlier switchboard left behind');
+  expect(await next.close()).toBe(0);
+  expect(runningFiles(stage)).toEqual([]);
+});
+
+test.concurrent('row 28: a child whose agent is already gone is found as well', async ({ stage }) => {
+  const editor = await stage.connect({ stubborn: fixture('ignores-sigterm', 'stubborn') });
+  const { id } = await open(editor, stage.cwd);
+  await prompt(editor, id, 'child');
+  const child = await childOf(editor, id);
+  await editor.kill();
+  end(pidIn(id));
+  await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
+  await stage.connect({ well: fixture('works', 'well') });
+  await eventually(() => expect(isAlive(child)).toBe(false));
+});
+
+test.concurrent('row 28: the agents of a proxy that still runs, and strangers with the number of an old agent, are left alone', async ({
+  stage,
+}) => {
+  const editor = await stage.connect({ one: fixture('works', 'one') });
+  const { id } = await open(editor, stage.cwd);
+  const stranger = stage.run(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']).child.pid as number;
+  const record = {
+    owner: { pid: 4194301, startTime: '1' },
+    mark: 'an-older-proxy',
+    children: [{ pid: stranger, startTime: '1', agent: 'old' }],
+  };
+  mkdirSync(path.join(stage.state, 'running'), { recursive: true });
+  writeFileSync(path.join(stage.state, 'running', '4194301-old.json'), JSON.stringify(record));
+  writeFileSync(path.join(stage.state, 'running', 'torn.json'), '{"owner":');
+  const other = await stage.connect({ two: fixture('works', 'two') });
+  await eventually(() => expect(runningFiles(stage).sort()).toHaveLength(2)); // one for each proxy that runs
+  expect(isAlive(stranger)).toBe(true);
+  expect((await prompt(editor, id, 'still here')).result).toEqual({ stopReason: 'end_turn' });
+  expect(await other.close()).toBe(0);
+  expect(isAlive(pidIn(id))).toBe(true);
+});
+
+test.concurrent('row 29: an agent behind a wrapper such as npx ends with it, also when it ignores the end of its stdin', async ({
+  stage,
+}) => {
+  const wrapped = { ...fixture('npx-like-wrapper', 'wrapped', 'ignores-eof.mjs'), ...SHORT };
+  const editor = await stage.connect({ wrapped });
+  const { id } = await open(editor, stage.cwd);
+  expect(agentsOf(stage, editor)).toHaveLength(3);
+  expect(await editor.close()).toBe(0);
+  expect(isAlive(pidIn(id))).toBe(false);
+  expect(processesOf(stage)).toEqual([]);
+});
+
+test.concurrent('row 29: a wrapper that is killed takes its agent with it: the session is lost, the rest of the tree is ended, and the next prompt works', async ({
+  stage,
+}) => {
+  const wrapped = { ...fixture('npx-like-wrapper', 'wrapped', 'ignores-eof.mjs'), ...SHORT };
+  const editor = await stage.connect({ wrapped, well: fixture('works', 'well') });
+  const { id } = await open(editor, stage.cwd, 'wrapped');
+  const wrapper = agentsOf(stage, editor).find((pid) => contentOf(`/proc/${pid}/cmdline`).includes('npx-like-wrapper')) as number;
+  end(wrapper);
+  await noticed(editor, '"wrapped" exited (signal SIGKILL)');
+  await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
+  expect((await prompt(editor, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+});
+
+test.concurrent('row 29: an agent that starts itself again whenever it is told to end is ended in all its lives', async ({ stage }) => {
+  // Several, since a look at them may fall between the end of one life and the beginning of the next.
+  const names = ['ash', 'ember', 'flame', 'spark'];
+  const phoenix = (name: string) => ({ ...fixture('respawns-itself', name), timeouts: { stop_grace_ms: 1000 } });
+  const editor = await stage.connect(Object.fromEntries(names.map((name) => [name, phoenix(name)])));
+  for (const name of names) await open(editor, stage.cwd, name);
+  expect(await editor.close()).toBe(0);
+  expect(processesOf(stage)).toEqual([]);
+  for (const name of names) expect(contentOf(path.join(stage.dir, `${name}.lives`))).toMatch(/^\d+\n/);
+});
+
+test.concurrent('row 29: a daemon that has left the group of its agent is named at the end, by its number', async ({ stage }) => {
+  const editor = await stage.connect({ cline: { ...fixture('leaves-its-group', 'cline'), ...SHORT } });
+  const { id } = await open(editor, stage.cwd);
+  await prompt(editor, id, 'go');
+  const daemon = await childOf(editor, id);
+  expect(await editor.close()).toBe(0);
+  expect(isAlive(pidIn(id))).toBe(false);
+  expect(isAlive(daemon)).toBe(true); // it left on purpose
+  expect(editor.stderr()).toContain(String(daemon));
+});
+
+test.concurrent('row 29: a daemon that outlived a killed proxy is named by the next start, and left alone', async ({ stage }) => {
+  const editor = await stage.connect({ cline: { ...fixture('leaves-its-group', 'cline'), ...SHORT } });
+  const { id } = await open(editor, stage.cwd);
+  await prompt(editor, id, 'go');
+  const daemon = await childOf(editor, id);
+  await editor.kill();
+  await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
+  const next = await stage.connect({ well: fixture('works', 'well') });
+  await noticed(next, new RegExp(`still run, in groups of their own: ${daemon}`));
+  expect(isAlive(daemon)).toBe(true);
+});

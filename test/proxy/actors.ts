@@ -1,0 +1,42 @@
+// Agents without processes that can everything, and a connection to them.
+import type { AgentOptions } from '../../src/agents/options.ts';
+import type { Clock } from '../../src/proxy/clock.ts';
+import type { Json } from '../e2e/harness.ts';
+import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
+import { connectInProcess, createActor, type InProcess } from '../faults/in-process.ts';
+
+export type Actor = ReturnType<typeof createActor>;
+
+export const CWD = '/work';
+export const end = { stopReason: 'end_turn' };
+export const cancelled = { stopReason: 'cancelled' };
+export const chunk = (words: string): Json => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } });
+
+/** An agent that can everything and numbers its sessions. */
+export function able(name: string, capabilities: Json = ALL_CAPABILITIES): Actor {
+  const actor = createActor(name);
+  let sessions = 0;
+  actor.on('initialize', () => ({ protocolVersion: 1, agentCapabilities: capabilities }));
+  actor.on('session/new', () => ({ sessionId: `s${++sessions}` }));
+  actor.on('session/prompt', ({ sessionId, prompt: [block] }) => {
+    actor.notify('session/update', { sessionId, update: chunk(`${name} heard ${block.text}`) });
+    return end;
+  });
+  for (const method of ['session/load', 'session/resume', 'session/close', 'session/delete']) actor.on(method, () => ({}));
+  actor.on('session/list', () => ({ sessions: [] }));
+  return actor;
+}
+
+/** Greeted. `options` are those of every agent. */
+export async function connection(actors: readonly Actor[], options: Partial<AgentOptions> = {}, clock?: Clock): Promise<InProcess> {
+  const byName = new Map(actors.map((actor) => [actor.name, actor]));
+  const made = connectInProcess({
+    agents: Object.fromEntries(actors.map(({ name }) => [name, { command: name, ...options }])),
+    launch: ({ name }) => (byName.get(name) as Actor).launch(),
+    ...(clock && { clock }),
+  });
+  await made.editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  return made;
+}
+
+export const connected = async (actors: readonly Actor[]): Promise<InProcess['editor']> => (await connection(actors)).editor;

@@ -1,0 +1,173 @@
+// Requests that cross on one session: a load and a close, a change of agent and its cancel. What the editor is told in the end is how it is.
+import { expect, test } from 'vitest';
+import type { AgentOptions } from '../../src/agents/options.ts';
+import { choosing, open, type Peer, prompt, UNANSWERED } from '../e2e/harness.ts';
+import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
+import { connectInProcess } from '../faults/in-process.ts';
+import { type Actor, able, CWD, cancelled, chunk, connected, end } from './actors.ts';
+
+test('a load whose session is closed before it is answered is cancelled, and its late answer does not take the id from a newer session', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/load', () => UNANSWERED);
+  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const asked = await left.got('session/load');
+  await editor.call('session/close', { sessionId: id });
+  expect((await load).error.code).toBe(-32800);
+  const minted = await open(editor, CWD, 'right');
+  expect(minted.id).toBe(id);
+  left.reply(asked.msg, {});
+  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+  expect(editor.said(id)).toBe('right heard hello');
+});
+
+test('what comes behind a close waits for its answer: a load opens the session again, and prompts behind that reach it', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const editor = await connected(agents);
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/list', () => ({ sessions: [{ sessionId: id, cwd: CWD }] }));
+  left.on('session/close', () => UNANSWERED);
+  const close = editor.request('session/close', { sessionId: id });
+  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const turn = prompt(editor, id, 'hello');
+  const asked = await left.got('session/close');
+  expect([left.all('session/load'), left.all('session/prompt')]).toEqual([[], []]);
+  left.reply(asked.msg, {});
+  expect([(await close).result, (await load).error, (await turn).result]).toEqual([{}, undefined, end]);
+  const order = left.seen.map(({ msg }) => msg.method).filter((method) => method !== 'session/list');
+  expect(order.slice(-3)).toEqual(['session/close', 'session/load', 'session/prompt']);
+});
+
+test('a prompt behind a close that is cancelled ends cancelled, and never reaches the agent', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const editor = await connected(agents);
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/close', () => UNANSWERED);
+  const close = editor.request('session/close', { sessionId: id });
+  const turn = prompt(editor, id, 'hello');
+  editor.notify('session/cancel', { sessionId: id });
+  expect((await turn).result).toEqual(cancelled);
+  left.reply((await left.got('session/close')).msg, {});
+  await close;
+  expect(left.all('session/prompt')).toEqual([]);
+});
+
+test('a load that fails leaves what waits behind it to find its session anew', async () => {
+  const left = able('left', { ...ALL_CAPABILITIES, loadSession: false });
+  const editor = await connected([left, able('right', {})]);
+  left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
+  const load = editor.request('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  const resume = editor.request('session/resume', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  expect((await load).error.message).toContain('does not offer session/load');
+  expect((await resume).error).toBeUndefined();
+  expect((await prompt(editor, 'old', 'hello')).result).toEqual(end);
+});
+
+test('an agent that makes a session of the id it is asked to load has one session, and both requests are answered', async () => {
+  const left = able('left', { loadSession: true });
+  const editor = await connected([left, able('right', {})]);
+  left.on('session/load', () => UNANSWERED);
+  const load = editor.request('session/load', { sessionId: 's1', cwd: CWD, mcpServers: [] });
+  const asked = await left.got('session/load');
+  expect((await open(editor, CWD, 'left')).id).toBe('s1');
+  left.reply(asked.msg, {});
+  expect((await load).error).toBeUndefined();
+  expect((await prompt(editor, 's1', 'hello')).result).toEqual(end);
+});
+
+test('a session that its agent speaks of while the editor looks for it is replayed at once, also while another is being opened', async () => {
+  const left = able('left', { loadSession: true, sessionCapabilities: { list: {} } });
+  const editor = await connected([left, able('right', {})]);
+  for (const method of ['session/new', 'session/list', 'session/load']) left.on(method, () => UNANSWERED);
+  const opening = editor.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
+  const load = editor.request('session/load', { sessionId: 'own', cwd: CWD, mcpServers: [] });
+  const listed = await left.got('session/list');
+  void left.request('session/request_permission', { sessionId: 'own', toolCall: { toolCallId: 't' }, options: [] });
+  await editor.got('session/request_permission');
+  left.reply(listed.msg, { sessions: [] });
+  const asked = await left.got('session/load');
+  for (const words of ['one ', 'two']) left.notify('session/update', { sessionId: 'own', update: chunk(words) });
+  left.reply(asked.msg, {});
+  expect((await load).error).toBeUndefined();
+  expect(editor.said('own')).toBe('one two');
+  left.reply((await left.got('session/new')).msg, { sessionId: 's2' });
+  expect((await opening).result.sessionId).toBe('s2');
+});
+
+const CHANGES = {
+  '/agent': (editor: Peer, sessionId: string) => prompt(editor, sessionId, '/agent right'),
+  'the option': (editor: Peer, sessionId: string) =>
+    editor.request('session/set_config_option', { sessionId, configId: 'agent', value: 'right' }, 'change'),
+};
+
+test.each([
+  ['/agent', 'cancelled', (editor: Peer, sessionId: string) => editor.notify('session/cancel', { sessionId })],
+  ['the option', 'taken back', (editor: Peer) => editor.notify('$/cancel_request', { requestId: 'change' })],
+] as const)('%s, when %s, leaves the session with its agent at once, and closes what the other agent opens', async (how, _, callOff) => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  right.on('session/new', () => UNANSWERED);
+  const { id } = await open(editor, CWD, 'left');
+  const change = CHANGES[how](editor, id);
+  const asked = await right.got('session/new');
+  callOff(editor, id);
+  const answer = await change;
+  expect(answer.result ?? answer.error.code).toEqual(how === '/agent' ? cancelled : -32800);
+  right.notify('session/update', { sessionId: 'r1', update: chunk('nobody hears me') });
+  right.reply(asked.msg, { sessionId: 'r1' });
+  expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'r1' });
+  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+  expect([editor.said(id), editor.said('r1')]).toEqual(['left heard hello', '']);
+});
+
+test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('a close ends a change by %s that is under way', async (how) => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  right.on('session/new', () => UNANSWERED);
+  const { id } = await open(editor, CWD, 'left');
+  const change = CHANGES[how](editor, id);
+  const asked = await right.got('session/new');
+  expect(await editor.call('session/close', { sessionId: id })).toEqual({});
+  const answer = await change;
+  expect(answer.result ?? answer.error.code).toEqual(how === '/agent' ? cancelled : -32800);
+  right.reply(asked.msg, { sessionId: 'r1' });
+  await right.got('session/close');
+});
+
+test('with one agent that has a process for each session, a method nobody knows reaches the process of the session it names', async () => {
+  const processes: Actor[] = [];
+  const agents: Record<string, AgentOptions> = { only: { command: 'only', isolation: 'session' } };
+  const { editor } = connectInProcess({
+    agents,
+    launch() {
+      const actor = able(`process ${processes.length}`);
+      const number = processes.push(actor);
+      actor.on('session/new', () => ({ sessionId: `of process ${number}` }));
+      actor.on('_vendor/do', () => ({ number }));
+      return actor.launch();
+    },
+  });
+  await editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  await open(editor, CWD);
+  const second = await open(editor, CWD);
+  expect(await editor.call('_vendor/do', { sessionId: second.id })).toEqual({ number: 2 });
+  editor.notify('_vendor/note', { sessionId: second.id });
+  expect((await (processes[1] as Peer).got('_vendor/note')).msg.params).toEqual({ sessionId: second.id });
+});
+
+test('a session of an agent’s own making that the editor cannot load keeps its name, and another agent’s gets an alias', async () => {
+  const [left, right] = [able('left', {}), able('right')];
+  const editor = await connected([left, right]);
+  await open(editor, CWD, 'left');
+  const asked = left.request('session/request_permission', { sessionId: 'own', toolCall: { toolCallId: 't' }, options: [] });
+  const question = await editor.got('session/request_permission');
+  expect(question.msg.params.sessionId).toBe('own');
+  await editor.refused('session/load', { sessionId: 'own', cwd: CWD, mcpServers: [] });
+  right.on('session/new', () => ({ sessionId: 'own' }));
+  expect((await open(editor, CWD, 'right')).id).not.toBe('own');
+  editor.reply(question.msg, { outcome: { outcome: 'cancelled' } });
+  expect((await asked).result).toEqual({ outcome: { outcome: 'cancelled' } });
+});

@@ -1,0 +1,88 @@
+// Memory that a peer could fill: whatever waits or is remembered for it has an end.
+import { expect, test } from 'vitest';
+import type { AgentLeg } from '../../src/proxy/agent-leg.ts';
+import { createEditorLeg } from '../../src/proxy/editor-leg.ts';
+import { open, prompt, UNANSWERED } from '../e2e/harness.ts';
+import { connectInProcess, createActor } from '../faults/in-process.ts';
+import { able, CWD, chunk, connected, connection, end } from './actors.ts';
+
+/** Of the connection in these tests, both for a frame and for what waits. */
+const MAX_BYTES = 1 << 20;
+
+test('what waits behind a load is limited: beyond it requests are refused by name, and those before it go on', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/load', () => UNANSWERED);
+  void editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const asked = await left.got('session/load');
+  const long = 'w'.repeat(MAX_BYTES * 0.6);
+  const [first, second] = [prompt(editor, id, long), prompt(editor, id, long)];
+  expect((await second).error).toMatchObject({
+    code: -32603,
+    message: expect.stringContaining('limits.max_queue_bytes'),
+    data: { agent: 'left' },
+  });
+  left.reply(asked.msg, {});
+  expect((await first).result).toEqual(end);
+});
+
+test('what comes before initialize is answered is limited too, and all of it is answered afterwards', async () => {
+  const actor = createActor('only');
+  actor.on('initialize', () => UNANSWERED);
+  actor.on('_vendor/do', () => ({}));
+  const { editor } = connectInProcess({ agents: { only: { command: 'only' } }, launch: actor.launch });
+  const greeting = editor.request('initialize', { protocolVersion: 1 });
+  const asked = await actor.got('initialize');
+  const requests = Array.from({ length: 4 }, () => editor.request('_vendor/do', { fill: 'w'.repeat(MAX_BYTES * 0.3) }));
+  actor.reply(asked.msg, { protocolVersion: 1, agentCapabilities: {} });
+  await greeting;
+  for (const answer of await Promise.all(requests)) expect(answer.result).toEqual({});
+});
+
+test('an agent that speaks of ever new sessions of its own is heard, and only the last of them are remembered', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const made = await connection([left, right]);
+  const { id } = await open(made.editor, CWD, 'left');
+  let heard = 0;
+  made.editor.sift((line) => line.includes('"own-') && heard++ >= 0);
+  for (let n = 0; n < 10_100; n++) left.notify('session/update', { sessionId: `own-${n}`, update: chunk('hello') });
+  expect((await prompt(made.editor, id, 'hello')).result).toEqual(end);
+  expect(heard).toBe(10_100);
+  expect(made.connection.health().left?.sessions).toBe(10_000);
+});
+
+test('questions that we have answered and the editor never does are forgotten, the oldest first', () => {
+  const lines: string[] = [];
+  const writer = { frame() {}, line: (line: string) => void lines.push(line), queuedBytes: () => 0, takenBytes: () => 0, end() {} };
+  const editor = createEditorLeg(writer);
+  const leg = {} as AgentLeg;
+  const ask = (n: number) =>
+    editor.askOwn('session/request_permission', '{}', {
+      ...{
+        idText: String(n),
+        method: 'session/request_permission',
+        leg,
+        session: undefined,
+        onAnswer: undefined,
+        onCancel: undefined,
+        onSettled: undefined,
+      },
+    });
+  for (let n = 0; n < 1100; n++) editor.answeredByUs(ask(n));
+  expect(editor.questionsOf(leg)).toHaveLength(1000);
+  expect([editor.findQuestion(leg, '0'), editor.findQuestion(leg, '1099')?.idText]).toEqual([undefined, '1099']);
+});
+
+test('/agent on a session whose agent has died is answered without starting that agent again', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  const { id } = await open(editor, CWD, 'left');
+  left.exit({ kind: 'exited', code: 1, signal: null });
+  expect((await prompt(editor, id, '/agent')).result).toEqual(end);
+  expect((await prompt(editor, id, '/agent right')).result).toEqual(end);
+  expect(editor.said(id)).toMatch(/agent is left\..*agent is now right\./s);
+  expect(left.all('initialize')).toHaveLength(1);
+  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+  expect(editor.said(id)).toContain('right heard hello');
+});

@@ -1,0 +1,162 @@
+// What has been seen at the proxy's edges so far, and the rules that need nothing else.
+import type { VirtualClock } from './clock.ts';
+import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
+import type { SimSink } from './pipe.ts';
+import type { Run } from './sim-agent.ts';
+
+export type Evidence = {
+  readonly ledger: Ledger;
+  readonly clock: VirtualClock;
+  readonly agents: readonly string[];
+  readonly runs: Run[];
+  readonly problems: string[];
+  problem(text: string): void;
+  toEditor: SimSink | undefined;
+  /** The client has its answer to initialize. */
+  isGreeted: boolean;
+  isStopping: boolean;
+
+  /** Requests of the client's that the proxy has and has not answered, by their ids. */
+  readonly open: Map<string, ClientFrame[]>;
+  /** Answers with the id null that the client is still to get. */
+  nullOwed: number;
+  /** Counts events: what one leads to is written to each peer in an order that means nothing. */
+  event: number;
+  /** Requests that share their id with another and were taken to be the one that was answered. */
+  readonly guessed: Set<ClientFrame>;
+  /** In which event a request was answered. */
+  readonly answeredIn: Map<ClientFrame, number>;
+  /** When a cancelled prompt must have ended. */
+  readonly deadlines: Map<ClientFrame, number>;
+  /** How often a request was passed on, and under which id an agent's process knows it. */
+  readonly forwarded: Map<ClientFrame, { readonly run: Run; readonly idText: string }[]>;
+  /** Which session a frame was for when it reached the proxy; absent when that was open. */
+  readonly targets: Map<ClientFrame, AgentSession>;
+
+  /** Whose session a public id is. `isLive`: opened by the client and not ended by it. */
+  readonly bound: Map<string, { readonly session: AgentSession; readonly isLive: boolean }>;
+  /** Sessions of which it is a matter of luck what still comes: ended by the client, or opened while it asked for another of that name. */
+  readonly loose: Set<AgentSession>;
+  /** Changes of agent that have their answer: a session that one of them opened and that nobody has now is discarded. */
+  readonly settledChanges: Set<ClientFrame>;
+  /** The agent that the proxy last said a session has moved to. */
+  readonly saidToMove: Map<string, string>;
+  /** Every public id that either side has used towards the other. */
+  readonly spokenOf: Set<string>;
+  /** Changes of agent that are under way. */
+  readonly changes: Set<ClientFrame>;
+  /** Sessions whose updates are a replay that nobody asked for, by the answer that ends it. */
+  readonly withheld: Map<AgentSession, ClientFrame | undefined>;
+
+  /** What reached the proxy in this event. */
+  arrived: AgentFrame[];
+  /** Frames that must keep their order, as they reached the proxy, and how many of them are behind us. */
+  readonly streams: Map<string, { readonly frames: AgentFrame[]; next: number }>;
+  /** Frames that were overtaken in this event; whether they may be missing is plain only at its end. */
+  overtaken: { readonly frame: AgentFrame; readonly by: AgentFrame }[];
+  /** Questions as the client has them. */
+  readonly atClient: Map<string, AgentFrame>;
+  /** Those that left it in this event, perhaps behind what made them void. */
+  answeredNow: Map<string, AgentFrame>;
+  /** Ids that the client has asked for without knowing whose they are. */
+  readonly blindLoads: Set<string>;
+  /** Those that belong to a session the client has opened. */
+  readonly askedInSession: Set<AgentFrame>;
+  readonly answered: Set<AgentFrame>;
+  readonly answeredByClient: Map<AgentFrame, ClientFrame>;
+  readonly mustBeCancelled: Set<AgentFrame>;
+  readonly terminals: Map<string, { readonly run: Run; readonly session: AgentSession | undefined }>;
+  /** The names under which the client has heard of an agent's elicitation; agents use theirs again. */
+  readonly elicitations: Map<string, Set<string>>;
+  /** Public names of MCP calls, by the question's number. */
+  readonly mcpNames: Map<number, unknown>;
+  readonly toolCalls: Map<string, { readonly run: Run; readonly publicId: string; readonly toolCallId: string }>;
+};
+
+export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: readonly string[]): Evidence {
+  const problems: string[] = [];
+  return {
+    ...{ ledger, clock, agents, problems },
+    runs: [],
+    problem: (text) => void problems.push(text),
+    toEditor: undefined,
+    isGreeted: false,
+    isStopping: false,
+    open: new Map(),
+    nullOwed: 0,
+    event: 0,
+    guessed: new Set(),
+    answeredIn: new Map(),
+    deadlines: new Map(),
+    forwarded: new Map(),
+    targets: new Map(),
+    bound: new Map(),
+    loose: new Set(),
+    settledChanges: new Set(),
+    saidToMove: new Map(),
+    spokenOf: new Set(),
+    changes: new Set(),
+    withheld: new Map(),
+    arrived: [],
+    streams: new Map(),
+    overtaken: [],
+    atClient: new Map(),
+    answeredNow: new Map(),
+    blindLoads: new Set(),
+    askedInSession: new Set(),
+    answered: new Set(),
+    answeredByClient: new Map(),
+    mustBeCancelled: new Set(),
+    terminals: new Map(),
+    elicitations: new Map(),
+    mcpNames: new Map(),
+    toolCalls: new Map(),
+  };
+}
+
+export const runOf = ({ runs }: Evidence, frame: AgentFrame): Run =>
+  runs.find(({ agent, number }) => agent === frame.agent && number === frame.run) as Run;
+
+/** Between its death and the news of it, what is written to an agent goes nowhere. */
+export const isThere = ({ sim }: Run): boolean => sim.isAlive && !sim.isOver;
+
+export function openRequests({ open }: Evidence): ClientFrame[] {
+  return [...open.values()].flat();
+}
+
+export const isLoad = ({ method }: ClientFrame): boolean => method === 'session/load' || method === 'session/resume';
+
+/** Whether it cannot be said which agent has a session. */
+export const isChanging = ({ changes }: Evidence, lineage: number | undefined): boolean =>
+  lineage !== undefined && [...changes].some((change) => change.lineage === lineage);
+
+/** Opened for a change of agent that failed or was taken back. */
+export function isDiscarded({ settledChanges, bound }: Evidence, session: AgentSession): boolean {
+  const isOpenedBy = ({ lineage, about }: ClientFrame) => lineage === session.lineage && about.changesTo === session.agent;
+  return [...settledChanges].some(isOpenedBy) && ![...bound.values()].some((holder) => holder.isLive && holder.session === session);
+}
+
+/** From now on the session's updates are a replay that nobody wants, and so is what arrived together with the reason for it. */
+export function withhold(seen: Evidence, session: AgentSession, until: ClientFrame | undefined): void {
+  seen.withheld.set(session, until);
+  for (const frame of seen.arrived) if (frame.session === session && frame.kind === 'update' && frame.fate === 'must') frame.fate = 'may';
+}
+
+/** Of a session in `loose`: it may come, and it may not. */
+export function letGo(frame: AgentFrame): void {
+  if (frame.fate === 'must' || frame.about.isReplay === true) frame.fate = 'may';
+}
+
+/** Whether a frame that has not come through may be missing. */
+export function mayBeMissing(seen: Evidence, frame: AgentFrame): boolean {
+  if (frame.fate !== 'must' || !frame.isDelivered) return true;
+  // Its request has an answer already: a cancelled turn's, say.
+  if (frame.kind === 'answer') return (seen.ledger.clientFrame(frame.answerTo)?.answers ?? 0) > 0;
+  // Answered by the proxy, or nobody is there any more to hear the answer.
+  return frame.kind === 'question' && (seen.answered.has(frame) || !isThere(runOf(seen, frame)));
+}
+
+export const nameOf = (frame: AgentFrame | ClientFrame): string =>
+  'agent' in frame
+    ? `${frame.kind} ${frame.serial} of ${frame.agent}#${frame.run}${frame.session ? `/${frame.session.native}` : ''} (${frame.method ?? `answer to ${frame.answerTo}`})`
+    : `${frame.kind} ${frame.serial} of the client (${frame.method ?? `answer to ${frame.answerTo}`}${frame.publicId === undefined ? '' : ` on ${frame.publicId}`})`;

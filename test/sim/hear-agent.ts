@@ -1,0 +1,143 @@
+// What the proxy writes to an agent, held against what the client said and what the agent asked.
+import { type Evidence, isChanging, isLoad, nameOf, withhold } from './evidence.ts';
+import { idTextIn } from './frame-text.ts';
+import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
+import { type Message, serialIn } from './sim.ts';
+import type { Heard, Run } from './sim-agent.ts';
+
+/** What the proxy asks agents in its own name. */
+const OWN_METHODS = new Set([
+  ...['initialize', 'session/new', 'session/load', 'session/resume', 'session/list', 'session/close', 'session/delete'],
+  ...['session/set_mode', 'session/set_model', 'logout', 'auth/status'],
+]);
+/** With several agents these go to all of them, and the answers become one. */
+const FAN_OUT = new Set(['session/list', 'logout', 'auth/status']);
+
+export function hearAgent(seen: Evidence, run: Run, line: string): Heard {
+  const message = JSON.parse(line) as Message;
+  const idText = idTextIn(line);
+  const client = seen.ledger.clientFrame(serialIn(message));
+  if (client && !client.isDelivered && !seen.isStopping)
+    seen.problem(`${run.agent} hears what the client has not said to the end: ${nameOf(client)}`);
+  if (message.method === undefined) {
+    response(seen, run, message, idText as string, client);
+    return { message, idText, client: client?.serial };
+  }
+  if (idText === undefined) {
+    notification(seen, run, message, client, line);
+    return { message, idText, client: client?.serial };
+  }
+  const isOwn =
+    !client || message.method === 'initialize' || wasAnswered(seen, client) || (seen.agents.length > 1 && FAN_OUT.has(message.method));
+  if (isOwn) own(seen, run, message, client, line);
+  else forwarded(seen, run, message, idText, client, line);
+  return { message, idText, client: isOwn ? undefined : client.serial };
+}
+
+/** Before now, so that its params can only have been kept for another use. */
+const wasAnswered = (seen: Evidence, client: ClientFrame): boolean => client.answers > 0 && seen.answeredIn.get(client) !== seen.event;
+
+/** A request of the proxy's own, perhaps with the params of an earlier one of the client's. */
+function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | undefined, line: string): void {
+  const method = message.method as string;
+  if (!OWN_METHODS.has(method)) return seen.problem(`${run.agent} is asked ${method} by nobody (answered already?): ${line.slice(0, 200)}`);
+  const lineage = client?.opens ?? client?.lineage;
+  if (method === 'session/new' && client) {
+    const justSettled = [...seen.settledChanges].filter((one) => seen.answeredIn.get(one) === seen.event);
+    const change = [...seen.changes, ...justSettled].find((one) => one.lineage === lineage && one.about.changesTo === run.agent);
+    if (!change) seen.problem(`${run.agent} is asked to open ${nameOf(client)} anew though nobody wanted another agent`);
+  }
+  if ((method === 'session/load' || method === 'session/resume') && lineage !== undefined) {
+    const session = sessionIn(seen, run, message);
+    if (session?.lineage !== lineage)
+      seen.problem(`${run.agent} is asked to bring back ${String(message.params?.sessionId)} for ${nameOf(client as ClientFrame)}`);
+    if (session && method === 'session/load') withhold(seen, session, undefined);
+  }
+}
+
+function forwarded(seen: Evidence, run: Run, message: Message, idText: string, client: ClientFrame, line: string): void {
+  const { method } = message;
+  const before = seen.forwarded.get(client) ?? [];
+  if (before.length > 0 && !isLoad(client)) seen.problem(`${nameOf(client)} is passed on twice`);
+  seen.forwarded.set(client, [...before, { run, idText }]);
+  if (client.fate === 'never') seen.problem(`${run.agent} hears what must not pass: ${nameOf(client)}`);
+  const wanted = client.about.agent;
+  if (method === 'session/new' && typeof wanted === 'string' && wanted !== run.agent)
+    seen.problem(`${nameOf(client)} is for ${wanted} and reaches ${run.agent}`);
+  atItsSession(seen, run, message, client);
+  unchanged(seen, run, message, client, idText, line);
+  const session = sessionIn(seen, run, message);
+  if (session && method === 'session/load' && client.method === 'session/resume') withhold(seen, session, client);
+}
+
+function unchanged(seen: Evidence, run: Run, message: Message, client: ClientFrame, idText: string | undefined, line: string): void {
+  if (client.about.isPatched === true) return;
+  const expected = client.writing.rewritten(idText, message.params?.sessionId as string | undefined, message.method);
+  if (expected !== line) seen.problem(`${nameOf(client)} was changed on its way to ${run.agent}:\n    ${expected}\n    ${line}`);
+}
+
+const sessionIn = (seen: Evidence, run: Run, message: Message): AgentSession | undefined =>
+  seen.ledger.sessionAt(run.agent, String(message.params?.sessionId));
+
+function atItsSession(seen: Evidence, run: Run, message: Message, client: ClientFrame): void {
+  const native = message.params?.sessionId;
+  if (native === undefined || client.lineage === undefined) return;
+  const session = sessionIn(seen, run, message);
+  // Of a session that has ended since, nobody knows the owner, and one agent after the other is asked.
+  if (!session && isLoad(client)) return;
+  if (session?.lineage !== client.lineage)
+    return seen.problem(`${nameOf(client)} reaches ${run.agent}/${native}, which is another session`);
+  const target = seen.targets.get(client);
+  if (target && target !== session && !isChanging(seen, client.lineage))
+    seen.problem(`${nameOf(client)} is for ${target.agent}/${target.native} and reaches ${run.agent}/${native}`);
+}
+
+function notification(seen: Evidence, run: Run, message: Message, client: ClientFrame | undefined, line: string): void {
+  if (!client) {
+    if (message.method !== 'session/cancel') seen.problem(`${run.agent} is told what nobody has said: ${line}`);
+    return;
+  }
+  if (client.fate === 'never') seen.problem(`${run.agent} hears what must not pass: ${nameOf(client)}`);
+  atItsSession(seen, run, message, client);
+  unchanged(seen, run, message, client, undefined, line);
+  if (message.method === '$/cancel_request') {
+    const request = seen.ledger.clientFrame(client.about.takesBack);
+    const known =
+      request && seen.forwarded.get(request)?.some((one) => one.run === run && one.idText === String(message.params?.requestId));
+    if (!known) seen.problem(`${nameOf(client)} takes back ${String(message.params?.requestId)} at ${run.agent}, which is another request`);
+  }
+  if (message.method === 'mcp/message') {
+    const asked = seen.ledger.agentFrame(client.about.progressOf);
+    const isOpen = asked && [...seen.atClient.values()].includes(asked);
+    if (isOpen && (asked.agent !== run.agent || asked.about.mcpRequestId !== message.params?.requestId))
+      seen.problem(`${nameOf(client)} is about ${nameOf(asked)} and reaches ${run.agent} as ${String(message.params?.requestId)}`);
+  }
+}
+
+function response(seen: Evidence, run: Run, message: Message, idText: string, client: ClientFrame | undefined): void {
+  const open = (frame: AgentFrame) =>
+    frame.agent === run.agent && frame.run === run.number && !seen.answered.has(frame) && frame.isDelivered;
+  const asked = client
+    ? seen.ledger.agentFrame(client.answerTo)
+    : seen.ledger.agentFrames.find((frame) => frame.kind === 'question' && frame.idText === idText && open(frame));
+  if (!asked || asked.idText !== idText || !open(asked))
+    return seen.problem(
+      `${run.agent}#${run.number} hears an answer with the id ${idText} that it does not wait for${client ? `: ${nameOf(client)}` : `: ${JSON.stringify(message)}`}`,
+    );
+  seen.answered.add(asked);
+  if (seen.mustBeCancelled.delete(asked) && !isCancelled(message))
+    seen.problem(`${nameOf(asked)} was cancelled and is answered ${JSON.stringify(message)}`);
+  if (!client && message.error && asked.fate === 'must' && !seen.isStopping && !isJustified(seen, asked, message))
+    seen.problem(`${nameOf(asked)} gets an error that nothing explains: ${message.error.message}`);
+}
+
+function isCancelled({ result }: Message): boolean {
+  return result?.action === 'cancel' || (result?.outcome as { outcome?: string } | undefined)?.outcome === 'cancelled';
+}
+
+function isJustified(seen: Evidence, asked: AgentFrame, { error }: Message): boolean {
+  if (seen.answeredByClient.has(asked)) return true;
+  return /Terminal ".*" was not created|There are already \d+|No agent owns session|was not given to this agent/.test(
+    String(error?.message),
+  );
+}

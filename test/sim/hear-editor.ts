@@ -1,0 +1,258 @@
+// What the proxy writes to the client, held against what was said.
+import { type Evidence, isChanging, isDiscarded, isLoad, isThere, letGo, nameOf, runOf } from './evidence.ts';
+import { idTextIn } from './frame-text.ts';
+import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
+import { type Message, serialIn } from './sim.ts';
+
+/** A line as the client has it. */
+export type Received = {
+  readonly message: Message;
+  readonly idText: string | undefined;
+  /** The agent's frame behind it; undefined for one of the proxy's own. */
+  readonly frame: AgentFrame | undefined;
+  /** The request that it answers. */
+  readonly request: ClientFrame | undefined;
+};
+
+export function hearEditor(seen: Evidence, line: string): Received {
+  const message = JSON.parse(line) as Message;
+  const idText = idTextIn(line);
+  const serial = serialIn(message);
+  const frame = seen.ledger.agentFrame(serial);
+  if (serial !== undefined && !frame && message.method !== undefined)
+    seen.problem(`the client hears a frame that no agent has said: ${line}`);
+  if (frame) passed(seen, frame, line, idText, message);
+  if (message.method === undefined) return { message, idText, frame, request: response(seen, message, idText as string, frame) };
+  if (idText !== undefined) question(seen, message, idText, frame, line);
+  else notification(seen, message, frame, line);
+  return { message, idText, frame, request: undefined };
+}
+
+/** A frame of an agent's has come through: once, whole, in its place, and under the right name. */
+function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string | undefined, message: Message): void {
+  if (frame.fate === 'never') seen.problem(`the client hears what must not pass: ${nameOf(frame)}`);
+  if (!frame.isDelivered && !seen.isStopping) seen.problem(`the client hears what has not been said to the end: ${nameOf(frame)}`);
+  if (frame.isHeard) seen.problem(`the client hears twice: ${nameOf(frame)}`);
+  frame.isHeard = true;
+  inPlace(seen, frame);
+  const publicId = frame.kind === 'answer' ? undefined : (message.params?.sessionId as string | undefined);
+  if (frame.about.isPatched !== true) {
+    const expected = frame.writing.rewritten(idText, publicId);
+    if (expected !== line) seen.problem(`${nameOf(frame)} was changed on its way:\n    ${expected}\n    ${line}`);
+  }
+  if (frame.session && publicId !== undefined) underItsName(seen, publicId, frame.session, frame);
+}
+
+function inPlace(seen: Evidence, frame: AgentFrame): void {
+  const stream = frame.stream === undefined ? undefined : seen.streams.get(frame.stream);
+  // A question about a session that is still being opened passes at once, before what is held for it: its agent may wait for the answer.
+  if (!stream || (frame.kind === 'question' && frame.session && !isAnnounced(seen, frame.session))) return;
+  const at = stream.frames.indexOf(frame);
+  if (frame.session && seen.loose.has(frame.session)) {
+    stream.next = Math.max(stream.next, at + 1);
+    return;
+  }
+  if (at < stream.next) return seen.problem(`${nameOf(frame)} comes behind what was said after it`);
+  for (const skipped of stream.frames.slice(stream.next, at)) if (!skipped.isHeard) seen.overtaken.push({ frame: skipped, by: frame });
+  stream.next = at + 1;
+}
+
+function isAnnounced({ bound }: Evidence, session: AgentSession): boolean {
+  return [...bound.values()].some((holder) => holder.session === session && holder.isLive);
+}
+
+function underItsName(seen: Evidence, publicId: string, session: AgentSession, frame: AgentFrame): void {
+  const holder = seen.bound.get(publicId);
+  seen.spokenOf.add(publicId);
+  if (!holder) seen.bound.set(publicId, { session, isLive: false });
+  // While the owner of an unknown session is being looked for, each agent that is tried speaks for it.
+  else if (!holder.isLive && isBeingLoaded(seen, publicId)) seen.bound.set(publicId, { session, isLive: false });
+  // An id that the client never opened is free again once the process that used it is over.
+  else if (!holder.isLive && !seen.runs.some((run) => run.open.has(holder.session) && isThere(run)))
+    seen.bound.set(publicId, { session, isLive: false });
+  else if (holder.session !== session)
+    seen.problem(`${nameOf(frame)} reaches session ${publicId}, which is ${holder.session.agent}/${holder.session.native}`);
+}
+
+function isBeingLoaded({ open }: Evidence, publicId: string): boolean {
+  return [...open.values()].flat().some((request) => isLoad(request) && request.publicId === publicId);
+}
+
+function response(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined): ClientFrame | undefined {
+  const own = frame?.answerTo === undefined ? undefined : seen.ledger.clientFrame(frame.answerTo);
+  if (idText === 'null') {
+    if (seen.nullOwed-- <= 0 && !seen.isStopping)
+      seen.problem(`an answer with the id null that nothing led to: ${JSON.stringify(message)}`);
+    if (own) own.answers++;
+    return own;
+  }
+  const waiting = seen.open.get(idText) ?? [];
+  const isInUse = message.error?.code === -32600 && String(message.error.message).includes('still in use');
+  // Of several with the same id, an answer without a number may have been for any: one that has a number shows which was not meant.
+  const wasGuessed = own !== undefined && seen.guessed.has(own) && !waiting.includes(own);
+  const request = wasGuessed ? waiting[0] : (own ?? (isInUse ? (waiting[1] ?? waiting[0]) : waiting[0]));
+  if (request && !own && waiting.length > 1) seen.guessed.add(request);
+  if (!request || !waiting.includes(request)) {
+    if (seen.isStopping) return undefined; // a last line without its end may have been a whole request
+    const before = seen.ledger.clientFrames.findLast((candidate) => candidate.idText === idText && candidate.isDelivered);
+    seen.problem(
+      `an answer nobody waits for, id ${idText}${before ? `, after ${nameOf(before)}` : ''}: ${JSON.stringify(message).slice(0, 300)}`,
+    );
+    return undefined;
+  }
+  waiting.splice(waiting.indexOf(request), 1);
+  if (waiting.length === 0) seen.open.delete(idText);
+  request.answers++;
+  seen.answeredIn.set(request, seen.event);
+  seen.deadlines.delete(request);
+  seen.changes.delete(request);
+  if (request.method === 'initialize') seen.isGreeted = true;
+  blamed(seen, request, message);
+  if (message.error === undefined) outcome(seen, request, message, frame);
+  if (request.about.changesTo !== undefined) changeSettled(seen, request);
+  return request;
+}
+
+/** An agent's misfortune must not be told to the sessions of another. */
+function blamed(seen: Evidence, request: ClientFrame, { error }: Message): void {
+  const blame = error?.data?.agent;
+  const target = seen.targets.get(request);
+  if (blame === undefined || !target || request.about.changesTo !== undefined) return;
+  if (String(error?.message).includes('the session has moved to agent')) return;
+  if (blame !== target.agent && !isChanging(seen, request.lineage))
+    seen.problem(`${nameOf(request)} is for ${target.agent} and hears of ${blame}: ${error?.message}`);
+}
+
+/** What a successful answer means for whose session is whose. */
+function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: AgentFrame | undefined): void {
+  const { method, publicId } = request;
+  switch (method) {
+    case 'session/new':
+    case 'session/fork':
+      if (!frame?.session || typeof message.result?.sessionId !== 'string') return;
+      bind(seen, message.result.sessionId, frame.session);
+      // An agent that was asked for a session of this name before it made one: what it said meanwhile may have been taken for that.
+      if (seen.blindLoads.has(frame.session.native)) loosen(seen, frame.session);
+      return;
+    case 'session/load':
+    case 'session/resume':
+      if (frame?.session && publicId !== undefined) bind(seen, publicId, frame.session);
+      return;
+    case 'session/close':
+    case 'session/delete': {
+      const holder = publicId === undefined ? undefined : seen.bound.get(publicId);
+      if (publicId === undefined || !holder) return;
+      seen.bound.delete(publicId);
+      loosen(seen, holder.session);
+      for (const [terminalId, owner] of seen.terminals) if (owner.session === holder.session) seen.terminals.delete(terminalId);
+      for (const [key, call] of seen.toolCalls) if (call.publicId === publicId) seen.toolCalls.delete(key);
+      if (method === 'session/close' && request.lineage !== undefined)
+        for (const left of [...seen.open.values()].flat())
+          if (
+            left.method === 'session/prompt' &&
+            left.lineage === request.lineage &&
+            left.publicId === publicId &&
+            left.serial < request.serial &&
+            left.isDelivered
+          )
+            seen.problem(`${nameOf(left)} is still open behind the answer to session/close`);
+      return;
+    }
+  }
+  const { changesTo } = request.about;
+  if (typeof changesTo !== 'string' || publicId === undefined || request.lineage === undefined) return;
+  if (frame) return; // an option of the agent's own that is called like ours
+  const session = seen.ledger
+    .sessionsOf(request.lineage)
+    .findLast(({ agent, openedBy = 0 }) => agent === changesTo && openedBy > request.serial);
+  if (!session) return;
+  // The answer to `/agent` is the same whether it worked or not; what was said before it tells.
+  if (method === 'session/prompt' && seen.saidToMove.get(publicId) !== changesTo) return;
+  const before = seen.bound.get(publicId)?.session;
+  if (before) loosen(seen, before);
+  seen.bound.set(publicId, { session, isLive: true });
+}
+
+function changeSettled(seen: Evidence, request: ClientFrame): void {
+  seen.settledChanges.add(request);
+  for (const frame of seen.ledger.agentFrames) if (frame.session && isDiscarded(seen, frame.session)) letGo(frame);
+}
+
+function loosen(seen: Evidence, session: AgentSession): void {
+  seen.loose.add(session);
+  for (const frame of seen.ledger.agentFrames) if (frame.session === session) letGo(frame);
+}
+
+function bind(seen: Evidence, publicId: string, session: AgentSession): void {
+  seen.loose.delete(session);
+  const holder = seen.bound.get(publicId);
+  if (holder?.isLive && holder.session !== session)
+    seen.problem(
+      `public id ${publicId} is given to ${session.agent}/${session.native} while ${holder.session.agent}/${holder.session.native} has it`,
+    );
+  seen.spokenOf.add(publicId);
+  seen.bound.set(publicId, { session, isLive: true });
+}
+
+function question(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined, line: string): void {
+  // Terminals of an agent that has died are given back by the proxy itself.
+  if (!frame && message.method === 'terminal/release') return;
+  if (!frame) return seen.problem(`the client is asked what no agent has asked: ${line}`);
+  if (seen.atClient.has(idText)) seen.problem(`two open questions with the id ${idText}: ${nameOf(frame)}`);
+  seen.atClient.set(idText, frame);
+  if (seen.bound.get(String(message.params?.sessionId))?.isLive) seen.askedInSession.add(frame);
+  const { about } = frame;
+  const owner = typeof about.terminalId === 'string' ? seen.terminals.get(about.terminalId) : undefined;
+  // With one agent, sessions that the client has not opened are not told apart: they are all that agent's own.
+  const isToldApart = seen.agents.length > 1 || seen.bound.get(String(message.params?.sessionId))?.isLive;
+  if (owner && isToldApart && !owner.run.sim.isOver && (owner.session !== frame.session || owner.run !== runOf(seen, frame)))
+    seen.problem(`${nameOf(frame)} reaches terminal ${about.terminalId} of ${owner.run.agent}/${owner.session?.native}`);
+  if (about.aboutClient !== undefined) {
+    const request = seen.ledger.clientFrame(about.aboutClient);
+    if (!line.includes(`"requestId":${request?.idText}`))
+      seen.problem(`${nameOf(frame)} does not speak of request ${request?.idText}: ${line}`);
+  }
+  if (frame.method === 'mcp/message') seen.mcpNames.set(frame.serial, message.params?.requestId);
+  if (typeof about.elicitationId === 'string') {
+    const key = `${frame.agent}\n${about.elicitationId}`;
+    seen.elicitations.set(key, (seen.elicitations.get(key) ?? new Set()).add(String(message.params?.elicitationId)));
+  }
+}
+
+function notification(seen: Evidence, message: Message, frame: AgentFrame | undefined, line: string): void {
+  const { params = {} } = message;
+  if (message.method === '$/cancel_request') return withdrawn(seen, String(params.requestId), frame, line);
+  if (message.method === 'elicitation/complete' && frame) {
+    const known = seen.elicitations.get(`${frame.agent}\n${frame.about.elicitationId}`);
+    if (known && !known.has(String(params.elicitationId)))
+      seen.problem(`${nameOf(frame)} completes ${params.elicitationId}, which the client knows as ${[...known].join(' or ')}`);
+  }
+  if (message.method === 'session/update') toolCall(seen, params, frame);
+  const moved = frame ? null : /This session's agent is now (\w+)\./.exec(line);
+  if (moved) seen.saidToMove.set(String(params.sessionId), moved[1] as string);
+  if (!frame && message.method !== 'session/update') seen.problem(`the client is told what no agent has said: ${line}`);
+  if (!frame && !seen.spokenOf.has(String(params.sessionId)))
+    seen.problem(`an update of ours for a session the client does not know: ${line}`);
+}
+
+/** By the agent that asked, or by the proxy for one that is gone. */
+function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined, line: string): void {
+  const asked = seen.atClient.get(idText) ?? seen.answeredNow.get(idText);
+  if (frame) {
+    if (asked?.serial !== frame.about.withdraws) seen.problem(`${nameOf(frame)} takes back another's question: ${line}`);
+    return;
+  }
+  if (!asked) return seen.problem(`a question is taken back that is not open: ${line}`);
+  if (!runOf(seen, asked).sim.isOver) seen.problem(`${nameOf(asked)} is taken back though its agent lives`);
+  seen.atClient.delete(idText);
+}
+
+function toolCall(seen: Evidence, params: NonNullable<Message['params']>, frame: AgentFrame | undefined): void {
+  const update = params.update as { toolCallId?: string; status?: string } | undefined;
+  if (update?.toolCallId === undefined) return;
+  const publicId = String(params.sessionId);
+  const key = `${publicId}\n${update.toolCallId}`;
+  if (update.status === 'completed' || update.status === 'failed') seen.toolCalls.delete(key);
+  else if (frame && seen.bound.get(publicId)?.isLive)
+    seen.toolCalls.set(key, { run: runOf(seen, frame), publicId, toolCallId: update.toolCallId });
+}

@@ -1,0 +1,183 @@
+// From the first event of a history to its end: by chance, then until everybody has said what they owe, then the stop.
+import type { Run } from './sim-agent.ts';
+import { createWorld, type World } from './world.ts';
+
+export type Report = {
+  readonly seed: number;
+  readonly events: number;
+  readonly frames: number;
+  readonly faults: ReadonlyMap<string, number>;
+  readonly trace: readonly string[];
+  /** undefined when all was well. */
+  readonly problem: string | undefined;
+};
+
+export async function runHistory(seed: number): Promise<Report> {
+  const world = createWorld(seed);
+  let problem: string | undefined;
+  try {
+    const isWhole = await live(world);
+    if (isWhole) await drain(world);
+    await end(world);
+  } catch (error) {
+    problem = (error as Error).message.startsWith('  ') ? (error as Error).message : String((error as Error).stack ?? error);
+  }
+  const { events, trace, sim } = world;
+  const frames = sim.ledger.agentFrames.length + sim.ledger.clientFrames.length;
+  return { seed, events, frames, faults: sim.faults.counts, trace, problem };
+}
+
+/** Whatever chance brings; false when the client goes in the middle of it. */
+async function live(world: World): Promise<boolean> {
+  const { random, faults } = world.sim;
+  for (let left = random.int(80, 280); left > 0; left--) {
+    if (faults.happens('client: goes at once')) return false;
+    await world.event(() => something(world));
+  }
+  return true;
+}
+
+function something(world: World): void {
+  const { sim, client, acts, runs } = world;
+  const { random } = sim;
+  const readers = runs.filter((run) => run.hasInput);
+  const talkers = runs.filter((run) => run.sim.source.isDeliverable);
+  const workers = runs.filter((run) => run.canAct());
+  const next = random.weighted<() => void>([
+    [3, () => acts.act()],
+    [client.questions.length > 0 ? 2 : 0, () => void acts.answer(false)],
+    [client.source.isDeliverable ? 6 : 0, () => client.source.deliver(chunk(world))],
+    [client.hasInput ? 6 : 0, () => client.read(chunk(world))],
+    [readers.length * 4, () => random.pick(readers).read(chunk(world))],
+    [talkers.length * 4, () => random.pick(talkers).deliver(chunk(world))],
+    [workers.length * 4, () => random.pick(workers).act()],
+    [0.2, () => void world.connection.health()],
+    [1, () => passTime(world, random.int(1, 15_000))],
+  ]);
+  next();
+}
+
+/** A byte, a part of a line, or many lines at once. */
+function chunk({ sim: { random } }: World): number {
+  return random.weighted([
+    [0.5, 1],
+    [1, random.int(2, 60)],
+    [3, random.int(60, 600)],
+    [8, 1_000_000],
+  ]);
+}
+
+/** To the next timer or the next moment at which somebody wants to do something, but not further than `ms`. */
+function passTime(world: World, ms: number): void {
+  const { clock } = world.sim;
+  const until = clock.nowMs + ms;
+  const due = [...world.runs.flatMap(({ jobs }) => jobs), ...world.client.questions]
+    .map(({ dueMs }) => dueMs)
+    .filter((at) => at > clock.nowMs);
+  const timerAt = clock.nextAtMs();
+  const next = Math.min(until, ...due);
+  if (timerAt !== undefined && timerAt <= next) clock.fireNext();
+  else clock.passTo(next);
+}
+
+const MAX_DRAIN_EVENTS = 20_000;
+
+/** Everybody reads on and says what they owe. What nobody wants to say ends with its agent's life or a cancel. */
+async function drain(world: World): Promise<void> {
+  const { sim, client, acts, runs } = world;
+  const { random, clock } = sim;
+  sim.trace('--- from here on everybody says what they owe');
+  client.isReading = true;
+  let timersLeft = 200;
+  for (let left = MAX_DRAIN_EVENTS; left > 0; left--) {
+    const moves = movesLeft(world);
+    if (moves.length > 0) {
+      await world.event(random.pick(moves));
+      continue;
+    }
+    const stuck = runs.filter(({ sim: { isAlive }, jobs, isReading }) => isAlive && (jobs.length > 0 || !isReading));
+    if (stuck.length > 0) {
+      await world.event(() => loosen(world, random.pick(stuck)));
+      continue;
+    }
+    if (client.questions.length > 0 && random.chance(0.7)) {
+      await world.event(() => void acts.answer(true));
+      continue;
+    }
+    if (clock.nextAtMs() === undefined || timersLeft-- === 0) {
+      sim.witness.drained();
+      return world.event(() => {});
+    }
+    await world.event(() => clock.fireNext());
+  }
+  throw new Error('  the history does not come to an end');
+}
+
+function movesLeft({ client, runs, acts }: World): (() => void)[] {
+  const moves: (() => void)[] = [];
+  if (client.source.isDeliverable) moves.push(() => client.source.deliver(1_000_000));
+  if (client.hasInput) moves.push(() => client.read(1_000_000));
+  if (client.questions.some(({ isNever }) => !isNever)) {
+    for (const question of client.questions) question.dueMs = 0;
+    moves.push(() => void acts.answer(false));
+  }
+  for (const run of runs) {
+    if (run.hasInput) moves.push(() => run.read(1_000_000));
+    if (run.sim.source.isDeliverable) moves.push(() => run.deliver(1_000_000));
+    if (run.canAct()) moves.push(() => run.act());
+  }
+  return moves;
+}
+
+/** An agent that waits for what does not come: it gives up waiting, is cancelled, or dies. */
+function loosen({ sim, client, acts }: World, run: Run): void {
+  const { random } = sim;
+  if (random.chance(0.3)) {
+    sim.trace(`${run.agent}#${run.number} dies of what it owes`);
+    return run.sim.die({ code: 1, signal: null });
+  }
+  run.isReading = true;
+  const waiting = run.jobs.find(
+    ({ waitsFor, session }) => waitsFor && client.sessions.some((one) => one.lineage === session?.lineage && !one.isClosed),
+  );
+  const session = client.sessions.find(({ lineage, isClosed }) => lineage === waiting?.session?.lineage && !isClosed);
+  if (session && random.chance(0.5)) acts.cancel(session);
+  for (const job of run.jobs) {
+    job.isMute = false;
+    job.dueMs = 0;
+    if (!session) job.waitsFor = undefined;
+  }
+}
+
+/** The client goes; what the proxy leaves behind is counted. */
+async function end(world: World): Promise<void> {
+  const { client, connection, sim } = world;
+  const { clock, witness, random } = sim;
+  sim.trace('--- the client goes');
+  witness.seen.isStopping = true;
+  let hasEnded = false;
+  void connection.ended.then(() => {
+    hasEnded = true;
+  });
+  await world.event(() => {
+    if (random.chance(0.2)) client.sink.break();
+    client.source.resume();
+    client.source.end();
+  });
+  if (!hasEnded) throw new Error('  the connection does not see that the client has gone');
+  let hasStopped = false;
+  await world.event(
+    () =>
+      void connection.stop().then(() => {
+        hasStopped = true;
+      }),
+  );
+  for (let left = 2000; left > 0 && !hasStopped; left--) {
+    const moves = movesLeft(world);
+    if (moves.length > 0 && random.chance(0.8)) await world.event(random.pick(moves));
+    else if (clock.nextAtMs() !== undefined) await world.event(() => clock.fireNext());
+    else await world.event(() => {});
+  }
+  if (!hasStopped) throw new Error('  the connection does not stop');
+  await world.event(() => witness.stopped());
+}

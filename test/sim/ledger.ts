@@ -1,0 +1,113 @@
+// What every peer has said, as it was meant: the truth that the proxy's output is held against. Frames carry their number in
+// `_meta.sim`, and whatever comes out of the proxy is looked up here by that number.
+import type { Writing } from './frame-text.ts';
+
+/** A session at an agent. It survives the agent's processes, as sessions on a disk do. */
+export type AgentSession = {
+  readonly agent: string;
+  readonly native: string;
+  /** Which opening of the client's it goes back to; a session that changes its agent keeps it. */
+  readonly lineage: number;
+  readonly cwd: string;
+  mode: string;
+  turns: number;
+  /** The number of the answer that opened it, once that has reached the proxy whole. */
+  openedBy: number | undefined;
+  isDeleted: boolean;
+};
+
+/**
+ * What the proxy must do with a frame: `must` reach the other side, `may` be dropped, or must `never` be heard of
+ * because nobody could make sense of it.
+ */
+export type Fate = 'must' | 'may' | 'never';
+
+export type AgentFrame = {
+  readonly serial: number;
+  readonly agent: string;
+  readonly run: number;
+  readonly kind: 'update' | 'question' | 'answer' | 'notification' | 'noise';
+  readonly method: string | undefined;
+  readonly session: AgentSession | undefined;
+  /** Frames of one stream must arrive in the order in which they were said. */
+  readonly stream: string | undefined;
+  readonly writing: Writing;
+  /** Of a question, as the agent wrote it. */
+  readonly idText: string | undefined;
+  /** Of an answer: the number of the client's frame. */
+  readonly answerTo: number | undefined;
+  readonly about: Readonly<Record<string, unknown>>;
+  fate: Fate;
+  /** The proxy has all of its bytes, and its process lived then. */
+  isDelivered: boolean;
+  isHeard: boolean;
+};
+
+export type ClientFrame = {
+  readonly serial: number;
+  readonly kind: 'request' | 'notification' | 'answer' | 'noise';
+  readonly method: string | undefined;
+  readonly idText: string | undefined;
+  readonly publicId: string | undefined;
+  /** The session it means, when the client can know. */
+  readonly lineage: number | undefined;
+  /** The lineage that its answer begins. */
+  readonly opens: number | undefined;
+  readonly writing: Writing;
+  /** Of an answer: the number of the agent's question. */
+  readonly answerTo: number | undefined;
+  readonly about: Readonly<Record<string, unknown>>;
+  readonly fate: Fate;
+  isDelivered: boolean;
+  /** Responses that the client has been sent for it. */
+  answers: number;
+};
+
+export type Ledger = {
+  readonly agentFrames: readonly AgentFrame[];
+  readonly clientFrames: readonly ClientFrame[];
+  agentFrame(serial: unknown): AgentFrame | undefined;
+  clientFrame(serial: unknown): ClientFrame | undefined;
+  /** Numbers a frame before it is written, since the number goes into it. */
+  nextSerial(): number;
+  noteAgent(frame: AgentFrame): AgentFrame;
+  noteClient(frame: ClientFrame): ClientFrame;
+  newLineage(): number;
+  addSession(session: AgentSession): AgentSession;
+  sessionAt(agent: string, native: string): AgentSession | undefined;
+  sessionsOf(lineage: number): readonly AgentSession[];
+};
+
+export function createLedger(): Ledger {
+  const agentFrames: AgentFrame[] = [];
+  const clientFrames: ClientFrame[] = [];
+  const fromAgents = new Map<unknown, AgentFrame>();
+  const fromClient = new Map<unknown, ClientFrame>();
+  const sessions = new Map<string, AgentSession>();
+  let serial = 0;
+  let lineages = 0;
+  return {
+    agentFrames,
+    clientFrames,
+    agentFrame: (wanted) => fromAgents.get(wanted),
+    clientFrame: (wanted) => fromClient.get(wanted),
+    nextSerial: () => ++serial,
+    noteAgent(frame) {
+      agentFrames.push(frame);
+      fromAgents.set(frame.serial, frame);
+      return frame;
+    },
+    noteClient(frame) {
+      clientFrames.push(frame);
+      fromClient.set(frame.serial, frame);
+      return frame;
+    },
+    newLineage: () => ++lineages,
+    addSession(session) {
+      sessions.set(`${session.agent}\n${session.native}`, session);
+      return session;
+    },
+    sessionAt: (agent, native) => sessions.get(`${agent}\n${native}`),
+    sessionsOf: (lineage) => [...sessions.values()].filter((session) => session.lineage === lineage),
+  };
+}

@@ -1,0 +1,105 @@
+// What agents ask of the client: permissions, files, terminals, forms, MCP calls, and what no protocol knows of.
+import type { AgentFrame, AgentSession } from './ledger.ts';
+import type { Sim } from './sim.ts';
+import type { Heard, Run } from './sim-agent.ts';
+
+export type Questions = {
+  /** The frame to wait for; undefined when it was lost on the way, so that no answer can come. */
+  ask(session: AgentSession | undefined, prompt?: Heard, method?: 'session/request_permission'): AgentFrame | undefined;
+  answered(heard: Heard): void;
+};
+
+type Asked = { readonly method: string; readonly body: Record<string, unknown>; readonly about?: Record<string, unknown> };
+
+export function createQuestions(sim: Sim, run: Run): Questions {
+  const { random, faults } = sim;
+  const terminals = new Map<AgentSession | undefined, string[]>();
+  const elicited: string[] = [];
+
+  const permission = (): Asked => ({
+    method: 'session/request_permission',
+    body: { toolCall: { toolCallId: 'call1' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] },
+  });
+  function compose(session: AgentSession | undefined, prompt: Heard | undefined): Asked {
+    if (!session) return { method: '_sim/ask', body: { word: 'now' } };
+    const own = terminals.get(session) ?? [];
+    const terminalId = faults.happens('foreign terminal') && sim.terminals.length > 0 ? random.pick(sim.terminals) : random.pick(own);
+    const kind = random.weighted([
+      [6, 'permission'],
+      [2, 'file'],
+      [2, 'terminal'],
+      [terminalId === undefined ? 0 : 4, 'terminal use'],
+      [2, 'elicitation'],
+      [1, 'mcp'],
+      [1, 'vendor'],
+    ]);
+    switch (kind) {
+      case 'permission':
+        return permission();
+      case 'file':
+        return { method: random.pick(['fs/read_text_file', 'fs/write_text_file']), body: { path: '/w/a.txt', content: 'x' } };
+      case 'terminal':
+        return { method: 'terminal/create', body: { command: 'ls' } };
+      case 'terminal use': {
+        const method = random.pick(['terminal/output', 'terminal/wait_for_exit', 'terminal/kill', 'terminal/release']);
+        return { method, body: { terminalId }, about: { terminalId } };
+      }
+      case 'elicitation': {
+        // Names that other agents use too.
+        const elicitationId = random.chance(0.6) ? `e${random.int(1, 3)}` : undefined;
+        const isAbout = prompt?.client !== undefined && random.chance(0.4);
+        return {
+          method: 'elicitation/create',
+          body: {
+            message: 'who?',
+            ...(elicitationId !== undefined && { elicitationId }),
+            ...(isAbout && { requestId: Number(prompt.idText) }),
+          },
+          about: { isPatched: true, elicitationId, ...(isAbout && { aboutClient: prompt.client }) },
+        };
+      }
+      case 'mcp': {
+        const requestId = `m${random.int(1, 3)}`;
+        return {
+          method: 'mcp/message',
+          body: { serverId: 'tools', requestId, message: {} },
+          about: { isPatched: true, mcpRequestId: requestId },
+        };
+      }
+      default:
+        return { method: '_sim/ask', body: { word: 'please' } };
+    }
+  }
+
+  return {
+    ask(session, prompt, only) {
+      if (elicited.length > 0 && random.chance(0.5)) {
+        const elicitationId = elicited.shift() as string;
+        run.mouth.say({
+          ...{ kind: 'notification', as: 'params', method: 'elicitation/complete', body: { elicitationId } },
+          about: { isPatched: true, elicitationId },
+        });
+      }
+      const { method, body, about = {} } = only ? permission() : compose(session, prompt);
+      const number = run.nextQuestion++;
+      const id = random.chance(0.8) ? String(number) : `"q${number}"`;
+      const { frame, came } = run.mouth.say({ kind: 'question', as: 'params', method, id, session, body, about, isOrdered: true });
+      if (came === 'lost') return undefined;
+      run.questions.add(frame);
+      if (faults.happens('takes question back'))
+        run.mouth.say({
+          ...{ kind: 'notification', as: 'params', method: '$/cancel_request', body: { requestId: JSON.parse(id) }, fate: 'may' },
+          about: { isPatched: true, withdraws: frame.serial },
+        });
+      return frame;
+    },
+    answered({ message, idText }) {
+      const asked = [...run.questions].find((question) => question.idText === idText);
+      if (!asked) return;
+      run.questions.delete(asked);
+      if (asked.method === 'terminal/create' && typeof message.result?.terminalId === 'string')
+        terminals.set(asked.session, [...(terminals.get(asked.session) ?? []), message.result.terminalId]);
+      if (typeof asked.about.elicitationId === 'string' && message.result?.action === 'accept') elicited.push(asked.about.elicitationId);
+    },
+  };
+}

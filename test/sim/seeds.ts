@@ -1,0 +1,55 @@
+// Many histories one after the other, and what they come to.
+import { type Report, runHistory } from './history.ts';
+
+export type Totals = {
+  seeds: number;
+  events: number;
+  frames: number;
+  readonly faults: Record<string, number>;
+  readonly failed: { readonly seed: number; readonly problem: string }[];
+};
+
+export const noTotals = (): Totals => ({ seeds: 0, events: 0, frames: 0, faults: {}, failed: [] });
+
+export async function runSeeds(from: number, count: number, onReport: (report: Report) => void = () => {}): Promise<Totals> {
+  const totals = noTotals();
+  for (let seed = from; seed < from + count; seed++) {
+    const report = await runHistory(seed);
+    const { events, frames, faults, problem } = report;
+    const failed = problem === undefined ? [] : [{ seed, problem }];
+    addTotals(totals, { seeds: 1, events, frames, faults: Object.fromEntries(faults), failed });
+    onReport(report);
+  }
+  return totals;
+}
+
+export function addTotals(totals: Totals, more: Totals): void {
+  totals.seeds += more.seeds;
+  totals.events += more.events;
+  totals.frames += more.frames;
+  for (const [fault, times] of Object.entries(more.faults)) totals.faults[fault] = (totals.faults[fault] ?? 0) + times;
+  totals.failed.push(...more.failed);
+}
+
+/** The end of a history that went wrong, and how to see all of it again. */
+export function explain({ seed, problem, trace }: Report, lines = 60): string {
+  const shown = trace.slice(-lines);
+  const left = trace.length - shown.length;
+  return [
+    ...(left > 0 ? [`(${left} lines before these)`] : []),
+    ...shown,
+    ...(problem === undefined
+      ? [`seed ${seed} is well`]
+      : [`seed ${seed} fails:`, `  ${problem}`, `again: SIM_SEED=${seed} npx vitest run test/sim`]),
+  ].join('\n');
+}
+
+export function summary({ seeds, events, frames, faults, failed }: Totals): string {
+  const count = (total: number) => total.toLocaleString('en-US');
+  const kinds = Object.entries(faults).sort(([, a], [, b]) => b - a);
+  const injected = kinds.reduce((sum, [, times]) => sum + times, 0);
+  return [
+    `sim: ${count(seeds)} seeds, ${count(events)} events, ${count(frames)} frames, ${count(injected)} faults of ${kinds.length} kinds, ${failed.length} failed`,
+    `sim faults: ${kinds.map(([fault, times]) => `${fault} ${count(times)}`).join(', ')}`,
+  ].join('\n');
+}

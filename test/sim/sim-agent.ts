@@ -1,0 +1,149 @@
+// One life of a simulated agent: it reads what the proxy writes to it, works on several things at once, and dies when its fault says so.
+import type { AgentProcess } from '../../src/agents/agent-process.ts';
+import type { AgentSpec } from '../../src/agents/defaults.ts';
+import type { AgentModel } from './agent-model.ts';
+import { letGo } from './evidence.ts';
+import { createLineReader } from './frame-text.ts';
+import type { AgentFrame, AgentSession } from './ledger.ts';
+import { createReplies } from './replies.ts';
+import type { Message, Sim } from './sim.ts';
+import { createSimProcess, type SimProcess } from './sim-process.ts';
+import { createMouth, type Mouth } from './speak.ts';
+
+/** Something the agent works on, one step at a time. */
+export type Job = {
+  readonly session: AgentSession | undefined;
+  dueMs: number;
+  /** It waits for the client's answer to this. */
+  waitsFor: AgentFrame | undefined;
+  /** It does not go on by itself. */
+  isMute: boolean;
+  isCancelled: boolean;
+  /** Returns whether it is done. */
+  step(): boolean;
+};
+
+/** A request as the agent has it. */
+export type Heard = {
+  readonly message: Message;
+  readonly idText: string | undefined;
+  /** The client's frame behind it; undefined for a request of the proxy's own. */
+  readonly client: number | undefined;
+};
+
+export type Run = {
+  readonly agent: string;
+  readonly number: number;
+  readonly model: AgentModel;
+  readonly sim: SimProcess;
+  readonly mouth: Mouth;
+  readonly jobs: Job[];
+  /** Sessions that are open in this process. */
+  readonly open: Set<AgentSession>;
+  /** Own questions that have no answer yet. */
+  readonly questions: Set<AgentFrame>;
+  isReading: boolean;
+  isReady: boolean;
+  nextQuestion: number;
+  readonly process: AgentProcess;
+  readonly hasInput: boolean;
+  canAct(): boolean;
+  act(): void;
+  read(maxBytes: number): void;
+  /** The bytes that it has said arrive at the proxy. */
+  deliver(maxBytes: number): void;
+};
+
+export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run {
+  const { random, faults, clock, witness } = sim;
+  const number = ++model.runs;
+  const inbox: { readonly endsAt: number; readonly heard: Heard }[] = [];
+  let bytesHeard = 0;
+  let bytesRead = 0;
+  let isChatty = false;
+  let arriving: AgentFrame[] = [];
+
+  const readLine = createLineReader((line) => {
+    bytesHeard += Buffer.byteLength(line) + 1;
+    sim.trace(`${model.name}#${number} is sent ${line.slice(0, 300)}`);
+    inbox.push({ endsAt: bytesHeard, heard: witness.agentHeard(self, line) });
+  });
+  const simProcess = createSimProcess(sim, spec, 1000 + number, readLine, () => witness.agentGone(self));
+  const mouth = createMouth(sim, { agent: model.name, run: number }, simProcess.source, (frame) => {
+    if (simProcess.isMuted) return;
+    arriving.push(frame);
+    witness.agentSaid(frame);
+    // Last words of a process that was told to end: they may be heard.
+    if (simProcess.isOver) letGo(frame);
+  });
+  const self: Run = {
+    agent: model.name,
+    number,
+    model,
+    sim: simProcess,
+    process: simProcess.process,
+    mouth,
+    jobs: [],
+    open: new Set(),
+    questions: new Set(),
+    isReading: true,
+    isReady: false,
+    nextQuestion: 0,
+    get hasInput() {
+      return simProcess.isAlive && self.isReading && simProcess.sink.writableLength > 0;
+    },
+    canAct: () => simProcess.isAlive && (isChatty || self.jobs.some(isRunnable)),
+    act() {
+      if (dies()) return;
+      if (isChatty && random.chance(0.5)) {
+        isChatty = false;
+        return replies.chat();
+      }
+      if (faults.happens('broken line')) mouth.noise();
+      const runnable = self.jobs.filter(isRunnable);
+      if (runnable.length === 0) return;
+      const job = random.pick(runnable);
+      if (job.step()) self.jobs.splice(self.jobs.indexOf(job), 1);
+    },
+    read(maxBytes) {
+      bytesRead += simProcess.sink.take(maxBytes).length;
+      if (self.isReady && faults.happens('stops reading')) self.isReading = false;
+      while (inbox[0] !== undefined && inbox[0].endsAt <= bytesRead) {
+        const { heard } = inbox.shift() as (typeof inbox)[number];
+        if (simProcess.isAlive) replies.hear(heard);
+      }
+    },
+    deliver(maxBytes) {
+      arriving = [];
+      simProcess.source.deliver(maxBytes);
+      // The proxy has ended it on one of these frames: what it did with the others is its own affair.
+      if (simProcess.isOver) for (const frame of arriving) letGo(frame);
+      simProcess.afterDelivery();
+    },
+  };
+  const replies = createReplies(sim, self);
+
+  const isRunnable = (job: Job): boolean =>
+    !job.isMute && job.dueMs <= clock.nowMs && (job.waitsFor === undefined || !self.questions.has(job.waitsFor));
+
+  function dies(): boolean {
+    const { source } = simProcess;
+    const code = random.pick([0, 1, 139]);
+    if (faults.happens('crash')) simProcess.die({ code, signal: null });
+    else if (faults.happens('crash in mid-line')) {
+      source.cut(random.int(1, 200));
+      simProcess.die({ code: null, signal: 'SIGSEGV' });
+    } else if (faults.happens('exit with stdout held open')) simProcess.die({ code, signal: null, holdsStdout: true });
+    else if (faults.happens('hangs up')) source.finish();
+    else return false;
+    sim.trace(`${model.name}#${number} ${simProcess.isAlive ? 'hangs up' : 'dies'}`);
+    return true;
+  }
+
+  sim.trace(`${model.name}#${number} is started`);
+  if (faults.happens('unstartable')) simProcess.neverBegin('the command was not found');
+  else if (faults.happens('exit before initialize'))
+    clock.for('processes').after(random.int(0, 500), () => simProcess.die({ code: 1, signal: null }));
+  else if (faults.happens('speaks before it is asked')) isChatty = true;
+  return self;
+}

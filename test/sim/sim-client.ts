@@ -1,0 +1,182 @@
+// The simulated client: opens sessions, prompts on several at once, answers questions when and how it likes, and makes its own mistakes.
+import { createLineReader, type Shape, write } from './frame-text.ts';
+import type { Received } from './hear-editor.ts';
+import type { AgentFrame, ClientFrame, Fate } from './ledger.ts';
+import { SimSink, SimSource } from './pipe.ts';
+import type { Message, Sim } from './sim.ts';
+
+export type ClientSession = {
+  readonly publicId: string;
+  readonly lineage: number;
+  isClosed: boolean;
+  /** The client has asked for its end, by the request of this number. */
+  isEnding: boolean;
+  endedBy: number;
+  isStarted: boolean;
+  /** What the option is called that changes its agent. */
+  agentOption: string;
+};
+
+type Question = { readonly idText: string; readonly frame: AgentFrame; dueMs: number; isNever: boolean };
+
+export type Saying = {
+  readonly kind: ClientFrame['kind'];
+  readonly as?: Shape['as'];
+  readonly method?: string;
+  readonly id?: string;
+  readonly publicId?: string;
+  readonly lineage?: number | undefined;
+  readonly opens?: number;
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly answerTo?: number;
+  readonly about?: Readonly<Record<string, unknown>>;
+  readonly fate?: Fate;
+  /** The line as it goes out instead. */
+  readonly spoilt?: (line: string) => Buffer;
+};
+
+export type SimClient = {
+  readonly source: SimSource;
+  readonly sink: SimSink;
+  readonly sessions: ClientSession[];
+  /** Public ids it has seen in lists. */
+  readonly listed: Set<string>;
+  /** Where the last list goes on. */
+  cursor: string | undefined;
+  readonly questions: Question[];
+  /** Requests without an answer, as far as the client knows. */
+  readonly waiting: Set<ClientFrame>;
+  isReading: boolean;
+  isGreeted: boolean;
+  readonly hasInput: boolean;
+  nextId(): string;
+  say(saying: Saying): ClientFrame;
+  read(maxBytes: number): void;
+};
+
+const WATER_MARK_BYTES = 4096;
+
+export function createSimClient(sim: Sim): SimClient {
+  const { random, faults, ledger, witness, clock } = sim;
+  const inbox: { readonly endsAt: number; readonly received: Received }[] = [];
+  let bytesHeard = 0;
+  let bytesRead = 0;
+  let ids = 0;
+  const readLine = createLineReader((line) => {
+    sim.trace(`client is sent ${line.slice(0, 300)}`);
+    bytesHeard += Buffer.byteLength(line) + 1;
+    inbox.push({ endsAt: bytesHeard, received: witness.editorHeard(line) });
+  });
+  const source = new SimSource();
+  const sink = new SimSink(WATER_MARK_BYTES, readLine);
+  witness.watchEditor(sink);
+
+  function receive({ message, idText, frame, request }: Received): void {
+    if (message.method !== undefined) {
+      if (idText !== undefined && frame) ask(idText, frame);
+      return;
+    }
+    if (!request) return;
+    self.waiting.delete(request);
+    if (request.method === 'initialize') self.isGreeted = true;
+    if (message.error !== undefined) return;
+    switch (request.method) {
+      case 'session/new':
+      case 'session/fork':
+        return void (
+          typeof message.result?.sessionId === 'string' && opened(message.result.sessionId, request.opens as number, request, message)
+        );
+      case 'session/load':
+      case 'session/resume':
+        return void (frame?.session && opened(request.publicId as string, frame.session.lineage, request, message));
+      case 'session/list':
+        self.cursor = message.result?.nextCursor as string | undefined;
+        for (const { sessionId } of (message.result?.sessions ?? []) as { sessionId: string }[]) self.listed.add(sessionId);
+        return;
+      case 'session/close':
+      case 'session/delete':
+        for (const session of self.sessions)
+          if (session.publicId === request.publicId && session.lineage === request.lineage) session.isClosed = true;
+    }
+  }
+  function opened(publicId: string, lineage: number, { method, serial }: ClientFrame, { result }: Message): void {
+    const options = (result?.configOptions ?? []) as readonly { readonly id: string; readonly category?: string }[];
+    const agentOption = options.find(({ category }) => category === '_agent')?.id ?? 'agent';
+    const known = self.sessions.find((session) => session.publicId === publicId && session.lineage === lineage);
+    if (known) {
+      if (serial < known.endedBy) return; // it was asked to end behind that
+      known.isClosed = false;
+      known.isEnding = false;
+    } else {
+      // The id may have been another session's before that one was closed.
+      for (const session of self.sessions) if (session.publicId === publicId) session.isClosed = true;
+      self.sessions.push({
+        publicId,
+        lineage,
+        isClosed: false,
+        isEnding: false,
+        endedBy: 0,
+        isStarted: method !== 'session/new',
+        agentOption,
+      });
+    }
+  }
+  function ask(idText: string, frame: AgentFrame): void {
+    const isLate = faults.happens('client: answers late');
+    const dueMs = clock.nowMs + (isLate ? random.int(500, 30_000) : 0);
+    self.questions.push({ idText, frame, dueMs, isNever: faults.happens('client: never answers') });
+  }
+
+  const self: SimClient = {
+    source,
+    sink,
+    sessions: [],
+    listed: new Set(),
+    cursor: undefined,
+    questions: [],
+    waiting: new Set(),
+    isReading: true,
+    isGreeted: false,
+    get hasInput() {
+      return self.isReading && sink.writableLength > 0;
+    },
+    nextId() {
+      const number = ++ids;
+      return random.weighted([
+        [8, String(number)],
+        [1, `"c${number}"`],
+        [0.5, `${number}.0`],
+        [0.5, `900719925474${number + 1000}93`],
+      ]);
+    },
+    say({ kind, as = 'params', method, id, publicId, lineage, opens, body = {}, answerTo, about = {}, fate = 'must', spoilt }) {
+      const serial = ledger.nextSerial();
+      const marked =
+        as === 'error'
+          ? { ...body, data: { sim: serial } }
+          : { ...body, _meta: { ...(body._meta as Record<string, unknown> | undefined), sim: serial } };
+      const writing = write(random, {
+        as,
+        body: marked,
+        ...(id !== undefined && { id }),
+        ...(method !== undefined && { method }),
+        ...(publicId !== undefined && { sessionId: publicId }),
+      });
+      const frame = ledger.noteClient({
+        ...{ serial, kind, method, idText: id, publicId, lineage, opens, writing, answerTo, about, fate },
+        isDelivered: false,
+        answers: 0,
+      });
+      if (kind === 'request') self.waiting.add(frame);
+      const line = spoilt ? spoilt(writing.line) : Buffer.from(writing.line);
+      sim.trace(`client says ${serial} [${fate}] ${line.toString('utf8', 0, 300)}`);
+      source.say(Buffer.concat([line, Buffer.from('\n')]), () => witness.editorSaid(frame));
+      return frame;
+    },
+    read(maxBytes) {
+      bytesRead += sink.take(maxBytes).length;
+      while (inbox[0] !== undefined && inbox[0].endsAt <= bytesRead) receive((inbox.shift() as (typeof inbox)[number]).received);
+    },
+  };
+  return self;
+}

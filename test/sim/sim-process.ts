@@ -1,0 +1,110 @@
+// A process that is none: its streams, its ways to end, and the time they take.
+import type { AgentProcess, Exit } from '../../src/agents/agent-process.ts';
+import type { AgentSpec } from '../../src/agents/defaults.ts';
+import { SimSink, SimSource } from './pipe.ts';
+import type { Sim } from './sim.ts';
+
+export type SimProcess = {
+  readonly process: AgentProcess;
+  readonly source: SimSource;
+  readonly sink: SimSink;
+  /** The agent itself is running. */
+  readonly isAlive: boolean;
+  /** The proxy has heard of its end, or has ended it: nobody may be left waiting for it. */
+  readonly isOver: boolean;
+  /** What it says is no longer listened to. */
+  readonly isMuted: boolean;
+  /** It was told to end. */
+  readonly wasStopped: boolean;
+  /** Dies; `holdsStdout`: something it started keeps the pipe open. */
+  die(how: { readonly code: number | null; readonly signal: string | null; readonly holdsStdout?: boolean }): void;
+  neverBegin(why: string): void;
+  /** To be called when something was delivered: a process whose output is through has nothing left to wait for. */
+  afterDelivery(): void;
+};
+
+/** As in `agents/agent-process.ts`. */
+const DRAIN_MS = 250;
+const WATER_MARK_BYTES = 2048;
+
+export function createSimProcess(sim: Sim, spec: AgentSpec, pid: number, onWrite: (bytes: Buffer) => void, onEnd: () => void): SimProcess {
+  const timers = sim.clock.for('processes');
+  const source = new SimSource();
+  const sink = new SimSink(WATER_MARK_BYTES, onWrite);
+  const listeners: ((exit: Exit) => void)[] = [];
+  const leavers: (() => void)[] = [];
+  let isAlive = true;
+  let isOver = false;
+  let isMuted = false;
+  let wasStopped = false;
+  let exit: Exit | undefined;
+  let dying: Exit | undefined;
+
+  function happened(how: Exit): void {
+    if (exit) return;
+    exit = how;
+    isOver = true;
+    isMuted = true;
+    for (const leave of leavers.splice(0)) leave();
+    for (const listener of listeners) listener(how);
+    onEnd();
+  }
+  function die({ code, signal, holdsStdout = false }: Parameters<SimProcess['die']>[0]): void {
+    if (!isAlive) return;
+    isAlive = false;
+    dying = { kind: 'exited', code, signal };
+    if (!holdsStdout) source.finish();
+    if (sim.random.chance(0.5)) sink.break();
+    timers.after(DRAIN_MS, () => happened(dying as Exit));
+  }
+  const self: SimProcess = {
+    source,
+    sink,
+    get isAlive() {
+      return isAlive;
+    },
+    get isOver() {
+      return isOver;
+    },
+    get isMuted() {
+      return isMuted;
+    },
+    get wasStopped() {
+      return wasStopped;
+    },
+    die,
+    neverBegin(why) {
+      isAlive = false;
+      timers.after(0, () => happened({ kind: 'unstartable', why }));
+    },
+    afterDelivery() {
+      if (dying && source.isOver) happened(dying);
+    },
+    process: {
+      fromAgent: source.readable,
+      toAgent: sink.writable,
+      pid,
+      stderrTail: () => ['a last word'],
+      onExit: (listener) => void (exit ? listener(exit) : listeners.push(listener)),
+      stop() {
+        wasStopped = true;
+        isOver = true;
+        sink.end();
+        if (exit) return Promise.resolve();
+        // Some end when they see the end of their input, some when they are told to, some must be made to.
+        if (isAlive)
+          timers.after(sim.random.pick([0, 50, spec.timeouts.stopGraceMs, 2 * spec.timeouts.stopGraceMs]), () =>
+            die({ code: 0, signal: null, holdsStdout: sim.random.chance(0.2) }),
+          );
+        return new Promise((resolve) => leavers.push(resolve));
+      },
+      kill() {
+        wasStopped = true;
+        isOver = true;
+        isMuted = true;
+        timers.after(1, () => die({ code: null, signal: 'SIGKILL' }));
+      },
+    },
+  };
+  return self;
+}

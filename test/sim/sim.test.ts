@@ -1,0 +1,39 @@
+// The proxy through hundreds of seeded histories. One that fails is printed and can be seen again: SIM_SEED=n npx vitest run test/sim
+import { afterAll, describe, expect, test } from 'vitest';
+import { runHistory } from './history.ts';
+import { addTotals, explain, noTotals, runSeeds, summary } from './seeds.ts';
+
+const SHARE = 50;
+const seed = process.env.SIM_SEED === undefined ? undefined : Number(process.env.SIM_SEED);
+const seeds = Number(process.env.SIM_SEEDS ?? 500);
+const totals = noTotals();
+
+afterAll(() => {
+  process.stdout.write(`${summary(totals)}\n`);
+});
+
+describe.runIf(seed !== undefined)('one seed', () => {
+  test(`seed ${seed}`, async () => {
+    const one = await runSeeds(seed as number, 1, (report) => {
+      process.stdout.write(`${explain(report, Number.POSITIVE_INFINITY)}\n`);
+    });
+    addTotals(totals, one);
+    expect(one.failed).toEqual([]);
+  });
+});
+
+describe.runIf(seed === undefined)('histories', () => {
+  const shares = Array.from({ length: Math.ceil(seeds / SHARE) }, (_, i) => 1 + i * SHARE);
+  test.each(shares)('every answer comes once, every frame to its session and in its order: seeds from %i', async (from) => {
+    const share = await runSeeds(from, Math.min(SHARE, seeds + 1 - from), (report) => {
+      if (report.problem !== undefined) process.stdout.write(`\n${explain(report)}\n`);
+    });
+    addTotals(totals, share);
+    expect(share.failed.map((one) => one.seed)).toEqual([]);
+  });
+
+  test('the same seed makes the same history', async () => {
+    const [first, second] = [await runHistory(7), await runHistory(7)];
+    expect(second.trace).toEqual(first.trace);
+  });
+});

@@ -1,0 +1,39 @@
+// What the parts of one simulated history share.
+import type { Limits } from '../../src/wire/limits.ts';
+import type { VirtualClock } from './clock.ts';
+import type { Faults } from './faults.ts';
+import type { Ledger } from './ledger.ts';
+import type { Random } from './random.ts';
+import type { Witness } from './witness.ts';
+
+export type Sim = {
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly ledger: Ledger;
+  readonly clock: VirtualClock;
+  readonly limits: Limits;
+  readonly cancelMs: number;
+  /** The names of the agents, in their order. */
+  readonly agents: readonly string[];
+  readonly witness: Witness;
+  /** Terminals that the client has made, and for which question. */
+  readonly terminals: string[];
+  readonly trace: (text: string) => void;
+};
+
+/** The parts of a message that anybody looks at. */
+export type Message = {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: Body;
+  readonly result?: Body;
+  readonly error?: Body & { readonly code?: number; readonly message?: string; readonly data?: Body };
+};
+
+export type Body = { readonly [key: string]: unknown };
+
+/** The number that a peer of the simulator put into a frame. */
+export function serialIn({ params, result, error }: Message): unknown {
+  const meta = (params ?? result)?._meta as { sim?: unknown } | undefined;
+  return meta?.sim ?? error?.data?.sim;
+}

@@ -1,0 +1,123 @@
+// How an agent says a frame: mostly well, and sometimes so that it cannot be passed on. What became of it stands in the ledger.
+import { type Shape, write } from './frame-text.ts';
+import type { AgentFrame, AgentSession, Fate } from './ledger.ts';
+import type { SimSource } from './pipe.ts';
+import type { Sim } from './sim.ts';
+
+export type Saying = {
+  readonly kind: AgentFrame['kind'];
+  readonly as: Shape['as'];
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly method?: string;
+  readonly id?: string;
+  readonly session?: AgentSession | undefined;
+  /** Whether it must keep its place among the session's frames. */
+  readonly isOrdered?: boolean;
+  readonly answerTo?: number | undefined;
+  readonly about?: Readonly<Record<string, unknown>>;
+  readonly fate?: Fate;
+  /** Faults are not wanted here. */
+  readonly isPlain?: boolean;
+  /** Its words are kept and used again, so they must not have a number. */
+  readonly isUnmarked?: boolean;
+};
+
+/** `refused`: the proxy tells whoever waits. `lost`: nobody can be told. */
+export type Said = { readonly frame: AgentFrame; readonly came: 'well' | 'refused' | 'lost' };
+
+export type Mouth = {
+  say(saying: Saying): Said;
+  /** A line that is no message at all. */
+  noise(): void;
+};
+
+const NOISE = ['npm warn deprecated', '[]', '42', 'null', '{}', '{"progress":1}', '{"jsonrpc":"2.0","method":', '\u0000', '[{"id":1}]'];
+
+export function createMouth(
+  sim: Sim,
+  who: { readonly agent: string; readonly run: number },
+  source: SimSource,
+  onReached: (frame: AgentFrame) => void,
+): Mouth {
+  const { random, faults, ledger, limits } = sim;
+
+  function utter(line: Buffer, frame: AgentFrame): void {
+    source.say(Buffer.concat([line, Buffer.from('\n')]), () => onReached(frame));
+    sim.trace(`${who.agent}#${who.run} says ${frame.serial} [${frame.fate}] ${line.toString('utf8', 0, 300)}`);
+  }
+  function spoil(line: string, { kind, as, id, isPlain }: Saying): { line: Buffer; came: Said['came'] } {
+    const well = { line: Buffer.from(line), came: 'well' as const };
+    if (isPlain) return well;
+    const hasReceiver = id !== undefined;
+    if (faults.happens('over-long line')) {
+      const pad = `"pad":"${'x'.repeat(limits.maxFrameBytes + random.int(0, 3000))}"`;
+      const at = line.indexOf(`"${as}"`);
+      const open = line.indexOf('{', at) + 1;
+      const isEmpty = line[open] === '}';
+      return {
+        line: Buffer.from(`${line.slice(0, open)}${pad}${isEmpty ? '' : ','}${line.slice(open)}`),
+        came: hasReceiver ? 'refused' : 'lost',
+      };
+    }
+    if (faults.happens('duplicate keys'))
+      return { line: Buffer.from(`{"${as}":{},${line.slice(1)}`), came: hasReceiver ? 'refused' : 'lost' };
+    if (faults.happens('broken line')) return { line: Buffer.from(line.slice(0, random.int(1, line.length - 1))), came: 'lost' };
+    if (faults.happens('invalid UTF-8')) {
+      const bytes = Buffer.from(line);
+      bytes[bytes.indexOf('"2.0"') + 1] = 0xff;
+      return { line: bytes, came: kind === 'answer' ? 'refused' : 'lost' };
+    }
+    if (kind === 'answer' && faults.happens('unclear answer')) {
+      const unclear = random.chance(0.5)
+        ? `{"${as === 'result' ? 'error' : 'result'}":{"code":1,"message":"both"},${line.slice(1)}`
+        : `{"jsonrpc":"2.0","id":${id}}`;
+      return { line: Buffer.from(unclear), came: 'refused' };
+    }
+    return well;
+  }
+
+  return {
+    say(saying) {
+      const { kind, as, method, id, session, body } = saying;
+      const serial = ledger.nextSerial();
+      const marked = saying.isUnmarked ? body : as === 'error' ? { ...body, data: { sim: serial } } : { ...body, _meta: { sim: serial } };
+      const shape: Shape = {
+        as,
+        body: marked,
+        ...(id !== undefined && { id }),
+        ...(method !== undefined && { method }),
+        ...(session && as === 'params' && { sessionId: session.native }),
+      };
+      const writing = write(random, shape);
+      const { line, came } = spoil(writing.line, saying);
+      const frame = ledger.noteAgent({
+        serial,
+        agent: who.agent,
+        run: who.run,
+        kind,
+        method,
+        session,
+        stream: saying.isOrdered ? `${who.agent}#${who.run}/${session?.native ?? ''}` : undefined,
+        writing,
+        idText: kind === 'question' ? id : undefined,
+        answerTo: saying.answerTo,
+        about: { ...saying.about, isRefused: came === 'refused' },
+        fate: came === 'well' ? (saying.fate ?? 'must') : 'never',
+        isDelivered: false,
+        isHeard: false,
+      });
+      utter(line, frame);
+      return { frame, came };
+    },
+    noise() {
+      const text = random.pick(NOISE);
+      const writing = { line: text, rewritten: () => text };
+      const serial = ledger.nextSerial();
+      const frame = ledger.noteAgent({
+        ...{ serial, ...who, kind: 'noise', method: undefined, session: undefined, stream: undefined, writing },
+        ...{ idText: undefined, answerTo: undefined, about: {}, fate: 'never', isDelivered: false, isHeard: false },
+      });
+      utter(Buffer.from(text), frame);
+    },
+  };
+}

@@ -1,0 +1,20 @@
+// Frames of real agents, as recorded in ../shared/traces.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const DIR = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../../shared/traces');
+
+export type Traces = { readonly fromClient: readonly string[]; readonly fromAgent: readonly string[] };
+
+/** undefined where there are none. */
+export function readTraces(): Traces | undefined {
+  if (!existsSync(DIR)) return undefined;
+  const entries = readdirSync(DIR)
+    .filter((name) => name.endsWith('.ndjson'))
+    .flatMap((name) => readFileSync(path.join(DIR, name), 'utf8').split('\n'))
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { readonly dir: string; readonly msg: unknown });
+  const said = (dir: string) => entries.filter((entry) => entry.dir === dir).map(({ msg }) => JSON.stringify(msg));
+  return { fromClient: said('client->agent'), fromAgent: said('agent->client') };
+}

@@ -1,0 +1,59 @@
+// The updates of a session, of every kind that the proxy treats in a way of its own and of some that it does not know.
+import { optionsOf } from './agent-model.ts';
+import type { AgentSession, Fate } from './ledger.ts';
+import type { Sim } from './sim.ts';
+import type { Run } from './sim-agent.ts';
+
+const KINDS = [
+  [8, 'agent_message_chunk'],
+  [2, 'tool_call'],
+  [2, 'tool_call_update'],
+  [1, 'plan'],
+  [1, 'current_mode_update'],
+  [1, 'config_option_update'],
+  [1, 'available_commands_update'],
+  [1, '_sim_kind'],
+] as const;
+
+/** Returns true, for jobs that consist of nothing else. */
+export function sayUpdate(sim: Sim, run: Run, session: AgentSession, kind?: string, bytes = 10, fate: Fate = 'must'): true {
+  const { random } = sim;
+  if (kind === undefined && random.chance(0.05)) {
+    run.mouth.say({ kind: 'notification', as: 'params', method: '_sim/note', session, body: { word: 'x' }, isOrdered: true });
+    return true;
+  }
+  const sessionUpdate = kind ?? random.weighted(KINDS);
+  const isPatched = sessionUpdate === 'config_option_update' || sessionUpdate === 'available_commands_update';
+  run.mouth.say({
+    kind: 'update',
+    as: 'params',
+    method: 'session/update',
+    session,
+    isOrdered: true,
+    fate,
+    body: { update: { sessionUpdate, ...contentOf(sim, run, session, sessionUpdate, bytes) } },
+    about: { isPatched, isReplay: fate === 'never' },
+  });
+  return true;
+}
+
+function contentOf(sim: Sim, run: Run, session: AgentSession, kind: string, bytes: number): Record<string, unknown> {
+  const { random } = sim;
+  switch (kind) {
+    case 'tool_call':
+      return { toolCallId: `call${random.int(1, 4)}`, title: 'Work', status: random.pick(['pending', 'in_progress']) };
+    case 'tool_call_update':
+      return { toolCallId: `call${random.int(1, 4)}`, status: random.pick(['in_progress', 'completed', 'failed']) };
+    case 'plan':
+      return { entries: [] };
+    case 'current_mode_update':
+      session.mode = random.pick(['ask', 'code']);
+      return { currentModeId: session.mode };
+    case 'config_option_update':
+      return { configOptions: optionsOf(run.model.traits) };
+    case 'available_commands_update':
+      return { availableCommands: random.chance(0.2) ? [{ name: 'agent', description: 'its own' }] : [{ name: 'go', description: 'go' }] };
+    default:
+      return { content: { type: 'text', text: random.pick(['é', 'w', '\\"']).repeat(bytes) } };
+  }
+}

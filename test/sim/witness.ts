@@ -1,0 +1,230 @@
+// Stands at the proxy's edges, sees every byte that goes in and comes out, and says what must not be. It has no part in what happens.
+import type { Limits } from '../../src/wire/limits.ts';
+import type { VirtualClock } from './clock.ts';
+import {
+  createEvidence,
+  type Evidence,
+  isChanging,
+  isDiscarded,
+  isLoad,
+  isThere,
+  letGo,
+  mayBeMissing,
+  nameOf,
+  openRequests,
+  runOf,
+} from './evidence.ts';
+import { hearAgent } from './hear-agent.ts';
+import { hearEditor, type Received } from './hear-editor.ts';
+import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
+import type { SimSink } from './pipe.ts';
+import type { Heard, Run } from './sim-agent.ts';
+
+export type Witness = {
+  readonly problems: readonly string[];
+  readonly seen: Evidence;
+  watchEditor(sink: SimSink): void;
+  launched(run: Run): void;
+  agentGone(run: Run): void;
+  /** The last byte of a frame has reached the proxy. */
+  agentSaid(frame: AgentFrame): void;
+  editorSaid(frame: ClientFrame): void;
+  /** A request on a session reaches a process that has not opened it. */
+  notOpenHere(run: Run, session: AgentSession, client: number): void;
+  /** A line that the proxy has written. */
+  agentHeard(run: Run, line: string): Heard;
+  editorHeard(line: string): Received;
+  /** An event and everything it led to is done. */
+  settled(): void;
+  /** Everybody has said what they owed, and time has run out. */
+  drained(): void;
+  /** The connection was stopped. */
+  stopped(): void;
+};
+
+/** What may be queued for a client that does not read, beside what it asked for itself: one chunk's worth, and our own words about it. */
+const EDITOR_SLACK_BYTES = 64 * 1024;
+
+/** After a crash, these must not reach the agent before the session was brought back. */
+const BRINGS_BACK = new Set(['session/prompt', 'session/set_mode', 'session/set_config_option', 'session/fork']);
+
+export function createWitness(
+  ledger: Ledger,
+  clock: VirtualClock,
+  about: { readonly agents: readonly string[]; readonly limits: Limits; readonly cancelMs: number },
+): Witness {
+  const seen = createEvidence(ledger, clock, about.agents);
+  const { problem } = seen;
+
+  function requestSaid(frame: ClientFrame): void {
+    if (frame.idText === 'null') {
+      seen.nullOwed++;
+      frame.answers = 1; // it cannot be told from others, so they are counted together
+      return;
+    }
+    const idText = frame.idText as string;
+    seen.open.set(idText, [...(seen.open.get(idText) ?? []), frame]);
+    const holder = frame.publicId === undefined ? undefined : seen.bound.get(frame.publicId);
+    if (holder?.isLive && !isChanging(seen, frame.lineage) && frame.lineage !== undefined) seen.targets.set(frame, holder.session);
+    if (frame.about.changesTo !== undefined) seen.changes.add(frame);
+    if (isLoad(frame) && frame.lineage === undefined) seen.blindLoads.add(frame.publicId as string);
+  }
+  /** From now on the session's open questions are `cancelled`, and its turns have until the deadline to end. */
+  function cancelSaid({ publicId, lineage }: ClientFrame): void {
+    const holder = publicId === undefined ? undefined : seen.bound.get(publicId);
+    if (!holder) return;
+    if (!holder.isLive || !seen.isGreeted || isChanging(seen, lineage) || holder.session.lineage !== lineage) return;
+    // Behind a session/delete it speaks of nothing.
+    if (openRequests(seen).some((request) => request.method === 'session/delete' && request.publicId === publicId)) return;
+    for (const request of openRequests(seen))
+      if (request.method === 'session/prompt' && request.publicId === publicId && !seen.deadlines.has(request) && request.about.isTurn)
+        seen.deadlines.set(request, clock.nowMs + about.cancelMs);
+    for (const asked of seen.atClient.values())
+      if (
+        asked.session === holder.session &&
+        isCancellable(asked) &&
+        seen.askedInSession.has(asked) &&
+        !seen.answered.has(asked) &&
+        isThere(runOf(seen, asked))
+      )
+        seen.mustBeCancelled.add(asked);
+  }
+  function answerSaid(frame: ClientFrame): void {
+    const asked = ledger.agentFrame(frame.answerTo);
+    if (!asked || frame.about.isUnheard || seen.atClient.get(frame.idText as string) !== asked) return;
+    seen.atClient.delete(frame.idText as string);
+    seen.answeredNow.set(frame.idText as string, asked);
+    if (!seen.answered.has(asked)) seen.answeredByClient.set(asked, frame);
+    const { terminalId } = frame.about;
+    if (typeof terminalId === 'string' && frame.fate === 'must')
+      seen.terminals.set(terminalId, { run: runOf(seen, asked), session: asked.session });
+  }
+
+  function queuesAreBounded(): void {
+    const { maxQueueBytes, maxFrameBytes } = about.limits;
+    for (const { agent, sim } of seen.runs)
+      if (!sim.isOver && sim.sink.writableLength > maxQueueBytes + 2 * maxFrameBytes)
+        problem(`${sim.sink.writableLength} bytes are queued for ${agent}, and limits.max_queue_bytes is ${maxQueueBytes}`);
+    const { toEditor } = seen;
+    if (!toEditor?.needsDrain) return;
+    for (const { agent, number, sim } of seen.runs)
+      if (!sim.isOver && !sim.wasStopped && !sim.source.isPaused && !sim.source.isOver)
+        problem(`${agent}#${number} is read on though the client does not take what comes`);
+    if (toEditor.writableLength > EDITOR_SLACK_BYTES) problem(`${toEditor.writableLength} bytes are queued for the client`);
+  }
+  function nothingHangsOnTheDead(): void {
+    for (const [id, asked] of seen.atClient)
+      if (runOf(seen, asked).sim.isOver && !seen.isStopping && !(asked.session && seen.loose.has(asked.session)))
+        problem(`${nameOf(asked)} is open at the client as ${id} though its process is over`);
+    for (const [key, { run, publicId, toolCallId }] of seen.toolCalls) {
+      if (!run.sim.isOver) continue;
+      seen.toolCalls.delete(key);
+      if (seen.bound.get(publicId)?.isLive && !seen.isStopping)
+        problem(`tool call ${toolCallId} of ${publicId} goes on for ever: ${run.agent}#${run.number} is over`);
+    }
+  }
+  function cancelledEnds(): void {
+    for (const asked of seen.mustBeCancelled)
+      if (isThere(runOf(seen, asked))) problem(`${nameOf(asked)} was cancelled and its agent has not heard so`);
+    seen.mustBeCancelled.clear();
+    for (const [request, deadline] of seen.deadlines)
+      if (clock.nowMs > deadline) {
+        seen.deadlines.delete(request);
+        if (!seen.isStopping) problem(`${nameOf(request)} was cancelled and has not ended in time`);
+      }
+  }
+
+  return {
+    seen,
+    problems: seen.problems,
+    watchEditor(sink) {
+      seen.toEditor = sink;
+    },
+    launched: (run) => void seen.runs.push(run),
+    agentGone(run) {
+      for (const [terminalId, owner] of seen.terminals) if (owner.run === run) seen.terminals.delete(terminalId);
+    },
+    agentSaid(frame) {
+      frame.isDelivered = true;
+      seen.arrived.push(frame);
+      if (frame.session && (seen.loose.has(frame.session) || isAskedForBlindly(frame.session) || isDiscarded(seen, frame.session)))
+        letGo(frame);
+      if (frame.session && frame.kind === 'answer') {
+        if (frame.about.opened === true && frame.fate !== 'never') frame.session.openedBy = frame.serial;
+        const withheldBy = seen.withheld.get(frame.session);
+        const isUsed = frame.fate !== 'never' || frame.about.isRefused === true;
+        if (isUsed && seen.withheld.has(frame.session) && withheldBy?.serial === frame.answerTo) seen.withheld.delete(frame.session);
+      }
+      if (frame.kind === 'update' && frame.fate === 'must' && frame.session && isWithheld(frame, frame.session)) frame.fate = 'may';
+      if (frame.method === 'terminal/release') {
+        const owner = seen.terminals.get(String(frame.about.terminalId));
+        if (owner?.session === frame.session && owner?.run === runOf(seen, frame)) seen.terminals.delete(String(frame.about.terminalId));
+      }
+      if (frame.stream === undefined) return;
+      const stream = seen.streams.get(frame.stream);
+      if (stream) stream.frames.push(frame);
+      else seen.streams.set(frame.stream, { frames: [frame], next: 0 });
+    },
+    editorSaid(frame) {
+      frame.isDelivered = true;
+      if (frame.about.owesNull === true) seen.nullOwed++;
+      if (frame.publicId !== undefined) seen.spokenOf.add(frame.publicId);
+      if (frame.kind === 'request') requestSaid(frame);
+      else if (frame.kind === 'answer') answerSaid(frame);
+      else if (frame.method === 'session/cancel') cancelSaid(frame);
+    },
+    notOpenHere(run, session, client) {
+      const request = ledger.clientFrame(client) as ClientFrame;
+      if (request.lineage === undefined || seen.loose.has(session)) return;
+      const elsewhere = seen.runs.find((other) => other !== run && !other.sim.isOver && other.sim.isAlive && other.open.has(session));
+      if (elsewhere) problem(`${nameOf(request)} reaches ${run.agent}#${run.number}, and the session is open in #${elsewhere.number}`);
+      else if (BRINGS_BACK.has(request.method as string))
+        problem(`${nameOf(request)} reaches ${run.agent}#${run.number}, where nobody has brought the session back`);
+    },
+    agentHeard: (run, line) => hearAgent(seen, run, line),
+    editorHeard: (line) => hearEditor(seen, line),
+    settled() {
+      seen.event++;
+      seen.arrived = [];
+      seen.answeredNow.clear();
+      for (const { frame, by } of seen.overtaken)
+        if (!mayBeMissing(seen, frame)) problem(`${nameOf(by)} comes before what was said earlier: ${nameOf(frame)}`);
+      seen.overtaken = [];
+      queuesAreBounded();
+      nothingHangsOnTheDead();
+      cancelledEnds();
+    },
+    drained() {
+      for (const request of openRequests(seen)) problem(`${nameOf(request)} was never answered`);
+      if (seen.nullOwed !== 0) problem(`${seen.nullOwed} answers with the id null are missing`);
+      for (const frame of ledger.agentFrames)
+        if (frame.isDelivered && !frame.isHeard && !mayBeMissing(seen, frame)) problem(`${nameOf(frame)} never came through`);
+      for (const frame of ledger.agentFrames)
+        if (frame.kind === 'question' && isOwedAnAnswer(frame)) problem(`${nameOf(frame)} was answered, and its agent has not heard so`);
+    },
+    stopped() {
+      if (clock.pending('proxy') > 0) problem(`${clock.pending('proxy')} timers are left behind`);
+      for (const { agent, number, sim } of seen.runs)
+        if (sim.isAlive || !(sim.isOver || sim.wasStopped)) problem(`${agent}#${number} is left behind`);
+    },
+  };
+
+  /** Also when the load that means it was written to a process that could not read it any more. */
+  function isWithheld(frame: AgentFrame, { lineage }: AgentSession): boolean {
+    if (frame.session && seen.withheld.has(frame.session)) return true;
+    return (
+      !runOf(seen, frame).sim.isAlive &&
+      openRequests(seen).some((request) => request.method === 'session/resume' && request.lineage === lineage)
+    );
+  }
+  /** Nobody has opened it, and the client has asked every agent for one of that name. */
+  function isAskedForBlindly(session: AgentSession): boolean {
+    return seen.blindLoads.has(session.native) && ![...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
+  }
+  function isOwedAnAnswer(frame: AgentFrame): boolean {
+    if (!frame.isDelivered || seen.answered.has(frame) || !isThere(runOf(seen, frame))) return false;
+    return seen.answeredByClient.has(frame) || (frame.fate === 'never' && frame.about.isRefused === true);
+  }
+}
+
+const isCancellable = ({ method }: AgentFrame): boolean => method === 'session/request_permission' || method === 'elicitation/create';

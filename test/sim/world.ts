@@ -1,0 +1,119 @@
+// One history: a client, some agents, the proxy between them, and chance deciding what happens next.
+import { agentSpec } from '../../src/agents/defaults.ts';
+import { type Connection, connect } from '../../src/proxy/connection.ts';
+import { capabilityKey } from '../../src/store/capability-cache.ts';
+import { createModel, initializeResult, openSession } from './agent-model.ts';
+import { type ClientActs, createClientActs } from './client-acts.ts';
+import { createVirtualClock } from './clock.ts';
+import { createFaults } from './faults.ts';
+import { createLedger } from './ledger.ts';
+import { seeded } from './random.ts';
+import type { Sim } from './sim.ts';
+import { type Run, startSimAgent } from './sim-agent.ts';
+import { createSimClient, type SimClient } from './sim-client.ts';
+import { createMemoryCache, createMemoryLog } from './stores.ts';
+import { createWitness } from './witness.ts';
+
+export type World = {
+  readonly seed: number;
+  readonly sim: Sim;
+  readonly client: SimClient;
+  readonly acts: ClientActs;
+  readonly runs: readonly Run[];
+  readonly connection: Connection;
+  readonly trace: readonly string[];
+  /** Does one thing and waits until everything it leads to is done. */
+  event(happen: () => void): Promise<void>;
+  readonly events: number;
+};
+
+const LIMITS = { maxFrameBytes: 3000, maxQueueBytes: 9000 };
+const CANCEL_MS = 10_000;
+
+export function createWorld(seed: number): World {
+  const random = seeded(seed);
+  const faults = createFaults(random);
+  const clock = createVirtualClock();
+  const ledger = createLedger();
+  const trace: string[] = [];
+  const names = Array.from({ length: random.int(1, 4) }, (_, i) => `a${i + 1}`);
+  const witness = createWitness(ledger, clock, { agents: names, limits: LIMITS, cancelMs: CANCEL_MS });
+  const sim: Sim = {
+    ...{ random, faults, ledger, clock, witness, limits: LIMITS, cancelMs: CANCEL_MS, agents: names, terminals: [] },
+    trace: (text) => void trace.push(`${String(clock.nowMs).padStart(7)}  ${text}`),
+  };
+  const models = new Map(names.map((name) => [name, createModel(name, random)]));
+  const specs = names.map((name) =>
+    agentSpec(name, {
+      command: `/bin/${name}`,
+      isolation: random.chance(0.15) ? 'session' : 'shared',
+      on_stall: random.chance(0.2) ? 'cancel' : 'notice',
+      timeouts: { cancel_ms: CANCEL_MS, stall_ms: random.pick([0, 5000, 60_000]) },
+      restart: { enabled: random.chance(0.9), max: random.pick([0, 1, 5]) },
+    }),
+  );
+  const log = createMemoryLog();
+  log.append({ sessionId: 'orphan', agent: 'gone', nativeId: 'orphan', cwd: '/w/old', at: clock.for('log').now() });
+  const cache = createMemoryCache();
+
+  // Sessions of before: some that an earlier process wrote down, some that only their agent knows.
+  for (const model of models.values())
+    for (let left = random.int(0, 2); left > 0; left--) {
+      const session = openSession(model, ledger, ledger.newLineage(), '/w/old');
+      if (random.chance(0.5) && !log.records().has(session.native))
+        log.append({ sessionId: session.native, agent: model.name, nativeId: session.native, cwd: '/w/old', at: clock.for('log').now() });
+    }
+  if (random.chance(0.5)) {
+    const clientCapabilities = { fs: { readTextFile: true, writeTextFile: true }, terminal: true };
+    for (const spec of specs) {
+      const model = models.get(spec.name);
+      if (model && random.chance(0.9))
+        cache.keep(capabilityKey(spec, clientCapabilities), {
+          agent: spec.name,
+          version: '1',
+          text: random.chance(0.9) ? JSON.stringify(initializeResult(model, 1)) : undefined,
+        });
+    }
+  }
+
+  const client = createSimClient(sim);
+  const runs: Run[] = [];
+  const connection = connect(client.source.readable, client.sink.writable, {
+    agents: specs,
+    defaultAgent: random.pick(names),
+    explicitDefault: random.chance(0.5),
+    routes: random.chance(0.2) ? [{ cwd: '/w/routed/**', agent: random.pick(names) }] : [],
+    limits: LIMITS,
+    initializeWaitMs: 5000,
+    launch(spec) {
+      const run = startSimAgent(sim, models.get(spec.name) as NonNullable<ReturnType<typeof models.get>>, spec);
+      runs.push(run);
+      witness.launched(run);
+      return run.process;
+    },
+    log,
+    cache,
+    clock: clock.for('proxy'),
+    version: '0.0.0',
+    notice: (text) => sim.trace(`notice: ${text}`),
+  });
+
+  let events = 0;
+  return {
+    ...{ seed, sim, client, runs, connection, trace },
+    acts: createClientActs(sim, client),
+    get events() {
+      return events;
+    },
+    async event(happen) {
+      events++;
+      happen();
+      await settle();
+      witness.settled();
+      if (witness.problems.length > 0) throw new Error(witness.problems.join('\n  '));
+    },
+  };
+}
+
+/** Until no microtask is left: the proxy writes in one, and an ending takes several. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

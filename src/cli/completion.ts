@@ -1,0 +1,110 @@
+// `switchboard completion SHELL`: a small script for the shell that asks us for each word, so that it never falls behind the commands.
+import type { Command, Option } from 'commander';
+import { EDITORS } from '../setup/editors.ts';
+import { SNIPPETS } from '../setup/snippets.ts';
+import { CommandFailure } from './command-failure.ts';
+import { PRESETS } from './policy/read-policy.ts';
+import { resolveConfig } from './resolve-config.ts';
+import { theCatalogue } from './setup/edit-agents.ts';
+
+/** The hidden command that the scripts call: the words so far, the last one unfinished. */
+export const COMPLETE = '__complete';
+
+const SCRIPTS: Readonly<Record<string, string>> = {
+  bash: `# switchboard completion bash >> ~/.bashrc, or: source <(switchboard completion bash)
+_switchboard() {
+  local IFS=$'\\n'
+  COMPREPLY=($(switchboard ${COMPLETE} -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  [ "\${#COMPREPLY[@]}" -eq 0 ] && compopt -o default 2>/dev/null
+  return 0
+}
+complete -F _switchboard switchboard
+`,
+  zsh: `#compdef switchboard
+# switchboard completion zsh > "\${fpath[1]}/_switchboard", or: source <(switchboard completion zsh)
+_switchboard() {
+  local -a found
+  found=("\${(@f)$(switchboard ${COMPLETE} -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "\${found[1]}" ]]; then compadd -- "\${found[@]}"; else _files; fi
+}
+if [[ "\${funcstack[1]}" == _switchboard ]]; then _switchboard "$@"; else compdef _switchboard switchboard; fi
+`,
+  fish: `# switchboard completion fish > ~/.config/fish/completions/switchboard.fish
+function __switchboard_complete
+  set -l words (commandline -opc) (commandline -ct)
+  switchboard ${COMPLETE} -- $words[2..-1] 2>/dev/null
+end
+complete -c switchboard -a '(__switchboard_complete)'
+`,
+};
+
+export const SHELLS = Object.keys(SCRIPTS);
+
+export function completion(shell: string): number {
+  const script = SCRIPTS[shell];
+  if (script === undefined) throw new CommandFailure(2, `there is no completion for "${shell}"`, `shells are: ${SHELLS.join(', ')}`);
+  process.stdout.write(script);
+  return 0;
+}
+
+/** Prints what the last of the words may become, one a line; nothing where the shell should offer files. */
+export async function complete(program: Command, words: readonly string[]): Promise<number> {
+  const before = words.slice(0, -1);
+  const typed = words.at(-1) ?? '';
+  const found = await candidates(program, before, typed);
+  for (const word of found.filter((one) => one.startsWith(typed))) process.stdout.write(`${word}\n`);
+  return 0;
+}
+
+async function candidates(program: Command, before: readonly string[], typed: string): Promise<readonly string[]> {
+  let command = program;
+  const operands: string[] = [];
+  for (let index = 0; index < before.length; index++) {
+    const word = before[index] ?? '';
+    const option = optionOf(command, word);
+    const inner = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (option) index += takesWord(option) ? 1 : 0;
+    else if (inner && operands.length === 0) command = inner;
+    else if (!word.startsWith('-')) operands.push(word);
+  }
+  const last = optionOf(command, before.at(-1) ?? '');
+  if (last && takesWord(last)) return last.argChoices ?? (await valuesOf(last.attributeName()));
+  if (typed.startsWith('-')) return [...visibleOptions(command), '--help'];
+  const commands = command.commands.filter((one) => !isHidden(one)).map((one) => one.name());
+  if (commands.length > 0) return operands.length === 0 ? commands : [];
+  return operands.length === 0 ? operandsOf(pathOf(command)) : [];
+}
+
+/** What stands where a name is expected. */
+async function operandsOf(words: string): Promise<readonly string[]> {
+  if (words === 'connect' || words === 'disconnect') return EDITORS.map(({ id }) => id);
+  if (words === 'agents add') return theCatalogue().map(({ id }) => id);
+  if (words === 'agents test' || words === 'agents remove') return agentNames();
+  if (words === 'completion') return SHELLS;
+  return words === 'policy check' || words === 'policy test' ? PRESETS : [];
+}
+
+async function valuesOf(option: string): Promise<readonly string[]> {
+  if (option === 'agent') return agentNames();
+  if (option === 'policy') return PRESETS;
+  if (option === 'from') return EDITORS.map(({ id }) => id);
+  return option === 'print' ? Object.keys(SNIPPETS) : [];
+}
+
+/** A shell must not be bothered with a configuration that is not valid. */
+async function agentNames(): Promise<readonly string[]> {
+  return resolveConfig({}).then(
+    ({ config }) => config.agents.map(({ name }) => name),
+    () => [],
+  );
+}
+
+const optionOf = (command: Command, word: string): Option | undefined =>
+  command.options.find(({ long, short }) => word !== '' && (long === word || short === word));
+const takesWord = (option: Option): boolean => option.required || option.optional;
+const isHidden = (command: Command): boolean => command.name().startsWith('__');
+const visibleOptions = (command: Command): string[] => command.options.filter(({ hidden }) => !hidden).flatMap(({ long }) => long ?? []);
+
+function pathOf(command: Command): string {
+  return command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}

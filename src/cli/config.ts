@@ -1,0 +1,60 @@
+// `switchboard config`: which files have a say, whether they are valid, and the word that lets a project's file have its full say.
+import path from 'node:path';
+import { discover, userConfigFile } from '../config/discover.ts';
+import { loadConfig } from '../config/load.ts';
+import { printable } from '../config/problems.ts';
+import { isTrusted, trust } from '../config/trust.ts';
+import { CommandFailure } from './command-failure.ts';
+import { notice } from './notice.ts';
+import { type ConfigFlags, surroundings } from './resolve-config.ts';
+
+/** One line for each file that is read, the strongest last: the path, a tab, and what its word counts for. */
+export async function configPath(flags: ConfigFlags): Promise<number> {
+  const here = surroundings(flags);
+  const { origin, own, project, notices } = await discover(here);
+  for (const text of notices) notice(text);
+  const says = { flag: 'named by --config', env: 'named by $SWITCHBOARD_CONFIG', search: 'your own' }[origin];
+  if (own) print(`${printable(own.file)}\t${says}`);
+  if (project) {
+    const standing = (await isTrusted(here.stateDir, project.text)) ? 'trusted' : 'not trusted: only default_agent and routes count';
+    print(`${printable(project.file)}\tof the project, ${standing}`);
+  }
+  if (!own) notice(`you have no file of your own; it would be ${userConfigFile(here)}`);
+  if (!own && !project) notice(`there is no switchboard.jsonc or switchboard.json in ${here.cwd} or above it either`);
+  return 0;
+}
+
+/** Throws a ConfigError that names every problem. */
+export async function configValidate(file: string | undefined, flags: ConfigFlags): Promise<number> {
+  const { config, files, notices, origin } = await loadConfig(surroundings(file === undefined ? flags : { config: file }));
+  for (const text of notices) notice(text);
+  if (origin === 'none') {
+    notice('no configuration found: there is nothing to check, and the embedded demo agents would serve');
+    return 0;
+  }
+  const names = config.agents.map(({ name }) => (name === config.defaultAgent ? `${name} (default)` : name));
+  print(`valid: ${printable(files.join(', '))}`);
+  print(`agents: ${names.join(', ')}`);
+  return 0;
+}
+
+/** Trusts the content the file has now. */
+export async function configTrust(file: string): Promise<number> {
+  const { stateDir, cwd } = surroundings({});
+  const target = path.resolve(cwd, file);
+  let hash: string;
+  try {
+    hash = await trust(stateDir, target);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new CommandFailure(1, `the state directory ${stateDir} cannot be written (${code})`, 'set SWITCHBOARD_HOME to one that can');
+  }
+  print(`trusted: ${printable(target)}`);
+  print(`This holds for its content as it is now (sha256 ${hash.slice(0, 16)}…); after a change it must be trusted again.`);
+  return 0;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

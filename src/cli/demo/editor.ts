@@ -1,0 +1,82 @@
+// The tour's editor: the SDK's own client, on the stdio of our own command, with the files of one folder.
+import { spawn } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import {
+  type ClientContext,
+  client,
+  methods,
+  ndJsonStream,
+  RequestError,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionNotification,
+} from '@agentclientprotocol/sdk';
+
+/** The command an editor would start. */
+export const COMMAND_FILE = fileURLToPath(new URL('../bin/switchboard.js', import.meta.url));
+
+const STOP_MS = 10_000;
+const STDERR_LINES = 10;
+
+export type EditorEvents = {
+  update(notification: SessionNotification): void;
+  permission(request: RequestPermissionRequest): RequestPermissionResponse;
+};
+
+export type Editor = {
+  readonly agent: ClientContext;
+  readonly pid: number;
+  /** The last lines of what the command said to people. */
+  stderrTail(): readonly string[];
+  /** Closes the command's stdin and waits for its end; resolves to its exit code, null when it had to be killed. */
+  stop(): Promise<number | null>;
+};
+
+export function startEditor(folder: string, env: NodeJS.ProcessEnv, on: EditorEvents): Editor {
+  const child = spawn(process.execPath, [COMMAND_FILE, 'acp'], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  child.on('error', () => {}); // without a process the connection closes, and the open request says so
+  const exited = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+
+  const { agent } = client({ name: 'switchboard-demo' })
+    .onNotification(methods.client.session.update, ({ params }) => on.update(params))
+    .onRequest(methods.client.session.requestPermission, ({ params }) => on.permission(params))
+    .onRequest(methods.client.fs.readTextFile, async ({ params }) => ({ content: await read(inside(folder, params.path)) }))
+    .onRequest(methods.client.fs.writeTextFile, async ({ params }) => void (await writeFile(inside(folder, params.path), params.content)))
+    .connect(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
+
+  return {
+    agent,
+    pid: child.pid ?? 0,
+    stderrTail: () => stderr.trimEnd().split('\n').slice(-STDERR_LINES),
+    async stop() {
+      child.stdin.end();
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+      const code = await exited;
+      clearTimeout(timer);
+      return code;
+    },
+  };
+}
+
+/** An editor serves the files of its project and no others. */
+function inside(folder: string, file: string): string {
+  const relative = path.relative(folder, file);
+  if (relative === '' || relative.startsWith('..') || path.isAbsolute(relative)) throw RequestError.invalidParams({ path: file });
+  return file;
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw RequestError.resourceNotFound(file);
+    throw error;
+  }
+}

@@ -1,0 +1,91 @@
+// The agents: can each be found, is it what it should be, does it start and answer?
+import type { AgentSpec } from '../../agents/defaults.ts';
+import { isOurProxy } from '../../agents/ourselves.ts';
+import type { Config } from '../../config/config.ts';
+import { agentBehind, type Catalogue, suitsNode } from '../../setup/catalogue.ts';
+import { type Around, DESKTOP_PATH, findProgram, isNodeScript } from '../../setup/find-program.ts';
+import { drift } from '../../setup/take-over.ts';
+import { testAgent } from '../agents.ts';
+import { secretsOf } from '../launch.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+
+/** CodeCompanion gives an agent 20 s, and the switchboard's own answer must come first. */
+const SLOW_MS = 10_000;
+
+export async function checkAgents(config: Config, catalogue: Catalogue, around: Around, starts: boolean): Promise<Finding[]> {
+  const secrets = await secretsOf(config);
+  const attempt: Attempt | undefined = starts ? (spec) => testAgent(spec, config.limits, secrets) : undefined;
+  const all = await Promise.all(config.agents.map((spec) => checkAgent(spec, catalogue, around, attempt)));
+  return all.flat();
+}
+
+/** Starts an agent for a moment. */
+type Attempt = (spec: AgentSpec) => ReturnType<typeof testAgent>;
+
+async function checkAgent(spec: AgentSpec, catalogue: Catalogue, around: Around, attempt: Attempt | undefined): Promise<Finding[]> {
+  const { name, command, args } = spec;
+  const remove = `switchboard agents remove ${name}`;
+  if (isOurProxy(command, args))
+    return [
+      problem('agent.loop', `agent "${name}" is the switchboard itself`, 'it would start itself without end, so it is not started', remove),
+    ];
+  const program = findProgram(command, { ...around, env: { ...around.env, ...spec.env } });
+  if (program === undefined) {
+    const next = agentBehind([command, ...args], catalogue) ? renew(spec, catalogue) : `install ${command}, or ${remove}`;
+    return [problem('agent.command', `agent "${name}": the command ${command} was not found`, 'it cannot be started', next)];
+  }
+  const stale = drift(spec, catalogue).map((text) =>
+    warning('agent.drift', `agent "${name}" is out of date`, text, renew(spec, catalogue)),
+  );
+  const started = attempt ? [await start(spec, catalogue, attempt)] : [ok('agent.command', `agent "${name}": ${program}`)];
+  return [...started, ...visible(name, command, program, around), ...oldNode(spec, program, catalogue), ...stale];
+}
+
+/** The command that sets it up anew, where the catalogue knows it. */
+function renew({ name, command, args }: AgentSpec, catalogue: Catalogue): string {
+  const agent = agentBehind([command, ...args], catalogue);
+  return agent ? `switchboard agents add ${agent.id} --name ${name} --install --force` : `switchboard agents test ${name}`;
+}
+
+async function start(spec: AgentSpec, catalogue: Catalogue, attempt: Attempt): Promise<Finding> {
+  const { name } = spec;
+  const { ok: works, error, startMs, result } = await attempt(spec);
+  if (!works)
+    return problem('agent.start', `agent "${name}" does not work`, error?.message ?? 'no reason given', `switchboard agents test ${name}`);
+  const logins = (result?.authMethods ?? []).map(({ id }) => id).join(', ');
+  const what = `agent "${name}" answered in ${startMs} ms${logins === '' ? '' : ` (logins: ${logins})`}`;
+  if (startMs <= SLOW_MS) return ok('agent.start', what);
+  return warning('agent.start', what, 'editors may give up before that; npx fetches at each start', renew(spec, catalogue));
+}
+
+function visible(name: string, command: string, program: string, around: Around): Finding[] {
+  if (
+    around.platform === 'win32' ||
+    command.includes('/') ||
+    findProgram(command, { ...around, env: { PATH: DESKTOP_PATH } }) !== undefined
+  )
+    return [];
+  const why = 'an editor started from the desktop may not have the PATH of your shell';
+  return [
+    warning(
+      'agent.path',
+      `agent "${name}": ${command} is only on your own PATH`,
+      why,
+      `write its absolute path in the configuration: ${program}`,
+    ),
+  ];
+}
+
+function oldNode({ name, command, args }: AgentSpec, program: string, catalogue: Catalogue): Finding[] {
+  const agent = agentBehind([command, ...args], catalogue);
+  const runsOnNode = command === process.execPath || isNodeScript(program) || command === 'npx';
+  if (!agent || !runsOnNode || suitsNode(agent, process.version)) return [];
+  return [
+    warning(
+      'agent.node',
+      `agent "${name}" needs Node ${agent.node}, and this is ${process.version}`,
+      'it may fail when it is used',
+      'install a newer Node',
+    ),
+  ];
+}

@@ -1,0 +1,43 @@
+// Ourselves: the Node we run on, the place we lie in, the clock.
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { readPackage } from '../../setup/find-program.ts';
+import { packageFile } from '../package-file.ts';
+import { passingPlace } from '../setup/our-command.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+
+export function checkProgram(): Finding[] {
+  return [checkNode(process.version), checkPlace(), checkClock(Date.now())];
+}
+
+function checkNode(version: string): Finding {
+  const wanted = readPackage(path.dirname(packageFile('package.json')))?.engines?.node ?? '';
+  const [, least = '0.0'] = /^>=([\d.]+)/.exec(wanted) ?? [];
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
+  const [leastMajor = 0, leastMinor = 0] = least.split('.').map(Number);
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return ok('node', `Node ${version} (${wanted} is needed)`);
+  return problem(
+    'node',
+    `Node ${version} is too old`,
+    `the switchboard needs Node ${wanted}`,
+    'install a newer Node, then run switchboard doctor with it',
+  );
+}
+
+function checkPlace(): Finding {
+  const passing = passingPlace();
+  if (passing === undefined) return ok('place', `installed in ${path.dirname(path.dirname(packageFile('bin', 'switchboard.js')))}`);
+  return warning('place', passing, 'an editor that starts us from there will fail one day', 'npm install --global acp-switchboard');
+}
+
+/** A clock that is behind the day we were installed is wrong; records and timeouts then are too. */
+function checkClock(now: number): Finding {
+  const installed = statSync(packageFile('bin', 'switchboard.js')).mtimeMs;
+  if (now >= installed - 86_400_000) return ok('clock', `the clock says ${new Date(now).toISOString()}`);
+  return warning(
+    'clock',
+    `the clock says ${new Date(now).toISOString()}`,
+    'that is before the switchboard was installed; logs will be dated wrongly',
+    'date',
+  );
+}

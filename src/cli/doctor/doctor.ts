@@ -1,0 +1,61 @@
+// `switchboard doctor`: is this machine set up? Every finding says what, why and what to type next.
+import { printable } from '../../config/problems.ts';
+import { placesHere } from '../../setup/editors.ts';
+import { hideByForm } from '../../setup/hide-secrets.ts';
+import { printData } from '../policy/output.ts';
+import { type ConfigFlags, surroundings } from '../resolve-config.ts';
+import { createPaint } from '../run/paint.ts';
+import { theCatalogue } from '../setup/edit-agents.ts';
+import { checkAgents } from './check-agents.ts';
+import { checkConfig } from './check-config.ts';
+import { checkEditors } from './check-editors.ts';
+import { checkProgram } from './check-program.ts';
+import { checkState } from './check-state.ts';
+import type { Finding } from './finding.ts';
+
+export type DoctorFlags = ConfigFlags & { readonly json?: boolean; readonly start?: boolean };
+
+const FOUND_PROBLEMS = 8;
+
+export async function doctor(flags: DoctorFlags): Promise<number> {
+  const here = surroundings(flags);
+  const { findings: ofConfig, loaded } = await checkConfig(here);
+  const all: Finding[] = [
+    ...checkProgram(),
+    ...ofConfig,
+    ...(loaded ? await checkAgents(loaded.config, theCatalogue(), here, flags.start !== false) : []),
+    ...(await checkEditors(placesHere())),
+    ...(await checkState(here.stateDir, here.platform)),
+  ];
+  const findings = all.map(withoutSecrets);
+  const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
+  const [problems, warnings] = [count('problem'), count('warning')];
+  if (flags.json) printData({ healthy: problems === 0, problems, warnings, findings });
+  else {
+    for (const finding of findings) print(finding);
+    process.stdout.write(`\n${problems} problem${problems === 1 ? '' : 's'}, ${warnings} warning${warnings === 1 ? '' : 's'}\n`);
+  }
+  return problems > 0 ? FOUND_PROBLEMS : 0;
+}
+
+function print({ status, what, why, next }: Finding): void {
+  const paint = createPaint(process.stdout.isTTY === true, process.env);
+  const mark = { ok: paint.green('ok      '), warning: paint.yellow('warning '), problem: paint.red('PROBLEM ') }[status];
+  const clean = (text: string) => text.split('\n').map(printable);
+  const [first = '', ...more] = clean(what);
+  const lines = [`${mark} ${first}`, ...more.map((line) => `         ${line}`)];
+  if (why !== undefined) lines.push(...clean(why).map((line, index) => `         ${index === 0 ? 'why:  ' : '      '}${line}`));
+  if (next !== undefined) lines.push(`         next: ${printable(next)}`);
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** What agents and files say may be anything. */
+function withoutSecrets({ check, status, what, why, next }: Finding): Finding {
+  return {
+    check,
+    status,
+    what: hideByForm(what),
+    ...(why !== undefined && { why: hideByForm(why) }),
+    ...(next !== undefined && { next: hideByForm(next) }),
+  };
+}

@@ -1,0 +1,22 @@
+// How agents are started here: as child processes, with their last words cleaned of what they were given as secrets.
+import { type AgentProcess, startAgentProcess } from '../agents/agent-process.ts';
+import type { AgentSpec } from '../agents/defaults.ts';
+import type { Config } from '../config/config.ts';
+import { addEnvironment, createSecrets, type Secrets } from '../log/redact.ts';
+import { createRedactStream } from '../log/redact-stream.ts';
+
+export function launchAgent(spec: AgentSpec, mark: string, secrets: Secrets): AgentProcess {
+  const agent = startAgentProcess(spec, mark, createRedactStream(secrets));
+  return { ...agent, stderrTail: () => agent.stderrTail().filter((line) => line !== '') };
+}
+
+/** What this process and the agents it may start have been given, and what the user wants taken out besides. */
+export async function secretsOf({ agents, logging }: Pick<Config, 'agents' | 'logging'>): Promise<Secrets> {
+  const { patterns, variables } = logging.redact;
+  const compile = patterns.length === 0 ? undefined : (await import('../log/user-patterns.ts')).compileUserPattern;
+  const secrets = createSecrets(compile && patterns.map(compile));
+  addEnvironment(secrets, {}, process.env);
+  for (const name of variables) secrets.add(name, process.env[name] ?? '');
+  for (const { env } of agents) addEnvironment(secrets, env);
+  return secrets;
+}

@@ -1,0 +1,172 @@
+// The command line: which words do what, and how a failure is told.
+import { Command, Option } from 'commander';
+import { LEVELS, type Level } from '../log/defaults.ts';
+import { didYouMean } from '../policy/nearest.ts';
+import type { AgentsFlags } from './agents.ts';
+import { addAuditCommands } from './audit.ts';
+import { CommandFailure } from './command-failure.ts';
+import type { McpOptions } from './mcp.ts';
+import type { PolicyFlags } from './policy/enforce.ts';
+import { addPolicyCommands } from './policy.ts';
+import { addRecordCommands } from './record-commands.ts';
+import { printFailure } from './report-failure.ts';
+import type { ConfigFlags } from './resolve-config.ts';
+import { addRunCommand } from './run-command.ts';
+import { addAgentEditing, addConfigShowing, addSetupCommands } from './setup.ts';
+import { VERSION } from './version.ts';
+
+const EXIT = { usage: 2 } as const;
+
+/** Runs the command; resolves to its exit code. */
+export async function runCommand(argv: readonly string[]): Promise<number> {
+  // Behind `--` stands what an editor passes on to an agent. Not for the parser: it would take a word of ours among it for a command.
+  const divider = argv.indexOf('--');
+  const ours = divider === -1 ? argv : argv.slice(0, divider);
+  let code = 0;
+  const program = createProgram(argv.slice(ours.length + 1), (result) => {
+    code = result;
+  });
+  try {
+    await program.parseAsync([...ours]);
+    return code;
+  } catch (error) {
+    return printFailure(error, ours.includes('--json'));
+  }
+}
+
+function createProgram(agentArgs: readonly string[], finish: (code: number) => void): Command {
+  const program = new Command('switchboard')
+    .description('One editor connection, many ACP agents.')
+    .version(VERSION)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'switchboard: ')) })
+    .enablePositionalOptions()
+    .showSuggestionAfterError()
+    .helpCommand(true);
+  acpOptions(program)
+    .usage('[options] [command]')
+    .argument('[words...]')
+    .addHelpText('after', example('switchboard demo', 'Without a command and with a pipe for stdin, it is switchboard acp.'))
+    .action(async ([word]: string[], flags: AcpFlags) => {
+      if (word !== undefined) throw unknownCommand(word, program);
+      if (process.stdin.isTTY && flags.auth === undefined) return program.outputHelp();
+      finish(await runAcp(agentArgs, flags));
+    });
+  acpOptions(program.command('acp').description('the proxy on stdio: what an editor starts'))
+    .addHelpText('after', example('switchboard acp --config ~/switchboard.jsonc'))
+    .action(async (_: AcpFlags, command: Command) => finish(await runAcp(agentArgs, command.optsWithGlobals())));
+  program
+    .command('demo')
+    .description('a short tour with the embedded agents; needs no account, key or network')
+    .addHelpText('after', example('switchboard demo'))
+    .action(async () => finish(await (await import('./demo.ts')).demo()));
+  addMcpCommands(program, finish);
+  addRunCommand(program, agentArgs, finish);
+  addAgentsCommands(program, agentArgs, finish);
+  addConfigCommands(program, finish);
+  addPolicyCommands(program, finish);
+  addAuditCommands(program, finish);
+  addRecordCommands(program, finish);
+  addSetupCommands(program, agentArgs, finish);
+  return program;
+}
+
+function addMcpCommands(program: Command, finish: (code: number) => void): void {
+  const mcp = acpOptions(program.command('mcp'))
+    .description('the agents as tools of an MCP client, on stdio')
+    .option('--http [port]', 'on loopback HTTP instead, with a token; any free port unless given')
+    .addHelpText('after', example('claude mcp add agents -- switchboard mcp'))
+    .action(async (_: McpOptions, command: Command) => finish(await (await import('./mcp.ts')).mcp(command.optsWithGlobals())));
+  configOption(mcp.command('approve'))
+    .description('let the tools of a server in mcp_servers be what they are now, after they have changed')
+    .argument('<server>', 'its name')
+    .addHelpText('after', example('switchboard mcp approve docs'))
+    .action(async (name: string, _: McpOptions, command: Command) =>
+      finish(await (await import('./mcp.ts')).approve(name, command.optsWithGlobals())),
+    );
+}
+
+function addAgentsCommands(program: Command, agentArgs: readonly string[], finish: (code: number) => void): void {
+  const agents = program
+    .command('agents')
+    .description('which agents are configured, how they are, and whether they start')
+    .addHelpText('after', example('switchboard agents test'));
+  configOption(agents.command('list'))
+    .description('the configured agents, and their processes in the proxies that run now; * marks the default')
+    .option('--json', 'for programs')
+    .addHelpText('after', example('switchboard agents list --json'))
+    .action(async (_: AgentsFlags, command: Command) => {
+      finish(await (await import('./agents.ts')).listAgents(command.optsWithGlobals()));
+    });
+  configOption(agents.command('test'))
+    .description(
+      'start an agent (or all of them), initialize it, say what it can do, end it; exit code 7 if one does not start, 3 if it stays silent',
+    )
+    .argument('[name]', 'the agent to test')
+    .option('--json', 'for programs')
+    .addHelpText('after', example('switchboard agents test claude'))
+    .action(async (name: string | undefined, _: AgentsFlags, command: Command) => {
+      finish(await (await import('./agents.ts')).testAgents(name, command.optsWithGlobals()));
+    });
+  addAgentEditing(agents, agentArgs, finish);
+}
+
+function addConfigCommands(program: Command, finish: (code: number) => void): void {
+  const config = program
+    .command('config')
+    .description('which configuration is used, whether it is valid, which of it is trusted')
+    .addHelpText('after', example('switchboard config validate'));
+  configOption(config.command('path'))
+    .description('the files that are used, one a line, the strongest last')
+    .addHelpText('after', example('switchboard config path'))
+    .action(async (_: ConfigFlags, command: Command) => {
+      finish(await (await import('./config.ts')).configPath(command.optsWithGlobals()));
+    });
+  configOption(config.command('validate'))
+    .description('name every problem of the configuration, or of one file; exit code 6 if there is any')
+    .argument('[file]', 'the file to check, instead of those that would be used')
+    .addHelpText('after', example('switchboard config validate switchboard.jsonc'))
+    .action(async (file: string | undefined, _: ConfigFlags, command: Command) => {
+      finish(await (await import('./config.ts')).configValidate(file, command.optsWithGlobals()));
+    });
+  config
+    .command('trust')
+    .description("let a project's file start programs and set limits, as long as its content stays what it is now")
+    .argument('<file>', 'the file to trust; read it first')
+    .addHelpText('after', example('switchboard config trust ./switchboard.jsonc'))
+    .action(async (file: string) => finish(await (await import('./config.ts')).configTrust(file)));
+  addConfigShowing(config, finish);
+}
+
+const example = (line: string, note?: string): string => `\nExample:\n  ${line}${note === undefined ? '' : `\n\n${note}`}`;
+
+type AcpFlags = ConfigFlags & PolicyFlags & { readonly auth?: string; readonly logLevel?: Level; readonly record?: string };
+
+function configOption(command: Command): Command {
+  return command.option('--config <file>', 'the configuration to use, instead of searching for one');
+}
+
+function acpOptions(command: Command): Command {
+  return configOption(command)
+    .option('--agent <name>', 'use this agent alone')
+    .option('--policy <policy>', 'a policy besides those of the configuration: a file, or a preset (careful, standard, ci, readonly)')
+    .addOption(
+      new Option('--policy-mode <mode>', 'observe: block nothing, and write down what would have been').choices(['enforce', 'observe']),
+    )
+    .option('--record <file>', 'write all that passes to a file, redacted, for switchboard replay')
+    .addOption(new Option('--log-level <level>', 'how much is said on stderr, instead of log.level').choices(LEVELS))
+    .addOption(
+      new Option('--auth <agent>', 'run this agent in the terminal for a login; what editors call for a terminal login').hideHelp(),
+    );
+}
+
+async function runAcp(agentArgs: readonly string[], flags: AcpFlags): Promise<number> {
+  if (flags.auth !== undefined) return (await import('./auth.ts')).auth(flags.auth, agentArgs, flags);
+  if (agentArgs.length > 0) throw new CommandFailure(EXIT.usage, `unexpected argument "${agentArgs[0]}"`, 'see switchboard acp --help');
+  return (await import('./acp.ts')).acp(flags);
+}
+
+function unknownCommand(word: string, program: Command): CommandFailure {
+  const names = program.commands.map((command) => command.name()).filter((name) => !name.startsWith('__'));
+  return new CommandFailure(EXIT.usage, `unknown command "${word}"`, didYouMean(word, names) ?? `commands are: ${names.join(', ')}`);
+}

@@ -1,0 +1,78 @@
+// `switchboard mcp`: the agents as tools of an MCP client. Inside it is an editor like any other, on a connection that does not leave the process.
+import { randomBytes } from 'node:crypto';
+import { PassThrough } from 'node:stream';
+import { type Conversations, converse } from '../client/conversations.ts';
+import { type Guest, type HttpDoor, openHttpDoor } from '../mcp/http-door.ts';
+import { tokenKey } from '../mcp/lease.ts';
+import { createToolPins } from '../store/tool-pins.ts';
+import { type AcpOptions, acp } from './acp.ts';
+import { CommandFailure } from './command-failure.ts';
+import { notice } from './notice.ts';
+import { resolveConfig } from './resolve-config.ts';
+import { VERSION } from './version.ts';
+
+export type McpOptions = AcpOptions & { readonly http?: string | true };
+
+/** Serves until the client goes; returns the exit code. */
+export async function mcp(options: McpOptions): Promise<number> {
+  const port = options.http === undefined ? undefined : portOf(options.http);
+  const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
+  const proxied = acp(options, { input: toProxy, output: fromProxy });
+  proxied.catch(() => {}); // awaited below; until then a bad configuration must not end us with a stack trace
+  const agents = converse(fromProxy, toProxy, { name: 'switchboard-mcp', version: VERSION });
+  const { serveAgentsOnStdio, serveAgentsOverHttp } = await import('../mcp/agents-server.ts');
+  const served = { agents, cwd: process.cwd(), version: VERSION };
+  if (port === undefined) {
+    const { close } = serveAgentsOnStdio(served);
+    for (const over of ['end', 'close']) process.stdin.on(over, agents.close);
+    void agents.closed.then(close);
+    return proxied;
+  }
+  const handler = serveAgentsOverHttp(served);
+  const door = await listen(handler.fetch, port, agents);
+  const code = await proxied;
+  door.close();
+  return code;
+}
+
+type Fetch = (request: Request, options?: { parsedBody?: unknown }) => Promise<Response>;
+
+async function listen(fetch: Fetch, port: number, agents: Conversations): Promise<HttpDoor> {
+  const given = process.env.SWITCHBOARD_MCP_TOKEN;
+  const token = given !== undefined && given.length >= 32 ? given : randomBytes(32).toString('base64url');
+  const client: Guest = { onRevoke: () => {} };
+  const handle = (request: Request, parsedBody: unknown) => fetch(request, parsedBody === undefined ? {} : { parsedBody });
+  const admit = (word: string) => (tokenKey(word) === tokenKey(token) ? client : undefined);
+  const door = await new Promise<HttpDoor | Error>((done) => openHttpDoor({ admit, serve: async () => handle }, done, port));
+  if (door instanceof Error) {
+    agents.close();
+    throw new CommandFailure(
+      1,
+      `cannot listen on 127.0.0.1:${port}: ${door.message}`,
+      'choose another port, or leave it out for any that is free',
+    );
+  }
+  notice(`MCP at ${door.url}`);
+  if (token !== given)
+    notice(`the header for it: Authorization: Bearer ${token} (or set SWITCHBOARD_MCP_TOKEN to one of your own, 32 characters or more)`);
+  return door;
+}
+
+function portOf(given: string | true): number {
+  const port = given === true ? 0 : Number(given);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new CommandFailure(2, `"${given}" is not a port`, 'a whole number from 0 to 65535; 0, or none, is any that is free');
+}
+
+/** `switchboard mcp approve NAME`: its tools may be what they are now. */
+export async function approve(name: string, options: AcpOptions): Promise<number> {
+  const { config, stateDir } = await resolveConfig(options);
+  const pins = createToolPins(stateDir, (error) => notice(`${stateDir}: ${(error as Error).message}`));
+  if (!config.mcpServers.some((server) => server.name === name)) {
+    const known = config.mcpServers.map((server) => server.name).join(', ') || 'none';
+    throw new CommandFailure(4, `there is no MCP server "${name}"`, `configured are: ${known}`);
+  }
+  const count = pins.forget(name);
+  process.stdout.write(`${count} tool${count === 1 ? '' : 's'} of ${name} will be taken as they are the next time they are seen.\n`);
+  return 0;
+}

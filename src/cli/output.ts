@@ -1,0 +1,14 @@
+// How commands show what they found: a table for people, one envelope for programs.
+
+export function printJson(data: unknown): void {
+  process.stdout.write(`${JSON.stringify({ ok: true, data, warnings: [] })}\n`);
+}
+
+/** Columns as wide as their longest cell; the last one as long as it is. */
+export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of [head, ...rows]) {
+    const cells = row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)));
+    process.stdout.write(`${cells.join('  ').trimEnd()}\n`);
+  }
+}

@@ -1,0 +1,14 @@
+// Files that come with the package. The bundle lies in dist/, the source some folders deep; both below the package.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The path of a file of the package, such as `config/agent-catalog.json`. */
+export function packageFile(...parts: readonly string[]): string {
+  const start = path.dirname(fileURLToPath(import.meta.url));
+  for (let folder = start; folder !== path.dirname(folder); folder = path.dirname(folder)) {
+    const file = path.join(folder, ...parts);
+    if (existsSync(file)) return file;
+  }
+  return path.join(start, '..', ...parts);
+}

@@ -1,0 +1,104 @@
+// The policy as the proxy enforces it: its layers as one, its records, and a new version in its place when a file changes.
+import os from 'node:os';
+import type { Config } from '../../config/config.ts';
+import { managedPolicyFile } from '../../config/managed-policy.ts';
+import { policyHash } from '../../config/policy-hash.ts';
+import { trustedFile } from '../../config/trust.ts';
+import { watchFiles } from '../../config/watch-files.ts';
+import { createAudit } from '../../log/audit.ts';
+import type { Redactor } from '../../log/redact.ts';
+import { combine } from '../../policy/layers.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { rememberedLayer } from '../../policy/remembered.ts';
+import { createGuard } from '../../proxy/guard/create-guard.ts';
+import type { CurrentPolicy } from '../../proxy/guard/judge.ts';
+import type { Guard } from '../../proxy/guard.ts';
+import { createRemembered, hashKey, rememberedFile } from '../../store/remembered.ts';
+import { canonicalPath } from '../../workspace/canonical.ts';
+import { notice, noticeOnce } from '../notice.ts';
+import { type ReadLayer, readLayers } from './layers.ts';
+
+export type PolicyFlags = {
+  readonly policy?: string;
+  readonly policyMode?: 'enforce' | 'observe';
+  /** Whether somebody can be asked; left out, somebody can. */
+  readonly isInteractive?: boolean;
+};
+
+/** undefined when nobody has a policy: then everything is asked as the agents ask it. */
+export async function enforcePolicy(
+  { policies }: Config,
+  { policy: flag, policyMode = 'enforce', isInteractive = true }: PolicyFlags,
+  stateDir: string,
+  ownFiles: readonly string[],
+  redact: Redactor,
+): Promise<{ readonly guard: Guard; readonly close: () => void } | undefined> {
+  const sources = { policies, flag, managedFile: managedPolicyFile(process.platform, process.env), stateDir };
+  const read = await readLayers(sources);
+  for (const text of read.notices) notice(text);
+  if (read.layers.length === 0) return undefined;
+  const protect = [stateDir, ...ownFiles, ...read.files].map(canonicalOr);
+  let { layers: last } = read;
+  let current = together(last, protect, stateDir);
+  const readAgain = async (): Promise<void> => {
+    try {
+      const { layers, notices } = await readLayers(sources, last);
+      for (const text of notices) notice(text);
+      const next = together(layers, protect, stateDir);
+      if (next.hash === current.hash) return;
+      last = layers;
+      current = next;
+      notice('the policy has changed; it holds for all sessions from now on');
+    } catch (error) {
+      // Half a policy would be worse than the one from before.
+      notice(`THE POLICY HAS CHANGED AND CANNOT BE USED, so the one from before still holds: ${(error as Error).message}`);
+    }
+  };
+  // One after the other, so that what was read first does not come into force last.
+  let reading = Promise.resolve();
+  const reload = () => {
+    reading = reading.then(readAgain);
+  };
+  const watch = watchFiles([...read.files, trustedFile(stateDir)], reload, {
+    onProblem: (error) => notice(`changes of the policy are looked for every two seconds: ${(error as Error).message}`),
+  });
+  void watch.ready.then(reload); // whatever happened between the first look and the watch
+  if (policyMode === 'observe')
+    notice('the policy is observed and not enforced: nothing is blocked, and the audit log says what would have been');
+  const guard = createGuard({
+    current: () => current,
+    isObserving: policyMode === 'observe',
+    isInteractive,
+    audit: createAudit(stateDir, { redact, onProblem: (problem) => notice(`${problem}; what a rule allows is asked until it can be`) }),
+    remembered: createRemembered(stateDir, {
+      redact,
+      onProblem: noticeOnce((error) => `answers for always cannot be kept: ${(error as Error).message}`),
+    }),
+    canonical: canonicalPath,
+    home: canonicalOr(os.homedir()),
+  });
+  return { guard, close: () => watch.close() };
+}
+
+function together(layers: readonly ReadLayer[], protect: readonly string[], stateDir: string): CurrentPolicy {
+  const made = new WeakMap<object, Policy>();
+  const policy = combine(layers, { protect });
+  return {
+    policy,
+    hash: policyHash(layers),
+    withAnswers(answers) {
+      if (answers.length === 0) return policy;
+      const found = made.get(answers) ?? combine([...layers, rememberedLayer(answers, rememberedFile(stateDir), hashKey)], { protect });
+      made.set(answers, found);
+      return found;
+    },
+  };
+}
+
+function canonicalOr(file: string): string {
+  try {
+    return canonicalPath(file);
+  } catch {
+    return file;
+  }
+}

@@ -1,0 +1,144 @@
+// `switchboard policy explain`: the normal form of a request, every rule that has to do with it, and the verdict.
+import { readFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { ACTIONS, type Action, type Asked, type Place } from '../../policy/asked.ts';
+import { type Decision, decide } from '../../policy/decide.ts';
+import { familyOf } from '../../policy/extract/agents.ts';
+import { combine } from '../../policy/layers.ts';
+import { didYouMean } from '../../policy/nearest.ts';
+import { askedAction, askedCommand, askedMcp, askedPathUse } from '../../policy/surfaces.ts';
+import { canonicalPath } from '../../workspace/canonical.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { print, printData } from './output.ts';
+import { questionIn } from './read-frame.ts';
+import { readPolicyOrComplain } from './read-policy.ts';
+
+export type ExplainFlags = {
+  readonly policy: string;
+  readonly agent: string;
+  readonly command?: string;
+  readonly path?: string;
+  readonly action: string;
+  readonly tool?: string;
+  readonly frame?: string;
+  readonly cwd: string;
+  readonly headless?: true;
+  readonly exitCode?: true;
+  readonly json?: true;
+};
+
+const DENIED = 5;
+
+export async function policyExplain(flags: ExplainFlags): Promise<number> {
+  const subjects = [flags.command, flags.path, flags.tool, flags.frame].filter((subject) => subject !== undefined);
+  if (subjects.length !== 1)
+    throw new CommandFailure(2, 'name one of --command, --path, --tool and --frame', 'see switchboard policy explain --help');
+  const file = await readPolicyOrComplain(flags.policy, flags);
+  if (file === undefined) return 6;
+  const policy = combine([{ name: 'command-line', policy: file }]);
+  const { asked, tier } = await question(flags);
+  const decision = decide(policy, asked);
+  if (flags.json) printData({ ...decision, tier, asked: shown(asked) });
+  else tell(asked, decision, tier);
+  return flags.exitCode && decision.verdict === 'deny' ? DENIED : 0;
+}
+
+async function question(flags: ExplainFlags): Promise<{ readonly asked: Asked; readonly tier: string | undefined }> {
+  const home = os.homedir();
+  const place: Place = {
+    agent: flags.agent,
+    family: familyOf(flags.agent),
+    cwd: canonicalOr(path.resolve(flags.cwd)),
+    home: canonicalOr(home),
+    interactive: flags.headless !== true,
+    canonical: canonicalPath,
+  };
+  if (flags.command !== undefined) return { asked: askedCommand(place, flags.command), tier: undefined };
+  if (flags.path !== undefined) return { asked: askedPathUse(place, actionOf(flags.action), flags.path), tier: undefined };
+  if (flags.frame !== undefined) return frameQuestion(flags.frame, place);
+  const [server = '', ...tool] = (flags.tool ?? '').split(':');
+  if (tool.length > 0) return { asked: askedMcp(place, { server, tool: tool.join(':'), args: {} }), tier: undefined };
+  return { asked: askedAction(place, 'other', flags.tool), tier: undefined };
+}
+
+async function frameQuestion(file: string, place: Place): Promise<{ readonly asked: Asked; readonly tier: string }> {
+  let content: string;
+  try {
+    content = file === '-' ? await readAll(process.stdin) : await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CommandFailure(2, `the frame cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  let found: ReturnType<typeof questionIn>;
+  try {
+    found = questionIn(content, place);
+  } catch {
+    throw new CommandFailure(2, 'the file holds neither a JSON value nor one a line');
+  }
+  if (found === undefined)
+    throw new CommandFailure(
+      2,
+      'the file holds no request that a policy judges',
+      'session/request_permission, fs/* and terminal/create are',
+    );
+  return found;
+}
+
+function actionOf(word: string): Action {
+  const action = ACTIONS.find((known) => known === word);
+  if (action !== undefined) return action;
+  throw new CommandFailure(2, 'there is no such action', didYouMean(word, ACTIONS) ?? `actions are: ${ACTIONS.join(', ')}`);
+}
+
+// A directory that is not there is a place to explain things for all the same.
+function canonicalOr(directory: string): string {
+  try {
+    return canonicalPath(directory);
+  } catch {
+    return directory;
+  }
+}
+
+function shown({ commands, paths, ...rest }: Asked) {
+  return {
+    ...rest,
+    commands: commands.map(({ argv, where, isLiteral, evidence, cwds, operands }) => ({
+      argv,
+      where,
+      isLiteral,
+      evidence,
+      cwds,
+      files: [...new Set(operands.map((operand) => operand.path))],
+    })),
+    paths: paths.map(({ path: file, access, evidence }) => ({ path: file, access, evidence })),
+  };
+}
+
+function tell(asked: Asked, decision: Decision, tier: string | undefined): void {
+  const row = (name: string, value: string | undefined) => value !== undefined && value !== '' && print(`${name.padEnd(10)}${value}`);
+  row('agent', asked.agent);
+  row('cwd', asked.cwd);
+  row('action', `${asked.action} (evidence: ${asked.evidence}${tier === undefined ? '' : `; ${tier}`})`);
+  row('tool', asked.tool);
+  row('mcp', asked.mcp && `${asked.mcp.server}:${asked.mcp.tool}`);
+  for (const { argv, where, operands } of asked.commands) {
+    const files = [...new Set(operands.map((operand) => operand.path))];
+    row('command', `${argv.map(quoted).join(' ')}${where === 'within' ? '   (found within)' : ''}`);
+    if (files.length > 0) row('', `files: ${files.join(', ')}`);
+  }
+  for (const { path: file, access, evidence } of asked.paths) row('path', `${file} (${access}, ${evidence})`);
+  for (const host of asked.hosts) row('host', host);
+  for (const reason of asked.opaque) row('opaque', reason);
+  print('');
+  for (const { verdict, id, file, line, layer, reason } of decision.matches)
+    print(`  ${verdict.padEnd(6)}${id}  ${file}:${line}  (${layer})${reason === undefined ? '' : `  ${reason}`}`);
+  if (decision.matches.length === 0) print('  no rule matches');
+  print('');
+  row('verdict', decision.verdict);
+  row('because', decision.why);
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word}'`;
+}

@@ -1,0 +1,62 @@
+// A recorded frame as a question: a permission request, or a file or terminal request of an agent.
+import type { Asked, Place } from '../../policy/asked.ts';
+import { askedPermission } from '../../policy/extract/permission.ts';
+import { list, mergeToolCall, record, string, type ToolCall } from '../../policy/extract/tool-call.ts';
+import { askedPathUse, askedTerminal } from '../../policy/surfaces.ts';
+
+export type FrameQuestion = { readonly asked: Asked; readonly tier: 'enforced' | 'mediated'; readonly method: string };
+
+/** One JSON value, or one a line. Tool calls in earlier lines are known to the request, as they are in a session. */
+export function questionIn(text: string, place: Place): FrameQuestion | undefined {
+  const calls = new Map<string, ToolCall>();
+  let question: FrameQuestion | undefined;
+  for (const value of values(text)) {
+    const line = record(value);
+    const frame = line.msg === undefined ? line : record(line.msg); // a line of a recording holds the frame under `msg`
+    const params = frame.params === undefined ? frame : record(frame.params);
+    const method = string(frame.method) ?? (params.toolCall === undefined ? undefined : 'session/request_permission');
+    const update = record(params.update);
+    const id = string(update.toolCallId);
+    if (id !== undefined) calls.set(id, mergeToolCall(calls.get(id), update));
+    else question = asQuestion(method, params, place, calls) ?? question;
+  }
+  return question;
+}
+
+/** A frame an agent sends that a policy judges. */
+export function asQuestion(
+  method: string | undefined,
+  params: Readonly<Record<string, unknown>>,
+  place: Place,
+  calls: ReadonlyMap<string, ToolCall>,
+): FrameQuestion | undefined {
+  const path = string(params.path) ?? '';
+  switch (method) {
+    case 'session/request_permission': {
+      const id = string(record(params.toolCall).toolCallId) ?? '';
+      return { method, tier: 'mediated', asked: askedPermission(place, params, calls.get(id)) };
+    }
+    case 'fs/read_text_file':
+      return { method, tier: 'enforced', asked: askedPathUse(place, 'read', path) };
+    case 'fs/write_text_file':
+      return { method, tier: 'enforced', asked: askedPathUse(place, 'edit', path) };
+    case 'terminal/create': {
+      const env = list(params.env).map((entry) => ({ name: string(record(entry).name) ?? '' }));
+      const terminal = { command: string(params.command) ?? '', args: list(params.args).map(String), env, cwd: string(params.cwd) };
+      return { method, tier: 'enforced', asked: askedTerminal(place, terminal) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function values(text: string): unknown[] {
+  try {
+    return [JSON.parse(text)].flat();
+  } catch {
+    return text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line): unknown => JSON.parse(line));
+  }
+}

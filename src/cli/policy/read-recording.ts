@@ -1,0 +1,127 @@
+// A recording as the questions a policy would have been asked: each with the session it came from, and the tool calls known by then.
+import type { Asked, Place } from '../../policy/asked.ts';
+import { familyOf } from '../../policy/extract/agents.ts';
+import { list, mergeToolCall, record, string, type ToolCall } from '../../policy/extract/tool-call.ts';
+import { askedMcp, askedStart } from '../../policy/surfaces.ts';
+import { asQuestion } from './read-frame.ts';
+
+export type RecordedQuestion = {
+  /** The line of the recording. */
+  readonly line: number;
+  readonly method: string;
+  readonly tier: 'enforced' | 'mediated';
+  readonly asked: Asked;
+};
+
+export type RecordingPlace = Omit<Place, 'agent' | 'cwd' | 'session' | 'family'> & {
+  /** Else what the agent says of itself, else `fallbackAgent`. */
+  readonly agent: string | undefined;
+  readonly fallbackAgent: string;
+  /** Where a session is that does not say so. */
+  readonly cwd: string;
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A line that is no JSON value. */
+export class BrokenLine extends Error {
+  readonly line: number;
+  constructor(line: number) {
+    super();
+    this.line = line;
+  }
+}
+
+/** One frame a line, plain or as a recorder keeps it, under `msg`. Throws a `BrokenLine`. */
+export function questionsIn(text: string, place: RecordingPlace): RecordedQuestion[] {
+  const told = new Map<string, string>(); // what an agent calls itself, by run
+  const opening = new Map<string, string>(); // the directory of a session that has no id yet, by run and request
+  const cwds = new Map<string, string>();
+  const calls = new Map<string, Map<string, ToolCall>>();
+  const servers = new Map<string, string>(); // the names of servers that are reached through the connection itself
+  const questions: RecordedQuestion[] = [];
+
+  const placeOf = (run: string, session: string | undefined): Place => {
+    const name = told.get(run);
+    const agent = place.agent ?? familyOf(name) ?? name ?? place.fallbackAgent;
+    return { ...place, agent, family: familyOf(agent, name), session, cwd: (session !== undefined && cwds.get(session)) || place.cwd };
+  };
+
+  for (const { line, entry, frame } of framesIn(text)) {
+    const run = String(entry.proc ?? '');
+    const request = `${run}:${JSON.stringify(frame.id)}`;
+    const params = record(frame.params);
+    const result = record(frame.result);
+    const method = string(frame.method);
+    const session = string(params.sessionId);
+    const add = (found: Omit<RecordedQuestion, 'line'>) => questions.push({ line, ...found });
+
+    const info = string(record(result.agentInfo).name);
+    if (info !== undefined) told.set(run, info);
+    const opened = string(result.sessionId);
+    const cwd = method === undefined ? opening.get(request) : string(params.cwd);
+    if (method === undefined && opened !== undefined && cwd !== undefined) cwds.set(opened, cwd);
+    if (method !== undefined && /^session\/(new|load|resume|fork)$/.test(method) && cwd !== undefined) {
+      opening.set(request, cwd);
+      if (session !== undefined && method !== 'session/fork') cwds.set(session, cwd);
+      for (const server of list(params.mcpServers).map(record)) {
+        const serverId = string(server.serverId) ?? string(server.id);
+        if (serverId !== undefined) servers.set(serverId, string(server.name) ?? serverId);
+      }
+      for (const argv of commandsOf(params)) {
+        const at = { ...placeOf(run, session), cwd };
+        add({ method, tier: 'enforced', asked: askedStart(at, argv.words, argv.name) });
+      }
+    }
+
+    const known = calls.get(session ?? '') ?? new Map<string, ToolCall>();
+    calls.set(session ?? '', known);
+    const update = record(params.update);
+    const id = string(update.toolCallId);
+    if (id !== undefined) known.set(id, mergeToolCall(known.get(id), update));
+    else {
+      const found = asQuestion(method, params, placeOf(run, session), known) ?? mcpQuestion(method, params, placeOf(run, session), servers);
+      if (found !== undefined) add(found);
+    }
+  }
+  return questions;
+}
+
+function* framesIn(text: string): Generator<{ readonly line: number; readonly entry: Fields; readonly frame: Fields }> {
+  const lines = text.split('\n');
+  for (const [index, words] of lines.entries()) {
+    if (words.trim() === '') continue;
+    try {
+      const entry = record(JSON.parse(words));
+      const inner = entry.msg ?? entry.frame;
+      yield { line: index + 1, entry, frame: inner === undefined ? entry : record(typeof inner === 'string' ? JSON.parse(inner) : inner) };
+    } catch {
+      // Whoever records may have been ended in the middle of its last line.
+      if (index < lines.length - 1 || index === 0) throw new BrokenLine(index + 1);
+    }
+  }
+}
+
+/** `tools/call`, carried over ACP in `mcp/message` or plain. */
+function mcpQuestion(
+  method: string | undefined,
+  params: Fields,
+  place: Place,
+  servers: ReadonlyMap<string, string>,
+): Omit<RecordedQuestion, 'line'> | undefined {
+  const isCarried = method === 'mcp/message';
+  const call = isCarried ? record(params.params) : params;
+  const tool = string(call.name);
+  if ((isCarried ? params.method : method) !== 'tools/call' || tool === undefined) return undefined;
+  const id = string(params.serverId) ?? string(params.connectionId) ?? '';
+  const server = servers.get(id) ?? (id === '' ? 'unknown' : id);
+  return { method: 'tools/call', tier: 'enforced', asked: askedMcp(place, { server, tool, args: call.arguments ?? {} }) };
+}
+
+function commandsOf(params: Fields): { readonly name: string; readonly words: readonly string[] }[] {
+  return list(params.mcpServers).flatMap((value) => {
+    const server = record(value);
+    const command = string(server.command);
+    return command === undefined ? [] : [{ name: string(server.name) ?? '', words: [command, ...list(server.args).map(String)] }];
+  });
+}

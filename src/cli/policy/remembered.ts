@@ -1,0 +1,59 @@
+// `switchboard policy remembered`: the answers given with "always" that still hold, and how to take them back.
+
+import { withoutControls } from '../../policy/problem.ts';
+import { createRemembered } from '../../store/remembered.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { printTable } from '../output.ts';
+import { surroundings } from '../resolve-config.ts';
+import { inEnvelope } from './in-envelope.ts';
+import { print, printData } from './output.ts';
+
+export type RememberedFlags = { readonly revoke?: string; readonly all?: true; readonly json?: true };
+
+export function policyRemembered(flags: RememberedFlags): Promise<number> {
+  return inEnvelope('REMEMBERED', async () => {
+    if (flags.revoke !== undefined && flags.all)
+      throw new CommandFailure(2, '--revoke names one answer, --all takes back every one', 'give one of the two');
+    const { stateDir } = surroundings({});
+    const unread: unknown[] = [];
+    const store = createRemembered(stateDir, { redact: (text) => text, onProblem: (error) => unread.push(error) });
+    const answers = store.list();
+    const [problem] = unread;
+    if (problem !== undefined) throw failed(store.file, 'read', problem);
+    if (flags.revoke === undefined && !flags.all) {
+      list(answers, flags);
+      return 0;
+    }
+    const ids = flags.revoke === undefined ? answers.map(({ id }) => id) : [flags.revoke];
+    if (flags.revoke !== undefined && !answers.some(({ id }) => id === flags.revoke))
+      throw new CommandFailure(4, 'there is no such answer', 'see switchboard policy remembered');
+    try {
+      for (const id of ids) store.revoke(id);
+    } catch (error) {
+      throw failed(store.file, 'written', error);
+    }
+    if (flags.json) printData({ revoked: ids });
+    else print(ids.length === 1 ? `revoked: ${ids[0]}` : `revoked: ${ids.length} answers`);
+    return 0;
+  });
+}
+
+function list(answers: ReturnType<ReturnType<typeof createRemembered>['list']>, { json }: RememberedFlags): void {
+  if (json) {
+    // The key and the process are ours; a reader has nothing of them.
+    printData({ answers: answers.map(({ key, keeper, ...shown }) => shown) });
+    return;
+  }
+  if (answers.length === 0) return print('nothing is remembered');
+  const rows = answers.map(({ id, verdict, scope, agent, cwd, what, at, expiresAt }) =>
+    [id, verdict, scope, agent, cwd, at.slice(0, 16), expiresAt?.slice(0, 16) ?? (scope === 'session' ? 'its end' : 'revoked'), what].map(
+      withoutControls,
+    ),
+  );
+  printTable(['ID', 'VERDICT', 'FOR', 'AGENT', 'DIRECTORY', 'SINCE', 'UNTIL', 'WHAT'], rows);
+}
+
+function failed(file: string, done: 'read' | 'written', error: unknown): CommandFailure {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new CommandFailure(1, `${file} cannot be ${done} (${code ?? message})`);
+}

@@ -1,0 +1,89 @@
+// `switchboard policy replay RECORDING`: what a policy makes of recorded requests, and what it makes otherwise than another policy.
+import os from 'node:os';
+import path from 'node:path';
+import { errorCode, readOwn } from '../../config/read-text.ts';
+import { decide } from '../../policy/decide.ts';
+import { combine } from '../../policy/layers.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { summaryOf } from '../../policy/summary.ts';
+import { canonicalPath } from '../../workspace/canonical.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { inEnvelope } from './in-envelope.ts';
+import { print, printData } from './output.ts';
+import { readPolicyOrComplain } from './read-policy.ts';
+import { BrokenLine, questionsIn, type RecordedQuestion } from './read-recording.ts';
+
+export type ReplayFlags = {
+  readonly policy: string;
+  readonly against?: string;
+  readonly agent?: string;
+  readonly cwd: string;
+  readonly headless?: true;
+  readonly json?: true;
+};
+
+export function policyReplay(recording: string, flags: ReplayFlags): Promise<number> {
+  return inEnvelope('REPLAY', async () => {
+    const policy = await policyNamed(flags.policy, flags);
+    if (policy === undefined) return 6;
+    const old = flags.against === undefined ? undefined : await policyNamed(flags.against, flags);
+    if (flags.against !== undefined && old === undefined) return 6;
+    const questions = (await read(recording, flags)).map((question) => judged(question, policy, old));
+    const changed = questions.filter(({ was, verdict }) => was !== undefined && was !== verdict);
+    const count = (wanted: string) => questions.filter(({ verdict }) => verdict === wanted).length;
+    const counts = { allow: count('allow'), ask: count('ask'), deny: count('deny') };
+    if (flags.json) printData({ recording, requests: questions, counts, ...(old !== undefined && { changed: changed.length }) });
+    else {
+      for (const { line, agent, method, summary, verdict, was, why } of questions) {
+        const shown = was === undefined || was === verdict ? verdict : `${was} -> ${verdict}`;
+        print(`${recording}:${line}: ${shown.padEnd(5)}  ${agent}  ${method}  ${summary}  (${why})`);
+      }
+      print(`${questions.length} requests: ${counts.allow} allow, ${counts.ask} ask, ${counts.deny} deny`);
+      if (old !== undefined) print(changed.length === 0 ? 'nothing changes' : `${changed.length} would be decided otherwise than before`);
+    }
+    return 0;
+  });
+}
+
+function judged({ line, method, tier, asked }: RecordedQuestion, policy: Policy, old: Policy | undefined) {
+  const { verdict, rule, why } = decide(policy, asked);
+  return {
+    line,
+    method,
+    tier,
+    agent: asked.agent,
+    session: asked.session,
+    summary: summaryOf(asked),
+    evidence: asked.evidence,
+    verdict,
+    ...(old !== undefined && { was: decide(old, asked).verdict }),
+    rule: rule && { id: rule.id, file: rule.file, line: rule.line },
+    why,
+  };
+}
+
+async function policyNamed(name: string, flags: ReplayFlags): Promise<Policy | undefined> {
+  const file = await readPolicyOrComplain(name, flags);
+  return file === undefined ? undefined : combine([{ name: 'command-line', policy: file }]);
+}
+
+async function read(recording: string, flags: ReplayFlags): Promise<RecordedQuestion[]> {
+  const source = await readOwn(recording).catch((error: unknown) => {
+    throw new CommandFailure(2, `the recording cannot be read (${errorCode(error)})`);
+  });
+  const fallbackAgent = path.basename(recording).replace(/\..*$/, '');
+  const place = {
+    agent: flags.agent,
+    fallbackAgent,
+    cwd: path.resolve(flags.cwd),
+    home: os.homedir(),
+    interactive: flags.headless !== true,
+  };
+  try {
+    return questionsIn(source.text, { ...place, canonical: canonicalPath });
+  } catch (error) {
+    if (!(error instanceof BrokenLine)) throw error;
+    const hint = 'each line is a frame, or an object that holds one under "msg"';
+    throw new CommandFailure(2, `line ${error.line} of the recording is not JSON`, hint);
+  }
+}

@@ -1,0 +1,44 @@
+// `switchboard policy trust FILE`: the word that lets a project's policy loosen as well as tighten, for its content as it is now.
+import path from 'node:path';
+import { errorCode, readForeign } from '../../config/read-text.ts';
+import { trustText } from '../../config/trust.ts';
+import { loadPolicy } from '../../policy/load.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { surroundings } from '../resolve-config.ts';
+import { inEnvelope } from './in-envelope.ts';
+import { complainAbout, print, printData, printError } from './output.ts';
+
+export function policyTrust(name: string, flags: { readonly json?: true }): Promise<number> {
+  return inEnvelope('TRUST', async () => {
+    const { stateDir, cwd } = surroundings({});
+    const file = path.resolve(cwd, name);
+    // Read once: what is trusted is what was checked.
+    const { text } = await readForeign(file).catch((error: unknown) => {
+      throw new CommandFailure(6, `the policy ${file} cannot be read (${errorCode(error)})`, 'name the file of the project');
+    });
+    const { policy, problems } = loadPolicy(file, text);
+    if (policy === undefined) {
+      if (flags.json) printError('POLICY_INVALID', `${problems.length} problems`, 'see data', problems);
+      complainAbout(problems);
+      return 6;
+    }
+    let hash: string;
+    try {
+      hash = await trustText(stateDir, file, text);
+    } catch (error) {
+      throw new CommandFailure(
+        1,
+        `the state directory ${stateDir} cannot be written (${errorCode(error)})`,
+        'set SWITCHBOARD_HOME to one that can',
+      );
+    }
+    const loosens = policy.rules.filter(({ verdict }) => verdict === 'allow');
+    if (flags.json) printData({ file, sha256: hash, allows: loosens.map(({ id, line }) => ({ id, line })) });
+    else {
+      print(`trusted: ${file}`);
+      for (const { id, line } of loosens) print(`  it may allow: ${id} (line ${line})`);
+      print(`This holds for its content as it is now (sha256 ${hash.slice(0, 16)}…); after a change it must be trusted again.`);
+    }
+    return 0;
+  });
+}

@@ -1,0 +1,110 @@
+// What this process writes down of what passes: put together from the configuration, and looking on at every leg.
+import path from 'node:path';
+import type { Config } from '../config/config.ts';
+import { createFrameLog, type FrameLog, type Side } from '../log/frame-log.ts';
+import { createLearningTap } from '../log/learning-tap.ts';
+import { createLineSink } from '../log/line-sink.ts';
+import type { Secrets } from '../log/redact.ts';
+import { redactJson } from '../log/redact-json.ts';
+import { createRedactStream } from '../log/redact-stream.ts';
+import { createRecordTap, type RecordTap } from '../store/record-tap.ts';
+import { pruneTranscripts, transcriptsDir } from '../store/transcript-files.ts';
+import { createTranscriptTap, type TranscriptTap } from '../store/transcript-tap.ts';
+import { joinTaps, type Watcher } from '../wire/tap.ts';
+import { CommandFailure } from './command-failure.ts';
+import { noticeOnce } from './notice.ts';
+
+export type Records = {
+  watch(leg: string, side: Side): Watcher;
+  /** Everything is on disk. */
+  close(): Promise<void>;
+};
+
+const DAY_MS = 86_400_000;
+const PRUNE_AFTER_MS = 5000;
+const MAX_QUEUE_BYTES = 8 * 1024 * 1024;
+
+/** `recordTo` is a file to record everything to. */
+export function createRecords(config: Config, stateDir: string, secrets: Secrets, recordTo?: string): Records {
+  const onProblem = noticeOnce((error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
+  const frameLog = openFrameLog(config, stateDir, secrets, onProblem);
+  const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem) : undefined;
+  const recording = recordTo === undefined ? undefined : openRecording(recordTo, secrets, onProblem);
+  /** A record is not worth a session. */
+  const guarded =
+    <A extends readonly unknown[], R>(act: (...args: A) => R, otherwise: R) =>
+    (...args: A): R => {
+      try {
+        return act(...args);
+      } catch (error) {
+        onProblem(error);
+        return otherwise;
+      }
+    };
+  return {
+    watch(leg, side) {
+      const frames = frameLog?.watch(leg, side);
+      const taps = [
+        createLearningTap(secrets),
+        ...(frames ? [frames.tap] : []),
+        ...(side === 'editor' ? [transcripts, recording].filter((tap) => tap !== undefined) : []),
+      ];
+      return {
+        tap: joinTaps(taps, onProblem),
+        lastFrames: guarded(() => frames?.lastFrames() ?? [], []),
+        down: guarded((reason) => frames?.down(reason), undefined),
+      };
+    },
+    async close() {
+      transcripts?.close();
+      recording?.close();
+      await frameLog?.close();
+    },
+  };
+}
+
+function openFrameLog({ logging }: Config, stateDir: string, secrets: Secrets, onProblem: (error: unknown) => void): FrameLog | undefined {
+  if (logging.frames === 'off') return undefined;
+  const now = Date.now;
+  const sink = createLineSink({
+    dir: path.join(stateDir, 'frames'),
+    name: `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${process.pid}`,
+    maxFileBytes: logging.maxFileBytes,
+    maxTotalBytes: logging.maxTotalBytes,
+    maxAgeMs: logging.maxAgeDays * DAY_MS,
+    maxQueueBytes: MAX_QUEUE_BYTES,
+    now,
+    onProblem,
+  });
+  return createFrameLog({ hasPayloads: logging.frames === 'redacted', sink, secrets, now, monotonicMs: () => performance.now() });
+}
+
+function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, onProblem: (error: unknown) => void): TranscriptTap {
+  const dir = transcriptsDir(stateDir);
+  // Nobody waits for it.
+  setTimeout(() => {
+    try {
+      pruneTranscripts(dir, { maxAgeMs: store.maxAgeDays * DAY_MS, maxTotalBytes: store.maxTotalBytes }, Date.now());
+    } catch (error) {
+      onProblem(error);
+    }
+  }, PRUNE_AFTER_MS).unref();
+  const clean = {
+    json: (value: unknown) => redactJson(value, secrets.redact),
+    text: secrets.redact,
+    stream: () => createRedactStream(secrets),
+    longest: secrets.longest,
+  };
+  return createTranscriptTap({ dir, clean, now: Date.now, onProblem });
+}
+
+function openRecording(file: string, secrets: Secrets, onProblem: (error: unknown) => void): RecordTap {
+  const clean = { json: (value: unknown) => redactJson(value, secrets.redact), text: secrets.redact };
+  try {
+    return createRecordTap(file, clean, () => performance.now(), onProblem);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const hint = code === 'EEXIST' ? 'it is there already; name another, or remove it' : 'name a file in a directory that is there';
+    throw new CommandFailure(2, `--record ${file} cannot be made (${code})`, hint);
+  }
+}

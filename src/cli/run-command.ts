@@ -1,0 +1,46 @@
+// How `switchboard run` is written on a command line.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { RunFlags } from './run.ts';
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+function seconds(value: string): number {
+  const given = Number(value);
+  if (Number.isFinite(given) && given > 0) return given;
+  throw new InvalidArgumentError('expected a number of seconds.');
+}
+
+/** `after` are the words behind `--`: a prompt may begin with a dash. */
+export function addRunCommand(program: Command, after: readonly string[], finish: (code: number) => void): void {
+  program
+    .command('run')
+    .description('one prompt turn from a terminal or a script; the prompt is the words, else what is piped in')
+    .argument('[prompt...]')
+    .option('-a, --agent <name>', 'the agent; else the first listed')
+    .addOption(
+      new Option('-o, --output <kind>', 'text: the turn as a page; simple: the assistant alone; jsonl: every frame both ways')
+        .choices(['text', 'simple', 'jsonl', 'json'])
+        .default('text'),
+    )
+    .option('--write', 'the agent may write files, inside the working directory')
+    .option('--yolo', 'the same, and it may read files anywhere')
+    .option('--resume <id>', 'go on with an earlier session')
+    .option('--save-session <file>', "write the session's id there")
+    .option('--list-commands', 'show the slash commands of the agent, and send no prompt')
+    .option('--image <file>', 'send an image along; may be given several times', collect)
+    .option('--audio <file>', 'send sound along; may be given several times', collect)
+    .option('--file <file>', 'send a file along; may be given several times', collect)
+    .option('--mode <id>', 'set the mode of the session first')
+    .option('--config <file|key=value>', 'the configuration to use; or an option of the session, several times', collect)
+    .option('--policy <policy>', 'a policy besides those of the configuration: a file, or a preset')
+    .addOption(
+      new Option('--policy-mode <mode>', 'observe: block nothing, and write down what would have been').choices(['enforce', 'observe']),
+    )
+    .option('--timeout <seconds>', 'give up after so long; exit code 3', seconds)
+    .option('-i, --interactive', 'ask for further prompts until Ctrl-D')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  switchboard run "What does this project do?"\n  git diff | switchboard run -a claude -o simple\n  switchboard run --write -- --fix the failing test',
+    )
+    .action(async (words: string[], flags: RunFlags) => finish(await (await import('./run.ts')).run([...words, ...after], flags)));
+}

@@ -1,0 +1,233 @@
+// `switchboard run`: a prompt turn from a terminal or a script, through the proxy in this very process, so that policy, tools and records apply.
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
+import { type Client, createClient } from '../client/client.ts';
+import type { Config } from '../config/config.ts';
+import { errorCode } from '../config/read-text.ts';
+import { acp } from './acp.ts';
+import { CommandFailure } from './command-failure.ts';
+import type { PolicyFlags } from './policy/enforce.ts';
+import { askPerson } from './run/ask-person.ts';
+import { type AttachmentFlags, attachments } from './run/attachments.ts';
+import { inOwnWords } from './run/failures.ts';
+import { createFiles } from './run/files.ts';
+import { createPaint } from './run/paint.ts';
+import { type Offered, refusal } from './run/permission-keys.ts';
+import { promptLines } from './run/prompt-lines.ts';
+import { promptWords } from './run/prompt-words.ts';
+import { createSimpleOutput, createTextOutput, type TurnOutput } from './run/text-output.ts';
+import { type Opened, openSession, setMode, setOption, takeUpSession } from './run/turn.ts';
+import { VERSION } from './version.ts';
+
+export type RunFlags = PolicyFlags &
+  AttachmentFlags & {
+    readonly agent?: string;
+    readonly output: 'text' | 'simple' | 'jsonl' | 'json';
+    readonly write?: true;
+    readonly yolo?: true;
+    readonly resume?: string;
+    readonly saveSession?: string;
+    readonly listCommands?: true;
+    readonly mode?: string;
+    /** The configuration file, and options of the session as KEY=VALUE. */
+    readonly config?: readonly string[];
+    readonly timeout?: number;
+    readonly interactive?: true;
+  };
+
+const EXIT = { ok: 0, failed: 1, usage: 2, timeout: 3, interrupted: 130 } as const;
+
+export async function run(words: readonly string[], flags: RunFlags): Promise<number> {
+  const isAtTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  if (flags.interactive && !isAtTerminal)
+    throw new CommandFailure(EXIT.usage, '-i needs a terminal', 'leave it out, and give the prompt as an argument or on stdin');
+  const prompt = flags.listCommands || flags.interactive ? words.join(' ') : await promptWords(words, process.stdin);
+  const proxy = startProxy(flags, isAtTerminal);
+  const { agents, defaultAgent } = await proxy.config;
+  // A session that is taken up again says itself whose it is.
+  const agent = agents.length === 1 ? (agents[0]?.name ?? '') : defaultAgent;
+  const screen = createScreen(flags.output);
+  screen.selected(agent, agents.find(({ name }) => name === agent)?.command);
+  const files = createFiles(process.cwd(), { canWrite: flags.write === true || flags.yolo === true, canReadAll: flags.yolo === true });
+  const commands = createSignal();
+  const client = createClient(proxy.output, proxy.input, {
+    ...(screen.line && { line: screen.line }),
+    notification(method, params) {
+      const { update } = (params ?? {}) as { update?: { sessionUpdate?: unknown } };
+      if (method !== 'session/update') return;
+      screen.output.update(update);
+      if (update?.sessionUpdate === 'available_commands_update') commands.given();
+    },
+    request(method, params, signal) {
+      if (method !== 'session/request_permission') return files.serve(method, params);
+      screen.output.end();
+      const { options = [] } = (params ?? {}) as { options?: readonly Offered[] };
+      const paint = createPaint(process.stderr.isTTY === true, process.env);
+      return isAtTerminal ? askPerson({ input: process.stdin, output: process.stderr }, paint, params, signal) : refusal(options);
+    },
+  });
+  const turns = createTurns(client, screen.output);
+  const stopSignals = onInterrupt(turns.cancel, proxy.kill);
+  try {
+    const work = converse(client, turns, {
+      agent,
+      prompt,
+      flags,
+      settings: proxy.settings,
+      commands: commands.wait,
+      capabilities: files.capabilities,
+    });
+    return await inTime(work, flags.timeout);
+  } catch (error) {
+    throw inOwnWords(error, agent);
+  } finally {
+    screen.output.end();
+    stopSignals();
+    client.close();
+    await files.stop();
+    await proxy.over;
+  }
+}
+
+type Talk = {
+  readonly agent: string;
+  readonly prompt: string;
+  readonly flags: RunFlags;
+  readonly settings: readonly string[];
+  readonly commands: Promise<void>;
+  readonly capabilities: unknown;
+};
+
+async function converse(client: Client, turns: Turns, { agent, prompt, flags, settings, commands, capabilities }: Talk): Promise<number> {
+  const { agentCapabilities = {} } = (await client.request('initialize', {
+    protocolVersion: 1,
+    clientCapabilities: capabilities,
+    clientInfo: { name: 'switchboard-run', title: 'switchboard run', version: VERSION },
+  })) as { agentCapabilities?: Readonly<Record<string, unknown>> };
+  const params = { cwd: process.cwd(), mcpServers: [] };
+  const opened =
+    flags.resume === undefined ? await openSession(client, params) : await takeUpSession(client, flags.resume, params, agentCapabilities);
+  if (flags.saveSession !== undefined) await save(flags.saveSession, opened.sessionId);
+  if (flags.mode !== undefined) await setMode(client, opened, flags.mode);
+  for (const setting of settings) await setOption(client, opened, setting);
+  if (flags.listCommands) {
+    await commands;
+    return EXIT.ok;
+  }
+  const blocks = await attachments(flags, agent, (agentCapabilities.promptCapabilities ?? {}) as Readonly<Record<string, unknown>>);
+  const code = prompt === '' ? EXIT.ok : await turns.prompt(opened, [{ type: 'text', text: prompt }, ...blocks]);
+  if (!flags.interactive) return code;
+  for await (const line of promptLines()) await turns.prompt(opened, [{ type: 'text', text: line }]);
+  return EXIT.ok;
+}
+
+/** The proxy in this process, as an editor would start it. */
+function startProxy(flags: RunFlags, isInteractive: boolean) {
+  const { config: given = [], ...rest } = flags;
+  const settings = given.filter((value) => value.includes('=') && !existsSync(value));
+  const [file] = given.filter((value) => !settings.includes(value));
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  let kill = () => {};
+  let over: Promise<unknown> = Promise.resolve();
+  const config = new Promise<Config>((resolve, reject) => {
+    const options = { ...rest, ...(file !== undefined && { config: file }), isInteractive, onlyFirst: flags.resume === undefined };
+    over = acp(
+      options,
+      { input, output },
+      {
+        started(running) {
+          kill = running.connection.kill;
+          resolve(running.config);
+        },
+      },
+    ).catch(reject);
+  });
+  return { input, output, config, settings, kill: () => kill(), over };
+}
+
+/** Where things are shown: a person's page, the assistant's words alone, or every frame and nothing else. */
+function createScreen(kind: RunFlags['output']) {
+  const write = (text: string) => void process.stdout.write(text);
+  const paint = createPaint(process.stdout.isTTY === true, process.env);
+  const isFrames = kind === 'jsonl' || kind === 'json';
+  const output = kind === 'text' ? createTextOutput(write, paint) : createSimpleOutput(isFrames ? () => {} : write, paint);
+  return {
+    output,
+    line: isFrames ? (_: string, line: string) => write(`${line}\n`) : undefined,
+    /** Arguments and environment are left out: they may hold secrets. */
+    selected(name: string, command: string | undefined): void {
+      if (isFrames) write(`${JSON.stringify({ jsonrpc: '2.0', method: 'client/selected_agent', params: { name, command } })}\n`);
+    },
+  };
+}
+
+type Turns = {
+  prompt(opened: Opened, blocks: readonly unknown[]): Promise<number>;
+  /** Whether there was a turn to cancel, and it had not been cancelled before. */
+  cancel(): boolean;
+};
+
+function createTurns(client: Client, output: TurnOutput): Turns {
+  let current: string | undefined;
+  return {
+    async prompt({ sessionId }, blocks) {
+      current = sessionId;
+      try {
+        const { stopReason } = (await client.request('session/prompt', { sessionId, prompt: blocks })) as { stopReason?: string };
+        output.end();
+        if (stopReason === 'cancelled') return EXIT.interrupted;
+        if (stopReason !== 'end_turn') output.tagged('stopped', stopReason ?? 'for no reason given');
+        return EXIT.ok;
+      } finally {
+        current = undefined;
+      }
+    },
+    cancel() {
+      if (current === undefined) return false;
+      client.notify('session/cancel', { sessionId: current });
+      current = undefined;
+      return true;
+    },
+  };
+}
+
+/** The first Ctrl-C cancels the turn, the second ends everything at once; without a turn the first does. */
+function onInterrupt(cancel: () => boolean, kill: () => void): () => void {
+  const interrupted = () => {
+    if (cancel()) return;
+    kill();
+    process.exit(EXIT.interrupted);
+  };
+  process.on('SIGINT', interrupted);
+  return () => process.off('SIGINT', interrupted);
+}
+
+async function inTime(work: Promise<number>, seconds: number | undefined): Promise<number> {
+  if (seconds === undefined) return work;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new CommandFailure(EXIT.timeout, `not done within ${seconds} s`, 'raise --timeout')), seconds * 1000);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function createSignal(): { readonly wait: Promise<void>; readonly given: () => void } {
+  let given = () => {};
+  const wait = new Promise<void>((resolve) => {
+    given = resolve;
+  });
+  return { wait, given: () => given() };
+}
+
+async function save(file: string, sessionId: string): Promise<void> {
+  try {
+    await writeFile(file, `${sessionId}\n`);
+  } catch (error) {
+    throw new CommandFailure(EXIT.failed, `the session id cannot be written to ${file} (${errorCode(error)})`, 'check --save-session');
+  }
+}

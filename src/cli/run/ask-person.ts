@@ -1,0 +1,77 @@
+// A permission question on a terminal: what it is about, shown as far as the agent tells, and a key for each option.
+import readline from 'node:readline';
+import { diffLines } from './diff-lines.ts';
+import type { Paint } from './paint.ts';
+import { keyed, type Offered } from './permission-keys.ts';
+import { diffLine } from './text-output.ts';
+
+export type Terminal = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
+
+type Question = {
+  readonly toolCall?: {
+    readonly title?: unknown;
+    readonly rawInput?: unknown;
+    readonly content?: readonly {
+      readonly type?: unknown;
+      readonly path?: unknown;
+      readonly oldText?: unknown;
+      readonly newText?: unknown;
+    }[];
+  };
+  readonly options?: readonly Offered[];
+};
+
+/** Resolves to the result of `session/request_permission`; `cancelled` when the question is taken back, or answered with Ctrl-C or Escape. */
+export async function askPerson(terminal: Terminal, paint: Paint, params: unknown, signal: AbortSignal): Promise<unknown> {
+  const { toolCall = {}, options = [] } = (params ?? {}) as Question;
+  const choices = keyed(options);
+  const say = (line: string) => terminal.output.write(`${line}\n`);
+  say(`${paint.yellow('[permission]')} ${paint.foreign(String(toolCall.title ?? 'The agent asks for permission'))}`);
+  for (const line of details(toolCall, paint)) say(line);
+  for (const { key, name } of choices) say(`  ${paint.bold(key)}  ${paint.foreign(name)}`);
+  const chosen = await pressed(
+    terminal,
+    choices.map(({ key }) => key),
+    signal,
+  );
+  const option = choices.find(({ key }) => key === chosen);
+  return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } };
+}
+
+function details(toolCall: NonNullable<Question['toolCall']>, paint: Paint): readonly string[] {
+  const { command } = (toolCall.rawInput ?? {}) as { command?: unknown };
+  const line = Array.isArray(command) ? command.map(String).join(' ') : typeof command === 'string' ? command : undefined;
+  const diffs = (Array.isArray(toolCall.content) ? toolCall.content : []).filter((entry) => entry?.type === 'diff');
+  return [
+    ...(line === undefined ? [] : line.split('\n').map((part) => `  $ ${paint.foreign(part)}`)),
+    ...diffs.flatMap(({ path, oldText, newText }) => [
+      `  ${paint.foreign(String(path))}`,
+      ...diffLines(String(oldText ?? ''), String(newText ?? '')).map((one) => `  ${diffLine(one, paint)}`),
+    ]),
+  ];
+}
+
+/** The first of these keys that is pressed; undefined for Ctrl-C, Escape and the signal. */
+function pressed({ input }: Terminal, keys: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+  readline.emitKeypressEvents(input);
+  const wasRaw = input.isRaw;
+  input.setRawMode(true);
+  input.resume();
+  return new Promise((resolve) => {
+    const over = (key: string | undefined) => {
+      input.off('keypress', onKey);
+      signal.removeEventListener('abort', onAbort);
+      input.setRawMode(wasRaw);
+      input.pause();
+      resolve(key);
+    };
+    const onAbort = () => over(undefined);
+    const onKey = (character: string | undefined, key: { readonly name?: string; readonly ctrl?: boolean }) => {
+      if ((key.ctrl && key.name === 'c') || key.name === 'escape') over(undefined);
+      else if (character !== undefined && keys.includes(character.toLowerCase())) over(character.toLowerCase());
+    };
+    input.on('keypress', onKey);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+  });
+}

@@ -1,0 +1,32 @@
+// What went wrong, in words with the way on, and the exit code that says what kind it is.
+import { ClientError } from '../../client/client.ts';
+import { CommandFailure } from '../command-failure.ts';
+
+const FAILED = 1;
+const UNAVAILABLE = 7;
+const AUTH_REQUIRED = -32000;
+
+type Data = { readonly authMethods?: unknown; readonly reason?: unknown; readonly stderr?: unknown };
+
+/** Anything but an answer of the other side stays what it is. */
+export function inOwnWords(error: unknown, agent: string): unknown {
+  if (!(error instanceof ClientError)) return error;
+  const { authMethods, reason, stderr } = (error.data ?? {}) as Data;
+  if (error.code === AUTH_REQUIRED)
+    return new CommandFailure(UNAVAILABLE, `agent "${agent}" wants you to log in: ${error.message}`, loginHint(agent, authMethods));
+  const isAbsent = /could not be started|did not answer initialize|is not available|is left alone/.test(error.message);
+  const isDead = isAbsent || reason === 'agent_exited';
+  const words = [error.message, ...(Array.isArray(stderr) ? stderr.map((line) => `  ${line}`) : [])].join('\n');
+  return new CommandFailure(
+    isAbsent ? UNAVAILABLE : FAILED,
+    words,
+    isDead ? `see: switchboard agents test ${agent}` : 'with -o jsonl you see every frame',
+  );
+}
+
+function loginHint(agent: string, methods: unknown): string {
+  const names = Array.isArray(methods) ? methods.map((method) => String(method).replace(`${agent}/`, '')) : [];
+  return names.length === 0
+    ? `see how: switchboard agents test ${agent}`
+    : `its methods are: ${names.join(', ')}; see: switchboard agents test ${agent}`;
+}

@@ -1,0 +1,35 @@
+// The files a terminal client lends its agent: those of the working directory, and as much more as the user said.
+import { ClientError } from '../../client/client.ts';
+import { ProxyError } from '../../errors.ts';
+import { rootsOf } from '../../workspace/roots.ts';
+import { createWorkspace } from '../../workspace/workspace.ts';
+
+export type Files = {
+  /** What is said in `initialize`. */
+  readonly capabilities: unknown;
+  serve(method: string, params: unknown): Promise<unknown>;
+  stop(): Promise<void>;
+};
+
+/** Writes stay in the working directory, whatever was said. */
+export function createFiles(cwd: string, { canWrite, canReadAll }: { readonly canWrite: boolean; readonly canReadAll: boolean }): Files {
+  const workspace = createWorkspace({ mark: 'run', onChild: () => {} });
+  const owner = {};
+  const inside = rootsOf([cwd]);
+  const readable = canReadAll ? rootsOf([cwd, '/']) : inside;
+  return {
+    capabilities: { fs: { readTextFile: true, writeTextFile: canWrite }, terminal: false, session: { notices: {} } },
+    async serve(method, params) {
+      const isRead = method === 'fs/read_text_file';
+      if (!isRead && method !== 'fs/write_text_file') throw new ClientError(-32601, `Method not found: ${method}`);
+      if (!isRead && !canWrite) throw new ClientError(-32601, 'Files may only be read: switchboard run was started without --write');
+      try {
+        return await workspace.serve(method, params, { owner, roots: isRead ? readable : inside, graceMs: 0 });
+      } catch (error) {
+        if (error instanceof ProxyError) throw new ClientError(error.rpc, error.message, error.data);
+        throw error;
+      }
+    },
+    stop: () => workspace.stop(),
+  };
+}

@@ -1,0 +1,30 @@
+// Colours and columns of a terminal, or none of them.
+
+export type Paint = {
+  readonly dim: (text: string) => string;
+  readonly bold: (text: string) => string;
+  readonly red: (text: string) => string;
+  readonly green: (text: string) => string;
+  readonly cyan: (text: string) => string;
+  readonly yellow: (text: string) => string;
+  /** What an agent says, fit for this output: on a terminal it may not move the cursor, change colours or hide what it does. */
+  readonly foreign: (text: string) => string;
+};
+
+const painted = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`;
+const asIs = (text: string) => text;
+
+/** `NO_COLOR` and `TERM=dumb` are respected; so is an output that is no terminal. */
+export function createPaint(isTerminal: boolean, env: NodeJS.ProcessEnv): Paint {
+  const foreign = isTerminal ? withoutControls : asIs;
+  const hasColours = isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
+  if (!hasColours) return { dim: asIs, bold: asIs, red: asIs, green: asIs, cyan: asIs, yellow: asIs, foreign };
+  return { dim: painted(2), bold: painted(1), red: painted(31), green: painted(32), cyan: painted(36), yellow: painted(33), foreign };
+}
+
+/** All but line feeds and tabs: escape sequences, carriage returns that overwrite, marks that reverse the direction of writing. */
+export function withoutControls(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, (character) =>
+    character === '\n' || character === '\t' || character === '\u200d' ? character : '\ufffd',
+  );
+}

@@ -1,0 +1,149 @@
+// What a turn looks like to a person: the assistant's words as they stream, and everything else as lines with a tag before them.
+import { type DiffLine, diffLines } from './diff-lines.ts';
+import type { Paint } from './paint.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export type TurnOutput = {
+  /** A `session/update`: its `update`. */
+  update(update: unknown): void;
+  /** A line of our own. */
+  tagged(tag: string, text: string): void;
+  /** The turn is over: what follows begins on a line of its own. */
+  end(): void;
+};
+
+const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {});
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const MARKS: Readonly<Record<string, string>> = { completed: 'x', in_progress: '~', pending: ' ' };
+
+export function createTextOutput(write: (text: string) => void, paint: Paint): TurnOutput {
+  /** What the last line so far is part of; undefined at the beginning of a line. */
+  let open: 'message' | 'thought' | undefined;
+  const tools = new Map<string, { title: string; status: string; diffs: Set<string> }>();
+
+  function newLine(): void {
+    if (open !== undefined) write('\n');
+    open = undefined;
+  }
+  function tagged(tag: string, words: string): void {
+    newLine();
+    write(`${paint.cyan(`[${tag}]`)}${words === '' ? '' : ` ${words}`}\n`);
+  }
+  function stream(kind: 'message' | 'thought', words: string): void {
+    if (words === '') return;
+    if (open !== kind) newLine();
+    const shown = paint.foreign(words);
+    if (kind === 'message') write(shown);
+    else write(open === kind ? paint.dim(shown) : `${paint.cyan('[thought]')} ${paint.dim(shown)}`);
+    open = shown.endsWith('\n') ? undefined : kind;
+  }
+  function tool(update: Fields): void {
+    const id = text(update.toolCallId);
+    const known = tools.get(id) ?? { title: id, status: '', diffs: new Set() };
+    tools.set(id, known);
+    const title = text(update.title) || known.title;
+    const status = text(update.status) || known.status || 'pending';
+    if (title !== known.title || status !== known.status)
+      tagged('tool', `${paint.foreign(title)} ${paint.dim(`(${[text(update.kind), status].filter((part) => part !== '').join(', ')})`)}`);
+    known.title = title;
+    known.status = status;
+    for (const entry of list(update.content)) {
+      const { type, path, oldText, newText } = fields(entry);
+      const key = JSON.stringify([path, oldText, newText]);
+      if (type !== 'diff' || known.diffs.has(key)) continue;
+      known.diffs.add(key);
+      tagged('diff', paint.foreign(text(path)));
+      for (const line of diffLines(text(oldText), text(newText))) write(`${diffLine(line, paint)}\n`);
+    }
+  }
+  function plan(entries: readonly unknown[]): void {
+    tagged('plan', '');
+    for (const entry of entries) {
+      const { content, status } = fields(entry);
+      write(`  [${MARKS[text(status)] ?? ' '}] ${paint.foreign(text(content))}\n`);
+    }
+  }
+
+  return {
+    tagged,
+    end: newLine,
+    update(update) {
+      const given = fields(update);
+      switch (given.sessionUpdate) {
+        case 'agent_message_chunk':
+          return stream('message', said(given.content));
+        case 'agent_thought_chunk':
+          return stream('thought', said(given.content));
+        case 'tool_call':
+        case 'tool_call_update':
+          return tool(given);
+        case 'plan':
+          return plan(list(given.entries));
+        case 'plan_update':
+          return plan(list(fields(given.plan).entries));
+        case 'available_commands_update':
+          return tagged(
+            'commands',
+            list(given.availableCommands)
+              .map((command) => `/${paint.foreign(text(fields(command).name))}`)
+              .join(' '),
+          );
+        case 'current_mode_update':
+          return tagged('mode', paint.foreign(text(given.currentModeId) || text(given.modeId)));
+        case 'usage_update':
+          return tagged('usage', usage(given));
+        case 'notice':
+          return tagged('notice', paint.foreign([text(given.title), text(given.description)].filter((part) => part !== '').join('. ')));
+        case 'session_info_update':
+          return text(given.title) === '' ? undefined : tagged('title', paint.foreign(text(given.title)));
+        default:
+          return undefined;
+      }
+    },
+  };
+}
+
+/** The assistant's words and nothing else. */
+export function createSimpleOutput(write: (text: string) => void, paint: Paint): TurnOutput {
+  let isOpen = false;
+  return {
+    update(update) {
+      const { sessionUpdate, content } = fields(update);
+      const words = sessionUpdate === 'agent_message_chunk' ? said(content) : '';
+      if (words === '') return;
+      write(paint.foreign(words));
+      isOpen = !words.endsWith('\n');
+    },
+    tagged: () => {},
+    end() {
+      if (isOpen) write('\n');
+      isOpen = false;
+    },
+  };
+}
+
+/** A content block in words; what has none is named. */
+function said(content: unknown): string {
+  const { type, text: words, uri, name, resource, mimeType } = fields(content);
+  if (type === 'text') return text(words);
+  if (type === 'resource_link') return `[${text(name) || 'link'}](${text(uri)})`;
+  if (type === 'resource') return text(fields(resource).text) || `[${text(fields(resource).uri)}]`;
+  return type === 'image' || type === 'audio' ? `[${type} ${text(mimeType)}]` : '';
+}
+
+export function diffLine({ kind, text: line }: DiffLine, paint: Paint): string {
+  const shown = paint.foreign(line);
+  if (kind === 'hunk') return paint.cyan(shown);
+  if (kind === 'added') return paint.green(`+${shown}`);
+  if (kind === 'removed') return paint.red(`-${shown}`);
+  return ` ${shown}`;
+}
+
+function usage({ used, size, cost }: Fields): string {
+  const { amount, currency } = fields(cost);
+  const tokens = typeof size === 'number' && size > 0 ? `${used} of ${size} tokens` : `${used} tokens`;
+  return typeof amount === 'number' ? `${tokens}, ${amount} ${text(currency)}` : tokens;
+}

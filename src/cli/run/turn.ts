@@ -1,0 +1,88 @@
+// One session in a terminal: opened or taken up again, prompted, cancelled. It knows the protocol and the outputs, and not where they come from.
+import { type Client, ClientError } from '../../client/client.ts';
+import { CommandFailure } from '../command-failure.ts';
+
+export type Opened = { readonly sessionId: string; readonly modes: readonly string[]; readonly options: readonly ConfigOption[] };
+export type ConfigOption = {
+  readonly id: string;
+  readonly category: string | undefined;
+  readonly type: string | undefined;
+  readonly values: readonly string[];
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const texts = (values: readonly unknown[], key: string): string[] =>
+  values.flatMap((value) => (typeof fields(value)[key] === 'string' ? [fields(value)[key] as string] : []));
+
+export async function openSession(client: Client, params: Fields): Promise<Opened> {
+  const result = fields(await client.request('session/new', params));
+  return opened(String(result.sessionId), result);
+}
+
+/** By resume where the agent can, since nobody reads the replay; else by load. */
+export async function takeUpSession(client: Client, sessionId: string, params: Fields, capabilities: Fields): Promise<Opened> {
+  const canResume = fields(capabilities.sessionCapabilities).resume;
+  const method = canResume !== undefined && canResume !== null && canResume !== false ? 'session/resume' : 'session/load';
+  try {
+    return opened(sessionId, fields(await client.request(method, { ...params, sessionId })));
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.code !== -32002) throw error;
+    throw new CommandFailure(4, `there is no session "${sessionId}"`, 'see: switchboard sessions list');
+  }
+}
+
+function opened(sessionId: string, result: Fields): Opened {
+  return {
+    sessionId,
+    modes: texts(list(fields(result.modes).availableModes), 'id'),
+    options: list(result.configOptions).map((option) => {
+      const { id, category, type, options } = fields(option);
+      const values = list(options).flatMap((entry) => [entry, ...list(fields(entry).options)]);
+      return {
+        id: String(id),
+        category: typeof category === 'string' ? category : undefined,
+        type: typeof type === 'string' ? type : undefined,
+        values: texts(values, 'value'),
+      };
+    }),
+  };
+}
+
+/** `--mode`: by the option for modes where there is one, else the older way. */
+export async function setMode(client: Client, { sessionId, modes, options }: Opened, mode: string): Promise<void> {
+  const option = options.find(({ category }) => category === 'mode');
+  const known = option?.values ?? modes;
+  if (!known.includes(mode))
+    throw new CommandFailure(
+      2,
+      `there is no mode "${mode}"`,
+      known.length > 0 ? `modes are: ${known.join(', ')}` : 'the agent has no modes',
+    );
+  if (option) await client.request('session/set_config_option', { sessionId, configId: option.id, value: mode });
+  else await client.request('session/set_mode', { sessionId, modeId: mode });
+}
+
+/** `--option key=value`. */
+export async function setOption(client: Client, { sessionId, options }: Opened, setting: string): Promise<void> {
+  const at = setting.indexOf('=');
+  const [id, value] = at === -1 ? [setting, ''] : [setting.slice(0, at), setting.slice(at + 1)];
+  const option = options.find((one) => one.id === id);
+  if (at === -1) throw new CommandFailure(2, `"${setting}" sets nothing`, 'write it as KEY=VALUE');
+  if (!option)
+    throw new CommandFailure(
+      2,
+      `there is no option "${id}"`,
+      options.length > 0 ? `options are: ${options.map((one) => one.id).join(', ')}` : 'the agent has none',
+    );
+  const isBoolean = option.type === 'boolean';
+  const isKnown = isBoolean ? value === 'true' || value === 'false' : option.values.includes(value);
+  if (!isKnown)
+    throw new CommandFailure(
+      2,
+      `"${value}" is no value of ${id}`,
+      `values are: ${(isBoolean ? ['true', 'false'] : option.values).join(', ')}`,
+    );
+  await client.request('session/set_config_option', { sessionId, configId: id, value: isBoolean ? value === 'true' : value });
+}

@@ -1,0 +1,178 @@
+// `switchboard sessions`: what was opened with which agent, and what was said.
+import path from 'node:path';
+import { createSessionLog } from '../store/session-log.ts';
+import { readStats, type SessionStats } from '../store/session-stats.ts';
+import { readTranscript, removeTranscript, transcriptsDir } from '../store/transcript-files.ts';
+import type { TranscriptRecord } from '../store/transcript-record.ts';
+import { CommandFailure } from './command-failure.ts';
+import { notice, noticeOnce } from './notice.ts';
+import { printJson, printTable } from './output.ts';
+import { toHtml, toMarkdown, toText, wordsOf } from './render-transcript.ts';
+import { surroundings } from './resolve-config.ts';
+
+export type ListFlags = {
+  readonly agent?: string;
+  readonly cwd?: string;
+  readonly since?: string;
+  readonly limit?: string;
+  readonly json?: boolean;
+};
+export type ExportFlags = { readonly format?: 'md' | 'json' | 'html' };
+
+type Listed = {
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly cwd?: string | undefined;
+  readonly opened: string;
+  readonly lastActivity: string;
+  readonly turns: number;
+  readonly title?: string | undefined;
+  readonly stopReason?: string | undefined;
+  readonly usage?: unknown;
+};
+
+export async function listSessions(flags: ListFlags): Promise<number> {
+  const sessions = wanted(allSessions(), flags);
+  if (flags.json) printJson({ sessions });
+  else
+    printTable(
+      ['SESSION', 'AGENT', 'LAST ACTIVITY', 'TURNS', 'ENDED', 'TITLE', 'DIRECTORY'],
+      sessions.map(({ sessionId, agent, lastActivity, turns, stopReason, title, cwd }) =>
+        [
+          sessionId,
+          agent,
+          lastActivity.slice(0, 16).replace('T', ' '),
+          String(turns),
+          stopReason ?? '',
+          (title ?? '').slice(0, 60),
+          cwd ?? '',
+        ].map(printable),
+      ),
+    );
+  return 0;
+}
+
+export async function showSession(id: string, flags: { readonly json?: boolean }): Promise<number> {
+  const { session, transcript } = find(id);
+  if (flags.json) printJson({ session, transcript });
+  else process.stdout.write(printable(toText(session, transcript)));
+  return 0;
+}
+
+export async function exportSession(id: string, { format = 'md' }: ExportFlags): Promise<number> {
+  const { session, transcript } = find(id);
+  if (format === 'json') process.stdout.write(`${JSON.stringify({ session, transcript }, null, 2)}\n`);
+  else process.stdout.write(format === 'html' ? toHtml(session, transcript) : toMarkdown(session, transcript));
+  return 0;
+}
+
+/** Our own records of it. What the agent keeps itself is the agent's. */
+export async function deleteSession(id: string): Promise<number> {
+  const { stateDir } = surroundings({});
+  const log = createSessionLog(stateDir, onProblem(stateDir));
+  const record = log.records().get(id);
+  const wasThere = removeTranscript(transcriptsDir(stateDir), id);
+  if (!record && !wasThere) throw unknown(id);
+  if (record) log.append({ ...record, at: new Date().toISOString(), isGone: true });
+  process.stdout.write(`deleted: ${printable(id)}\n`);
+  if (record) notice(`what agent "${record.agent}" itself keeps of the session is still there`);
+  return 0;
+}
+
+/** Sessions in whose transcript every word occurs. */
+export async function searchSessions(words: readonly string[], flags: ListFlags): Promise<number> {
+  const dir = transcriptsDir(surroundings({}).stateDir);
+  const needles = words.map((word) => word.toLowerCase());
+  const found = wanted(allSessions(), { ...flags, limit: flags.limit ?? '1000000' }).flatMap((session) => {
+    const text = (readTranscript(dir, session.sessionId) ?? []).map(wordsOf).filter((part) => part !== '');
+    const whole = text.join('\n').toLowerCase();
+    if (!needles.every((needle) => whole.includes(needle))) return [];
+    const line = text.flatMap((part) => part.split('\n')).find((part) => needles.some((needle) => part.toLowerCase().includes(needle)));
+    return [{ ...session, line: (line ?? '').slice(0, 200) }];
+  });
+  if (flags.json) printJson({ sessions: found });
+  else
+    printTable(
+      ['SESSION', 'AGENT', 'FOUND'],
+      found.map(({ sessionId, agent, line }) => [sessionId, agent, line].map(printable)),
+    );
+  return 0;
+}
+
+function allSessions(): Listed[] {
+  const { stateDir } = surroundings({});
+  const stats = readStats(transcriptsDir(stateDir));
+  const records = createSessionLog(stateDir, onProblem(stateDir)).records();
+  return [...records.values()].map(({ sessionId, agent, cwd, at }) => listed({ sessionId, agent, cwd, at }, stats.get(sessionId)));
+}
+
+function listed(
+  { sessionId, agent, cwd, at }: { sessionId: string; agent: string; cwd?: string | undefined; at: string },
+  stats: SessionStats | undefined,
+): Listed {
+  const lastActivity = stats ? new Date(stats.t).toISOString() : at;
+  return {
+    sessionId,
+    agent,
+    cwd,
+    opened: at,
+    lastActivity,
+    turns: stats?.turns ?? 0,
+    title: stats?.title,
+    stopReason: stats?.stopReason,
+    usage: stats?.usage,
+  };
+}
+
+/** The newest first. */
+function wanted(all: readonly Listed[], { agent, cwd, since, limit = '50' }: ListFlags): Listed[] {
+  const from = since === undefined ? 0 : moment(since);
+  const below = cwd === undefined ? undefined : path.resolve(cwd);
+  const count = Number(limit);
+  if (!Number.isInteger(count) || count < 1) throw new CommandFailure(2, `--limit wants a whole number from 1, not "${limit}"`);
+  return all
+    .filter((one) => agent === undefined || one.agent === agent)
+    .filter((one) => below === undefined || one.cwd === below || one.cwd?.startsWith(below + path.sep) === true)
+    .filter((one) => Date.parse(one.lastActivity) >= from)
+    .sort((a, b) => Date.parse(b.lastActivity) - Date.parse(a.lastActivity))
+    .slice(0, count);
+}
+
+const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** `3d`, `12h`, or a date. */
+function moment(text: string): number {
+  const [, amount, unit] = /^(\d+)([mhdw])$/.exec(text) ?? [];
+  if (amount !== undefined) return Date.now() - Number(amount) * UNITS[unit as keyof typeof UNITS];
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new CommandFailure(2, `--since "${text}" is no time`, 'write 30m, 12h, 3d, 2w or a date such as 2026-11-01');
+  return at;
+}
+
+/** By its id, or by the beginning of it if that is enough. */
+function find(id: string): { readonly session: Listed; readonly transcript: readonly TranscriptRecord[] } {
+  const { stateDir } = surroundings({});
+  const all = allSessions();
+  const exact = all.find(({ sessionId }) => sessionId === id);
+  const beginning = exact ? [exact] : all.filter(({ sessionId }) => sessionId.startsWith(id));
+  const [session] = beginning;
+  if (!session) throw unknown(id);
+  if (beginning.length > 1) {
+    const ids = beginning.slice(0, 5).map(({ sessionId }) => sessionId);
+    throw new CommandFailure(4, `"${id}" is the beginning of ${beginning.length} sessions`, `among them: ${ids.join(', ')}`);
+  }
+  const transcript = readTranscript(transcriptsDir(stateDir), session.sessionId);
+  if (!transcript) notice('there is no transcript of it: store.transcripts was off, or it is too old');
+  return { session, transcript: transcript ?? [] };
+}
+
+function unknown(id: string): CommandFailure {
+  return new CommandFailure(4, `there is no session "${id}"`, 'switchboard sessions list shows those there are');
+}
+
+const onProblem = (stateDir: string) =>
+  noticeOnce((error) => `the state directory ${stateDir} cannot be read: ${(error as Error).message}`);
+
+/** What an agent wrote must not drive the terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '?');

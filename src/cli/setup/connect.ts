@@ -1,0 +1,101 @@
+// `switchboard connect` and `disconnect`: ourselves into and out of an editor's list of agents.
+import path from 'node:path';
+import { ConfigError } from '../../config/problems.ts';
+import { didYouMean } from '../../policy/nearest.ts';
+import { NotAnObject } from '../../setup/edit-jsonc.ts';
+import { connected, disconnected, type EditorFile, openEditorFile } from '../../setup/editor-file.ts';
+import { EDITORS, type Editor, placesHere } from '../../setup/editors.ts';
+import { SNIPPETS } from '../../setup/snippets.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { notice } from '../notice.ts';
+import { printData } from '../policy/output.ts';
+import { ourCommand, passingPlace } from './our-command.ts';
+import { type Change, type ChangeFlags, makeChange, printChange, say } from './show-change.ts';
+
+export type ConnectFlags = ChangeFlags & {
+  readonly name?: string;
+  readonly file?: string;
+  readonly config?: string;
+  readonly agent?: string;
+  readonly print?: string;
+};
+
+export async function connectCommand(id: string | undefined, flags: ConnectFlags): Promise<number> {
+  if (flags.print !== undefined) return printSnippet(flags.print, flags);
+  const editor = editorCalled(id);
+  const change = await connectTo(editor, flags);
+  const warnings = [passingPlace()].filter((text) => text !== undefined);
+  if (flags.json) {
+    printData({ editor: editor.id, ...change }, warnings);
+    return 0;
+  }
+  printChange(change);
+  for (const text of warnings) notice(text);
+  if (!flags.dryRun) say(`Next: ${editor.next}.`);
+  return 0;
+}
+
+/** Puts us into the editor's file. An entry that is us already is brought up to date, whatever it is called. */
+export async function connectTo(editor: Editor, flags: ConnectFlags): Promise<Change & { readonly name: string }> {
+  const file = await openEditor(editor, flags);
+  const name = flags.name ?? file.agents.find(({ isUs }) => isUs)?.name ?? editor.ourName;
+  const taken = file.agents.find((agent) => agent.name === name && !agent.isUs);
+  if (taken)
+    throw new CommandFailure(2, `${file.file} has an agent "${name}" that is not the switchboard`, 'give another name: --name NAME');
+  return { name, ...(await change(file, () => connected(file, name, ourCommand(flags)), flags)) };
+}
+
+export async function disconnectCommand(id: string | undefined, flags: ConnectFlags): Promise<number> {
+  const editor = editorCalled(id);
+  const file = await openEditor(editor, flags);
+  const ours = file.agents.filter(({ name, isUs }) => isUs && (flags.name === undefined || name === flags.name)).map(({ name }) => name);
+  const done = await change(file, () => disconnected(file, ours), flags);
+  if (flags.json) {
+    printData({ editor: editor.id, names: ours, ...done });
+    return 0;
+  }
+  if (ours.length === 0) say(`${editor.title} is not connected: ${file.file} has no entry of ours`);
+  else printChange(done);
+  return 0;
+}
+
+async function change(file: EditorFile, edit: () => string, flags: ChangeFlags): Promise<Change> {
+  try {
+    return await makeChange(file, edit(), flags);
+  } catch (error) {
+    if (!(error instanceof NotAnObject)) throw error;
+    throw new CommandFailure(6, `${file.file}: ${error.message}, so nothing can be put into it`, 'mend it by hand; nothing was written');
+  }
+}
+
+export function editorCalled(id: string | undefined): Editor {
+  const ids = EDITORS.map((editor) => editor.id);
+  const found = EDITORS.find((editor) => editor.id === id);
+  if (found) return found;
+  const all = `editors are: ${ids.join(', ')}. For others: switchboard connect --print ${Object.keys(SNIPPETS).join('|')}`;
+  if (id === undefined) throw new CommandFailure(2, 'which editor?', all);
+  throw new CommandFailure(2, `there is no editor "${id}"`, didYouMean(id, ids) ?? all);
+}
+
+/** The editor's file, or the one named; refused with the place when it cannot be parsed. */
+export async function openEditor(editor: Editor, { file }: { readonly file?: string }): Promise<EditorFile> {
+  try {
+    return await openEditorFile(editor, file === undefined ? editor.file(placesHere()) : path.resolve(file));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new CommandFailure(
+      6,
+      `the file of ${editor.title} cannot be parsed, so it is left alone`,
+      error.message.replaceAll('\n', '\n  '),
+    );
+  }
+}
+
+function printSnippet(kind: string, flags: ConnectFlags): number {
+  const start = ourCommand(flags);
+  const snippet = SNIPPETS[kind];
+  if (!snippet) throw new CommandFailure(2, `there is no snippet "${kind}"`, `there are: ${Object.keys(SNIPPETS).join(', ')}`);
+  if (flags.json) printData({ kind, snippet: snippet(start) });
+  else process.stdout.write(snippet(start));
+  return 0;
+}

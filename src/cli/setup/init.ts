@@ -1,0 +1,136 @@
+// `switchboard init`: from nothing to a configuration and an editor that uses it. What is chosen comes from the wizard or, with --yes, from what is found.
+import { NotAnObject, withProperty } from '../../setup/edit-jsonc.ts';
+import { EDITORS, type Editor, placesHere } from '../../setup/editors.ts';
+import { editorsInUse, installedAgents } from '../../setup/survey.ts';
+import { type TakenOver, takeOver } from '../../setup/take-over.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { notice } from '../notice.ts';
+import { printData } from '../policy/output.ts';
+import { PRESETS } from '../policy/read-policy.ts';
+import type { ConfigFlags } from '../resolve-config.ts';
+import { connectTo } from './connect.ts';
+import { fromCatalogue, here, theCatalogue } from './edit-agents.ts';
+import { editorsHere, warningsOf, withTaken } from './import-agents.ts';
+import { type Change, type ChangeFlags, makeChange, printChange, say } from './show-change.ts';
+import { freshConfig, openUserConfig, refuseWorse, type UserConfig } from './user-config.ts';
+
+export type InitFlags = ConfigFlags &
+  ChangeFlags & { readonly yes?: boolean; readonly policy?: string; readonly import?: boolean; readonly connect?: boolean };
+
+/** What the user wants, from what there is. */
+export type Choices = {
+  readonly agents: readonly string[];
+  readonly imports: TakenOver;
+  readonly policy: string | undefined;
+  readonly editors: readonly Editor[];
+};
+
+export type Survey = {
+  readonly config: UserConfig;
+  /** Ids of the catalogue, the installed ones among them, without those that are configured already. */
+  readonly offered: readonly { readonly id: string; readonly name: string; readonly isInstalled: boolean }[];
+  readonly hasPolicy: boolean;
+  readonly editors: readonly Editor[];
+  /** What the editors' lists would bring, given the agents chosen so far. */
+  imports(chosen: readonly string[]): TakenOver;
+  readonly warnings: readonly string[];
+};
+
+export async function initCommand(flags: InitFlags): Promise<number> {
+  if (flags.policy !== undefined && flags.policy !== 'none' && !PRESETS.includes(flags.policy))
+    throw new CommandFailure(2, `there is no preset "${flags.policy}"`, `presets are: ${PRESETS.join(', ')}, none`);
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  if (!flags.yes && (!isTerminal || flags.json))
+    throw new CommandFailure(2, 'init asks questions, and this is not a terminal', 'to take what is found: switchboard init --yes');
+  const survey = await lookAround(flags);
+  const choices = flags.yes ? defaults(survey, flags) : await (await import('./wizard.ts')).ask(survey, flags);
+  if (choices === undefined) return 130;
+  const edited = configure(survey, choices);
+  const change = await makeChange(survey.config, edited.text, flags);
+  const { connections, problems } = await connectAll(choices.editors, flags);
+  const warnings = [...survey.warnings, ...edited.warnings, ...problems];
+  if (flags.json) {
+    const imported = choices.imports.taken.map(({ name, source }) => ({ name, source }));
+    printData(
+      { ...change, agents: edited.added, imported, skipped: choices.imports.left, policy: choices.policy ?? null, editors: connections },
+      warnings,
+    );
+    return 0;
+  }
+  for (const one of [change, ...connections]) printChange(one);
+  for (const text of warnings) notice(text);
+  if (!flags.dryRun) say('Next: switchboard doctor');
+  return 0;
+}
+
+async function lookAround(flags: InitFlags): Promise<Survey> {
+  const config = await openUserConfig(flags);
+  const catalogue = theCatalogue();
+  const around = here();
+  const installed = new Set(installedAgents(catalogue, around).map(({ id }) => id));
+  const { files, warnings } = flags.import === false ? { files: [], warnings: [] } : await editorsHere();
+  return {
+    config,
+    offered: catalogue.filter(({ id }) => !(id in config.agents)).map(({ id, name }) => ({ id, name, isInstalled: installed.has(id) })),
+    hasPolicy: config.hasPolicy,
+    editors: flags.connect === false ? [] : editorsInUse(placesHere()),
+    imports: (chosen) =>
+      takeOver(files, { ...config.agents, ...Object.fromEntries(chosen.map((id) => [id, entryOf(id).entry])) }, catalogue, around),
+    warnings,
+  };
+}
+
+function entryOf(id: string) {
+  const agent = theCatalogue().find((one) => one.id === id);
+  if (!agent) throw new Error(`no agent ${id}`);
+  return fromCatalogue(agent, []);
+}
+
+function defaults(survey: Survey, flags: InitFlags): Choices {
+  const agents = survey.offered.filter(({ isInstalled }) => isInstalled).map(({ id }) => id);
+  const policy = flags.policy ?? 'standard';
+  return {
+    agents,
+    imports: survey.imports(agents),
+    policy: policy === 'none' || survey.hasPolicy ? undefined : policy,
+    editors: survey.editors,
+  };
+}
+
+/** The configuration with what was chosen; what it has already stays. */
+function configure({ config }: Survey, { agents, imports, policy }: Choices) {
+  const entries = agents.map((id) => ({ id, ...entryOf(id) }));
+  if (entries.length + imports.taken.length + Object.keys(config.agents).length === 0)
+    throw new CommandFailure(
+      4,
+      'no agent was found on this machine, and none was chosen',
+      `add one: switchboard agents add ID --install, where ID is one of ${theCatalogue()
+        .map(({ id }) => id)
+        .join(', ')}`,
+    );
+  const base = config.isNew ? freshConfig(policy) : config.base;
+  const withAgents = entries.reduce((text, { id, entry }) => withProperty(text, ['agent_servers', id], entry), base);
+  const withImports = withTaken(withAgents, imports.taken);
+  const text = policy === undefined || config.isNew ? withImports : withProperty(withImports, ['policy'], policy);
+  if (text !== config.text) refuseWorse(config, text);
+  const warnings = entries.flatMap((one) => one.warnings.map((warning) => `${one.id}: ${warning}`));
+  return { text, added: agents, warnings: [...warnings, ...warningsOf(imports)] };
+}
+
+/** One editor whose file is broken does not keep the others from being connected. */
+async function connectAll(editors: readonly Editor[], flags: InitFlags) {
+  const connections: (Change & { readonly editor: string })[] = [];
+  const problems: string[] = [];
+  for (const editor of EDITORS.filter((one) => editors.includes(one)))
+    try {
+      const { dryRun, config } = flags;
+      connections.push({
+        editor: editor.id,
+        ...(await connectTo(editor, { ...(dryRun && { dryRun }), ...(config !== undefined && { config }) })),
+      });
+    } catch (error) {
+      if (!(error instanceof CommandFailure || error instanceof NotAnObject)) throw error;
+      problems.push(`${editor.title} was not connected: ${error.message}. Then: switchboard connect ${editor.id}`);
+    }
+  return { connections, problems };
+}

@@ -1,0 +1,51 @@
+// The user's own configuration as something to edit: which file it is, and whether an edit leaves it usable.
+import path from 'node:path';
+import { check } from '../../config/check.ts';
+import { userConfigFile } from '../../config/discover.ts';
+import { fields, layerOf } from '../../config/layer.ts';
+import { parseDocument } from '../../config/parse.ts';
+import { ConfigError, type Problem, renderProblem } from '../../config/problems.ts';
+import { validate } from '../../config/validate.ts';
+import { type EditableFile, readToEdit } from '../../setup/edit-file.ts';
+import { newConfig } from '../../setup/new-config.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { packageFile } from '../package-file.ts';
+import { type ConfigFlags, surroundings } from '../resolve-config.ts';
+
+export type UserConfig = EditableFile & {
+  /** The text to edit: that of the file, or of a new one. */
+  readonly base: string;
+  /** Its agents as they are written. */
+  readonly agents: Readonly<Record<string, unknown>>;
+  readonly hasPolicy: boolean;
+  readonly isNew: boolean;
+};
+
+/** What a file that is not there yet begins with. */
+export const freshConfig = (policy?: string): string => newConfig(packageFile('config', 'switchboard.schema.json'), policy);
+
+/** The file that `--config`, `$SWITCHBOARD_CONFIG` or else the platform's place name. Never a project's file: that one is not the user's own word. */
+export async function openUserConfig(flags: ConfigFlags): Promise<UserConfig> {
+  const here = surroundings(flags);
+  const named = flags.config ?? (here.env.SWITCHBOARD_CONFIG || undefined);
+  const found = await readToEdit(named === undefined ? userConfigFile(here) : path.resolve(here.cwd, named));
+  const isNew = found.text.trim() === '';
+  const base = isNew ? freshConfig() : found.text;
+  const document = parseDocument(found.file, base);
+  if (document.problems.length > 0) throw new ConfigError(document.problems);
+  const { agent_servers, policy } = fields(document.value);
+  return { ...found, base, agents: fields(agent_servers), hasPolicy: policy !== undefined, isNew };
+}
+
+/** An edit must not bring problems that were not there; those that were are not ours to talk about. */
+export function refuseWorse(config: UserConfig, edited: string): void {
+  const known = new Set(problemsOf(config.file, config.base).map(({ message }) => message));
+  const worse = problemsOf(config.file, edited).filter(({ message }) => !known.has(message));
+  if (worse.length === 0) return;
+  throw new CommandFailure(6, 'that would leave the configuration unusable; nothing was written', worse.map(renderProblem).join('\n  '));
+}
+
+function problemsOf(file: string, text: string): readonly Problem[] {
+  const document = parseDocument(file, text);
+  return document.problems.length > 0 ? document.problems : [...validate(document), ...check(layerOf(document), document)];
+}

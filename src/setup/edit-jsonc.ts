@@ -1,0 +1,135 @@
+// One key put into, or taken out of, a JSON text that people write by hand: everything else in it stays as it is, to the byte.
+// Own splices instead of the parser's `modify`: that one wraps the neighbouring entry anew and moves its comment to ours.
+import { type Node, parseTree } from 'jsonc-parser/lib/esm/main.js';
+import { type Style, styleOf, write, writeInline } from './write-json.ts';
+
+/** The text is sound, but something on the way to the key is not an object. */
+export class NotAnObject extends Error {
+  override readonly name = 'NotAnObject';
+  readonly key: string;
+
+  constructor(key: string) {
+    super(`${key === '' ? 'the file' : `"${key}"`} is not an object`);
+    this.key = key;
+  }
+}
+
+/** Puts `value` at `path`: in place of what is there, else as the last key. `above` becomes a comment over a new key. */
+export function withProperty(text: string, path: readonly string[], value: unknown, above?: string): string {
+  const style = styleOf(text);
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  if (!root) return withProperty(`${text}${text === '' || text.endsWith('\n') ? '' : style.eol}{}${style.eol}`, path, value, above);
+  let object = objectAt(root, '');
+  for (const [depth, key] of path.entries()) {
+    const found = memberOf(object, key);
+    if (!found) {
+      const nested = path.slice(depth + 1).reduceRight((inner, name) => ({ [name]: inner }), value);
+      return insert(text, object, { key, value: nested, above }, style);
+    }
+    if (depth === path.length - 1) {
+      const now = isOneLine(text, object) ? writeInline(value) : write(value, lineIndent(text, found.offset), style);
+      return splice(text, found.offset, end(found), now);
+    }
+    object = objectAt(found, path.slice(0, depth + 1).join('.'));
+  }
+  return text;
+}
+
+/** Takes the key at `path` out, with the comment behind it on its line, and one of ours above it. */
+export function withoutProperty(text: string, path: readonly string[], isOurComment: (line: string) => boolean = () => false): string {
+  let node = parseTree(text, [], { allowTrailingComma: true });
+  for (const key of path.slice(0, -1)) node = node && memberOf(node, key);
+  const properties = node?.children ?? [];
+  const index = properties.findIndex((property) => keyOf(property) === path.at(-1));
+  const property = properties[index];
+  if (node?.type !== 'object' || !property) return text;
+
+  const { comma, lineEnd } = behind(text, end(property));
+  let [from, to] = [property.offset, comma === undefined ? end(property) : comma + 1];
+  const lineStart = text.lastIndexOf('\n', from - 1) + 1;
+  const isOwnLine = text.slice(lineStart, from).trim() === '' && /^\r?\n/.test(text.slice(lineEnd));
+  if (isOwnLine) {
+    [from, to] = [lineStart - (text[lineStart - 2] === '\r' ? 2 : 1), lineEnd];
+    const above = text.lastIndexOf('\n', from - 1) + 1;
+    if (isOurComment(text.slice(above, from).trim())) from = above - (text[above - 2] === '\r' ? 2 : 1);
+  } else while (text[to] === ' ' && text[to + 1] !== '}') to++;
+
+  let edited = splice(text, from, to, '');
+  const before = properties[index - 1];
+  // It was the last and had no comma: then the one before must lose its own.
+  if (before && comma === undefined && index === properties.length - 1) {
+    const { comma: lone } = behind(text, end(before));
+    if (lone !== undefined) {
+      const tail = isOwnLine || text.slice(lone + 1, from).trim() !== '' ? lone + 1 : from;
+      edited = splice(edited, lone, tail, '');
+    }
+  }
+  if (properties.length > 1) return edited;
+  const close = end(node) - (to - from) - 1;
+  return edited.slice(node.offset + 1, close).trim() === '' ? splice(edited, node.offset + 1, close, '') : edited;
+}
+
+type Entry = { readonly key: string; readonly value: unknown; readonly above: string | undefined };
+
+function insert(text: string, object: Node, { key, value, above }: Entry, style: Style): string {
+  const { eol, unit } = style;
+  const children = object.children ?? [];
+  const last = children.at(-1);
+  const name = JSON.stringify(key);
+  if (last && isOneLine(text, object)) {
+    const { comma } = behind(text, end(last));
+    const inline = ` ${name}: ${writeInline(value)}`;
+    return comma === undefined ? splice(text, end(last), end(last), `,${inline}`) : splice(text, comma + 1, comma + 1, `${inline},`);
+  }
+  const outer = lineIndent(text, object.offset);
+  const first = children[0];
+  const isFirstOnItsLine = first !== undefined && lineIndent(text, first.offset).length === columnOf(text, first.offset);
+  const indent = isFirstOnItsLine ? lineIndent(text, first.offset) : outer + unit;
+  const lines = [...(above === undefined ? [] : [`// ${above}`]), `${name}: ${write(value, indent, style)}`];
+  const entry = lines.map((line) => `${eol}${indent}${line}`).join('');
+  const { comma, lineEnd: place } = behind(text, last ? end(last) : object.offset + 1);
+  const hasLineAfter = text.slice(place, end(object) - 1).includes('\n');
+  const edited = splice(text, place, place, `${entry}${comma === undefined ? '' : ','}${hasLineAfter ? '' : eol + outer}`);
+  return last && comma === undefined ? splice(edited, end(last), end(last), ',') : edited;
+}
+
+const TRIVIA = /\/\/[^\r\n]*|\/\*[\s\S]*?\*\/|\s|,/y;
+
+/** What follows a value: its comma if there is one, and the end of its line's last word or comment. */
+function behind(text: string, from: number): { readonly comma: number | undefined; readonly lineEnd: number } {
+  let comma: number | undefined;
+  let lineEnd = from;
+  let hasLeftLine = false;
+  for (let at = from; at < text.length; ) {
+    TRIVIA.lastIndex = at;
+    const trivia = TRIVIA.exec(text)?.[0] ?? '';
+    if (trivia === '' || (trivia === ',' && comma !== undefined)) break;
+    if (trivia === ',') comma = at;
+    // A comma on a later line takes us there; what stands between is not ours to part from its line.
+    if (trivia === ',' && hasLeftLine) [hasLeftLine, lineEnd] = [false, at + 1];
+    if (/[\r\n]/.test(trivia)) hasLeftLine = true;
+    at += trivia.length;
+    if (!hasLeftLine && trivia.trim() !== '') lineEnd = at;
+    if (hasLeftLine && comma !== undefined) break;
+  }
+  return { comma, lineEnd };
+}
+
+const end = (node: Node): number => node.offset + node.length;
+const keyOf = (property: Node): unknown => property.children?.[0]?.value;
+const memberOf = (object: Node, key: string): Node | undefined =>
+  object.type === 'object' ? object.children?.find((property) => keyOf(property) === key)?.children?.[1] : undefined;
+const splice = (text: string, from: number, to: number, now: string): string => text.slice(0, from) + now + text.slice(to);
+const columnOf = (text: string, offset: number): number => offset - (text.lastIndexOf('\n', offset - 1) + 1);
+const isOneLine = (text: string, node: Node): boolean =>
+  (node.children ?? []).length > 0 && !text.slice(node.offset, end(node)).includes('\n');
+
+function lineIndent(text: string, offset: number): string {
+  const start = offset - columnOf(text, offset);
+  return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? '';
+}
+
+function objectAt(node: Node, key: string): Node {
+  if (node.type !== 'object') throw new NotAnObject(key);
+  return node;
+}

@@ -1,0 +1,71 @@
+// Which file a command names: the search of a shell, without a shell.
+import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+export type Around = { readonly env: NodeJS.ProcessEnv; readonly platform: NodeJS.Platform };
+
+/** The absolute path of a program, or undefined where `PATH` leads to none. */
+export function findProgram(command: string, { env, platform }: Around): string | undefined {
+  const isPath = command.includes('/') || (platform === 'win32' && command.includes('\\'));
+  const folders = isPath ? [''] : (env.PATH ?? env.Path ?? '').split(platform === 'win32' ? ';' : ':').filter((folder) => folder !== '');
+  const endings = platform === 'win32' ? ['', ...(env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';')] : [''];
+  for (const folder of folders)
+    for (const ending of endings) {
+      const file = path.resolve(folder, command + ending);
+      if (isProgram(file, platform)) return file;
+    }
+  return undefined;
+}
+
+/** What desktop programs are started with when no shell has set `PATH`. */
+export const DESKTOP_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
+
+function isProgram(file: string, platform: NodeJS.Platform): boolean {
+  try {
+    if (!statSync(file).isFile()) return false;
+    if (platform !== 'win32') accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the file is a script for node, which a desktop program would look for in vain. */
+export function isNodeScript(file: string): boolean {
+  try {
+    return /^#!.*\bnode\b/.test(readFileSync(file, 'latin1').slice(0, 200).split('\n', 1)[0] ?? '');
+  } catch {
+    return false;
+  }
+}
+
+/** The installed npm package a file belongs to, found through links. */
+export function packageOf(file: string): { readonly name: string; readonly version: string } | undefined {
+  try {
+    const real = realpathSync(file);
+    // Elsewhere a package.json further up is anybody's, and says nothing of a program that happens to lie below it.
+    if (!real.split(path.sep).includes('node_modules')) return undefined;
+    for (let folder = path.dirname(real); folder !== path.dirname(folder); folder = path.dirname(folder)) {
+      const found = readPackage(folder);
+      if (found?.name !== undefined && found.version !== undefined) return { name: found.name, version: found.version };
+    }
+  } catch {
+    // no such file
+  }
+  return undefined;
+}
+
+type Package = {
+  readonly engines?: { readonly node?: string };
+  readonly name?: string;
+  readonly version?: string;
+  readonly bin?: string | Readonly<Record<string, string>>;
+};
+
+export function readPackage(folder: string): Package | undefined {
+  try {
+    return JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,34 @@
+// What there is on this machine to set up: agents that are installed, editors that are in use.
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Catalogue, CatalogueAgent } from './catalogue.ts';
+import { EDITORS, type Editor, type Places } from './editors.ts';
+import { type Here, resolveStart } from './start-command.ts';
+
+/** The agents of the catalogue whose program is here. */
+export function installedAgents(catalogue: Catalogue, here: Here): readonly CatalogueAgent[] {
+  return catalogue.filter((agent) => resolveStart(agent, here).how === 'direct');
+}
+
+/** The editors that have left a trace here. */
+export function editorsInUse(places: Places): readonly Editor[] {
+  return EDITORS.filter((editor) => signsOf(editor, places).some((sign) => existsSync(sign)));
+}
+
+/** Folders that an editor makes before anybody lists an agent in it. VS Code makes one on every machine, with the extension or without. */
+function signsOf(editor: Editor, places: Places): string[] {
+  const { home, platform, env } = places;
+  if (editor.id === 'vscode') return hasAcpClient(places) ? [path.dirname(editor.file(places))] : [];
+  if (editor.id !== 'jetbrains') return [path.dirname(editor.file(places))];
+  const base =
+    platform === 'win32' ? (env.APPDATA ?? home) : path.join(home, platform === 'darwin' ? 'Library/Application Support' : '.config');
+  return [path.join(home, '.jetbrains'), path.join(base, 'JetBrains')];
+}
+
+function hasAcpClient({ home }: Places): boolean {
+  try {
+    return readdirSync(path.join(home, '.vscode', 'extensions')).some((name) => name.includes('acp-client'));
+  } catch {
+    return false;
+  }
+}

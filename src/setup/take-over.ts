@@ -1,0 +1,128 @@
+// An editor's agents as entries of our configuration: secrets become references, ourselves and what has no command are left out.
+import { AGENT_NAME } from '../agents/defaults.ts';
+import { fields } from '../config/layer.ts';
+import { agentBehind, type Catalogue, findAgent, packageName } from './catalogue.ts';
+import type { EditorFile, Listed } from './editor-file.ts';
+import { findProgram } from './find-program.ts';
+import { looksSecret, secretArgs } from './hide-secrets.ts';
+import { type Here, resolveStart, type Start } from './start-command.ts';
+
+export type Taken = {
+  readonly name: string;
+  readonly source: string;
+  readonly entry: Start & { readonly label?: string; readonly enabled?: false };
+  /** Variables that must be set before it can be used. */
+  readonly missing: readonly string[];
+  readonly warnings: readonly string[];
+};
+export type Left = { readonly name: string; readonly source: string; readonly why: string };
+export type TakenOver = { readonly taken: readonly Taken[]; readonly left: readonly Left[] };
+
+/** `present` are the agents that the configuration has already. */
+export function takeOver(
+  files: readonly EditorFile[],
+  present: Readonly<Record<string, unknown>>,
+  catalogue: Catalogue,
+  here: Here,
+): TakenOver {
+  const taken: Taken[] = [];
+  const left: Left[] = [];
+  const known = new Map(Object.entries(present).map(([name, entry]) => [likeness(fields(entry), here), name]));
+  const names = new Set(Object.keys(present));
+  for (const { editor, file, agents } of files)
+    for (const listed of agents) {
+      const source = `${editor.title} (${file})`;
+      const found = startOf(listed, catalogue, here);
+      if (typeof found === 'string') {
+        left.push({ name: listed.name, source, why: found });
+        continue;
+      }
+      const { start, missing } = withoutSecrets(found.start, here.env);
+      const twin = known.get(likeness(start, here));
+      if (twin !== undefined) {
+        left.push({ name: listed.name, source, why: `it is there already, as "${twin}"` });
+        continue;
+      }
+      const name = freeName(listed.name, editor.id, names);
+      names.add(name);
+      known.set(likeness(start, here), name);
+      const label = found.label ?? (name === listed.name ? undefined : listed.name);
+      const entry = { ...(label !== undefined && { label }), ...start, ...(missing.length > 0 && { enabled: false as const }) };
+      taken.push({ name, source, entry, missing, warnings: [...found.warnings, ...drift(start, catalogue), ...leftBehind(listed.entry)] });
+    }
+  return { taken, left };
+}
+
+/** How it is started, or why that cannot be said. */
+function startOf({ name, entry, start, isUs }: Listed, catalogue: Catalogue, here: Here) {
+  if (isUs) return 'it is the switchboard itself';
+  if (start) return { start, label: undefined, warnings: [] };
+  if (typeof entry === 'string' || typeof fields(entry).url === 'string') return 'it is a remote agent, which this version does not serve';
+  // Of an agent that the editor installs itself, its file has only the name.
+  const agent = findAgent(catalogue, name);
+  if (!agent) return 'the editor starts it by itself, and the catalogue does not know it';
+  const { command, args, env, warnings } = resolveStart(agent, here);
+  const given = Object.entries(fields(fields(entry).env)).flatMap(([key, value]) =>
+    typeof value === 'string' ? [[key, value] as const] : [],
+  );
+  const variables = { ...env, ...Object.fromEntries(given) };
+  return { start: { command, args, ...(Object.keys(variables).length > 0 && { env: variables }) }, label: agent.name, warnings };
+}
+
+function withoutSecrets({ command, args, env }: Start, around: NodeJS.ProcessEnv): { start: Start; missing: string[] } {
+  const missing = new Set<string>();
+  const refer = (name: string): string => {
+    if (around[name] === undefined) missing.add(name);
+    return `\${env:${name}}`;
+  };
+  const secret = secretArgs(args);
+  const words = args.map((arg, index) => {
+    const found = secret.get(index);
+    if (!found || /^\$\{/.test(found.value)) return arg;
+    const reference = refer(found.flag.replace(/^-+/, '').replaceAll('-', '_').toUpperCase());
+    return arg === found.value ? reference : `${found.flag}=${reference}`;
+  });
+  const variables = Object.entries(env ?? {}).map(([name, value]) => [name, looksSecret(name, value) ? refer(name) : value]);
+  return {
+    start: { command, args: words, ...(variables.length > 0 && { env: Object.fromEntries(variables) }) },
+    missing: [...missing],
+  };
+}
+
+/** The same for two entries that start the same program in the same way. */
+function likeness({ command, args }: { readonly command?: unknown; readonly args?: unknown }, here: Here): string {
+  const program = typeof command === 'string' ? (findProgram(command, here) ?? command) : command;
+  return JSON.stringify([program, args ?? []]);
+}
+
+function freeName(wanted: string, editor: string, taken: ReadonlySet<string>): string {
+  const slug = wanted
+    .trim()
+    .replace(/[^\w.-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+|-+$/g, '');
+  const base = AGENT_NAME.test(slug) ? slug : `${editor}-agent`;
+  if (!taken.has(base)) return base;
+  if (!taken.has(`${base}-${editor}`)) return `${base}-${editor}`;
+  for (let number = 2; ; number++) if (!taken.has(`${base}-${number}`)) return `${base}-${number}`;
+}
+
+/** Settings of the editor's own that have no place with us. */
+function leftBehind(entry: unknown): string[] {
+  const keys = Object.keys(fields(entry)).filter((key) => !['type', 'command', 'args', 'env'].includes(key));
+  return keys.length === 0 ? [] : [`not taken over: ${keys.join(', ')}`];
+}
+
+/** What has been renamed since the entry was written. It is said and not changed: an old version may well be what is installed. */
+export function drift({ command, args }: Start, catalogue: Catalogue): string[] {
+  const words = [command, ...args];
+  const agent = agentBehind(words, catalogue);
+  if (!agent) return [];
+  const old = words.map(packageName).find((word) => agent.replaces?.includes(word));
+  const flags = Object.entries(agent.renamedFlags ?? {}).filter(([flag]) => words.includes(flag));
+  return [
+    ...(old === undefined
+      ? []
+      : [`${old} is now ${packageName(agent.distribution.npx?.package ?? agent.id)}: switchboard agents add ${agent.id}`]),
+    ...flags.map(([flag, now]) => `${flag} of ${agent.name} is now ${now}`),
+  ];
+}

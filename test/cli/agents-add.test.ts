@@ -1,0 +1,267 @@
+// `switchboard agents add` and `agents remove`, as the built command.
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'jsonc-parser/lib/esm/main.js';
+import { expect, test } from 'vitest';
+import { createHome, type Home } from './command.ts';
+
+const read = (file: string) => readFileSync(file, 'utf8');
+const CATALOGUE = JSON.parse(read(path.resolve(import.meta.dirname, '../../config/agent-catalog.json'))).agents as {
+  id: string;
+  version: string;
+  distribution: { npx: { package: string } };
+}[];
+const pinned = (id: string) => CATALOGUE.find((agent) => agent.id === id)?.distribution.npx.package ?? '';
+
+const WRITTEN = `// my agents
+{
+  "agent_servers": {
+    "claude": { "command": "claude-agent-acp" }, // the one I like
+    /* rarely used */
+    "old": { "command": "old-agent", "env": { "OLD_API_KEY": "canary-7c1f" } }, // soon to go
+  },
+  "default_agent": "claude", // as said
+}
+`;
+
+/** A program on PATH that belongs to an npm package, as `npm install --global` would put it. */
+function installed(home: Home, name: string, pack: string, version: string): string {
+  const folder = path.join(home.home, 'lib', 'node_modules', pack);
+  const bin = path.join(home.home, 'bin');
+  for (const directory of [folder, bin]) mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ name: pack, version, bin: { [name]: 'cli.js' } }));
+  writeFileSync(path.join(folder, 'cli.js'), '#!/usr/bin/env node\n');
+  chmodSync(path.join(folder, 'cli.js'), 0o755);
+  symlinkSync(path.join(folder, 'cli.js'), path.join(bin, name));
+  return bin;
+}
+
+test('a file is made when there is none: commented, private, valid, the agent pinned to a version', async () => {
+  const home = createHome();
+  const { code, stdout, stderr } = await home.run(['agents', 'add', 'gemini'], { PATH: '/usr/bin:/bin' });
+  expect(code).toBe(0);
+  expect(stdout).toContain(`+      "args": ["-y", "${pinned('gemini')}", "--acp"]`);
+  expect(stderr).toContain(`not resolved to a direct command: gemini of ${pinned('gemini')} is not installed here`);
+  expect(stderr).toContain('switchboard agents add gemini --install');
+  expect(statSync(home.userFile).mode & 0o777).toBe(0o600);
+  expect(read(home.userFile)).toContain('// The agents by name');
+  expect(await home.run(['config', 'validate'])).toMatchObject({ code: 0, stdout: expect.stringContaining('agents: gemini (default)') });
+});
+
+test('an installed program is started directly, by the absolute paths of node and its script', async () => {
+  const home = createHome();
+  const bin = installed(home, 'gemini', '@google/gemini-cli', '0.50.0');
+  const { stderr } = await home.run(['agents', 'add', 'gemini', '--name', 'g'], { PATH: `${bin}:/usr/bin` });
+  expect(parse(read(home.userFile)).agent_servers).toEqual({
+    g: { label: 'Gemini CLI', command: process.execPath, args: [path.join(bin, 'gemini'), '--acp'] },
+  });
+  expect(stderr).toContain('the installed version is 0.50.0');
+});
+
+test('a program of that name that belongs to another package is not taken for the agent', async () => {
+  const home = createHome();
+  const bin = installed(home, 'gemini', 'gemini-protocol-browser', '1.0.0');
+  const { stderr } = await home.run(['agents', 'add', 'gemini'], { PATH: `${bin}:/usr/bin` });
+  expect(stderr).toContain('not resolved to a direct command');
+});
+
+test('--install has npm fetch the package once, and the agent then starts without npx', async () => {
+  const home = createHome();
+  const bin = path.join(home.home, 'bin');
+  mkdirSync(bin);
+  // An npm that does what npm would do, without a network.
+  writeFileSync(
+    path.join(bin, 'npm'),
+    `#!${process.execPath}
+const fs = require('node:fs');
+const [prefix, pack] = [process.argv[process.argv.indexOf('--prefix') + 1], process.argv.at(-1)];
+const name = pack.replace(/(?<=.)@.*/, '');
+const folder = prefix + '/node_modules/' + name;
+fs.mkdirSync(folder, { recursive: true });
+fs.writeFileSync(folder + '/package.json', JSON.stringify({ name, version: pack.split('@').at(-1), bin: { qwen: 'x.js' } }));
+fs.writeFileSync(folder + '/x.js', '#!/usr/bin/env node', { mode: 0o755 });
+fs.appendFileSync(${JSON.stringify(path.join(home.home, 'npm-calls'))}, 'called ');
+`,
+    { mode: 0o755 },
+  );
+  const env = { PATH: `${bin}:/usr/bin`, SWITCHBOARD_HOME: path.join(home.home, 'state') };
+  const first = await home.run(['agents', 'add', 'qwen-code', '--install', '--json'], env);
+  const { data, warnings } = JSON.parse(first.stdout);
+  const script = path.join(
+    home.home,
+    'state',
+    'agents',
+    `qwen-code@${pinned('qwen-code').split('@').at(-1)}`,
+    'node_modules/@qwen-code/qwen-code/x.js',
+  );
+  expect(data.entry).toMatchObject({ command: process.execPath, args: [script, '--acp'] });
+  expect(warnings).toEqual([]);
+  expect(await home.run(['agents', 'add', 'qwen-code', '--install'], env)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('nothing to change'),
+  });
+  expect(read(path.join(home.home, 'npm-calls'))).toBe('called ');
+});
+
+test('an install that fails says so, and leaves the configuration alone', async () => {
+  const home = createHome();
+  const { code, stderr } = await home.run(['agents', 'add', 'gemini', '--install'], { PATH: '/nowhere' });
+  expect(code).toBe(1);
+  expect(stderr).toContain('could not be installed: npm was not found');
+  expect(existsSync(home.userFile)).toBe(false);
+});
+
+test('any agent can be added by its command; comments and commas stay, the old text is kept, secrets of others are not shown', async () => {
+  const home = createHome();
+  home.write(home.userFile, WRITTEN);
+  const { code, stdout } = await home.run([
+    'agents',
+    'add',
+    'mine',
+    '--command',
+    'our-agent',
+    '--env',
+    'KEY',
+    '--env',
+    'MODE=plan',
+    '--',
+    '--acp',
+  ]);
+  expect(code).toBe(0);
+  const entry = `    "mine": {
+      "command": "our-agent",
+      "args": ["--acp"],
+      "env": {
+        "KEY": "\${env:KEY}",
+        "MODE": "plan"
+      }
+    },
+`;
+  expect(read(home.userFile)).toBe(WRITTEN.replace('// soon to go\n', `// soon to go\n${entry}`));
+  expect(read(`${home.userFile}.bak`)).toBe(WRITTEN);
+  expect(stdout).toContain('"OLD_API_KEY": "…"');
+  expect(stdout).not.toContain('canary');
+  expect(stdout).toContain(`${home.userFile}.bak`);
+});
+
+test('without an id it lists what there is to add', async () => {
+  const home = createHome();
+  const bin = installed(home, 'gemini', '@google/gemini-cli', '0.50.0');
+  const { code, stdout } = await home.run(['agents', 'add'], { PATH: bin });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^gemini +Gemini CLI +[\d.]+ +installed$/m);
+  const { data } = JSON.parse((await home.run(['agents', 'add', '--json'], { PATH: bin })).stdout);
+  expect(data.agents.map(({ id }: { id: string }) => id)).toEqual(CATALOGUE.map(({ id }) => id));
+});
+
+test('adding twice changes nothing the second time', async () => {
+  const home = createHome();
+  const words = ['agents', 'add', 'mine', '--command', 'our-agent', '--', '--acp'];
+  await home.run(words);
+  const before = read(home.userFile);
+  expect(await home.run(words)).toMatchObject({ code: 0, stdout: `${home.userFile}: nothing to change\n` });
+  expect(read(home.userFile)).toBe(before);
+  expect(existsSync(`${home.userFile}.bak`)).toBe(false);
+});
+
+test('an agent of that name that is set up otherwise is replaced only when asked', async () => {
+  const home = createHome();
+  home.write(home.userFile, WRITTEN);
+  const words = ['agents', 'add', 'claude', '--command', 'other'];
+  expect(await home.run(words)).toMatchObject({ code: 2, stderr: expect.stringContaining('--force') });
+  expect(read(home.userFile)).toBe(WRITTEN);
+  expect((await home.run([...words, '--force'])).code).toBe(0);
+  expect(read(home.userFile)).toContain(
+    '"claude": { "command": "other", "args": [] }, // the one I like'
+      .replace('{ ', '{\n      ')
+      .replace(', "args"', ',\n      "args"')
+      .replace(' }', '\n    }'),
+  );
+});
+
+test('--dry-run shows the change and writes nothing', async () => {
+  const home = createHome();
+  home.write(home.userFile, WRITTEN);
+  const { stdout } = await home.run(['agents', 'remove', 'old', '--dry-run']);
+  expect(stdout).toContain('-    "old": { "command": "old-agent", "env": { "OLD_API_KEY": "…" } }, // soon to go');
+  expect(stdout).toContain('Nothing was written (--dry-run).');
+  expect(read(home.userFile)).toBe(WRITTEN);
+});
+
+test('remove takes the entry and its line, and nothing else', async () => {
+  const home = createHome();
+  home.write(home.userFile, WRITTEN);
+  const { code, stdout } = await home.run(['agents', 'remove', 'old', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: { name: 'old', changed: true, dryRun: false, file: home.userFile } });
+  expect(read(home.userFile)).toBe(WRITTEN.replace(/ *"old".*\n/, ''));
+});
+
+test('a link is followed: the file behind it is edited, and the link stays', async () => {
+  const home = createHome();
+  const kept = home.write(path.join(home.home, 'dotfiles', 'switchboard.jsonc'), WRITTEN);
+  mkdirSync(path.dirname(home.userFile), { recursive: true });
+  symlinkSync(kept, home.userFile);
+  await home.run(['agents', 'add', 'mine', '--command', 'our-agent']);
+  expect(lstatSync(home.userFile).isSymbolicLink()).toBe(true);
+  expect(read(kept)).toContain('our-agent');
+});
+
+test('--config and $SWITCHBOARD_CONFIG name the file to edit', async () => {
+  const home = createHome();
+  home.write('given.jsonc', WRITTEN);
+  await home.run(['agents', 'add', 'mine', '--command', 'our-agent', '--config', 'given.jsonc']);
+  await home.run(['agents', 'remove', 'old'], { SWITCHBOARD_CONFIG: 'given.jsonc' });
+  const text = read(path.join(home.project, 'given.jsonc'));
+  expect(text).toContain('our-agent');
+  expect(text).not.toContain('old-agent');
+  expect(existsSync(home.userFile)).toBe(false);
+});
+
+test.each([
+  { words: ['add', 'gemni'], code: 4, says: 'did you mean "gemini"?' },
+  { words: ['add', 'no such', '--command', 'x'], code: 2, says: `"no such" cannot be an agent's name` },
+  { words: ['add', 'me', '--command', 'switchboard', '--', 'acp'], code: 2, says: 'the switchboard cannot be an agent of itself' },
+  { words: ['add', 'x', '--command', 'x', '--env', 'API_KEY=canary-7c1f'], code: 2, says: 'write --env API_KEY' },
+  { words: ['add', 'x', '--command', 'x', '--env', 'A B'], code: 2, says: 'is not a variable' },
+  {
+    words: ['add', 'x', '--command', 'x', '--', '--api-key', 'canary-7c1f'],
+    code: 2,
+    says: `write a reference in its place, in single quotes: --api-key '\${env:NAME}'`,
+  },
+  { words: ['add', 'x', '--command', 'x', '--install'], code: 2, says: '--install is for agents of the catalogue' },
+  { words: ['remove', 'claud'], code: 4, says: 'did you mean "claude"?' },
+  { words: ['remove', 'claude'], code: 6, says: 'default_agent: expected the name of an agent' },
+  { words: ['remove'], code: 2, says: "missing required argument 'name'" },
+  { words: ['add', '--command', 'x'], code: 2, says: 'switchboard agents add NAME --command' },
+])('agents $words is refused', async ({ words, code, says }) => {
+  const home = createHome();
+  home.write(home.userFile, WRITTEN);
+  const plain = await home.run(['agents', ...words.slice(0, 1), ...words.slice(1)]);
+  expect({ code: plain.code, stdout: plain.stdout }).toEqual({ code, stdout: '' });
+  expect(plain.stderr).toContain(says);
+  expect(plain.stderr).not.toMatch(/canary| {4}at /);
+  const json = await home.run(['agents', words[0] ?? '', '--json', ...words.slice(1)]);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    ok: false,
+    error: { code: expect.stringMatching(/^[A-Z_]+$/), hint: expect.any(String) },
+  });
+  expect(read(home.userFile)).toBe(WRITTEN);
+});
+
+test('a file that cannot be parsed is refused with the place, and left alone', async () => {
+  const home = createHome();
+  home.write(home.userFile, '{ "agent_servers": { ');
+  const { code, stderr } = await home.run(['agents', 'add', 'gemini']);
+  expect(code).toBe(6);
+  expect(stderr).toContain(`${home.userFile}:1:`);
+  expect(read(home.userFile)).toBe('{ "agent_servers": { ');
+});
+
+test('a file that cannot be written is said in one sentence', async () => {
+  const home = createHome();
+  home.write(path.join(home.home, '.config', 'acp-switchboard'), 'a file where a folder should be');
+  const { code, stderr } = await home.run(['agents', 'add', 'x', '--command', 'x']);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^switchboard: .* cannot be (?:read|written) \(E\w+\)\n$/);
+});

@@ -1,0 +1,128 @@
+// Our command as a person or an editor runs it: the built bin in a process of its own, with a home that is thrown away.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+
+const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
+const MARK = 'SWITCHBOARD_TEST_MARK';
+
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+export type Running = {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly ended: Promise<Ended>;
+  /** Resolves when stdout holds the text. */
+  said(text: string): Promise<void>;
+  /** Sends a request and resolves to its answer. */
+  request(method: string, params: object): Promise<{ result?: unknown; error?: unknown }>;
+};
+
+/** Whether there is a program here that gives another one a terminal. Linux's `script` does. */
+export const HAS_TERMINAL = process.platform === 'linux' && existsSync('/usr/bin/script');
+
+export type Home = ReturnType<typeof createHome>;
+
+export function createHome() {
+  const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-cli-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const [home, project, tmp] = ['home', 'project', 'tmp'].map((name) => path.join(root, name)) as [string, string, string];
+  for (const directory of [home, project, tmp]) mkdirSync(directory);
+  const mark = randomUUID();
+  const { SWITCHBOARD_CONFIG, SWITCHBOARD_HOME, XDG_CONFIG_HOME, XDG_STATE_HOME, NO_COLOR, ...inherited } = process.env;
+  const env: NodeJS.ProcessEnv = { ...inherited, HOME: home, TMPDIR: tmp, [MARK]: mark };
+
+  const start = (args: readonly string[], extra?: NodeJS.ProcessEnv) => launch([process.execPath, BIN, ...args], extra);
+
+  function launch([program = '', ...args]: readonly string[], extra: NodeJS.ProcessEnv = {}): Running {
+    const child = spawn(program, args, { cwd: project, env: { ...env, ...extra } });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    child.stdin.on('error', () => {});
+    let [stdout, stderr] = ['', ''];
+    const watchers = new Set<() => void>();
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      for (const look of watchers) look();
+    });
+    const until = <T>(find: () => T | undefined) =>
+      new Promise<T>((resolve) => {
+        const look = () => {
+          const found = find();
+          if (found === undefined) return;
+          watchers.delete(look);
+          resolve(found);
+        };
+        watchers.add(look);
+        look();
+      });
+    let nextId = 0;
+    return {
+      child,
+      ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr }))),
+      said: async (text) => void (await until(() => stdout.includes(text) || undefined)),
+      request(method, params) {
+        const id = nextId++;
+        child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+        const isAnswer = (line: string) => {
+          const message = line.endsWith('}') ? JSON.parse(line) : {};
+          return message.id === id && message.method === undefined;
+        };
+        return until(() => {
+          const line = stdout.split('\n').slice(0, -1).find(isAnswer);
+          return line === undefined ? undefined : JSON.parse(line);
+        });
+      },
+    };
+  }
+
+  return {
+    home,
+    project,
+    tmp,
+    userFile: path.join(home, '.config', 'acp-switchboard', 'config.jsonc'),
+    start,
+    /** The same at a terminal: what is written to its stdin is typed, and all it shows is in stdout. */
+    startInTerminal(args: readonly string[], extra: NodeJS.ProcessEnv = {}): Running {
+      const words = [process.execPath, BIN, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+      return launch(['script', '-qefc', `stty cols 120 rows 50; exec ${words.join(' ')}`, '/dev/null'], {
+        TERM: 'xterm',
+        SHELL: '/bin/sh',
+        ...extra,
+      });
+    },
+    /** Runs to the end, with nothing on stdin. */
+    run(args: readonly string[], extra: NodeJS.ProcessEnv = {}): Promise<Ended> {
+      const { child, ended } = start(args, extra);
+      child.stdin.end();
+      return ended;
+    },
+    /** Writes a file below the root; content that is not text becomes JSON. */
+    write(file: string, content: unknown): string {
+      const target = path.resolve(project, file);
+      mkdirSync(path.dirname(target), { recursive: true });
+      writeFileSync(target, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
+      return target;
+    },
+    /** The processes that were started from here, by whomever, and still run. Linux only; elsewhere none is found. */
+    processesLeft(): string[] {
+      if (process.platform !== 'linux') return [];
+      return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environment(pid).includes(`${MARK}=${mark}`));
+    },
+  };
+}
+
+function environment(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+  } catch {
+    return []; // ended meanwhile, or not ours
+  }
+}
+
+/** An editor's first request. */
+export const INITIALIZE = { protocolVersion: 1, clientCapabilities: {} };

@@ -1,0 +1,86 @@
+// `switchboard config show` and `config schema`, as the built command.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { createHome } from './command.ts';
+
+const CANARY = 'canary-7c1f';
+const OWN = `{
+  "agent_servers": {
+    "one": { "command": "one-agent", "args": ["--api-key", "${CANARY}", "--acp"], "env": { "MODE": "${CANARY}", "KEY": "\${env:KEY}" } },
+    "two": { "command": "two-agent", "timeouts": { "cancel_ms": 7 } }
+  },
+  "routes": [{ "cwd": "/a/**", "agent": "two" }],
+  "limits": { "max_frame_bytes": 1000 }
+}`;
+
+type Shown = {
+  data: { files: string[]; settings: { key: string; value: unknown; origin: { kind: string; file?: string; line?: number } }[] };
+};
+
+test('every setting has the place it comes from, or is a default; values of env are not shown, nor what follows --api-key', async () => {
+  const home = createHome();
+  const own = home.write(home.userFile, OWN);
+  const project = home.write(
+    'switchboard.jsonc',
+    '{\n  "default_agent": "two",\n  "routes": [{ "cwd": "/b/**", "agent": "one" }],\n  "limits": {}\n}',
+  );
+  const { code, stdout } = await home.run(['config', 'show', '--json'], { KEY: 'x' });
+  expect(code).toBe(0);
+  expect(stdout).not.toContain(CANARY);
+  const { data } = JSON.parse(stdout) as Shown;
+  expect(data.files).toEqual([own, project]);
+  const by = new Map(
+    data.settings.map(({ key, value, origin }) => [key, [value, origin.kind === 'file' ? `${origin.file}:${origin.line}` : origin.kind]]),
+  );
+  expect(Object.fromEntries(by)).toMatchObject({
+    'agent_servers.one.command': ['one-agent', `${own}:3`],
+    'agent_servers.one.args': [['--api-key', '…', '--acp'], `${own}:3`],
+    'agent_servers.one.env.MODE': ['…', `${own}:3`],
+    'agent_servers.one.env.KEY': [`\${env:KEY}`, `${own}:3`],
+    'agent_servers.one.timeouts.cancel_ms': [10000, 'default'],
+    'agent_servers.two.timeouts.cancel_ms': [7, `${own}:4`],
+    default_agent: ['two', `${project}:2`],
+    'routes[0].cwd': ['/b/**', `${project}:3`],
+    'routes[1].cwd': ['/a/**', `${own}:6`],
+    'limits.max_frame_bytes': [1000, `${own}:7`],
+    'limits.max_queue_bytes': [67108864, 'default'],
+  });
+});
+
+test('for people: a table, with --origin the place too', async () => {
+  const home = createHome();
+  const own = home.write(home.userFile, OWN);
+  const plain = await home.run(['config', 'show'], { KEY: 'x' });
+  expect(plain.stdout).toMatch(/^KEY +VALUE\n/);
+  expect(plain.stdout).not.toContain(own);
+  const { stdout } = await home.run(['config', 'show', '--origin'], { KEY: 'x' });
+  expect(stdout).toMatch(/^KEY +VALUE +FROM\n/);
+  expect(stdout).toContain(`${own}:7:34`);
+  expect(stdout).not.toContain(CANARY);
+});
+
+test('without a configuration, what is in force are the defaults', async () => {
+  const { code, stdout, stderr } = await createHome().run(['config', 'show', '--origin']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('limits.max_frame_bytes');
+  expect(stderr).toContain('switchboard init');
+});
+
+test('a configuration that is not valid is not shown: exit code 6', async () => {
+  const home = createHome();
+  home.write(home.userFile, '{ "agent_server": {} }');
+  const { code, stdout, stderr } = await home.run(['config', 'show', '--json']);
+  expect(code).toBe(6);
+  expect(JSON.parse(stdout)).toMatchObject({
+    ok: false,
+    error: { code: 'CONFIG_INVALID', data: { problems: [{ line: 1 }, { line: 1 }] } },
+  });
+  expect(stderr).toContain('did you mean "agent_servers"?');
+});
+
+test('schema prints the one that comes with the package', async () => {
+  const { code, stdout } = await createHome().run(['config', 'schema']);
+  expect(code).toBe(0);
+  expect(stdout).toBe(readFileSync(path.resolve(import.meta.dirname, '../../config/switchboard.schema.json'), 'utf8'));
+});

@@ -1,0 +1,184 @@
+// `switchboard connect` and `disconnect`, as the built command, on files as people have them.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { type ParseError, parse } from 'jsonc-parser/lib/esm/main.js';
+import { expect, test } from 'vitest';
+import { ACP_UI, ACPX, JETBRAINS, VSCODE, ZED } from '../setup/samples.ts';
+import { createHome, type Home } from './command.ts';
+
+const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
+const read = (file: string) => readFileSync(file, 'utf8');
+
+const EDITORS = [
+  {
+    id: 'zed',
+    file: '.config/zed/settings.json',
+    sample: ZED,
+    path: ['agent_servers', 'Switchboard'],
+    entry: { type: 'custom', command: process.execPath, args: [BIN, 'acp'] },
+  },
+  {
+    id: 'jetbrains',
+    file: '.jetbrains/acp.json',
+    sample: JETBRAINS,
+    path: ['agent_servers', 'Switchboard'],
+    entry: { command: process.execPath, args: [BIN, 'acp'] },
+  },
+  {
+    id: 'vscode',
+    file: '.config/Code/User/settings.json',
+    sample: VSCODE,
+    path: ['acp.agents', 'Switchboard'],
+    entry: { command: process.execPath, args: [BIN, 'acp'] },
+  },
+  {
+    id: 'acp-ui',
+    file: '.config/acp-ui/agents.json',
+    sample: ACP_UI,
+    path: ['agents', 'Switchboard'],
+    entry: { command: process.execPath, args: [BIN, 'acp'] },
+  },
+  {
+    id: 'acpx',
+    file: '.acpx/config.json',
+    sample: ACPX,
+    path: ['agents', 'switchboard'],
+    entry: { command: `${process.execPath} ${BIN} acp` },
+  },
+];
+
+const valueAt = (text: string, keys: readonly string[]) => {
+  const errors: ParseError[] = [];
+  const value = keys.reduce((at, key) => at?.[key], parse(text, errors, { allowTrailingComma: true }));
+  expect(errors).toEqual([]);
+  return value;
+};
+const put = (home: Home, file: string, text: string) => home.write(path.join(home.home, file), text);
+
+test.each(EDITORS)(
+  '$id: connect adds our entry and nothing else; a second time nothing; disconnect restores the file',
+  async ({ id, file, sample, path: keys, entry }) => {
+    const home = createHome();
+    const target = put(home, file, sample);
+    const first = await home.run(['connect', id]);
+    expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(first.stdout).toContain('switchboard.js');
+    expect(first.stdout).toContain(`${target}.bak`);
+    expect(first.stdout).not.toContain('canary');
+    const text = read(target);
+    expect(valueAt(text, keys)).toEqual(entry);
+    // Every line that was there is there, in its order: a comma may have been added, or our entry to a file of one line.
+    if (sample.trim().includes('\n')) {
+      const without = (line: string) => line.replace(/,(?=\s*(?:\/[/*].*)?$)/, '');
+      const lines = text.split('\n').map(without);
+      let from = 0;
+      for (const line of sample.split('\n')) from = lines.indexOf(without(line), from) + 1 || Number.NaN;
+      expect(from).toBeGreaterThan(0);
+    }
+    expect(read(`${target}.bak`)).toBe(sample);
+
+    const second = await home.run(['connect', id]);
+    expect(second.stdout).toContain('nothing to change');
+    expect(read(target)).toBe(text);
+
+    const gone = await home.run(['disconnect', id]);
+    expect(gone.code).toBe(0);
+    expect(read(target)).toBe(sample);
+    expect(await home.run(['disconnect', id])).toMatchObject({ code: 0, stdout: expect.stringContaining('is not connected') });
+  },
+);
+
+test.each(EDITORS)('$id: where there is no file, one is made that only you can read', async ({ id, file, path: keys, entry }) => {
+  const home = createHome();
+  const { code, stdout } = await home.run(['connect', id, '--json']);
+  expect(code).toBe(0);
+  const target = path.join(home.home, file);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: { editor: id, file: target, changed: true, dryRun: false }, warnings: [] });
+  expect(valueAt(read(target), keys)).toEqual(entry);
+  expect(statSync(target).mode & 0o777).toBe(0o600);
+});
+
+test.each(EDITORS)('$id: --dry-run writes nothing', async ({ id, file, sample }) => {
+  const home = createHome();
+  const target = put(home, file, sample);
+  const { stdout } = await home.run(['connect', id, '--dry-run']);
+  expect(stdout).toContain('Nothing was written');
+  expect(stdout).toMatch(/^\+.*switchboard\.js/m);
+  expect(read(target)).toBe(sample);
+  expect(existsSync(`${target}.bak`)).toBe(false);
+});
+
+test.each([
+  { id: 'zed', file: '.config/zed/settings.json', text: '{ "agent_servers": { "a": }', place: ':1:' },
+  {
+    id: 'jetbrains',
+    file: '.jetbrains/acp.json',
+    text: '{\n  // mine\n  "agent_servers": {}\n}',
+    place: ':2:3: syntax error: this file may not have comments',
+  },
+  { id: 'acpx', file: '.acpx/config.json', text: '{\n  "agents": {},\n}', place: ':3:1:' },
+  { id: 'vscode', file: '.config/Code/User/settings.json', text: '{ "a": 1, "a": 2 }', place: 'twice' },
+  { id: 'zed', file: '.config/zed/settings.json', text: '{ "agent_servers": [] }', place: '"agent_servers" is not an object' },
+])('$id: a file that cannot be relied on is refused with the place and left alone', async ({ id, file, text, place }) => {
+  const home = createHome();
+  const target = put(home, file, text);
+  const { code, stdout, stderr } = await home.run(['connect', id]);
+  expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
+  expect(stderr).toContain(target);
+  expect(stderr).toContain(place);
+  expect(read(target)).toBe(text);
+});
+
+test('an entry of ours from elsewhere is brought up to date, and what the user added to it stays', async () => {
+  const home = createHome();
+  const target = put(
+    home,
+    '.config/zed/settings.json',
+    `{\n  "agent_servers": {\n    "SB": { "command": "/old/node", "args": ["/old/bin/switchboard.js", "acp"], "env": { "A": "b" }, "default_mode": "x" } // mine\n  }\n}\n`,
+  );
+  await home.run(['connect', 'zed', '--agent', 'claude', '--config', 'mine.jsonc']);
+  expect(valueAt(read(target), ['agent_servers'])).toEqual({
+    SB: {
+      command: process.execPath,
+      args: [BIN, 'acp', '--config', path.join(home.project, 'mine.jsonc'), '--agent', 'claude'],
+      env: { A: 'b' },
+      default_mode: 'x',
+      type: 'custom',
+    },
+  });
+  expect(read(target)).toContain('// mine');
+});
+
+test('a foreign entry of our name is not touched', async () => {
+  const home = createHome();
+  const text = '{ "agent_servers": { "Switchboard": { "command": "theirs" } } }';
+  const target = put(home, '.jetbrains/acp.json', text);
+  expect(await home.run(['connect', 'jetbrains'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--name NAME') });
+  expect(await home.run(['disconnect', 'jetbrains'])).toMatchObject({ code: 0 });
+  expect(read(target)).toBe(text);
+});
+
+test('a byte order mark and CRLF stay', async () => {
+  const home = createHome();
+  const target = put(home, 'Code/settings.json', '\uFEFF{\r\n  "a": 1\r\n}\r\n');
+  await home.run(['connect', 'vscode', '--file', target]);
+  const text = read(target);
+  expect(text.startsWith('\uFEFF{\r\n  "a": 1,\r\n')).toBe(true);
+  expect(text.replaceAll('\r\n', '')).not.toContain('\n');
+});
+
+test.each([
+  { words: [], says: 'which editor?' },
+  { words: ['zde'], says: 'did you mean "zed"?' },
+  { words: ['--print', 'perl'], says: 'there are: lua, elisp, toml' },
+])('connect $words: exit code 2', async ({ words, says }) => {
+  const { code, stderr } = await createHome().run(['connect', ...words]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(says);
+});
+
+test.each(['lua', 'elisp', 'toml'])('--print %s is for editors that are set up by code', async (kind) => {
+  const { code, stdout } = await createHome().run(['connect', '--print', kind]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(BIN);
+});

@@ -1,0 +1,54 @@
+// What the documents say of files, keys and commands is so.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { createHome } from './command.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const inDocs = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'));
+const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...inDocs.map((file) => path.join('docs', file))];
+
+test.each(documents)('every file that %s names is there', (document) => {
+  const text = read(document);
+  const linked = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => path.join(path.dirname(document), target));
+  const named = [...text.matchAll(/(?<![\w/.-])(?:src|test|docs|scripts|config|bin)\/[\w./-]*\w(?:\.\w+)/g)].map(([file]) => file);
+  // Source files go by their folder alone where the text is about source: `proxy/turns.ts`.
+  const ofSource = [
+    ...text.matchAll(/(?<![\w/.-])(?:wire|acp|router|agents|mcp|workspace|processes|store|proxy|config|cli|demo)\/[\w-]+\.ts\b/g),
+  ];
+  const files = [...linked, ...named, ...ofSource.map(([file]) => path.join('src', file))];
+  expect(files.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
+});
+
+type Schema = { properties?: Record<string, Schema>; additionalProperties?: Schema | boolean; items?: Schema };
+
+function keysOf({ properties = {}, additionalProperties, items }: Schema): string[] {
+  const inner = [items, typeof additionalProperties === 'object' ? additionalProperties : undefined].filter((one) => one !== undefined);
+  return [...Object.entries(properties).flatMap(([key, value]) => [key, ...keysOf(value)]), ...inner.flatMap(keysOf)];
+}
+
+test('docs/configuration.md has every key of the schema', () => {
+  const text = read('docs/configuration.md');
+  const keys = new Set(keysOf(JSON.parse(read('config/switchboard.schema.json'))));
+  expect(keys.size).toBeGreaterThan(20);
+  const isNamed = (key: string) => ['`', '.', '"'].some((before) => ['`', '.', '"'].some((after) => text.includes(before + key + after)));
+  expect([...keys].filter((key) => !isNamed(key))).toEqual([]);
+});
+
+test('the configuration in the README is valid', async () => {
+  const [, example = ''] = /```jsonc\n(.*?)```/s.exec(read('README.md')) ?? [];
+  const home = createHome();
+  const { code, stdout } = await home.run(['config', 'validate', home.write('readme.jsonc', example)]);
+  expect(code).toBe(0);
+  expect(stdout).toContain('agents: claude (default), gemini');
+});
+
+test('every command in the README is one', async () => {
+  const commands = [...read('README.md').matchAll(/^\| `switchboard ([a-z ]+?)(?: \[?[A-Z]+\]?)?` +\|/gm)].map(([, words = '']) => words);
+  expect(commands).toContain('config trust');
+  for (const words of commands) {
+    const { code, stdout } = await createHome().run([...words.split(' '), '--help']);
+    expect({ code, usage: stdout.split('\n')[0] }).toMatchObject({ code: 0, usage: expect.stringContaining(`switchboard ${words}`) });
+  }
+});

@@ -1,0 +1,145 @@
+// `switchboard doctor`, as the built command: what it finds, and what it says to do.
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { createHome, type Home } from './command.ts';
+
+const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
+const fixture = (name: string) => ({ command: process.execPath, args: [path.resolve(import.meta.dirname, '../fixtures', name)] });
+const CANARY = 'ghp_0123456789012345678901234567890123';
+
+type Found = { check: string; status: string; what: string; why?: string; next?: string };
+type Report = { ok: boolean; data: { healthy: boolean; problems: number; warnings: number; findings: Found[] } };
+
+async function examine(home: Home, words: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const { code, stdout, stderr } = await home.run(['doctor', '--json', ...words], env);
+  const { data } = JSON.parse(stdout) as Report;
+  const find = (check: string, about = '') => data.findings.filter((one) => one.check === check && one.what.includes(about));
+  for (const { status, why, next } of data.findings)
+    if (status !== 'ok') expect([why, next]).toEqual([expect.any(String), expect.any(String)]);
+  return { code, stderr, stdout, data, find };
+}
+
+test('a machine that is set up: no problem, exit code 0', async () => {
+  const home = createHome();
+  home.write(home.userFile, { agent_servers: { one: fixture('works.mjs') }, policy: 'standard' });
+  mkdirSync(path.join(home.home, '.config', 'zed'), { recursive: true });
+  await home.run(['connect', 'zed']);
+  const { code, data, find } = await examine(home);
+  expect(data).toMatchObject({ healthy: true, problems: 0 });
+  expect(code).toBe(0);
+  expect(find('agent.start', 'agent "one" answered in')).toMatchObject([{ status: 'ok' }]);
+  expect(find('editor.entry', 'Zed starts us')).toMatchObject([{ status: 'ok' }]);
+  expect(find('policy')).toMatchObject([{ status: 'ok', what: 'the policy is valid: user' }]);
+  expect(find('node')).toMatchObject([{ status: 'ok' }]);
+  expect(home.processesLeft()).toEqual([]);
+});
+
+test('every problem is named with why and what to do: exit code 8', async () => {
+  const home = createHome();
+  home.write(home.userFile, {
+    agent_servers: {
+      missing: { command: 'no-such-agent' },
+      qwen: { command: 'qwen', args: ['--acp'] },
+      me: { command: process.execPath, args: [BIN, 'acp'] },
+      crashes: fixture('crash-before-initialize.mjs'),
+      newer: fixture('wrong-version.mjs'),
+      old: { command: process.execPath, args: [fixture('works.mjs').args[0] ?? '', '@zed-industries/claude-code-acp'] },
+    },
+    policy: 'policy.yaml',
+  });
+  home.write(path.join(path.dirname(home.userFile), 'policy.yaml'), 'version: 1\nallow:\n  - nonsense(\n');
+  home.write(
+    path.join(home.home, '.config/zed/settings.json'),
+    '{ "agent_servers": { "S": { "command": "/gone/node", "args": ["/gone/bin/switchboard.js", "acp"] } } }',
+  );
+  home.write(path.join(home.home, '.jetbrains/acp.json'), '{ // no comments here\n}');
+  home.write(path.join(home.home, '.acpx/config.json'), '{}');
+  const state = path.join(home.home, 'state');
+  home.write(path.join(state, 'sessions.jsonl'), '');
+  home.write(path.join(state, 'running', 'x.json'), { owner: { pid: 1, startTime: 'long ago' }, mark: 'x', children: [], health: {} });
+  for (const file of ['sessions.jsonl', '']) chmodSync(path.join(state, file), 0o755);
+
+  const { code, data, find } = await examine(home, [], { SWITCHBOARD_HOME: state });
+  expect(code).toBe(8);
+  expect(data.healthy).toBe(false);
+  expect(find('agent.command', '"missing"')).toMatchObject([
+    { status: 'problem', next: 'install no-such-agent, or switchboard agents remove missing' },
+  ]);
+  expect(find('agent.command', '"qwen"')).toMatchObject([
+    { status: 'problem', next: 'switchboard agents add qwen-code --name qwen --install --force' },
+  ]);
+  expect(find('agent.loop', '"me"')).toMatchObject([{ status: 'problem', next: 'switchboard agents remove me' }]);
+  expect(find('agent.start', '"crashes"')).toMatchObject([{ status: 'problem', next: 'switchboard agents test crashes' }]);
+  expect(find('agent.start', '"newer"')).toMatchObject([{ status: 'problem', why: expect.stringMatching(/version/i) }]);
+  expect(find('agent.drift', '"old"')).toMatchObject([
+    { status: 'warning', why: expect.stringContaining('is now @agentclientprotocol/claude-agent-acp') },
+  ]);
+  expect(find('policy')).toMatchObject([{ status: 'problem', why: expect.stringContaining('policy.yaml:3') }]);
+  expect(find('editor.entry', 'Zed')).toMatchObject([
+    { status: 'problem', what: expect.stringContaining('/gone/node'), next: 'switchboard connect zed' },
+  ]);
+  expect(find('editor.file', 'JetBrains')).toMatchObject([{ status: 'problem', why: expect.stringContaining('acp.json:1:3') }]);
+  expect(find('editor.entry', 'acpx')).toMatchObject([{ status: 'warning', next: 'switchboard connect acpx' }]);
+  expect(find('state.private')).toMatchObject([{ status: 'problem', next: `chmod -R go= ${state}` }]);
+  expect(find('state.leftovers')).toMatchObject([{ status: 'warning' }]);
+});
+
+test('for people: a line for each finding, and a count', async () => {
+  const home = createHome();
+  home.write(home.userFile, { agent_servers: { one: { command: 'no-such-agent' } } });
+  const { code, stdout } = await home.run(['doctor']);
+  expect(code).toBe(8);
+  expect(stdout).toContain(
+    'PROBLEM  agent "one": the command no-such-agent was not found\n         why:  it cannot be started\n         next: install no-such-agent',
+  );
+  expect(stdout).toMatch(/\n1 problem, \d+ warnings?\n$/);
+});
+
+test('a configuration that is not valid: each mistake with its place, and the other checks all the same', async () => {
+  const home = createHome();
+  home.write(home.userFile, '{ "agent_servers": { "a": { "comand": "x" } } }');
+  const { code, find } = await examine(home);
+  expect(code).toBe(8);
+  expect(find('config').map(({ why }) => why?.replace(/^.*config\.jsonc/, ''))).toEqual([
+    ':1:27: agent_servers.a: missing key "command"; expected a string',
+    ':1:29: unknown key "comand"; did you mean "command"?',
+  ]);
+  expect(find('state.writable')).toMatchObject([{ status: 'ok' }]);
+});
+
+test('a bare machine is no problem, and told how to begin', async () => {
+  const { code, find } = await examine(createHome());
+  expect(code).toBe(0);
+  expect(find('config')).toMatchObject([{ status: 'warning', next: 'switchboard init' }]);
+});
+
+test('--no-start starts nothing; --config looks at another file; what looks like a secret is not shown', async () => {
+  const home = createHome();
+  const file = home.write('given.jsonc', {
+    agent_servers: { one: fixture('crash-before-initialize.mjs'), two: { command: `/x/${CANARY}` } },
+  });
+  const { find, stdout } = await examine(home, ['--no-start', '--config', file]);
+  expect(find('agent.command', '"one"')).toMatchObject([{ status: 'ok' }]);
+  expect(find('agent.start')).toEqual([]);
+  expect(stdout).not.toContain(CANARY);
+});
+
+test('a state directory that cannot be written', async () => {
+  const home = createHome();
+  const file = home.write('a-file', '');
+  const { code, find } = await examine(home, [], { SWITCHBOARD_HOME: path.join(file, 'state') });
+  expect(code).toBe(8);
+  expect(find('state.writable')).toMatchObject([{ status: 'problem', what: `${file} is not a directory` }]);
+});
+
+test('an audit log that was tampered with', async () => {
+  const home = createHome();
+  const state = path.join(home.home, 'state');
+  home.write(path.join(state, 'audit.jsonl'), 'not a line of ours\n');
+  for (const name of ['audit.jsonl', '']) chmodSync(path.join(state, name), 0o700);
+  const { code, find } = await examine(home, [], { SWITCHBOARD_HOME: state });
+  expect(code).toBe(8);
+  expect(find('state.audit')).toMatchObject([{ status: 'problem', next: 'switchboard audit verify' }]);
+  expect(readFileSync(path.join(state, 'audit.jsonl'), 'utf8')).toBe('not a line of ours\n');
+});

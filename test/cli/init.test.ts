@@ -1,0 +1,136 @@
+// `switchboard init`, as the built command: with --yes, and asked at a terminal with real keys.
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'jsonc-parser/lib/esm/main.js';
+import { describe, expect, test } from 'vitest';
+import { ACP_UI, ZED } from '../setup/samples.ts';
+import { createHome, HAS_TERMINAL, type Home } from './command.ts';
+
+const read = (file: string) => readFileSync(file, 'utf8');
+
+/** A home with a program of the catalogue, Zed with agents of its own, and acp-ui. */
+function furnished(home: Home): NodeJS.ProcessEnv {
+  const bin = path.join(home.home, 'bin');
+  mkdirSync(bin);
+  writeFileSync(path.join(bin, 'codex-acp'), '#!/bin/sh\n');
+  chmodSync(path.join(bin, 'codex-acp'), 0o755);
+  home.write(path.join(home.home, '.config/zed/settings.json'), ZED);
+  home.write(path.join(home.home, '.config/acp-ui/agents.json'), ACP_UI);
+  return { PATH: `${bin}:/usr/bin:/bin` };
+}
+
+test('--yes takes what is found: installed agents, those of editors, a policy, and connects the editors', async () => {
+  const home = createHome();
+  const env = furnished(home);
+  const { code, stdout, stderr } = await home.run(['init', '--yes'], env);
+  expect(code).toBe(0);
+  expect(`${stdout}${stderr}`).not.toContain('canary');
+  const config = read(home.userFile);
+  expect(Object.keys(parse(config).agent_servers)).toEqual(['codex', 'Claude-Code', 'gemini', 'qwen']);
+  expect(parse(config)).toMatchObject({
+    policy: 'standard',
+    agent_servers: { codex: { command: path.join(home.home, 'bin', 'codex-acp') } },
+  });
+  expect(config).toContain('// The agents by name');
+  expect(await home.run(['config', 'validate'], env)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('agents: codex (default), gemini, qwen'),
+  });
+  expect(read(path.join(home.home, '.config/zed/settings.json'))).toContain('"Switchboard"');
+  expect(read(path.join(home.home, '.config/acp-ui/agents.json'))).toContain('"Switchboard"');
+  expect(existsSync(path.join(home.home, '.jetbrains'))).toBe(false);
+  expect(stdout).toContain('Next: switchboard doctor');
+
+  const again = await home.run(['init', '--yes', '--json'], env);
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    ok: true,
+    data: { changed: false, agents: [], imported: [], editors: [{ changed: false }, { changed: false }] },
+  });
+  expect(read(home.userFile)).toBe(config);
+});
+
+test('what must not be touched can be said; a configuration that is there keeps what it has', async () => {
+  const home = createHome();
+  const env = furnished(home);
+  home.write(home.userFile, '{\n  // mine\n  "agent_servers": { "own": { "command": "own-agent" } },\n  "policy": "careful",\n}\n');
+  await home.run(['init', '--yes', '--no-import', '--no-connect'], env);
+  const text = read(home.userFile);
+  expect(parse(text)).toMatchObject({ agent_servers: { own: {}, codex: {} }, policy: 'careful' });
+  expect(Object.keys(parse(text).agent_servers)).toEqual(['own', 'codex']);
+  expect(text).toContain('// mine');
+  expect(read(path.join(home.home, '.config/zed/settings.json'))).toBe(ZED);
+});
+
+test('--dry-run writes nothing at all', async () => {
+  const home = createHome();
+  const { stdout } = await home.run(['init', '--yes', '--dry-run', '--policy', 'none'], furnished(home));
+  expect(stdout.match(/Nothing was written/g)).toHaveLength(3);
+  expect(stdout).not.toContain('"policy": "');
+  expect(existsSync(home.userFile)).toBe(false);
+  expect(read(path.join(home.home, '.config/zed/settings.json'))).toBe(ZED);
+});
+
+test('an editor whose file is broken is told of, and the rest is done', async () => {
+  const home = createHome();
+  const env = furnished(home);
+  home.write(path.join(home.home, '.config/zed/settings.json'), '{ "agent_servers": ');
+  const { code, stderr } = await home.run(['init', '--yes'], env);
+  expect(code).toBe(0);
+  expect(stderr).toContain('Zed was not connected');
+  expect(parse(read(home.userFile)).agent_servers).toMatchObject({ codex: {}, qwen: {} });
+});
+
+test.each([
+  { words: [], code: 2, says: 'switchboard init --yes' },
+  { words: ['--yes'], code: 4, says: 'switchboard agents add ID' },
+  { words: ['--yes', '--policy', 'strict'], code: 2, says: 'presets are: careful, standard, ci, readonly, none' },
+])('init $words on a bare machine, without a terminal: exit code $code', async ({ words, code, says }) => {
+  const home = createHome();
+  const result = await home.run(['init', ...words], { PATH: '/nowhere' });
+  expect({ code: result.code, stdout: result.stdout }).toEqual({ code, stdout: '' });
+  expect(result.stderr).toContain(says);
+  expect(existsSync(home.userFile)).toBe(false);
+});
+
+const [ENTER, SPACE, DOWN, CTRL_C] = ['\r', ' ', '\u001b[B', '\u0003'];
+
+describe.skipIf(!HAS_TERMINAL)('at a terminal', () => {
+  test('it asks, and does what was chosen', async () => {
+    const home = createHome();
+    const { child, said, ended } = home.startInTerminal(['init'], furnished(home));
+    await said('Which agents?');
+    child.stdin.write(ENTER); // the installed one is marked
+    await said('Take over these agents');
+    child.stdin.write(SPACE); // not the first
+    child.stdin.write(ENTER);
+    await said('What may agents do without asking?');
+    child.stdin.write(DOWN);
+    child.stdin.write(ENTER); // careful
+    await said('Put the switchboard into these editors?');
+    child.stdin.write(DOWN);
+    child.stdin.write(SPACE); // not acp-ui
+    child.stdin.write(ENTER);
+    const { code, stdout } = await ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain('Next: switchboard doctor');
+    const config = parse(read(home.userFile));
+    expect(Object.keys(config.agent_servers)).toEqual(['codex', 'gemini', 'qwen']);
+    expect(config.policy).toBe('careful');
+    expect(read(path.join(home.home, '.config/zed/settings.json'))).toContain('"Switchboard"');
+    expect(read(path.join(home.home, '.config/acp-ui/agents.json'))).toBe(ACP_UI);
+  });
+
+  test('Ctrl-C at any question writes nothing: exit code 130', async () => {
+    const home = createHome();
+    const { child, said, ended } = home.startInTerminal(['init'], furnished(home));
+    await said('Which agents?');
+    child.stdin.write(ENTER);
+    await said('Take over these agents');
+    child.stdin.write(CTRL_C);
+    const { code, stdout } = await ended;
+    expect(code).toBe(130);
+    expect(stdout).toContain('Nothing was written.');
+    expect(existsSync(home.userFile)).toBe(false);
+    expect(read(path.join(home.home, '.config/zed/settings.json'))).toBe(ZED);
+  });
+});

@@ -1,0 +1,251 @@
+// `policy remembered`, `policy trust` and `policy replay`, as a person or a program runs them.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isTrusted } from '../../src/config/trust.ts';
+import { createRemembered, type NewAnswer } from '../../src/store/remembered.ts';
+import { agentsRecorded, fileOf, hasRecordings, readRecording } from '../e2e/recording.ts';
+import { createHome, type Home } from './command.ts';
+
+const stateOf = (home: Home) => path.join(home.home, '.local', 'state', 'acp-switchboard');
+
+describe('policy remembered', () => {
+  function withAnswers() {
+    const home = createHome();
+    const store = createRemembered(stateOf(home), { redact: (text) => text });
+    const answer: NewAnswer = {
+      verdict: 'allow',
+      scope: 'workspace',
+      agent: 'claude',
+      cwd: '/project',
+      session: 's1',
+      key: 'k1',
+      what: 'execute: npm test',
+      policy: 'p',
+    };
+    const ids = [
+      answer,
+      { ...answer, verdict: 'deny' as const, scope: 'session' as const, key: 'k2', what: 'edit: /project/a\u001b[2J' },
+    ].map((each) => {
+      const kept = store.remember(each);
+      return kept.isKept ? kept.id : '';
+    });
+    return { home, ids: ids as [string, string] };
+  }
+
+  test('lists what holds', async () => {
+    const { home, ids } = withAnswers();
+    const { code, stdout } = await home.run(['policy', 'remembered']);
+    const [head, first, second] = stdout.split('\n');
+    expect(code).toBe(0);
+    expect(head).toMatch(/^ID +VERDICT +FOR +AGENT +DIRECTORY +SINCE +UNTIL +WHAT$/);
+    expect(first).toMatch(new RegExp(`^${ids[0]} +allow +workspace +claude +/project .* revoked +execute: npm test$`));
+    expect(second).toMatch(new RegExp(`^${ids[1]} +deny +session +claude +/project .* its end +edit: /project/a`));
+    expect(stdout).not.toContain('\u001b');
+    const json = JSON.parse((await home.run(['policy', 'remembered', '--json'])).stdout);
+    expect(json).toMatchObject({
+      ok: true,
+      data: {
+        answers: [
+          { id: ids[0], what: 'execute: npm test' },
+          { id: ids[1], session: 's1' },
+        ],
+      },
+    });
+    expect(JSON.stringify(json)).not.toContain('key');
+  });
+
+  test('takes one back, or all', async () => {
+    const { home, ids } = withAnswers();
+    expect(await home.run(['policy', 'remembered', '--revoke', ids[0]])).toEqual({ code: 0, stdout: `revoked: ${ids[0]}\n`, stderr: '' });
+    expect((await home.run(['policy', 'remembered'])).stdout).not.toContain(ids[0]);
+    const { stdout } = await home.run(['policy', 'remembered', '--all', '--json']);
+    expect(JSON.parse(stdout)).toEqual({ ok: true, data: { revoked: [ids[1]] }, warnings: [] });
+    expect(await home.run(['policy', 'remembered'])).toEqual({ code: 0, stdout: 'nothing is remembered\n', stderr: '' });
+  });
+
+  test('says when there is no such answer, and when two things are asked at once', async () => {
+    const home = createHome();
+    const missing = await home.run(['policy', 'remembered', '--revoke', 'deadbeef', '--json']);
+    expect(missing).toMatchObject({ code: 4, stderr: expect.stringContaining('there is no such answer') });
+    expect(JSON.parse(missing.stdout)).toMatchObject({ ok: false, error: { message: 'there is no such answer' } });
+    const both = await home.run(['policy', 'remembered', '--revoke', 'deadbeef', '--all']);
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('give one of the two') });
+  });
+
+  test('says when the file cannot be read', async () => {
+    const home = createHome();
+    mkdirSync(path.join(stateOf(home), 'remembered.jsonl'), { recursive: true });
+    const { code, stderr } = await home.run(['policy', 'remembered']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('remembered.jsonl cannot be read (EISDIR)') });
+  });
+});
+
+describe('policy trust', () => {
+  const POLICY = 'version: 1\nlayer: project\nallow:\n  - execute(make test)\n';
+
+  test('holds for the content as it is', async () => {
+    const home = createHome();
+    const file = home.write('policy.yaml', POLICY);
+    expect(await isTrusted(stateOf(home), POLICY)).toBe(false);
+    const { code, stdout } = await home.run(['policy', 'trust', 'policy.yaml']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`trusted: ${file}\n  it may allow: allow[0] (line 4)\n`);
+    expect(await isTrusted(stateOf(home), POLICY)).toBe(true);
+    expect(await isTrusted(stateOf(home), `${POLICY}# more\n`)).toBe(false);
+    const json = JSON.parse((await home.run(['policy', 'trust', 'policy.yaml', '--json'])).stdout);
+    expect(json).toMatchObject({
+      ok: true,
+      data: { file, sha256: expect.stringMatching(/^[0-9a-f]{64}$/), allows: [{ id: 'allow[0]', line: 4 }] },
+    });
+  });
+
+  test('a policy that is not valid is not trusted', async () => {
+    const home = createHome();
+    home.write('policy.yaml', 'version: 1\nalow: []\n');
+    const { code, stderr } = await home.run(['policy', 'trust', 'policy.yaml']);
+    expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining('policy.yaml:2:1') });
+    expect(await isTrusted(stateOf(home), 'version: 1\nalow: []\n')).toBe(false);
+  });
+
+  test('nor one that is not there, or no file', async () => {
+    const home = createHome();
+    expect(await home.run(['policy', 'trust', 'policy.yaml'])).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('cannot be read (ENOENT)'),
+    });
+    expect(await home.run(['policy', 'trust', '/dev/zero'])).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('not a regular file'),
+    });
+  });
+
+  test('a state directory that cannot be written is named', async () => {
+    const home = createHome();
+    home.write('policy.yaml', POLICY);
+    const taken = home.write('taken', '');
+    const { code, stderr } = await home.run(['policy', 'trust', 'policy.yaml'], { SWITCHBOARD_HOME: path.join(taken, 'state') });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('set SWITCHBOARD_HOME') });
+  });
+});
+
+describe('policy replay', () => {
+  const NEW_SESSION = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'session/new',
+    params: {
+      cwd: '/work/project',
+      mcpServers: [
+        { type: 'acp', name: 'github', serverId: 'srv-1' },
+        { name: 'docs', command: 'docs-mcp', args: ['--stdio'] },
+      ],
+    },
+  };
+  const frames = (cwd: string) => [
+    { jsonrpc: '2.0', id: 0, result: { protocolVersion: 1, agentInfo: { name: '@agentclientprotocol/claude-agent-acp' } } },
+    { ...NEW_SESSION, params: { ...NEW_SESSION.params, cwd } },
+    { jsonrpc: '2.0', id: 1, result: { sessionId: 's1' } },
+    {
+      method: 'session/update',
+      params: {
+        sessionId: 's1',
+        update: { sessionUpdate: 'tool_call', toolCallId: 't1', kind: 'execute', rawInput: { command: 'git status' } },
+      },
+    },
+    { id: 5, method: 'session/request_permission', params: { sessionId: 's1', toolCall: { toolCallId: 't1' }, options: [] } },
+    { id: 6, method: 'fs/read_text_file', params: { sessionId: 's1', path: `${cwd}/.env` } },
+    { id: 7, method: 'terminal/create', params: { sessionId: 's1', command: 'npm', args: ['test'] } },
+    { id: 8, method: 'mcp/message', params: { serverId: 'srv-1', method: 'tools/call', params: { name: 'get_issue', arguments: {} } } },
+    { id: 9, method: 'mcp/message', params: { serverId: 'srv-1', method: 'tools/list' } },
+  ];
+  const NEW = 'version: 1\nallow: [ "execute(git status)", "mcp(github:get_*)" ]\ndeny: [ "read(**/.env)" ]\n';
+  const OLD = 'version: 1\nallow: [ "execute(git status)", "execute(npm test)" ]\n';
+
+  function prepared(asRecorded: boolean) {
+    const home = createHome();
+    home.write('new.yaml', NEW);
+    home.write('old.yaml', OLD);
+    const lines = frames(home.project).map((frame) =>
+      JSON.stringify(asRecorded ? { t: 1, proc: 1, dir: 'agent->client', msg: frame } : frame),
+    );
+    home.write('session.ndjson', `${lines.join('\n')}\n`);
+    return home;
+  }
+
+  test.each([[false], [true]])('says what a policy makes of each request, and what changes (recorded: %s)', async (asRecorded) => {
+    const home = prepared(asRecorded);
+    const { code, stdout } = await home.run([
+      'policy',
+      'replay',
+      'session.ndjson',
+      '--policy',
+      'new.yaml',
+      '--against',
+      'old.yaml',
+      '--json',
+    ]);
+    expect(code).toBe(0);
+    const { ok, data } = JSON.parse(stdout);
+    expect(ok).toBe(true);
+    expect(
+      data.requests.map(({ line, agent, method, summary, was, verdict }: Record<string, unknown>) => [
+        line,
+        agent,
+        method,
+        summary,
+        was,
+        verdict,
+      ]),
+    ).toEqual([
+      [2, 'claude', 'session/new', 'execute: docs-mcp --stdio', 'ask', 'ask'],
+      [5, 'claude', 'session/request_permission', 'execute: git status', 'allow', 'allow'],
+      [6, 'claude', 'fs/read_text_file', `read: ${home.project}/.env`, 'ask', 'deny'],
+      [7, 'claude', 'terminal/create', 'execute: npm test', 'allow', 'ask'],
+      [8, 'claude', 'tools/call', 'mcp: github:get_issue', 'ask', 'allow'],
+    ]);
+    expect(data).toMatchObject({ counts: { allow: 2, ask: 2, deny: 1 }, changed: 3 });
+  });
+
+  test('in words', async () => {
+    const home = prepared(false);
+    const { stdout } = await home.run(['policy', 'replay', 'session.ndjson', '--policy', 'new.yaml', '--against', 'old.yaml']);
+    expect(stdout).toContain(`session.ndjson:6: ask -> deny  claude  fs/read_text_file  read: ${home.project}/.env  (deny by rule deny[0]`);
+    expect(stdout).toContain('5 requests: 2 allow, 2 ask, 1 deny\n3 would be decided otherwise than before\n');
+    const same = await home.run(['policy', 'replay', 'session.ndjson', '--policy', 'new.yaml', '--against', 'new.yaml']);
+    expect(same.stdout).toContain('nothing changes');
+  });
+
+  test.runIf(hasRecordings).each(agentsRecorded)('every question that %s was recorded to ask is judged, as that agent', async (agent) => {
+    const home = createHome();
+    const { stdout } = await home.run(['policy', 'replay', fileOf(agent), '--json']);
+    const { requests } = JSON.parse(stdout).data;
+    const judged = ['session/request_permission', 'fs/read_text_file', 'fs/write_text_file'];
+    const methods = readRecording(agent).flatMap(({ dir, msg }) =>
+      dir === 'agent->client' && judged.includes(msg.method) ? [msg.method] : [],
+    );
+    expect(methods.length).toBeGreaterThan(3);
+    expect(requests.flatMap(({ method }: { method: string }) => (judged.includes(method) ? [method] : []))).toEqual(methods);
+    expect(new Set(requests.map((request: { agent: string }) => request.agent))).toEqual(new Set([agent]));
+  });
+
+  test('a last line that was cut off is passed over; any other is named', async () => {
+    const home = prepared(false);
+    const file = path.join(home.project, 'session.ndjson');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, `${text}{"id":10,"meth`);
+    expect(await home.run(['policy', 'replay', 'session.ndjson'])).toMatchObject({ code: 0 });
+    writeFileSync(file, `${text}nonsense\n${text}`);
+    const { code, stdout, stderr } = await home.run(['policy', 'replay', 'session.ndjson', '--json']);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('line 10 of the recording is not JSON') });
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'REPLAY' } });
+  });
+
+  test('what cannot be read is told', async () => {
+    const home = prepared(false);
+    expect(await home.run(['policy', 'replay', 'nowhere.ndjson'])).toMatchObject({ code: 2, stderr: expect.stringContaining('(ENOENT)') });
+    expect(await home.run(['policy', 'replay', 'session.ndjson', '--against', 'nowhere.yaml'])).toMatchObject({ code: 6 });
+    home.write('broken.yaml', 'version: 2\n');
+    expect(await home.run(['policy', 'replay', 'session.ndjson', '--against', 'broken.yaml'])).toMatchObject({ code: 6 });
+  });
+});

@@ -1,0 +1,244 @@
+// `switchboard run` as a person or a script runs it, with the embedded agents.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createHome, type Home } from './command.ts';
+
+const frames = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+const YES = { version: 1, allow: ['read($cwd/**)', 'edit($cwd/**)'] };
+
+/** A configuration beside which the demo agents do not step in: an agent of this name, run by this program. */
+const configured = (home: Home, agent: object, more: object = {}) => home.write('given.json', { agent_servers: { mine: agent }, ...more });
+
+describe('what it shows', () => {
+  test('text: the words as they stream, and everything else behind a tag', async () => {
+    const { code, stdout } = await createHome().run(['run', '/plan']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\[commands\] \/plan .*\n\[thought\] .+\n\[plan\]\n {2}\[ \] Understand the work ahead\n/);
+    expect(stdout).toContain('Sketcher has a plan for the work ahead: 3 steps, all of them done.\n');
+    expect(stdout).toMatch(/\[usage\] \d+ of 200000 tokens\n$/);
+  });
+
+  test('simple: the assistant alone', async () => {
+    const { code, stdout } = await createHome().run(['run', '-o', 'simple', '-a', 'builder', 'hello']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Builder here\. You said: "hello"\. [^\n]*\n$/) });
+  });
+
+  test.each(['jsonl', 'json'])('%s: which agent, then every frame both ways, and nothing else', async (kind) => {
+    const { code, stdout } = await createHome().run(['run', '-o', kind, 'hello']);
+    expect(code).toBe(0);
+    const all = frames(stdout);
+    expect(all[0]).toEqual({ jsonrpc: '2.0', method: 'client/selected_agent', params: { name: 'sketcher', command: expect.any(String) } });
+    expect(all.filter(({ method, id }) => method !== undefined && id !== undefined).map(({ method }) => method)).toEqual([
+      'initialize',
+      'session/new',
+      'session/prompt',
+    ]);
+    expect(all.at(-1).result).toMatchObject({ stopReason: 'end_turn' });
+    expect(all.filter(({ method }) => method === 'session/update').length).toBeGreaterThan(2);
+  });
+});
+
+describe('the prompt', () => {
+  test('is what is piped in, when there are no words', async () => {
+    const { child, ended } = createHome().start(['run', '-o', 'simple']);
+    child.stdin.end('from a pipe\n');
+    expect((await ended).stdout).toContain('You said: "from a pipe"');
+  });
+
+  test('may stand behind --, whatever it begins with', async () => {
+    expect((await createHome().run(['run', '-o', 'simple', '--', '--help', 'me'])).stdout).toContain('You said: "--help me"');
+  });
+
+  test('that is empty is an error', async () => {
+    const { code, stderr } = await createHome().run(['run']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('the prompt on stdin is empty\n  switchboard run "your prompt"'),
+    });
+  });
+
+  test('takes files along', async () => {
+    const home = createHome();
+    home.write('notes.txt', 'some notes');
+    const { code, stdout } = await home.run(['run', '-o', 'jsonl', '--file', 'notes.txt', 'look']);
+    expect(code).toBe(0);
+    const { prompt } = frames(stdout).find(({ method }) => method === 'session/prompt').params;
+    expect(prompt).toEqual([
+      { type: 'text', text: 'look' },
+      { type: 'resource', resource: { uri: expect.stringMatching(/^file:.*notes\.txt$/), mimeType: 'text/plain', text: 'some notes' } },
+    ]);
+  });
+});
+
+describe('files', () => {
+  test('are not written without --write: the agent does not even hear that they could be', async () => {
+    const home = createHome();
+    expect((await home.run(['run', '/edit', 'a.txt'])).stdout).toContain('your editor lets me change no files');
+    expect(readdirSync(home.project)).toEqual([]);
+  });
+
+  test('are written with it, where a policy allows what nobody can be asked', async () => {
+    const home = createHome();
+    const policy = home.write('p.yaml', JSON.stringify(YES));
+    const { stdout } = await home.run(['run', '--write', '--policy', policy, '/edit', 'a.txt']);
+    expect(stdout).toMatch(/\[diff\] .*a\.txt\n@@ -0,0 \+1 @@\n\+Sketcher was here/);
+    expect(readFileSync(path.join(home.project, 'a.txt'), 'utf8')).toContain('Sketcher was here');
+  });
+
+  test('and without a policy, nobody to ask is a no', async () => {
+    const home = createHome();
+    expect((await home.run(['run', '--write', '/edit', 'a.txt'])).stdout).toContain('I left a.txt as it was');
+    expect(existsSync(path.join(home.project, 'a.txt'))).toBe(false);
+  });
+});
+
+describe('a session', () => {
+  test('can be kept by its id and taken up again', async () => {
+    const home = createHome();
+    await home.run(['run', '-a', 'builder', '--save-session', 'id.txt', 'one']);
+    const id = readFileSync(path.join(home.project, 'id.txt'), 'utf8').trim();
+    const { code, stdout } = await home.run(['run', '-o', 'simple', '--resume', id, '/whoami']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`"sessionId": "${id}"`);
+    expect(stdout).toContain('"turns": 2');
+  });
+
+  test('that is not there: exit code 4', async () => {
+    const { code, stderr } = await createHome().run(['run', '--resume', 'nothing', 'hi']);
+    expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('there is no session "nothing"') });
+  });
+
+  test('has its mode and options set first, and says which there are', async () => {
+    const home = createHome();
+    const { stdout } = await home.run(['run', '-o', 'simple', '--mode', 'code', '/whoami']);
+    expect(stdout).toContain('"mode": "code"');
+    expect(await home.run(['run', '--mode', 'warp', 'x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('modes are: ask, code'),
+    });
+    expect(await home.run(['run', '--config', 'colour=red', 'x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is no option "colour"'),
+    });
+  });
+
+  test('shows its commands without a prompt', async () => {
+    const { code, stdout } = await createHome().run(['run', '--list-commands']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\[commands\] \/plan .*\n$/) });
+  });
+});
+
+/** util-linux's `script` gives a program a terminal of its own. */
+const hasScript = spawnSync('script', ['--version']).status === 0;
+
+describe.skipIf(!hasScript)('on a terminal', () => {
+  /** What the terminal shows, and keys for it. */
+  function atTerminal(home: Home, words: readonly string[]) {
+    const line = [process.execPath, path.resolve('bin/switchboard.js'), ...words].map((word) => `'${word}'`).join(' ');
+    const child = spawn('script', ['-qefc', line, '/dev/null'], {
+      cwd: home.project,
+      env: { ...process.env, HOME: home.home, NO_COLOR: '1', TERM: 'xterm', SWITCHBOARD_HOME: path.join(home.home, 'state') },
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let screen = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      screen += text;
+    });
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    const shows = (text: string) => vi.waitFor(() => expect(screen).toContain(text), { timeout: 25_000, interval: 20 });
+    const asks = (times: number) =>
+      vi.waitFor(() => expect(screen.split('> ').length).toBeGreaterThan(times), { timeout: 25_000, interval: 20 });
+    return { type: (keys: string) => child.stdin.write(keys), shows, asks, ended };
+  }
+
+  test.each([
+    ['y', true],
+    ['n', false],
+  ])('a permission question shows the change and its keys; %s is the answer', async (key, isWritten) => {
+    const home = createHome();
+    const { type, shows, ended } = atTerminal(home, ['run', '--write', '/edit a.txt']);
+    await shows('[permission]');
+    await shows('+Sketcher was here');
+    await shows('  n  ');
+    type(key);
+    expect(await ended).toBe(0);
+    expect(existsSync(path.join(home.project, 'a.txt'))).toBe(isWritten);
+  });
+
+  test('Ctrl-C is a key like any other: it cancels the turn', async () => {
+    const { type, shows, ended } = atTerminal(createHome(), ['run', '/slow']);
+    await shows('2 of');
+    type('\u0003');
+    expect(await ended).toBe(130);
+  });
+
+  test('-i asks for one prompt after the other in one session, and Ctrl-C ends a turn and not the session', async () => {
+    const { type, shows, asks, ended } = atTerminal(createHome(), ['run', '-i', '-o', 'simple']);
+    await asks(1);
+    type('first\r');
+    await shows('You said: "first"');
+    await asks(2);
+    type('/slow\r');
+    await shows('2 of');
+    type('\u0003');
+    await asks(3);
+    type('/whoami\r');
+    await shows('"turns": 3');
+    await asks(4);
+    type('\u0004');
+    expect(await ended).toBe(0);
+  });
+});
+
+describe('what goes wrong', () => {
+  test('Ctrl-C cancels the turn: exit code 130, and nothing is left running', async () => {
+    const home = createHome();
+    const { child, said, ended } = home.start(['run', '/slow']);
+    await said('2 of');
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(130);
+    expect(home.processesLeft()).toEqual([]);
+  });
+
+  test('not done in time: exit code 3', async () => {
+    const { code, stderr } = await createHome().run(['run', '--timeout', '0.5', '/slow']);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('not done within 0.5 s') });
+  });
+
+  test('an agent that is not there: exit code 4, and who is', async () => {
+    expect(await createHome().run(['run', '-a', 'bilder', 'x'])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('did you mean "builder"?'),
+    });
+  });
+
+  test('a command that cannot be started: exit code 7, and no stack trace', async () => {
+    const home = createHome();
+    const { code, stderr } = await home.run(['run', '--config', configured(home, { command: 'no-such-agent' }), 'x']);
+    expect(code).toBe(7);
+    expect(stderr).toMatch(/Agent "mine" could not be started.*no-such-agent/);
+    expect(stderr).toContain('switchboard agents test mine');
+    expect(stderr).not.toContain('    at ');
+  });
+
+  test('a configuration with a mistake: exit code 6', async () => {
+    const home = createHome();
+    expect((await home.run(['run', '--config', configured(home, { command: 5 }), 'x'])).code).toBe(6);
+  });
+
+  test.each([
+    [['run', '-i', 'x'], '-i needs a terminal'],
+    [['run', '--timeout', 'soon', 'x'], 'number of seconds'],
+    [['run', '-o', 'yaml', 'x'], 'Allowed choices are'],
+    [['run', '--file', 'nowhere.txt', 'x'], 'nowhere.txt cannot be read (ENOENT)'],
+    [['run', '-a', 'builder', '--image', 'notes.txt', 'x'], 'does not take images'],
+  ])('%j: exit code 2', async (words, complaint) => {
+    expect(await createHome().run(words)).toMatchObject({ code: 2, stderr: expect.stringContaining(complaint) });
+  });
+});

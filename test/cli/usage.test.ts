@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { createHome } from './command.ts';
+
+const COMMANDS = [
+  [],
+  ['acp'],
+  ['demo'],
+  ['agents'],
+  ['agents', 'list'],
+  ['agents', 'test'],
+  ['agents', 'add'],
+  ['agents', 'remove'],
+  ['config'],
+  ['config', 'path'],
+  ['config', 'validate'],
+  ['config', 'trust'],
+  ['policy', 'replay'],
+  ['policy', 'remembered'],
+  ['policy', 'trust'],
+  ['audit'],
+  ['audit', 'verify'],
+  ['audit', 'tail'],
+  ['config', 'show'],
+  ['config', 'schema'],
+  ['init'],
+  ['doctor'],
+  ['completion'],
+  ['connect'],
+  ['disconnect'],
+  ['import'],
+];
+
+test.each(COMMANDS.map((words) => [words.join(' '), words] as const))('the help of "switchboard %s" has an example', async (_, words) => {
+  const { code, stdout, stderr } = await createHome().run([...words, '--help']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain(`Usage: ${['switchboard', ...words].join(' ')}`);
+  expect(stdout).toContain('Example:\n  switchboard');
+});
+
+test('--version is that of the package', async () => {
+  const { version } = JSON.parse(readFileSync(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'));
+  expect(await createHome().run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test.each([
+  { words: ['dmo'], says: 'unknown command "dmo"', suggests: 'demo' },
+  { words: ['cofnig', 'path'], says: 'unknown command "cofnig"', suggests: 'config' },
+  { words: ['xyzzy'], says: 'unknown command "xyzzy"', suggests: 'commands are: acp, demo' },
+  { words: ['config', 'trsut', 'a.jsonc'], says: "unknown command 'trsut'", suggests: 'trust' },
+  { words: ['--agnet', 'x'], says: "unknown option '--agnet'", suggests: '--agent' },
+  { words: ['acp', '--confg', 'x'], says: "unknown option '--confg'", suggests: '--config' },
+  { words: ['acp', 'more'], says: 'too many arguments', suggests: 'acp' },
+  { words: ['acp', '--', 'more'], says: 'unexpected argument "more"', suggests: 'acp --help' },
+  { words: ['acp', '--config'], says: 'argument missing', suggests: '--config' },
+  { words: ['config'], says: 'Usage: switchboard config', suggests: 'validate' },
+  { words: ['config', 'trust'], says: "missing required argument 'file'", suggests: 'file' },
+])('"$words" is answered with exit code 2 and what was probably meant', async ({ words, says, suggests }) => {
+  const { code, stdout, stderr } = await createHome().run(words);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(says);
+  expect(stderr).toContain(suggests);
+  expect(stderr).not.toContain('    at '); // no stack trace
+});
+
+test('a reader that leaves early is no reason for a stack trace', async () => {
+  const { child, ended } = createHome().start(['--help']);
+  child.stdout.destroy();
+  expect((await ended).stderr).toBe('');
+});
+
+test.each(['sessions list', 'sessions search x', 'logs'])('a state directory that is a file is told in words by %s', async (line) => {
+  const home = createHome();
+  const file = home.write('plain-file', 'x');
+  const { code, stderr } = await home.run(line.split(' '), { SWITCHBOARD_HOME: file });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^switchboard: .*plain-file.* cannot be used \(ENOTDIR\)\n {2}see what is there/);
+});

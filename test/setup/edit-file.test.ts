@@ -1,0 +1,43 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { FileTrouble, readToEdit, saveEdited } from '../../src/setup/edit-file.ts';
+
+function folder(): string {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-edit-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+test('the mode stays, the old text is kept with it, and nothing else is left', async () => {
+  const dir = folder();
+  const file = path.join(dir, 'settings.json');
+  writeFileSync(file, 'old');
+  chmodSync(file, 0o640);
+  const backup = await saveEdited(await readToEdit(file), 'new');
+  expect([readFileSync(file, 'utf8'), readFileSync(backup ?? '', 'utf8')]).toEqual(['new', 'old']);
+  expect([file, backup ?? ''].map((one) => statSync(one).mode & 0o777)).toEqual([0o640, 0o640]);
+  expect(readdirSync(dir)).toEqual(['settings.json', 'settings.json.bak']);
+});
+
+test('what another program wrote meanwhile is not lost', async () => {
+  const file = path.join(folder(), 'settings.json');
+  writeFileSync(file, 'old');
+  const edited = await readToEdit(file);
+  writeFileSync(file, 'theirs');
+  await expect(saveEdited(edited, 'ours')).rejects.toThrow(FileTrouble);
+  expect(readFileSync(file, 'utf8')).toBe('theirs');
+});
+
+test('a file that appeared meanwhile is not overwritten', async () => {
+  const file = path.join(folder(), 'settings.json');
+  const edited = await readToEdit(file);
+  writeFileSync(file, 'theirs');
+  await expect(saveEdited(edited, 'ours')).rejects.toThrow('cannot be written (EEXIST)');
+  expect(readFileSync(file, 'utf8')).toBe('theirs');
+});
+
+test('a directory is no file to edit', async () => {
+  await expect(readToEdit(folder())).rejects.toThrow(FileTrouble);
+});

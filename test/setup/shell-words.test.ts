@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { joinWords, splitWords } from '../../src/setup/shell-words.ts';
+import fc from '../generated.ts';
+
+test.each([
+  ['a b  c', ['a', 'b', 'c']],
+  [`npx -y '@x/y z' "q \\"r\\" $s"`, ['npx', '-y', '@x/y z', 'q "r" $s']],
+  [`a\\ b ''`, ['a b', '']],
+  ['', []],
+])('%j is %j', (line, words) => {
+  expect(splitWords(line)).toEqual(words);
+});
+
+test('an open quote is no command', () => {
+  expect(splitWords(`a 'b`)).toBeUndefined();
+});
+
+test('what is joined is split again', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string()), (words) => {
+      expect(splitWords(joinWords(words))).toEqual(words);
+    }),
+  );
+});

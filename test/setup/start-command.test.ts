@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { agentBehind, type CatalogueAgent, findAgent, packageName, suitsNode } from '../../src/setup/catalogue.ts';
+import { type Here, resolveStart } from '../../src/setup/start-command.ts';
+
+const here: Here = { env: { PATH: '/nowhere' }, platform: 'linux', node: { path: '/n/node', version: 'v20.20.2' }, installDir: '/nowhere' };
+const agent = (more: Partial<CatalogueAgent>): CatalogueAgent => ({
+  id: 'one-agent',
+  name: 'One',
+  version: '1.0.0',
+  checked: true,
+  distribution: { npx: { package: '@x/one@1.0.0', bin: 'one', args: ['--acp'] } },
+  ...more,
+});
+
+test('what is not installed is left to npx, pinned, and said', () => {
+  expect(resolveStart(agent({ node: '>=22' }), here)).toEqual({
+    command: 'npx',
+    args: ['-y', '@x/one@1.0.0', '--acp'],
+    how: 'runner',
+    warnings: [
+      expect.stringContaining('one of @x/one@1.0.0 is not installed here'),
+      'it needs Node >=22, and this is v20.20.2',
+      'npx is not on your PATH',
+    ],
+  });
+});
+
+test('a Python package is left to uvx', () => {
+  expect(resolveStart(agent({ distribution: { uvx: { package: 'two==2.1', args: ['acp'], env: { A: 'b' } } } }), here)).toMatchObject({
+    command: 'uvx',
+    args: ['two==2.1', 'acp'],
+    env: { A: 'b' },
+    how: 'runner',
+  });
+});
+
+test('an agent is found by its id, and by what editors call it', () => {
+  const all = [agent({ id: 'claude-agent' }), agent({ id: 'qwen-code' })];
+  expect(['claude-agent', 'claude', 'Claude Code', 'claude-acp', 'qwen', 'claud'].map((name) => findAgent(all, name)?.id)).toEqual([
+    'claude-agent',
+    'claude-agent',
+    'claude-agent',
+    'claude-agent',
+    'qwen-code',
+    undefined,
+  ]);
+});
+
+test.each([
+  ['@x/one@1.0.0', '@x/one'],
+  ['@x/one', '@x/one'],
+  ['two==2.1', 'two'],
+  ['three@latest', 'three'],
+])('the package of %s is %s', (pinned, name) => {
+  expect(packageName(pinned)).toBe(name);
+});
+
+test('the agent behind a command is told by its package, its program, or what it was called before', () => {
+  const all = [agent({ replaces: ['@old/one'] })];
+  for (const words of [['npx', '-y', '@x/one@latest'], ['/opt/bin/one'], ['npx', '@old/one']])
+    expect(agentBehind(words, all)?.id).toBe('one-agent');
+  expect(agentBehind(['another', 'one@2'], all)).toBeUndefined();
+});
+
+test('a Node is new enough or not', () => {
+  expect(['v20.1.0', 'v22.0.0', 'v24.0.0'].map((version) => suitsNode(agent({ node: '>=22' }), version))).toEqual([false, true, true]);
+});

@@ -1,0 +1,155 @@
+// What the product promises about its cost, as ratios within one run: machines differ and are shared, ratios hold.
+// `of` computes a figure from the best values of a run; it is NaN when something it needs was not measured.
+
+/** The cap on what waits for an agent that does not read, `limits.max_queue_bytes`, which the bench leaves at its default. */
+const QUEUE_CAP_MB = 64;
+
+const large = (name, frameMb) => [
+  { what: `${name}: CPU, x raw`, atMost: 2, of: (v) => v(`large-${name}.ours.cpuMs`) / v(`large-${name}.raw.cpuMs`) },
+  {
+    what: `${name}: peak RSS over raw's, MB`,
+    atMost: 2 * frameMb + 8,
+    of: (v) => v(`large-${name}.ours.peakMb`) - v(`large-${name}.raw.peakMb`),
+  },
+];
+/** Until there are logs and transcripts to switch off, what there is is the bare thing. */
+const bare = (v) => (Number.isNaN(v('burst.bare.cpuUs')) ? v('burst.ours.cpuUs') : v('burst.bare.cpuUs'));
+
+export const goals = [
+  {
+    id: 'G1',
+    title: '200 B bursts',
+    needs: ['burst'],
+    checks: [
+      { what: 'CPU without log and transcripts, x raw', atMost: 5, of: (v) => bare(v) / v('burst.raw.cpuUs') },
+      { what: 'CPU with all defaults, x raw', atMost: 7, of: (v) => v('burst.ours.cpuUs') / v('burst.raw.cpuUs') },
+    ],
+  },
+  {
+    id: 'G2',
+    title: 'single writes, warm',
+    needs: ['single'],
+    checks: [{ what: 'CPU, x naive', atMost: 0.65, of: (v) => v('single.ours.cpuUs') / v('single.naive.cpuUs') }],
+  },
+  {
+    id: 'G3',
+    title: 'single writes, cold process',
+    needs: ['single'],
+    checks: [
+      { what: 'CPU of the first 20,000 frames, x raw', atMost: 4, of: (v) => v('single.ours.coldCpuMs') / v('single.raw.coldCpuMs') },
+    ],
+  },
+  {
+    id: 'G4',
+    title: 'large frames',
+    needs: ['large-diff-1m', 'large-diff-8m', 'large-base64-1m', 'large-base64-8m'],
+    checks: [...large('diff-1m', 1), ...large('diff-8m', 8), ...large('base64-1m', 1), ...large('base64-8m', 8)],
+  },
+  {
+    id: 'G5',
+    title: "round trips of an agent's requests",
+    needs: ['roundtrip'],
+    checks: [
+      {
+        what: 'p50 added, x what raw adds',
+        atMost: 1.8,
+        of: (v) => (v('roundtrip.ours.p50Us') - v('roundtrip.direct.p50Us')) / (v('roundtrip.raw.p50Us') - v('roundtrip.direct.p50Us')),
+      },
+    ],
+  },
+  {
+    id: 'G6',
+    title: 'round trips beside 8 MB frames',
+    needs: ['beside'],
+    checks: [{ what: 'p99, x naive', atMost: 0.4, of: (v) => v('beside.ours.p99Ms') / v('beside.naive.p99Ms') }],
+  },
+  {
+    id: 'G7',
+    title: 'many sessions',
+    needs: ['sessions-4', 'sessions-1000'],
+    checks: [
+      { what: 'CPU at 1,000 sessions, x that at 4', atMost: 1.3, of: (v) => v('sessions-1000.ours.cpuUs') / v('sessions-4.ours.cpuUs') },
+    ],
+  },
+  {
+    id: 'G8',
+    title: 'a client that stalls against 500 MB (every frame is then compared)',
+    needs: ['stall-small', 'stall-large'],
+    checks: [
+      { what: '200 B frames: growth, MB', atMost: 16, of: (v) => v('stall-small.ours.growthMb') },
+      { what: '1 MB frames: growth, MB', atMost: 16, of: (v) => v('stall-large.ours.growthMb') },
+    ],
+  },
+  {
+    id: 'G9',
+    title: 'an agent that does not read',
+    needs: ['deaf'],
+    checks: [
+      { what: "another agent's p50, x undisturbed", atMost: 1.5, of: (v) => v('deaf.ours.p50BesideUs') / v('deaf.ours.p50AloneUs') },
+      { what: `growth with a queue capped at ${QUEUE_CAP_MB} MB, MB`, atMost: 2 * QUEUE_CAP_MB, of: (v) => v('deaf.ours.peakMb') },
+    ],
+  },
+  {
+    id: 'G10',
+    title: 'spawn to the answer to initialize, agent met before',
+    needs: ['start'],
+    checks: [{ what: 'wall, x raw', atMost: 1.5, of: (v) => v('start.ours.wallMs') / v('start.raw.wallMs') }],
+  },
+  {
+    id: 'G11',
+    title: 'memory at rest',
+    needs: ['memory'],
+    checks: [
+      { what: "idle RSS over raw's, MB", atMost: 8, of: (v) => v('memory.ours.idleMb') - v('memory.raw.idleMb') },
+      { what: 'per idle session, kB', atMost: 2, of: (v) => v('memory.ours.perSessionKb') },
+    ],
+  },
+  {
+    id: 'G12',
+    title: 'the metadata log on bursts',
+    needs: ['burst'],
+    feature: 'frame log', // listed as "not yet" until there is one
+    checks: [
+      {
+        what: 'CPU added, x raw',
+        atMost: 2.5,
+        of: (v) => (v('burst.logged.cpuUs') - v('burst.bare.cpuUs')) / v('burst.raw.cpuUs'),
+      },
+    ],
+  },
+  {
+    id: 'G13',
+    title: 'cheaper than what one would build with a library',
+    needs: ['burst'],
+    checks: [
+      { what: 'CPU of naive, x ours', atLeast: 2, of: (v) => v('burst.naive.cpuUs') / v('burst.ours.cpuUs') },
+      { what: 'CPU of jsonrpc, x ours', atLeast: 5, of: (v) => v('burst.jsonrpc.cpuUs') / v('burst.ours.cpuUs') },
+      { what: 'CPU of sdk, x ours', atLeast: 15, of: (v) => v('burst.sdk.cpuUs') / v('burst.ours.cpuUs') },
+    ],
+  },
+];
+
+/**
+ * What became of each goal. `results` is `{ workload: { variant: { metric: { best } } } }`, `features` names what exists besides the basics.
+ * A goal is missed when one of its checks is, met when all that could be measured are, and `not measured` when none could.
+ */
+export function evaluate(results, features = [], of = goals) {
+  const value = (path) => {
+    const [workload, variant, metric] = path.split('.');
+    return results[workload]?.[variant]?.[metric]?.best ?? Number.NaN;
+  };
+  return of.map(({ id, title, needs, feature, checks }) => {
+    const isThere = feature === undefined || features.includes(feature);
+    const checked = checks.map(({ what, atMost, atLeast, of: figure }) => {
+      const got = isThere ? figure(value) : Number.NaN;
+      const limit = atMost ?? atLeast;
+      const status = Number.isNaN(got) ? 'not measured' : (atMost !== undefined ? got <= limit : got >= limit) ? 'met' : 'missed';
+      return { what, limit, sign: atMost !== undefined ? '<=' : '>=', got, status };
+    });
+    // A proxy that lost or changed a frame has no figures; that is no reason to be content with it.
+    const failed = isThere && needs.some((workload) => results[workload]?.ours?.failure !== undefined);
+    const has = (status) => checked.some((check) => check.status === status);
+    const status = !isThere ? 'not yet' : failed || has('missed') ? 'missed' : has('met') ? 'met' : 'not measured';
+    return { id, title, needs, status, failed, checks: checked };
+  });
+}

@@ -1,0 +1,80 @@
+// A workload over all its variants: interleaved, several times, the best kept.
+import { mkdtempSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { RunFailure, run } from './measure.mjs';
+
+/** The best of the samples is what the code costs; the rest is what the neighbours on the machine add. */
+export function summary(samples, better = 'lower') {
+  const sorted = samples.filter(Number.isFinite).toSorted((a, b) => (better === 'lower' ? a - b : b - a));
+  if (sorted.length === 0) return undefined;
+  return { best: sorted[0], median: sorted[Math.floor((sorted.length - 1) / 2)], n: sorted.length };
+}
+
+/**
+ * Resolves to `{ [variant]: { [metric]: { best, median, n } } }`, or `{ [variant]: { failure } }` for a variant that does not get through.
+ * Every run has already compared each frame with the one expected; that the digests agree over all variants is checked here.
+ */
+export async function collect(workload, { load, variants, workDir, isShort, isTimeUp = () => false, onRun = () => {} }) {
+  if (workload.measure) return workload.measure({ isShort, workDir });
+  const names = workload.variants.filter((name) => name in variants);
+  for (const [name, variant] of Object.entries(variants))
+    if (variant.isPeer && workload.takesPeers && (variant.several || (workload.agents ?? 1) === 1)) names.push(name);
+  const chosen = names.filter((name) => !isShort || workload.short === undefined || workload.short.includes(name) || variants[name].isPeer);
+  const samples = new Map(chosen.map((name) => [name, new Map()]));
+  const failures = new Map();
+  const digests = new Map();
+  const dir = mkdtempSync(path.join(workDir, `${workload.name}-`));
+  const cycles = workload.cycles?.[isShort ? 'short' : 'full'] ?? (isShort ? 3 : 5);
+  for (let cycle = 0; cycle < cycles && !(cycle > 0 && isTimeUp()); cycle++) {
+    // Another order each time, so that nobody always comes after the same neighbour. The slow ones are steady enough for two.
+    const order = chosen
+      .map((_, index) => chosen[(index + cycle) % chosen.length])
+      .filter((name) => !failures.has(name) && (!isShort || cycle < 2 || (variants[name].share ?? 1) === 1));
+    for (const name of order) {
+      const variant = variants[name];
+      const about = { name, isShort, share: variant.share ?? 1, cycle };
+      try {
+        await workload.before?.({ load, variant, workDir: dir, ...about });
+        const home = workload.home?.(name, dir);
+        const results = await run({
+          load,
+          variant,
+          agents: workload.agents,
+          steps: withLayout(variant, workload.steps(about)),
+          workDir: dir,
+          home,
+        });
+        for (const [metric, values] of Object.entries(workload.read(results, about))) {
+          if (variant.isNoProxy && /cpu/i.test(metric)) continue; // that would be the agent's
+          const all = samples.get(name).get(metric) ?? [];
+          samples.get(name).set(metric, all.concat(values));
+        }
+        for (const { frames, bytes, digest, sessions } of results)
+          if (frames > 0 && !workload.isEndless && variant.layout === undefined)
+            agree(digests, `${frames} frames, ${bytes} bytes, ${sessions}`, digest, name);
+      } catch (error) {
+        if (!(error instanceof RunFailure)) throw error;
+        failures.set(name, error.message);
+      }
+      onRun(workload, name, cycle, cycles, failures.get(name));
+    }
+  }
+  rmSync(dir, { recursive: true, force: true });
+  return Object.fromEntries(
+    chosen.map((name) => {
+      if (failures.has(name)) return [name, { failure: failures.get(name) }];
+      const figures = [...samples.get(name)].map(([metric, values]) => [metric, summary(values, workload.metrics[metric]?.better)]);
+      return [name, Object.fromEntries(figures.filter(([, figure]) => figure !== undefined))];
+    }),
+  );
+}
+
+/** Who writes the members of an update in another order is compared with that order. */
+const withLayout = ({ layout }, steps) => (layout === undefined ? steps : [`layout:${layout}`, ...steps]);
+
+function agree(digests, key, digest, name) {
+  const first = digests.get(key);
+  if (first === undefined) digests.set(key, { digest, name });
+  else if (first.digest !== digest)
+    throw new RunFailure(`the same frames came out of "${name}" and of "${first.name}" with different digests`);
+}

@@ -1,0 +1,52 @@
+// One run: a fresh proxy between a fresh load client and fresh agents, from start to end.
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import path from 'node:path';
+
+const TIMEOUT_MS = 120_000;
+
+export class RunFailure extends Error {}
+
+/** Runs `steps` against a variant; resolves to what the client says of each of them. `home` keeps state over several runs. */
+export async function run({ load, variant, agents = 1, steps, workDir, home }) {
+  const dir = mkdtempSync(path.join(workDir, 'run-'));
+  const state = home ?? path.join(dir, 'home');
+  mkdirSync(state, { recursive: true });
+  const agentCommands = Array.from({ length: agents }, (_, index) => [...load.command, 'agent', `a${index}`]);
+  const [program, ...args] = [...load.command, 'client', ...steps, '--', ...variant.command(agentCommands, dir)];
+  // With NODE_EXTRA_CA_CERTS, Node 20 reads certificates at start: every ratio of start-up times would flatter us.
+  const { NODE_EXTRA_CA_CERTS, ...env } = process.env;
+  try {
+    return await play(program, args, { ...env, SWITCHBOARD_HOME: state, LOAD_TIMEOUT_MS: String(TIMEOUT_MS) });
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+function play(program, args, env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let out = '';
+    let err = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      err = `${err}${text}`.slice(-4000);
+    });
+    child.on('error', reject);
+    child.on('close', (code) => {
+      try {
+        const results = out
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+        const problem = results.find((result) => result.error !== undefined)?.error;
+        if (code !== 0 || problem !== undefined) reject(new RunFailure(`${problem ?? `exit code ${code}`}\n${err}`.trim()));
+        else resolve(results);
+      } catch {
+        reject(new RunFailure(`no figures (exit code ${code})\n${err}`.trim()));
+      }
+    });
+  });
+}

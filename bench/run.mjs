@@ -1,0 +1,152 @@
+// The bench: node bench/run.mjs [--gate | --report] [--write] [NAME...]. See docs/performance.md for what is measured and why.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { evaluate } from './goals.mjs';
+import { chart } from './lib/chart.mjs';
+import { collect } from './lib/collect.mjs';
+import { machine } from './lib/machine.mjs';
+import { loadProgram } from './lib/program.mjs';
+import { goalsLine, goalsTable, table, workloadTable } from './lib/report.mjs';
+import { createVariants, hasSetting } from './lib/variants.mjs';
+import { allWorkloads } from './lib/workloads.mjs';
+
+const USAGE = `node bench/run.mjs [options] [NAME...]
+  (none)        everything, best of many; 20 to 30 minutes
+  --gate        a short form; exit code 1 if a goal is missed twice in a row
+  --report      the short form, for reading: never fails
+  --within S    in about so many seconds: fewer repetitions, and what does not fit is left out; 110 with --gate
+  NAME          only workloads whose name begins so; --only NAME is the same
+  --write       also write bench/RESULTS.md and docs/performance.svg
+  --list        the names of the workloads
+BENCH_PEERS="name=command;…" measures other proxies beside ours; the agent's command is put in place of {agent}, or at the end.
+BENCH_LOAD=node uses the load program in Node, as where there is no C compiler.`;
+
+const bench = path.dirname(fileURLToPath(import.meta.url));
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    gate: { type: 'boolean' },
+    report: { type: 'boolean' },
+    only: { type: 'string', multiple: true },
+    within: { type: 'string' },
+    write: { type: 'boolean' },
+    list: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+if (positionals.length > 0) flags.only = [...(flags.only ?? []), ...positionals];
+const workloads = (await allWorkloads()).filter(({ name }) => flags.only === undefined || flags.only.some((only) => name.startsWith(only)));
+if (flags.help || flags.list || workloads.length === 0) {
+  console.log(
+    flags.list || workloads.length === 0 ? (await allWorkloads()).map(({ name, title }) => `${name}: ${title}`).join('\n') : USAGE,
+  );
+  process.exit(workloads.length === 0 ? 2 : 0);
+}
+if (process.platform !== 'linux')
+  console.error('bench: only Linux accounts for CPU time per process as needed here; CPU figures are left out');
+
+const isShort = flags.gate === true || flags.report === true;
+const workDir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-bench-run-'));
+process.on('exit', () => rmSync(workDir, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
+
+const load = loadProgram();
+const variants = createVariants(load, workDir);
+const features = hasSetting('log') ? ['frame log'] : [];
+const startedAt = new Date();
+const loadBefore = os.loadavg();
+const progress = process.stderr.isTTY ? (text) => process.stderr.write(`\r\x1b[K${text}`) : () => {};
+
+const GATE_SECONDS = 110;
+const GATE_AGAIN_SECONDS = 60;
+const within = flags.within === undefined ? (flags.gate ? GATE_SECONDS : Number.POSITIVE_INFINITY) : Number(flags.within);
+const results = await measure(workloads, within);
+let evaluated = evaluate(results, features).filter(({ needs }) => flags.only === undefined || needs.some((name) => name in results));
+console.log(`\n${goalsTable(evaluated)}\n\n${goalsLine(evaluated)}`);
+const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
+console.log(
+  `${isShort ? 'Short form: fewer and smaller runs than the titles say. ' : ''}${seconds} s, load average ${showLoad(loadBefore)} before, ${showLoad(os.loadavg())} after`,
+);
+if (flags.write) write();
+if (flags.gate) process.exitCode = await gate();
+
+/** Every workload has an equal part of the time that is left, and is repeated as often as that allows, up to what it asks for. */
+async function measure(which, seconds) {
+  const measured = {};
+  const end = performance.now() + seconds * 1000;
+  const leftOut = [];
+  for (const [index, workload] of which.entries()) {
+    const now = performance.now();
+    if (now >= end) {
+      leftOut.push(workload.name);
+      continue;
+    }
+    const turnEnds = now + (end - now) / (which.length - index);
+    measured[workload.name] = await collect(workload, {
+      load,
+      variants,
+      workDir,
+      isShort,
+      isTimeUp: () => performance.now() >= turnEnds,
+      onRun: (_, name, cycle, cycles) => progress(`${workload.name}: ${name} ${cycle + 1}/${cycles}`),
+    });
+    progress('');
+    if (Object.keys(measured[workload.name]).length === 0) continue;
+    console.log(`\n${workloadTable(workload, measured[workload.name], variants)}`);
+  }
+  if (leftOut.length > 0) console.log(`\nLeft out, for want of time: ${leftOut.join(' ')}`);
+  return measured;
+}
+
+/** A shared machine can spoil a goal once; what is missed twice in a row is missed. */
+async function gate() {
+  const missed = evaluated.filter(({ status }) => status === 'missed');
+  if (missed.length === 0) return 0;
+  const again = new Set(missed.flatMap(({ needs }) => needs));
+  console.log(`\nMissed: ${missed.map(({ id }) => id).join(' ')}. Measuring these again.`);
+  const second = await measure(
+    workloads.filter(({ name }) => again.has(name)),
+    GATE_AGAIN_SECONDS,
+  );
+  const ids = missed.map(({ id }) => id);
+  evaluated = evaluate({ ...results, ...second }, features).filter(({ id }) => ids.includes(id));
+  console.log(`\n${goalsTable(evaluated)}`);
+  const twice = evaluated.filter(({ status }) => status === 'missed').map(({ id }) => id);
+  console.log(twice.length === 0 ? '\nNone was missed twice.' : `\nMissed twice: ${twice.join(' ')}`);
+  return twice.length === 0 ? 0 : 1;
+}
+
+function showLoad(averages) {
+  return averages.map((average) => average.toFixed(1)).join(' ');
+}
+
+function write() {
+  if (flags.only !== undefined || isShort) return console.log('Not written: --write wants a whole run.');
+  const facts = [
+    ['date', startedAt.toISOString().slice(0, 16).replace('T', ' ')],
+    ...machine(load),
+    ['load average', `${showLoad(loadBefore)} before, ${showLoad(os.loadavg())} after`],
+    ['took', `${seconds} s`],
+  ];
+  const parts = [
+    '# Results of the bench',
+    'Written by `node bench/run.mjs --write`; `docs/performance.md` says what is measured and how to read it. Best value, median in brackets.',
+    'To repeat: `npm run build && node bench/run.mjs` on a machine with `cc`. Absolute values are of this machine; compare ratios.',
+    table(['what', 'value'], facts).replaceAll(/-+:/g, (rule) => '-'.repeat(rule.length)),
+    '## Goals',
+    goalsTable(evaluated),
+    goalsLine(evaluated),
+    '## Figures',
+    ...workloads.map((workload) => workloadTable(workload, results[workload.name], variants)),
+  ];
+  writeFileSync(path.join(bench, 'RESULTS.md'), `${parts.join('\n\n')}\n`);
+  const svg = chart(
+    results.burst,
+    `best of ${results.burst?.ours?.cpuUs?.n ?? 0} rounds, Node ${process.versions.node}, ${startedAt.toISOString().slice(0, 10)}`,
+  );
+  if (svg !== undefined) writeFileSync(path.join(path.dirname(bench), 'docs', 'performance.svg'), svg);
+  console.log('Written: bench/RESULTS.md, docs/performance.svg');
+}

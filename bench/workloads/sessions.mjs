@@ -1,0 +1,27 @@
+// The same number of frames over more and more sessions of four agents, taken in turns, so that each frame is of another session.
+import { cpuUsPerFrame, frames, ofStep, rounds } from '../lib/rounds.mjs';
+
+const AGENTS = 4;
+const FRAMES = 100_000;
+
+const over = (sessions) => ({
+  name: `sessions-${sessions}`,
+  title: `Sessions: 100,000 updates over ${sessions} sessions of 4 agents`,
+  agents: AGENTS,
+  variants: ['ours', 'naive', 'jsonrpc', 'sdk'],
+  short: sessions === 100 ? [] : ['ours'],
+  takesPeers: true,
+  cycles: { full: 5, short: 2 },
+  metrics: { cpuUs: { title: 'CPU µs/frame', digits: 2 } },
+  steps({ share }) {
+    const each = frames(FRAMES / sessions, share);
+    const options = `s=0-${sessions - 1},do=stream,frames=${each},group=${Math.ceil(sessions / AGENTS)}`;
+    return ['init', `new:n=${sessions},agents=${AGENTS}`, ...rounds(4, options)];
+  },
+  read(results) {
+    const [, ...warm] = ofStep(results, 'round');
+    return { cpuUs: warm.map(cpuUsPerFrame) };
+  },
+});
+
+export default [over(4), over(100), over(1000)];

@@ -1,0 +1,69 @@
+// The judgement of the bench, on figures made up for it: a gate that never fails would be worse than none.
+import { describe, expect, test } from 'vitest';
+
+// Plain JavaScript without types, so it is brought in by its address.
+const at = (file: string) => import(new URL(`../../bench/${file}`, import.meta.url).href);
+const { evaluate, goals } = await at('goals.mjs');
+const { allWorkloads } = await at('lib/workloads.mjs');
+
+const figure = (best: number) => ({ best, median: best, n: 5 });
+const burst = (cpuUs: Record<string, number>) => ({
+  burst: Object.fromEntries(Object.entries(cpuUs).map(([variant, value]) => [variant, { cpuUs: figure(value) }])),
+});
+const statusOf = (id: string, results: unknown, features: string[] = []) =>
+  evaluate(results, features).find((goal: { id: string }) => goal.id === id).status;
+
+describe('a goal', () => {
+  test.each([
+    ['met at its limit', { raw: 0.3, ours: 1.5 }, 'met'],
+    ['missed beyond it', { raw: 0.3, ours: 1.51 }, 'missed'],
+    ['not measured without the figures', { ours: 1.5 }, 'not measured'],
+  ])('is %s', (_, cpuUs, status) => {
+    expect(statusOf('G1', burst(cpuUs))).toBe(status);
+  });
+
+  test('that asks for at least so much is missed below', () => {
+    expect(statusOf('G13', burst({ ours: 1, naive: 2, jsonrpc: 5, sdk: 15 }))).toBe('met');
+    expect(statusOf('G13', burst({ ours: 1, naive: 1.9, jsonrpc: 5, sdk: 15 }))).toBe('missed');
+  });
+
+  test('with several checks is missed when one of them is, though others could not be measured', () => {
+    expect(statusOf('G13', burst({ ours: 1, naive: 1.5 }))).toBe('missed');
+    expect(statusOf('G13', burst({ ours: 1, naive: 2.5 }))).toBe('met');
+  });
+
+  test('is measured without log and transcripts as soon as they can be switched off', () => {
+    expect(statusOf('G1', burst({ raw: 0.3, ours: 2, bare: 1.4 }))).toBe('met');
+    expect(statusOf('G1', burst({ raw: 0.3, ours: 2.2, bare: 1.4 }))).toBe('missed');
+  });
+
+  test('of a feature that is not there yet is neither met nor missed', () => {
+    const results = burst({ raw: 0.3, bare: 1, logged: 2 });
+    expect(statusOf('G12', results)).toBe('not yet');
+    expect(statusOf('G12', results, ['frame log'])).toBe('missed');
+  });
+
+  test('is missed when ours did not get through, whatever the figures', () => {
+    expect(statusOf('G1', { burst: { raw: { cpuUs: figure(1) }, ours: { failure: 'a frame is wrong' } } })).toBe('missed');
+  });
+});
+
+test('there are thirteen goals, and each needs workloads that exist', async () => {
+  const names = (await allWorkloads()).map(({ name }: { name: string }) => name);
+  expect(goals.map(({ id }: { id: string }) => id)).toEqual(Array.from({ length: 13 }, (_, index) => `G${index + 1}`));
+  for (const { needs } of goals) expect(names).toEqual(expect.arrayContaining(needs));
+});
+
+test('every figure a goal asks for is one that a workload of its yields', async () => {
+  const workloads = await allWorkloads();
+  for (const { id, needs, checks } of goals)
+    for (const { of } of checks)
+      of((path: string) => {
+        const [name, variant, metric] = path.split('.');
+        const workload = workloads.find((one: { name: string }) => one.name === name);
+        expect(needs, `${id} reads ${path}`).toContain(name);
+        expect(workload.variants, `${id} reads ${path}`).toContain(variant);
+        expect(Object.keys(workload.metrics), `${id} reads ${path}`).toContain(metric);
+        return 1;
+      });
+});

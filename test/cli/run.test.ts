@@ -140,7 +140,8 @@ const hasScript = spawnSync('script', ['--version']).status === 0;
 describe.skipIf(!hasScript)('on a terminal', () => {
   /** What the terminal shows, and keys for it. */
   function atTerminal(home: Home, words: readonly string[]) {
-    const line = [process.execPath, path.resolve('bin/switchboard.js'), ...words].map((word) => `'${word}'`).join(' ');
+    // `exec`: a shell that stayed in between, as dash does, would take Ctrl-C for itself too and make 130 of our exit code.
+    const line = `exec ${[process.execPath, path.resolve('bin/switchboard.js'), ...words].map((word) => `'${word}'`).join(' ')}`;
     const child = spawn('script', ['-qefc', line, '/dev/null'], {
       cwd: home.project,
       env: { ...process.env, HOME: home.home, NO_COLOR: '1', TERM: 'xterm', SWITCHBOARD_HOME: path.join(home.home, 'state') },

@@ -7,6 +7,8 @@ export default defineConfig({
     // End-to-end tests start real processes on what may be a busy two-core machine.
     // Their time goes into waiting for each other: more of them at once than there are cores.
     maxWorkers: Math.max(4, availableParallelism()),
+    // One more try where nobody is there to look whether the machine was starved; the report marks each test that needed it.
+    retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

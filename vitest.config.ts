@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { secondTries } from './test/second-tries.ts';
 
 export default defineConfig({
   test: {
@@ -7,7 +8,8 @@ export default defineConfig({
     // End-to-end tests start real processes on what may be a busy two-core machine.
     // Their time goes into waiting for each other: more of them at once than there are cores.
     maxWorkers: Math.max(4, availableParallelism()),
-    // One more try where nobody is there to look whether the machine was starved; the report marks each test that needed it.
+    // One more try where nobody is there to look whether the machine was starved; the report names each test that needed it.
+    reporters: ['default', secondTries()],
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -34,7 +34,8 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
   }
 }
 
-function createProgram(agentArgs: readonly string[], finish: (code: number) => void): Command {
+/** The words and options there are; what one does is loaded when it is called. */
+export function createProgram(agentArgs: readonly string[], finish: (code: number) => void): Command {
   const program = new Command('switchboard')
     .description('One editor connection, many ACP agents.')
     .version(VERSION)

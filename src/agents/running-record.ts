@@ -1,7 +1,8 @@
 // What runs, on disk, in one file for each proxy: every child's number and start time, so that the next start can end what a killed
 // proxy left behind, and how the agents are, so that another command can tell.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { makeDirectory } from '../make-directory.ts';
 import { startTimeOf } from '../processes/process-table.ts';
 import { posixTree } from '../processes/process-tree.ts';
 
@@ -40,7 +41,7 @@ export function createRunningRecord(stateDir: string, mark: string, onProblem: (
     if (text === written) return;
     written = text;
     try {
-      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      makeDirectory(dir);
       // Never half a record: whoever reads it now must not take us for gone.
       writeFileSync(`${file}.tmp`, text, { mode: 0o600 });
       renameSync(`${file}.tmp`, file);

@@ -1,5 +1,4 @@
 // `switchboard replay`: a recording as an ACP agent on stdio; `switchboard redact`: a recording or log made elsewhere, cleaned.
-import { readFileSync } from 'node:fs';
 import readline from 'node:readline';
 import { addEnvironment, createSecrets } from '../log/redact.ts';
 import { redactJson, redactJsonText } from '../log/redact-json.ts';
@@ -7,6 +6,7 @@ import { createRecordingWriter, type Message, parseRecording } from '../store/re
 import { createPlayer } from '../store/replay.ts';
 import { CommandFailure } from './command-failure.ts';
 import { notice } from './notice.ts';
+import { readInput } from './read-input.ts';
 
 export type ReplayFlags = { readonly speed?: string; readonly instant?: boolean; readonly strict?: boolean; readonly run?: string };
 
@@ -15,7 +15,7 @@ const DIFFERENT = 8;
 export async function replay(file: string, flags: ReplayFlags): Promise<number> {
   const speed = Number(flags.speed ?? 1);
   if (!(speed > 0)) throw new CommandFailure(2, `--speed wants a number above 0, not "${flags.speed}"`);
-  const recording = readRecording(file);
+  const recording = await readRecording(file);
   const runs = [...new Set(recording.map(({ proc }) => proc))];
   const run = flags.run === undefined ? runs[0] : Number(flags.run);
   if (run === undefined || !runs.includes(run))
@@ -40,7 +40,7 @@ export async function replay(file: string, flags: ReplayFlags): Promise<number> 
 export async function redactFile(file: string): Promise<number> {
   const secrets = createSecrets();
   addEnvironment(secrets, {}, process.env);
-  const text = read(file);
+  const text = await readInput('the file', file);
   const clean = { json: (value: unknown) => redactJson(value, secrets.redact), text: secrets.redact };
   const write = (line: string) => void process.stdout.write(line);
   try {
@@ -54,20 +54,12 @@ export async function redactFile(file: string): Promise<number> {
   return 0;
 }
 
-function readRecording(file: string) {
-  const text = read(file);
+async function readRecording(file: string) {
+  const text = await readInput('the recording', file);
   try {
     return parseRecording(text);
   } catch (error) {
     throw new CommandFailure(2, `${file} is not a recording: ${(error as Error).message}`, 'make one with: switchboard acp --record FILE');
-  }
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new CommandFailure(2, `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 

@@ -10,6 +10,7 @@ import { CommandFailure } from './command-failure.ts';
 import type { PolicyFlags } from './policy/enforce.ts';
 import { askPerson } from './run/ask-person.ts';
 import { type AttachmentFlags, attachments } from './run/attachments.ts';
+import { discard } from './run/discard.ts';
 import { inOwnWords } from './run/failures.ts';
 import { createFiles } from './run/files.ts';
 import { createPaint } from './run/paint.ts';
@@ -99,6 +100,8 @@ type Talk = {
   readonly capabilities: unknown;
 };
 
+type Said = Omit<Talk, 'agent' | 'capabilities'> & { readonly blocks: readonly unknown[] };
+
 async function converse(client: Client, turns: Turns, { agent, prompt, flags, settings, commands, capabilities }: Talk): Promise<number> {
   const { agentCapabilities = {} } = (await client.request('initialize', {
     protocolVersion: 1,
@@ -106,8 +109,18 @@ async function converse(client: Client, turns: Turns, { agent, prompt, flags, se
     clientInfo: { name: 'switchboard-run', title: 'switchboard run', version: VERSION },
   })) as { agentCapabilities?: Readonly<Record<string, unknown>> };
   const params = { cwd: process.cwd(), mcpServers: [] };
+  const { promptCapabilities = {}, sessionCapabilities = {} } = agentCapabilities;
+  const blocks = await attachments(flags, agent, promptCapabilities as Readonly<Record<string, unknown>>);
   const opened =
     flags.resume === undefined ? await openSession(client, params) : await takeUpSession(client, flags.resume, params, agentCapabilities);
+  const talked = talk(client, turns, opened, { prompt, flags, settings, commands, blocks });
+  // One that was opened for nothing is no session to come back to.
+  return talked.finally(
+    () => (flags.resume ?? flags.saveSession) === undefined && !turns.hasBegun() && discard(client, opened.sessionId, sessionCapabilities),
+  );
+}
+
+async function talk(client: Client, turns: Turns, opened: Opened, { prompt, flags, settings, commands, blocks }: Said): Promise<number> {
   if (flags.saveSession !== undefined) await save(flags.saveSession, opened.sessionId);
   if (flags.mode !== undefined) await setMode(client, opened, flags.mode);
   for (const setting of settings) await setOption(client, opened, setting);
@@ -115,7 +128,6 @@ async function converse(client: Client, turns: Turns, { agent, prompt, flags, se
     await commands;
     return EXIT.ok;
   }
-  const blocks = await attachments(flags, agent, (agentCapabilities.promptCapabilities ?? {}) as Readonly<Record<string, unknown>>);
   const code = prompt === '' ? EXIT.ok : await turns.prompt(opened, [{ type: 'text', text: prompt }, ...blocks]);
   if (!flags.interactive) return code;
   for await (const line of promptLines()) await turns.prompt(opened, [{ type: 'text', text: line }]);
@@ -163,6 +175,8 @@ function createScreen(kind: RunFlags['output']) {
 }
 
 type Turns = {
+  /** Whether anything has been asked of the agent. */
+  hasBegun(): boolean;
   prompt(opened: Opened, blocks: readonly unknown[]): Promise<number>;
   /** Whether there was a turn to cancel, and it had not been cancelled before. */
   cancel(): boolean;
@@ -170,9 +184,12 @@ type Turns = {
 
 function createTurns(client: Client, output: TurnOutput): Turns {
   let current: string | undefined;
+  let hasBegun = false;
   return {
+    hasBegun: () => hasBegun,
     async prompt({ sessionId }, blocks) {
       current = sessionId;
+      hasBegun = true;
       try {
         const { stopReason } = (await client.request('session/prompt', { sessionId, prompt: blocks })) as { stopReason?: string };
         output.end();

@@ -1,11 +1,12 @@
 // `switchboard sessions`: what was opened with which agent, and what was said.
 import path from 'node:path';
+import { errorCode } from '../config/read-text.ts';
 import { createSessionLog } from '../store/session-log.ts';
 import { readStats, type SessionStats } from '../store/session-stats.ts';
 import { readTranscript, removeTranscript, transcriptsDir } from '../store/transcript-files.ts';
 import type { TranscriptRecord } from '../store/transcript-record.ts';
 import { CommandFailure } from './command-failure.ts';
-import { notice, noticeOnce } from './notice.ts';
+import { notice } from './notice.ts';
 import { printJson, printTable } from './output.ts';
 import { toHtml, toMarkdown, toText, wordsOf } from './render-transcript.ts';
 import { surroundings } from './resolve-config.ts';
@@ -101,8 +102,8 @@ export async function searchSessions(words: readonly string[], flags: ListFlags)
 
 function allSessions(): Listed[] {
   const { stateDir } = surroundings({});
-  const stats = readStats(transcriptsDir(stateDir));
   const records = createSessionLog(stateDir, onProblem(stateDir)).records();
+  const stats = readStats(transcriptsDir(stateDir));
   return [...records.values()].map(({ sessionId, agent, cwd, at }) => listed({ sessionId, agent, cwd, at }, stats.get(sessionId)));
 }
 
@@ -170,8 +171,12 @@ function unknown(id: string): CommandFailure {
   return new CommandFailure(4, `there is no session "${id}"`, 'switchboard sessions list shows those there are');
 }
 
-const onProblem = (stateDir: string) =>
-  noticeOnce((error) => `the state directory ${stateDir} cannot be read: ${(error as Error).message}`);
+const onProblem =
+  (stateDir: string) =>
+  (error: unknown): never => {
+    const why = `the state directory ${stateDir} cannot be used (${errorCode(error)})`;
+    throw new CommandFailure(1, why, 'see what is there; switchboard doctor says where our files are');
+  };
 
 /** What an agent wrote must not drive the terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for

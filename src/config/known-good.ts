@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { makeStateDir } from '../store/state-dir.ts';
+import { makeDirectory } from '../make-directory.ts';
 import type { Document, Path } from './document.ts';
 import type { Source } from './read-text.ts';
 
@@ -28,7 +28,7 @@ export function createKnownGood(stateDir: string, version: string): KnownGood {
       const fresh = sources.filter((source, index) => isReadAlike(source, documents[index])).map(({ text }) => hashOf(text));
       if (fresh.length === 0) return;
       try {
-        makeStateDir(stateDir);
+        makeDirectory(stateDir);
         const draft = `${file}.${process.pid}.tmp`;
         const others = readHashes(file).filter((hash) => !fresh.includes(hash));
         writeFileSync(draft, JSON.stringify([...others, ...fresh].slice(-KEPT), null, 1), { mode: 0o600 });

@@ -1,7 +1,8 @@
 // Which project files the user has vouched for. By content, not by path: the next commit may bring other content to the same path.
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory } from '../make-directory.ts';
 import { ConfigError, fileProblem } from './problems.ts';
 import { errorCode, readForeign } from './read-text.ts';
 
@@ -21,7 +22,7 @@ export async function trust(stateDir: string, file: string): Promise<string> {
 export async function trustText(stateDir: string, file: string, text: string): Promise<string> {
   const hash = hashOf(text);
   const trusted = { ...(await readTrusted(stateDir)), [hash]: { file: path.resolve(file), at: new Date().toISOString() } };
-  await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  makeDirectory(stateDir);
   const target = trustedFile(stateDir);
   const draft = `${target}.${randomUUID()}`;
   try {

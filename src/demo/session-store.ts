@@ -1,5 +1,5 @@
 // Where session records live: in memory, or with --state as one JSON file per session.
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type SessionRecord, sessionRecordSchema } from './session-record.ts';
 
@@ -31,7 +31,7 @@ export function createStore(directory: string | undefined, agentName: string): S
 
 /** Session ids begin with the agent's name, so both agents can share a directory and still see only their own sessions. */
 export function createDirectoryStore(directory: string, agentName: string): SessionStore {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   // A session id comes from the client and becomes a file name: only the form we mint ourselves may.
   const ownId = new RegExp(`^${agentName}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`);
   const fileOf = (sessionId: string) => path.join(directory, `${sessionId}.json`);
@@ -50,6 +50,17 @@ export function createDirectoryStore(directory: string, agentName: string): Sess
         .map((file) => find(path.basename(file, '.json')))
         .filter((record) => record !== undefined),
   };
+}
+
+/** Step by step: below /proc, Node's recursive way never comes to an end. */
+function makeDirectory(directory: string): void {
+  if (existsSync(directory)) return;
+  makeDirectory(path.dirname(directory));
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // the other agent was faster
+  }
 }
 
 /** A file that is gone or damaged is a session we do not have; it must not spoil the others. */

@@ -1,17 +1,7 @@
 // The audit log: one line for each decision, on disk before the answer is sent, each line holding the hash of the one before it.
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { makeDirectory } from '../make-directory.ts';
 import {
   type AuditEntry,
   type AuditLine,
@@ -108,7 +98,7 @@ function open(stateDir: string, file: string): number {
     return openSync(file, flags, 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    makeDirectory(stateDir);
     return openSync(file, flags, 0o600);
   }
 }

@@ -1,6 +1,8 @@
 // What the switchboard has to say about itself, by level: words on stderr, or JSON lines in a file by way of pino, which is loaded with
 // the first of them and not before.
+import path from 'node:path';
 import type { Logger } from 'pino';
+import { makeDirectory } from '../make-directory.ts';
 import { LEVELS, type Level } from './defaults.ts';
 import type { Redactor } from './redact.ts';
 
@@ -33,7 +35,8 @@ export function createDiagnostics({ level: first, file, redact, words }: Diagnos
   }
   async function open(to: string): Promise<Logger | undefined> {
     const { default: pino } = await import('pino');
-    const destination = pino.destination({ dest: to, append: true, mkdir: true, mode: 0o600, sync: true });
+    makeDirectory(path.dirname(to));
+    const destination = pino.destination({ dest: to, append: true, mode: 0o600, sync: true });
     return new Promise((resolve) => {
       destination.on('error', (error: Error) => resolve(unusable(error)));
       destination.on('ready', () => resolve(pino({ level: 'trace', base: { pid: process.pid } }, destination)));

@@ -1,6 +1,7 @@
 // Lines to files of our own, in batches and off the way of frames. What the disk cannot take in time is dropped and counted, never piled up.
-import { closeSync, constants, mkdirSync, openSync, readdirSync, rmSync, statSync, write } from 'node:fs';
+import { closeSync, constants, openSync, readdirSync, rmSync, statSync, write } from 'node:fs';
 import path from 'node:path';
+import { makeDirectory } from '../make-directory.ts';
 
 export type LineSink = {
   /** Queues whole lines; `count` says how many. */
@@ -44,7 +45,7 @@ export function createLineSink(options: LineSinkOptions): LineSink {
   let isBroken = false;
 
   function open(): number {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeDirectory(dir);
     const suffix = files === 0 ? '' : `.${String(files).padStart(4, '0')}`;
     files++;
     fileBytes = 0;

@@ -1,8 +1,9 @@
 // A file of the user's, read to be changed and written back: behind links, with its mode, a copy of the old text kept beside it.
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { open, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode, isAbsent } from '../config/read-text.ts';
+import { makeDirectory } from '../make-directory.ts';
 
 const BOM = '\uFEFF';
 /** Ours may name secrets, and an editor's may hold them. */
@@ -41,7 +42,7 @@ export async function saveEdited(edited: EditableFile, text: string): Promise<st
   const { file, target, mode } = edited;
   try {
     if (mode === undefined) {
-      await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
+      makeDirectory(path.dirname(target));
       await writeFile(target, text, { mode: NEW_MODE, flag: 'wx', flush: true });
       return undefined;
     }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { makeStateDir } from './state-dir.ts';
+import { makeDirectory } from '../make-directory.ts';
 
 export type CachedAnswer = {
   /** The agent's result as it wrote it; undefined for one that did not answer in time and counts as baseline. */
@@ -73,7 +73,7 @@ export function createCapabilityCache(
     known = { version: 1, entries: Object.fromEntries([...others.slice(-(MAX_ENTRIES - 1)), [key, change(entries[key])]]) };
     const temporary = `${file}.${process.pid}.tmp`;
     try {
-      makeStateDir(dir);
+      makeDirectory(dir);
       writeFileSync(temporary, JSON.stringify(known, null, 1), { mode: 0o600 });
       renameSync(temporary, file);
     } catch (error) {

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { makeStateDir } from './state-dir.ts';
+import { makeDirectory } from '../make-directory.ts';
 
 export type RememberedAnswer = {
   readonly id: string;
@@ -170,7 +170,7 @@ export function createRemembered(stateDir: string, options: RememberedOptions): 
 }
 
 function append(stateDir: string, file: string, line: object): void {
-  makeStateDir(stateDir);
+  makeDirectory(stateDir);
   const fd = openSync(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);
   try {
     // A process that was killed in the middle of a line must not spoil this one.

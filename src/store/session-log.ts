@@ -2,7 +2,7 @@
 // several processes may append at once, since each line is one write to a file opened for appending.
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { makeStateDir } from './state-dir.ts';
+import { makeDirectory } from '../make-directory.ts';
 
 export type SessionRecord = {
   readonly sessionId: string;
@@ -70,7 +70,7 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
   return {
     append(record) {
       try {
-        makeStateDir(dir);
+        makeDirectory(dir);
         const fd = openSync(file, 'a+', 0o600);
         try {
           writeSync(fd, `${isTorn(fd) ? '\n' : ''}${JSON.stringify(record)}\n`);

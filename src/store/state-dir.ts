@@ -1,5 +1,4 @@
-// Where our own files live: private to the user, made when first needed.
-import { mkdirSync } from 'node:fs';
+// Where our own files live: private to the user, made when first needed (`make-directory.ts`).
 import path from 'node:path';
 
 /** `$SWITCHBOARD_HOME`, else the platform's place for state. */
@@ -10,8 +9,4 @@ export function stateDir(env: NodeJS.ProcessEnv, home: string, platform: NodeJS.
   // A relative path there is to be ignored, says the XDG specification.
   const xdg = env.XDG_STATE_HOME && path.isAbsolute(env.XDG_STATE_HOME) ? env.XDG_STATE_HOME : path.join(home, '.local', 'state');
   return path.join(xdg, 'acp-switchboard');
-}
-
-export function makeStateDir(dir: string): void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
 }

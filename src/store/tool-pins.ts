@@ -1,7 +1,7 @@
 // What tools of configured MCP servers looked like when they were first seen. One JSON line each; the newest counts.
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { makeStateDir } from './state-dir.ts';
+import { makeDirectory } from '../make-directory.ts';
 
 type Pin = { readonly server: string; readonly tool: string; readonly hash: string };
 
@@ -33,7 +33,7 @@ export function createToolPins(dir: string, onProblem: (error: unknown) => void)
     keep(server, tool, hash) {
       pins().set(keyOf(server, tool), { server, tool, hash });
       try {
-        makeStateDir(dir);
+        makeDirectory(dir);
         appendFileSync(file, `${JSON.stringify({ server, tool, hash })}\n`, { mode: 0o600 });
       } catch (error) {
         onProblem(error);

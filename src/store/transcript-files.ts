@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
-import { makeStateDir } from './state-dir.ts';
+import { makeDirectory } from '../make-directory.ts';
 import type { TranscriptRecord } from './transcript-record.ts';
 
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
@@ -32,7 +32,7 @@ export const hasTranscript = (dir: string, sessionId: string): boolean => exists
 
 /** One write: lines of several processes do not mix. A line that a killed process left half written is cut off by a line feed. */
 export function appendLines(file: string, lines: string): void {
-  makeStateDir(path.dirname(file));
+  makeDirectory(path.dirname(file));
   const fd = openSync(file, FLAGS, 0o600);
   try {
     writeSync(fd, `${isTorn(fd) ? '\n' : ''}${lines}`);

@@ -132,6 +132,22 @@ describe('a session', () => {
     const { code, stdout } = await createHome().run(['run', '--list-commands']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\[commands\] \/plan .*\n$/) });
   });
+
+  test('in which nothing was asked is not left behind, one whose turn failed is', async () => {
+    const home = createHome();
+    await home.run(['run', '--mode', 'warp', 'x']);
+    await home.run(['run', '--list-commands']);
+    await home.run(['run', '--file', 'nowhere.txt', 'x']);
+    const listed = async () => JSON.parse((await home.run(['sessions', 'list', '--json'])).stdout).data.sessions;
+    expect(await listed()).toEqual([]);
+    const crashes = {
+      command: process.execPath,
+      args: [path.resolve(import.meta.dirname, '../fixtures/crash-mid-turn.mjs')],
+      env: { FIXTURE_DIR: home.tmp },
+    };
+    expect((await home.run(['run', '--config', configured(home, crashes), 'crash'])).code).toBe(1);
+    expect(await listed()).toMatchObject([{ agent: 'mine', turns: 1, stopReason: 'error' }]);
+  });
 });
 
 /** util-linux's `script` gives a program a terminal of its own. */

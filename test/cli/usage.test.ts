@@ -50,11 +50,3 @@ test('a reader that leaves early is no reason for a stack trace', async () => {
   child.stdout.destroy();
   expect((await ended).stderr).toBe('');
 });
-
-test.each(['sessions list', 'sessions search x', 'logs'])('a state directory that is a file is told in words by %s', async (line) => {
-  const home = createHome();
-  const file = home.write('plain-file', 'x');
-  const { code, stderr } = await home.run(line.split(' '), { SWITCHBOARD_HOME: file });
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/^switchboard: .*plain-file.* cannot be used \(ENOTDIR\)\n {2}see what is there/);
-});

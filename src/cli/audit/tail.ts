@@ -19,10 +19,12 @@ export function auditTail(flags: TailFlags): Promise<number> {
   return inEnvelope('AUDIT_UNREADABLE', async () => {
     const file = flags.file === undefined ? auditFile(surroundings({}).stateDir) : path.resolve(flags.file);
     const handle = await open(file, 'r').catch((error: unknown) => {
-      throw unreadable(file, error);
+      throw unreadable(file, flags, error);
     });
     try {
-      const { lines, end } = await lastLines(handle, flags.lines);
+      const { lines, end } = await lastLines(handle, flags.lines).catch((error: unknown) => {
+        throw unreadable(file, flags, error);
+      });
       if (flags.json && !flags.follow) printData({ file, lines: lines.flatMap((text) => parseAuditLine(text) ?? []) });
       else for (const text of lines) show(text, flags);
       if (flags.follow) await follow(handle, file, end, (text) => show(text, flags));

@@ -1,11 +1,12 @@
 // `switchboard audit verify`
 import path from 'node:path';
-import { isAbsent } from '../../config/read-text.ts';
+import { errorCode } from '../../config/read-text.ts';
 import { auditFile } from '../../log/audit.ts';
 import { verifyAudit } from '../../log/verify-audit.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { inEnvelope } from '../policy/in-envelope.ts';
 import { complain, print, printData } from '../policy/output.ts';
+import { refuse } from '../read-input.ts';
 import { surroundings } from '../resolve-config.ts';
 
 export type VerifyFlags = { readonly file?: string; readonly json?: true };
@@ -16,7 +17,7 @@ export function auditVerify(flags: VerifyFlags): Promise<number> {
   return inEnvelope('AUDIT_UNREADABLE', async () => {
     const file = flags.file === undefined ? auditFile(surroundings({}).stateDir) : path.resolve(flags.file);
     const report = await verifyAudit(file).catch((error: unknown) => {
-      throw unreadable(file, error);
+      throw unreadable(file, flags, error);
     });
     const { lines, problems, notes } = report;
     const isIntact = problems.length === 0;
@@ -35,9 +36,10 @@ export function auditVerify(flags: VerifyFlags): Promise<number> {
   });
 }
 
-export function unreadable(file: string, error: unknown): CommandFailure {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (isAbsent(error))
+/** One that was named is input like any other; of our own there may be none yet. */
+export function unreadable(file: string, { file: named }: { readonly file?: string }, error: unknown): CommandFailure {
+  if (named !== undefined) refuse('the audit log', named, error);
+  if (errorCode(error) === 'ENOENT')
     return new CommandFailure(4, `there is no audit log ${file}`, 'it begins with the first decision of a policy; --file names another');
-  return new CommandFailure(1, `the audit log ${file} cannot be read (${code ?? message})`);
+  return new CommandFailure(1, `the audit log ${file} cannot be read (${errorCode(error)})`);
 }

@@ -1,5 +1,4 @@
 // `switchboard policy explain`: the normal form of a request, every rule that has to do with it, and the verdict.
-import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -11,6 +10,7 @@ import { didYouMean } from '../../policy/nearest.ts';
 import { askedAction, askedCommand, askedMcp, askedPathUse } from '../../policy/surfaces.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import { CommandFailure } from '../command-failure.ts';
+import { readInput } from '../read-input.ts';
 import { print, printData } from './output.ts';
 import { questionIn } from './read-frame.ts';
 import { readPolicyOrComplain } from './read-policy.ts';
@@ -64,12 +64,7 @@ async function question(flags: ExplainFlags): Promise<{ readonly asked: Asked; r
 }
 
 async function frameQuestion(file: string, place: Place): Promise<{ readonly asked: Asked; readonly tier: string }> {
-  let content: string;
-  try {
-    content = file === '-' ? await readAll(process.stdin) : await readFile(file, 'utf8');
-  } catch (error) {
-    throw new CommandFailure(2, `the frame cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
+  const content = file === '-' ? await readAll(process.stdin) : await readInput('the frame', file);
   let found: ReturnType<typeof questionIn>;
   try {
     found = questionIn(content, place);

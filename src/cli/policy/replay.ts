@@ -1,13 +1,13 @@
 // `switchboard policy replay RECORDING`: what a policy makes of recorded requests, and what it makes otherwise than another policy.
 import os from 'node:os';
 import path from 'node:path';
-import { errorCode, readOwn } from '../../config/read-text.ts';
 import { decide } from '../../policy/decide.ts';
 import { combine } from '../../policy/layers.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { summaryOf } from '../../policy/summary.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import { CommandFailure } from '../command-failure.ts';
+import { readInput } from '../read-input.ts';
 import { inEnvelope } from './in-envelope.ts';
 import { print, printData } from './output.ts';
 import { readPolicyOrComplain } from './read-policy.ts';
@@ -68,9 +68,7 @@ async function policyNamed(name: string, flags: ReplayFlags): Promise<Policy | u
 }
 
 async function read(recording: string, flags: ReplayFlags): Promise<RecordedQuestion[]> {
-  const source = await readOwn(recording).catch((error: unknown) => {
-    throw new CommandFailure(2, `the recording cannot be read (${errorCode(error)})`);
-  });
+  const text = await readInput('the recording', recording);
   const fallbackAgent = path.basename(recording).replace(/\..*$/, '');
   const place = {
     agent: flags.agent,
@@ -80,7 +78,7 @@ async function read(recording: string, flags: ReplayFlags): Promise<RecordedQues
     interactive: flags.headless !== true,
   };
   try {
-    return questionsIn(source.text, { ...place, canonical: canonicalPath });
+    return questionsIn(text, { ...place, canonical: canonicalPath });
   } catch (error) {
     if (!(error instanceof BrokenLine)) throw error;
     const hint = 'each line is a frame, or an object that holds one under "msg"';

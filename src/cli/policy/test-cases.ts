@@ -1,6 +1,5 @@
 // `switchboard policy test FILE [CASES]`: the examples in the rules, then cases that say what the whole policy should make of a request.
 import path from 'node:path';
-import { errorCode, readOwn } from '../../config/read-text.ts';
 import { ACTIONS, type Asked, type Place } from '../../policy/asked.ts';
 import { decide } from '../../policy/decide.ts';
 import { countExamples, EXAMPLE_CWD, EXAMPLE_HOME } from '../../policy/examples.ts';
@@ -10,7 +9,7 @@ import { combine } from '../../policy/layers.ts';
 import type { Problem } from '../../policy/problem.ts';
 import { VERDICTS, type Verdict } from '../../policy/rule.ts';
 import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../../policy/surfaces.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { readInput } from '../read-input.ts';
 import { complain, complainAbout, print, printData, printError } from './output.ts';
 import { readPolicyOrComplain } from './read-policy.ts';
 
@@ -45,12 +44,7 @@ export async function policyTest(file: string, casesFile: string | undefined, fl
 }
 
 async function readCases(file: string): Promise<{ readonly cases: readonly Case[]; readonly problems: readonly Problem[] }> {
-  let source: string;
-  try {
-    source = (await readOwn(file)).text;
-  } catch (error) {
-    throw new CommandFailure(6, `the cases cannot be read (${errorCode(error)})`);
-  }
+  const source = await readInput('the cases', file);
   const { tree, problems } = parseTree(file, source);
   if (tree === undefined) return { cases: [], problems };
   const reader = createReader(file);

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { errorCode } from '../../config/read-text.ts';
 import { CommandFailure } from '../command-failure.ts';
+import { refuse } from '../read-input.ts';
 
 export type AttachmentFlags = { readonly image?: readonly string[]; readonly audio?: readonly string[]; readonly file?: readonly string[] };
 type PromptCapabilities = { readonly image?: unknown; readonly audio?: unknown; readonly embeddedContext?: unknown };
@@ -67,9 +67,5 @@ async function link(name: string): Promise<unknown> {
 }
 
 async function read(name: string): Promise<Buffer> {
-  try {
-    return await readFile(name);
-  } catch (error) {
-    throw new CommandFailure(2, `${name} cannot be read (${errorCode(error)})`, 'check the path of the attachment');
-  }
+  return readFile(name).catch((error: unknown) => refuse('the attachment', name, error));
 }

@@ -1,7 +1,7 @@
 // `agents add --install`: the package of an agent into a folder of our own, so that its start needs neither npx nor network.
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
 import spawn from 'cross-spawn';
+import { makeDirectory } from '../../make-directory.ts';
 import type { CatalogueAgent } from '../../setup/catalogue.ts';
 import { type Here, installFolder, resolveStart } from '../../setup/start-command.ts';
 import { CommandFailure } from '../command-failure.ts';
@@ -13,7 +13,7 @@ export async function installAgent(agent: CatalogueAgent, here: Here): Promise<v
   const folder = installFolder(agent, here);
   const { command, args } = resolveStart(agent, here);
   if ([command, ...args].some((word) => word.startsWith(folder))) return; // it is there
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeDirectory(folder);
   notice(`installing ${npx.package} into ${folder}`);
   const words = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', npx.package];
   // What npm says goes to stderr: stdout may be read by a program.

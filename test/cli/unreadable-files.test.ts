@@ -1,0 +1,68 @@
+// One rule for files that cannot be read: named as input 2, a configuration or a policy 6, one of our own 1. Never a stack trace.
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createHome } from './command.ts';
+
+const MISSING = 'nowhere.txt';
+const FOLDER = 'folder';
+
+describe.each([
+  { file: MISSING, why: 'ENOENT' },
+  { file: FOLDER, why: 'EISDIR' },
+])('$file', ({ file, why }) => {
+  test('is a mistake in the command (2) as input, a configuration that cannot be used (6) as a configuration or policy', async () => {
+    const home = createHome();
+    mkdirSync(path.join(home.project, FOLDER));
+    const config = home.write('good.json', { agent_servers: { mine: { command: 'x' } } });
+    const inputs = [
+      ['replay', file],
+      ['redact', file],
+      ['audit', 'tail', '--file', file],
+      ['audit', 'verify', '--file', file],
+      ['policy', 'test', 'standard', file],
+      ['policy', 'replay', file],
+      ['policy', 'explain', '--agent', 'a', '--frame', file],
+      ['run', '--file', file, 'hello'],
+    ];
+    const settings = [
+      ['config', 'validate', file],
+      ['config', 'trust', file],
+      ['acp', '--config', file],
+      ['acp', '--config', config, '--policy', `./${file}`],
+      ['policy', 'check', `./${file}`],
+      ['policy', 'trust', file],
+    ];
+    const all = [...inputs.map((words) => ({ words, code: 2 })), ...settings.map((words) => ({ words, code: 6 }))];
+    const told = [];
+    for (const { words } of all) {
+      const { code, stderr } = await home.run(words);
+      expect(stderr, words.join(' ')).toMatch(new RegExp(`cannot be read \\(${why}\\)|no such file|not a regular file`));
+      expect(stderr, words.join(' ')).toContain(file);
+      expect(stderr).not.toContain('    at ');
+      told.push({ words, code });
+    }
+    expect(told).toEqual(all);
+  });
+});
+
+describe('a state directory', () => {
+  test('that is a file fails what reads it (1), in words and with the way on', async () => {
+    const home = createHome();
+    const file = home.write('plain-file', 'x');
+    const lines = ['sessions list', 'sessions search x', 'sessions show x', 'sessions export x', 'sessions delete x', 'logs', 'audit tail'];
+    for (const line of lines) {
+      const { code, stdout, stderr } = await home.run(line.split(' '), { SWITCHBOARD_HOME: file });
+      expect({ line, code, stdout }).toEqual({ line, code: 1, stdout: '' });
+      expect(stderr).toMatch(/^switchboard: .*plain-file.* cannot be (?:used|read) \(ENOTDIR\)\n/);
+      expect(stderr).not.toContain('    at ');
+    }
+  });
+
+  test.skipIf(process.platform !== 'linux')('where none can be made costs the memory and not the turn', async () => {
+    const { code, stdout, stderr } = await createHome().run(['run', '-o', 'simple', 'hello'], { SWITCHBOARD_HOME: '/proc/none/below' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('You said: "hello"') });
+    expect(stderr).toContain('the state directory /proc/none/below cannot be used, so nothing is remembered');
+    expect(stderr).toContain("records are not kept: ENOENT: no such file or directory, mkdir '/proc/none'");
+  });
+});

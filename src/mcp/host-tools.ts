@@ -1,13 +1,14 @@
 // Lends tools to agents: a server for each session, by whichever way its agent takes. Nothing listens before a session needs it.
+import { randomBytes } from 'node:crypto';
 import { createPipe, type Pipe } from './acp-door.ts';
 import type { ToolEvent } from './call-tool.ts';
 import type { McpTransport } from './choose-transport.ts';
 import type { ToolGate } from './gate.ts';
 import { type HttpDoor, type HttpHandler, openHttpDoor } from './http-door.ts';
-import { createLease, type Lease, tokenKey } from './lease.ts';
+import { type Borrower, Lease, type LeaseDeps, tokenKey } from './lease.ts';
 import type { Served, ServerInfo } from './serve.ts';
 import { openSocketDoor, type SocketDoor } from './socket-door.ts';
-import type { Abilities, HostTool } from './tool.ts';
+import type { HostTool } from './tool.ts';
 
 export type HostToolsOptions = {
   readonly version: string;
@@ -23,13 +24,13 @@ export type HostToolsOptions = {
 
 export type Lent = {
   readonly lease: Lease;
-  /** The `mcpServers` entry, as JSON text. */
+  /** The `mcpServers` entry, as JSON text. It alone has the token. */
   entry(name: string): string;
 };
 
 export type HostTools = {
   /** A server for a session that is about to be opened. Calls back at once, unless a listener has to be opened first. */
-  lend(transport: McpTransport, abilities: Abilities, onState: (lease: Lease) => void, done: (lent: Lent | Error) => void): void;
+  lend(transport: McpTransport, borrower: Borrower, done: (lent: Lent | Error) => void): void;
   /** A way to a lease through the ACP connection, for the agent that was lent it. */
   pipe(lease: Lease): Pipe;
   /** The tools are others now. */
@@ -38,7 +39,7 @@ export type HostTools = {
 };
 
 export function createHostTools(options: HostToolsOptions): HostTools {
-  const byToken = new Map<string, Lease>();
+  const byKey = new Map<string, Lease>();
   const served = new Map<Lease, Set<Served>>();
   const handlers = new WeakMap<Lease, Promise<HttpHandler>>();
   let socketDoor: SocketDoor | undefined;
@@ -48,7 +49,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
   const info: ServerInfo = { name: 'switchboard', title: 'Switchboard', version: options.version };
 
   function admit(token: string): Lease | undefined {
-    const lease = byToken.get(tokenKey(token));
+    const lease = byKey.get(tokenKey(token));
     if (lease) return lease;
     options.onEvent({
       ...{ kind: 'refused-token', sessionId: undefined, agent: undefined, server: 'switchboard', tool: undefined, args: undefined },
@@ -65,16 +66,18 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     return () => void all.delete(one);
   }
 
-  function newLease(transport: McpTransport, abilities: Abilities, onState: (lease: Lease) => void): Lease {
-    const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
-    const check = async (tool: HostTool, args: unknown) => (await import('./serve.ts')).checkArgs(tool, args);
-    const lease = createLease(transport, { tools, toolsKnown, gate, onEvent, maxOutputBytes, check, abilities, onState });
-    const key = tokenKey(lease.token);
-    byToken.set(key, lease);
-    lease.onRevoke(() => {
-      byToken.delete(key);
+  const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
+  const deps: LeaseDeps = {
+    ...{ tools, toolsKnown, gate, onEvent, maxOutputBytes },
+    check: async (tool, args) => (await import('./serve.ts')).checkArgs(tool, args),
+    onRevoke(lease) {
+      byKey.delete(lease.key);
       served.delete(lease);
-    });
+    },
+  };
+  function newLease(transport: McpTransport, key: string, borrower: Borrower): Lease {
+    const lease = new Lease(transport, key, borrower, deps);
+    byKey.set(key, lease);
     return lease;
   }
   function openSocket(): SocketDoor {
@@ -116,27 +119,28 @@ export function createHostTools(options: HostToolsOptions): HostTools {
   }
 
   return {
-    lend(transport, abilities, onState, done) {
+    lend(transport, borrower, done) {
+      if (transport === 'acp') {
+        const lease = newLease('acp', randomBytes(16).toString('base64url'), borrower);
+        return done({ lease, entry: (name) => JSON.stringify({ type: 'acp', name, serverId: lease.key }) });
+      }
+      const token = randomBytes(32).toString('base64url');
       if (transport === 'http')
         return openHttp((door) => {
           if (door instanceof Error) return done(door);
-          const lease = newLease('http', abilities, onState);
-          const headers = [{ name: 'Authorization', value: `Bearer ${lease.token}` }];
+          const lease = newLease('http', tokenKey(token), borrower);
+          const headers = [{ name: 'Authorization', value: `Bearer ${token}` }];
           done({ lease, entry: (name) => JSON.stringify({ type: 'http', name, url: door.url, headers }) });
         });
-      if (transport === 'acp') {
-        const lease = newLease('acp', abilities, onState);
-        return done({ lease, entry: (name) => JSON.stringify({ type: 'acp', name, serverId: lease.serverId }) });
-      }
       try {
         socketDoor ??= openSocket();
       } catch (error) {
         return done(error as Error);
       }
-      const lease = newLease('stdio', abilities, onState);
+      const lease = newLease('stdio', tokenKey(token), borrower);
       const env = [
         { name: 'SWITCHBOARD_MCP_SOCKET', value: socketDoor.address },
-        { name: 'SWITCHBOARD_MCP_TOKEN', value: lease.token },
+        { name: 'SWITCHBOARD_MCP_TOKEN', value: token },
       ];
       done({ lease, entry: (name) => JSON.stringify({ name, ...options.shim, env }) });
     },
@@ -153,7 +157,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     },
     close() {
       isClosed = true;
-      for (const lease of [...byToken.values()]) lease.revoke();
+      for (const lease of [...byKey.values()]) lease.revoke();
       socketDoor?.close();
       httpDoor?.close();
     },

@@ -1,5 +1,6 @@
 // One session's server: its own token, its own object, its own tools. What one session does here no other session can see.
-import { createHash, randomBytes } from 'node:crypto';
+// Every session has one and most agents never use it, so a lease is one small object: what calls need is made for the first of them.
+import { createHash } from 'node:crypto';
 import { type CallDeps, type Caller, callTool, failed } from './call-tool.ts';
 import type { McpTransport } from './choose-transport.ts';
 import type { Abilities, HostTool, SessionHost, ToolArgs, ToolOutcome } from './tool.ts';
@@ -8,90 +9,117 @@ import type { Abilities, HostTool, SessionHost, ToolArgs, ToolOutcome } from './
 export type LeaseState = 'offered' | 'connected' | 'listed' | 'called';
 const ORDER: readonly LeaseState[] = ['offered', 'connected', 'listed', 'called'];
 
-export type Lease = {
-  readonly token: string;
-  /** How the agent names the server when it is reached through the ACP connection itself. */
-  readonly serverId: string;
-  readonly transport: McpTransport;
-  readonly state: LeaseState;
-  readonly isRevoked: boolean;
-  /** The session is known: calls that came earlier go on. */
-  bind(host: SessionHost): void;
-  /** The token is worth nothing from now on, and what is connected with it is cut off. */
-  revoke(): void;
-  onRevoke(act: () => void): void;
-  reached(state: LeaseState): void;
-  tools(): readonly HostTool[];
-  /** Tools of other servers may take a moment to be known. */
-  toolsKnown(): Promise<void>;
-  call(name: string, args: ToolArgs, caller: Caller): Promise<ToolOutcome>;
-};
-
 /** How long a call may wait for the answer that names its session. */
 const BIND_MS = 60_000;
 const MAX_CALLS = 64;
 
+/** Whoever a lease is for. */
+export type Borrower = {
+  readonly abilities: Abilities;
+  onState(lease: Lease): void;
+  onRevoke(): void;
+  /** Its session; asked for once the lease is bound, and only when a tool is called. */
+  host(): SessionHost;
+};
+
+/** The same for all leases. */
 export type LeaseDeps = CallDeps & {
   readonly tools: () => readonly HostTool[];
   readonly toolsKnown: () => Promise<void>;
-  readonly abilities: Abilities;
-  readonly onState: (lease: Lease) => void;
+  readonly onRevoke: (lease: Lease) => void;
 };
 
-export function createLease(transport: McpTransport, deps: LeaseDeps): Lease {
-  const revoked: (() => void)[] = [];
-  const ended = new AbortController();
-  let state: LeaseState = 'offered';
-  let calls = 0;
-  let bind: (host: SessionHost) => void = () => {};
-  const bound = new Promise<SessionHost>((resolve) => {
-    bind = resolve;
-  });
-  const lease: Lease = {
-    token: randomBytes(32).toString('base64url'),
-    serverId: randomBytes(16).toString('base64url'),
-    transport,
-    get state() {
-      return state;
-    },
-    get isRevoked() {
-      return ended.signal.aborted;
-    },
-    bind,
-    revoke() {
-      if (ended.signal.aborted) return;
-      ended.abort();
-      for (const act of revoked) act();
-    },
-    onRevoke(act) {
-      if (ended.signal.aborted) act();
-      else revoked.push(act);
-    },
-    reached(now) {
-      if (ORDER.indexOf(now) <= ORDER.indexOf(state)) return;
-      state = now;
-      deps.onState(lease);
-    },
-    tools: () => deps.tools().filter(({ needs }) => needs.every((ability) => deps.abilities.has(ability))),
-    toolsKnown: deps.toolsKnown,
-    async call(name, args, { signal, progress }) {
-      const find = () => lease.tools().find((one) => one.name === name);
-      const tool = find() ?? (await deps.toolsKnown().then(find));
-      if (!tool) return failed(`There is no tool "${name}" here; tools/list names those there are`);
-      if (ended.signal.aborted) return failed('The session this server belonged to has ended');
-      if (calls >= MAX_CALLS) return failed(`There are already ${MAX_CALLS} calls under way in this session; wait for some to end`);
-      lease.reached('called');
-      calls++;
-      try {
-        const host = await soon(bound, ended.signal);
-        if (!host) return failed('The session this server belongs to was not opened');
-        return await callTool(tool, args, host, { signal: AbortSignal.any([signal, ended.signal]), progress }, deps);
-      } finally {
-        calls--;
-      }
-    },
-  };
-  return lease;
+/** What calls need. */
+type Work = {
+  calls: number;
+  readonly ended: AbortController;
+  readonly bound: Promise<SessionHost>;
+  readonly bind: (host: SessionHost) => void;
+};
+
+export class Lease {
+  readonly transport: McpTransport;
+  /** What it is found by: the hash of its token or, where the agent reaches it through the ACP connection, the name it has there. */
+  readonly key: string;
+  readonly #borrower: Borrower;
+  readonly #deps: LeaseDeps;
+  #state: LeaseState = 'offered';
+  #isRevoked = false;
+  #isBound = false;
+  #work: Work | undefined;
+  #onRevoke: (() => void)[] | undefined;
+
+  constructor(transport: McpTransport, key: string, borrower: Borrower, deps: LeaseDeps) {
+    this.transport = transport;
+    this.key = key;
+    this.#borrower = borrower;
+    this.#deps = deps;
+  }
+  get state(): LeaseState {
+    return this.#state;
+  }
+  get isRevoked(): boolean {
+    return this.#isRevoked;
+  }
+  /** The session is known: calls that came earlier go on. */
+  bind(): void {
+    this.#isBound = true;
+    this.#work?.bind(this.#borrower.host());
+  }
+  /** The token is worth nothing from now on, and what is connected with it is cut off. */
+  revoke(): void {
+    if (this.#isRevoked) return;
+    this.#isRevoked = true;
+    this.#work?.ended.abort();
+    this.#deps.onRevoke(this);
+    this.#borrower.onRevoke();
+    for (const act of this.#onRevoke ?? []) act();
+  }
+  onRevoke(act: () => void): void {
+    if (this.#isRevoked) return act();
+    this.#onRevoke ??= [];
+    this.#onRevoke.push(act);
+  }
+  reached(now: LeaseState): void {
+    if (ORDER.indexOf(now) <= ORDER.indexOf(this.#state)) return;
+    this.#state = now;
+    this.#borrower.onState(this);
+  }
+  tools(): readonly HostTool[] {
+    const { abilities } = this.#borrower;
+    return this.#deps.tools().filter(({ needs }) => needs.every((ability) => abilities.has(ability)));
+  }
+  /** Tools of other servers may take a moment to be known. */
+  toolsKnown(): Promise<void> {
+    return this.#deps.toolsKnown();
+  }
+  async call(name: string, args: ToolArgs, { signal, progress }: Caller): Promise<ToolOutcome> {
+    const find = () => this.tools().find((one) => one.name === name);
+    const tool = find() ?? (await this.toolsKnown().then(find));
+    if (!tool) return failed(`There is no tool "${name}" here; tools/list names those there are`);
+    if (this.#isRevoked) return failed('The session this server belonged to has ended');
+    const work = this.#beginWork();
+    if (work.calls >= MAX_CALLS) return failed(`There are already ${MAX_CALLS} calls under way in this session; wait for some to end`);
+    this.reached('called');
+    work.calls++;
+    try {
+      const host = await soon(work.bound, work.ended.signal);
+      if (!host) return failed('The session this server belongs to was not opened');
+      return await callTool(tool, args, host, { signal: AbortSignal.any([signal, work.ended.signal]), progress }, this.#deps);
+    } finally {
+      work.calls--;
+    }
+  }
+  #beginWork(): Work {
+    if (this.#work) return this.#work;
+    let bind: (host: SessionHost) => void = () => {};
+    const bound = new Promise<SessionHost>((resolve) => {
+      bind = resolve;
+    });
+    if (this.#isBound) bind(this.#borrower.host());
+    this.#work = { calls: 0, ended: new AbortController(), bound, bind };
+    return this.#work;
+  }
 }
 
 /** Tokens are found by their hash: how long a search takes says nothing about how near a guess was. */

@@ -4,7 +4,7 @@ import type { Ability } from '../mcp/tool.ts';
 import type { ExitStatus, TerminalOutput, Terminals, Workspace } from '../mcp/workspace.ts';
 import { createDescriptors } from '../workspace/descriptors.ts';
 import { listDirectory, searchFiles } from '../workspace/look.ts';
-import { rootsOf } from '../workspace/roots.ts';
+import type { Roots } from '../workspace/roots.ts';
 import { askEditor, EditorRefusal } from './ask-editor.ts';
 import type { Hub } from './hub.ts';
 import { isServed } from './serve-workspace.ts';
@@ -34,9 +34,7 @@ export function showsForms(hub: Hub): boolean {
   return form !== undefined && form !== null && form !== false;
 }
 
-export function workspaceOf(hub: Hub, session: Session, directories: readonly string[]): Workspace {
-  // ACP has no way to ask an editor for these.
-  const roots = rootsOf(directories);
+export function workspaceOf(hub: Hub, session: Session, roots: Roots): Workspace {
   const descriptors = createDescriptors();
   const { fs, terminal } = capabilitiesOf(hub);
   const ask = (method: string, params: object, signal: AbortSignal, judged?: string) =>
@@ -44,6 +42,7 @@ export function workspaceOf(hub: Hub, session: Session, directories: readonly st
       ? unless(signal, served(hub, session, method, { sessionId: session.publicId, ...params }, judged))
       : askEditor(hub, method, { sessionId: session.publicId, ...params }, signal);
   return {
+    // ACP has no way to ask an editor for these two.
     listDirectory: ({ path }) => listDirectory(descriptors, roots, path),
     searchFiles: (params, signal) =>
       searchFiles(descriptors, roots, { ...params, mayRead: (file) => hub.guard?.mayRead(hub, session, file) ?? true }, signal),

@@ -7,11 +7,12 @@ import type { ToolGate } from '../mcp/gate.ts';
 import { createGateway, type Gateway, type Pins } from '../mcp/gateway.ts';
 import { createHostTools, type HostTools, type Lent } from '../mcp/host-tools.ts';
 import { type Entries, injectedText, injection } from '../mcp/inject.ts';
-import type { Lease } from '../mcp/lease.ts';
+import type { Borrower, Lease } from '../mcp/lease.ts';
 import type { McpServerSettings } from '../mcp/settings.ts';
-import type { HostTool, SessionHost } from '../mcp/tool.ts';
+import type { Abilities, HostTool, SessionHost } from '../mcp/tool.ts';
 import type { Frame } from '../wire/frame.ts';
 import type { Patch } from '../wire/writer.ts';
+import { type Roots, rootsOf } from '../workspace/roots.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import { askUser } from './ask-user.ts';
 import { memoryKey, stateReached } from './confirm-tools.ts';
@@ -105,88 +106,100 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
   };
 }
 
-/** What is lent to one session, from before it is opened until it ends. */
-export type Loan = {
-  readonly lease: Lease | undefined;
+const NOWHERE: Roots = { named: [], real: [] };
+
+/** What is lent to one session, from before it is opened until it ends. A class with little in it: every session has one, and few are used. */
+export class Loan implements Borrower {
+  readonly leg: AgentLeg;
+  /** Undefined when nothing is lent. */
+  lease: Lease | undefined;
   /** Since when the agent could have connected. */
   readonly sinceMs: number;
   /** Somebody looks whether it has. */
-  isLookedFor: boolean;
-  /** The changes to a frame that opens the session. */
-  patches(frame: Frame, method: string): Patch[];
-  /** The same to params at hand as text. */
-  text(paramsText: string, method: string): string;
-  /** The session is there. An earlier loan of its ends with this. */
-  bind(session: Session): void;
-  revoke(): void;
-};
+  isLookedFor = false;
+  readonly #hub: Hub;
+  /** Only until the agent was told of them: the token is in there. */
+  #entries: Entries | undefined;
+  #session: Session | undefined;
+  /** Where the session may reach, resolved when it was opened: nothing put there later moves it. */
+  #roots: Roots = NOWHERE;
 
-const NOTHING: Loan = {
-  lease: undefined,
-  sinceMs: 0,
-  isLookedFor: true,
-  patches: () => [],
-  text: (paramsText) => paramsText,
-  bind: revokeLoan,
-  revoke: () => {},
-};
+  constructor(hub: Hub, leg: AgentLeg) {
+    this.#hub = hub;
+    this.leg = leg;
+    this.sinceMs = hub.clock.monotonicMs();
+  }
+  get abilities(): Abilities {
+    return abilitiesOf(this.#hub);
+  }
+  onState(lease: Lease): void {
+    if (this.#session) stateReached(this.#hub, this.#session, lease);
+  }
+  onRevoke(): void {
+    if (this.lease) this.#hub.lending?.byServerId.delete(this.lease.key);
+    if (this.#session) releaseTerminals(this.#hub, this.#session);
+  }
+  lend(lending: Lending, { lease, entry }: Lent): void {
+    const takesHttp = takenTransports(this.leg.handshake?.result.agentCapabilities?.mcpCapabilities).includes('http');
+    this.lease = lease;
+    this.#entries = (name, taken) => [
+      entry(name),
+      ...lending.direct
+        .filter((server) => !taken.includes(server.name))
+        .flatMap((server) => directEntry(server, takesHttp, process.env) ?? []),
+    ];
+    if (lease.transport === 'acp') lending.byServerId.set(lease.key, { leg: this.leg, lease });
+  }
+  /** The changes to a frame that opens the session. */
+  patches(frame: Frame, method: string): Patch[] {
+    const patch = this.#entries && injection(frame.bytes, frame.body, method, this.#entries);
+    return patch ? [patch] : [];
+  }
+  /** The same to params at hand as text. */
+  text(paramsText: string, method: string): string {
+    return this.#entries ? injectedText(paramsText, method, this.#entries) : paramsText;
+  }
+  /** The session is there. An earlier loan of its ends with this. */
+  bind(session: Session): void {
+    if (session.loan !== this) revokeLoan(session);
+    this.#entries = undefined;
+    if (!this.lease) return;
+    session.loan = this;
+    this.#session = session;
+    stateReached(this.#hub, session, this.lease);
+    this.#roots = rootsOf(directoriesOf(session));
+    this.lease.bind();
+  }
+  host(): SessionHost {
+    const hub = this.#hub;
+    const session = this.#session as Session;
+    return {
+      sessionId: session.publicId,
+      agent: session.leg.name,
+      cwd: session.cwd,
+      roots: directoriesOf(session),
+      workspace: workspaceOf(hub, session, this.#roots),
+      ask: (question, signal) => askUser(hub, session, question, signal),
+    };
+  }
+  revoke(): void {
+    this.lease?.revoke();
+  }
+}
 
 /** Calls back at once, unless a listener has to be opened first. */
 export function lend(hub: Hub, leg: AgentLeg, done: (loan: Loan) => void): void {
   const { lending } = hub;
+  const loan = new Loan(hub, leg);
   const seen = lending?.memory?.seen(memoryKey(hub, leg)) ?? {};
   const transport = chooseTransport(leg.spec.mcpTransport, leg.handshake?.result.agentCapabilities?.mcpCapabilities, seen);
-  if (!lending || !transport) return done(NOTHING);
-  let bound: Session | undefined;
-  const onState = (lease: Lease) => {
-    if (bound) stateReached(hub, bound, lease);
-  };
-  const abilities = abilitiesOf(hub);
-  lending.hostTools.lend(transport, abilities, onState, (lent) => {
-    if (!(lent instanceof Error))
-      return done(
-        loanOf(hub, lending, leg, lent, (session) => {
-          bound = session;
-        }),
-      );
+  if (!lending || !transport) return done(loan);
+  lending.hostTools.lend(transport, loan, (lent) => {
     // A session without our tools is better than none.
-    hub.notice(`agent "${leg.name}" gets no tools: ${lent.message}`);
-    done(NOTHING);
+    if (lent instanceof Error) hub.notice(`agent "${leg.name}" gets no tools: ${lent.message}`);
+    else loan.lend(lending, lent);
+    done(loan);
   });
-}
-
-function loanOf(hub: Hub, lending: Lending, leg: AgentLeg, { lease, entry }: Lent, onBound: (session: Session) => void): Loan {
-  const takesHttp = takenTransports(leg.handshake?.result.agentCapabilities?.mcpCapabilities).includes('http');
-  const entries: Entries = (name, taken) => [
-    entry(name),
-    ...lending.direct
-      .filter((server) => !taken.includes(server.name))
-      .flatMap((server) => directEntry(server, takesHttp, process.env) ?? []),
-  ];
-  if (lease.transport === 'acp') {
-    lending.byServerId.set(lease.serverId, { leg, lease });
-    lease.onRevoke(() => lending.byServerId.delete(lease.serverId));
-  }
-  const loan: Loan = {
-    lease,
-    sinceMs: hub.clock.monotonicMs(),
-    isLookedFor: false,
-    patches(frame, method) {
-      const patch = injection(frame.bytes, frame.body, method, entries);
-      return patch ? [patch] : [];
-    },
-    text: (paramsText, method) => injectedText(paramsText, method, entries),
-    bind(session) {
-      if (session.loan !== loan) revokeLoan(session);
-      session.loan = loan;
-      onBound(session);
-      stateReached(hub, session, lease);
-      lease.bind(hostOf(hub, session));
-      lease.onRevoke(() => releaseTerminals(hub, session));
-    },
-    revoke: lease.revoke,
-  };
-  return loan;
 }
 
 /** The session's agent has gone, or the session has: nobody may use what was lent to it. */
@@ -195,20 +208,7 @@ export function revokeLoan(session: Session): void {
   session.loan = undefined;
 }
 
-function hostOf(hub: Hub, session: Session): SessionHost {
-  const { publicId: sessionId, leg, cwd } = session;
-  const roots = rootsOf(session);
-  return {
-    sessionId,
-    agent: leg.name,
-    cwd,
-    roots,
-    workspace: workspaceOf(hub, session, roots),
-    ask: (question, signal) => askUser(hub, session, question, signal),
-  };
-}
-
-function rootsOf({ cwd, openParams }: Session): readonly string[] {
+function directoriesOf({ cwd, openParams }: Session): readonly string[] {
   const params = (openParams === undefined ? null : JSON.parse(openParams)) as { additionalDirectories?: unknown } | null;
   const more = Array.isArray(params?.additionalDirectories) ? params.additionalDirectories : [];
   return [cwd, ...more].filter((one): one is string => typeof one === 'string');

@@ -42,12 +42,8 @@ afterEach(() => hostTools.close());
 
 function lend(transport: 'http' | 'stdio'): Promise<Lent> {
   return new Promise((resolve, reject) => {
-    hostTools.lend(
-      transport,
-      new Set(),
-      () => {},
-      (lent) => (lent instanceof Error ? reject(lent) : resolve(lent)),
-    );
+    const borrower = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
+    hostTools.lend(transport, borrower, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent)));
   });
 }
 
@@ -76,7 +72,7 @@ describe('over HTTP', () => {
     const lent = await lend('http');
     const { url, headers } = JSON.parse(lent.entry('switchboard'));
     const [{ value: authorization }] = headers;
-    lent.lease.bind(host);
+    lent.lease.bind();
     return { lent, url: String(url), authorization: String(authorization) };
   }
   const client = async (url: string, authorization: string) => {
@@ -88,7 +84,7 @@ describe('over HTTP', () => {
   test('a client with the token is served', async () => {
     const { url, authorization, lent } = await open();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
-    expect(Buffer.from(lent.lease.token, 'base64url')).toHaveLength(32);
+    expect(Buffer.from(authorization.replace('Bearer ', ''), 'base64url')).toHaveLength(32);
     expect(lent.lease.state).toBe('offered');
     const one = await client(url, authorization);
     expect(lent.lease.state).toBe('connected');
@@ -129,8 +125,8 @@ describe('over HTTP', () => {
   });
 
   test('a token in the URL is worth nothing, and there is only one path', async () => {
-    const { url, authorization, lent } = await open();
-    expect((await post(url, {}, '{}', 'POST', `/mcp?token=${lent.lease.token}`)).status).toBe(404);
+    const { url, authorization } = await open();
+    expect((await post(url, {}, '{}', 'POST', `/mcp?token=${authorization.replace('Bearer ', '')}`)).status).toBe(404);
     expect((await post(url, { authorization }, '{}', 'POST', '/')).status).toBe(404);
     expect((await post(url, { authorization }, '{"broken', 'POST')).status).toBe(400);
     expect((await post(url, { authorization }, `"${'x'.repeat(5 * 1024 * 1024)}"`, 'POST').catch(() => ({ status: 413 }))).status).toBe(
@@ -197,7 +193,7 @@ describe('a call', () => {
   async function call(tool: HostTool, args: object, more: Parameters<typeof start>[1] = {}) {
     start([tool], more);
     const { lease } = await lend('stdio');
-    lease.bind(host);
+    lease.bind();
     const outcome = await lease.call(tool.name, { ...args }, { signal: new AbortController().signal, progress: () => {} });
     return { outcome, words: outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n') };
   }
@@ -234,7 +230,7 @@ describe('a call', () => {
     start();
     const { lease } = await lend('stdio');
     const outcome = lease.call('hello', { to: 'you' }, { signal: new AbortController().signal, progress: () => {} });
-    lease.bind(host);
+    lease.bind();
     expect((await outcome).content).toEqual([{ type: 'text', text: 'hello you from s1' }]);
   });
 

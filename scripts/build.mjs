@@ -1,7 +1,9 @@
 // One bundled entry with lazy chunks: file resolution, not code, is what makes a Node program slow to start.
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { build } from 'esbuild';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -27,6 +29,8 @@ const options = {
 // Bundled CommonJS packages ask for built-ins by `require`, which an ES module does not have.
 const banner = { js: 'const require = (name) => process.getBuiltinModule(name);' };
 
+const declarations = declare('switchboard/index.d.ts');
+
 // By itself and as small as it is: agents start one for each session.
 await build({ ...options, entryPoints: { 'mcp-shim': 'src/mcp/shim.ts' }, sourcemap: false, minify: true });
 await build({ ...options, banner, entryPoints: { 'demo-agent': 'src/demo/main.ts' } });
@@ -38,8 +42,37 @@ const { metafile } = await build({
   metafile: true,
 });
 await joinStart(metafile.outputs);
+// The library by itself: who embeds it has its own start, and nothing of the command line in it.
+await build({
+  ...options,
+  banner,
+  entryPoints: { index: 'src/switchboard/index.ts' },
+  splitting: true,
+  chunkNames: 'lib/[name]-[hash]',
+  sourcemap: false,
+});
+await declarations;
 rmSync(dist, { recursive: true, force: true });
 renameSync(outdir, dist);
+
+/** The types of the library, in `dist/types`: those of this file, and of the files they refer to. Checked by `npm run check`, not here. */
+async function declare(entry) {
+  const types = path.join(outdir, 'types');
+  const aside = path.join(outdir, 'declared');
+  const flags = '--declaration --emitDeclarationOnly --noCheck --ignoreConfig --strict --isolatedModules --allowImportingTsExtensions';
+  const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const source = path.join('src', entry.replace('.d.ts', '.ts'));
+  const kinds = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--rootDir', 'src', '--outDir', aside];
+  await promisify(execFile)(process.execPath, [compiler, ...flags.split(' '), ...kinds, source], { cwd: root });
+  const wanted = new Set([entry]);
+  for (const file of wanted) {
+    const text = readFileSync(path.join(aside, file), 'utf8');
+    for (const [, to] of text.matchAll(/ from '(\.[^']+)\.ts'/g)) wanted.add(path.join(path.dirname(file), `${to}.d.ts`));
+    mkdirSync(path.join(types, path.dirname(file)), { recursive: true });
+    writeFileSync(path.join(types, file), text.replaceAll(/( from '\.[^']+)\.ts'/g, "$1.js'"));
+  }
+  rmSync(aside, { recursive: true });
+}
 
 /**
  * Everything that the entry needs before it can do anything becomes one file: each file costs a start more than its code does. The chunks

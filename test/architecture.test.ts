@@ -8,7 +8,9 @@ const SRC = path.resolve(import.meta.dirname, '../src');
 
 /** What each folder may import, besides itself and what is open to all; of that, pure folders only `errors.ts`. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
-  cli: 'everything', // where the parts are put together
+  cli: 'everything',
+  // where the parts are put together, for the command and for whoever embeds us
+  switchboard: ['client', 'proxy', 'config', 'agents', 'dialects', 'mcp', 'workspace', 'policy', 'log', 'store', 'acp', 'wire'],
   console: ['client', 'store', 'log', 'policy', 'config', 'acp'],
   proxy: ['agents', 'dialects', 'mcp', 'workspace', 'policy', 'log', 'store', 'router', 'acp', 'wire'],
   setup: ['config', 'agents', 'log'],

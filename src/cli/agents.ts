@@ -9,8 +9,8 @@ import { redactJson } from '../log/redact-json.ts';
 import { startRun } from '../proxy/agent-run.ts';
 import { systemClock } from '../proxy/clock.ts';
 import { agentOf } from '../proxy/isolation.ts';
+import { launchAgent, secretsOf } from '../switchboard/launch.ts';
 import type { Limits } from '../wire/limits.ts';
-import { launchAgent, secretsOf } from './launch.ts';
 import { printJson, printTable } from './output.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
 

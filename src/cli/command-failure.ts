@@ -1,3 +1,5 @@
+import { SetupFailure } from '../switchboard/setup-failure.ts';
+
 /** Why a command ends without doing its work: an exit code of DESIGN's table, what went wrong, and what to do next. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
@@ -12,4 +14,18 @@ export class CommandFailure extends Error {
     this.hint = hint;
     this.code = code;
   }
+}
+
+/** By what went wrong while a switchboard was put together. */
+const EXIT_CODES: Readonly<Record<SetupFailure['code'], number>> = {
+  CONFIG_INVALID: 6,
+  POLICY_INVALID: 6,
+  TOOL_INVALID: 6,
+  RECORD_FILE: 2,
+  LOOP: 1,
+};
+
+/** The same failure as a command's; anything else stays what it is. */
+export function asCommandFailure(error: unknown): unknown {
+  return error instanceof SetupFailure ? new CommandFailure(EXIT_CODES[error.code], error.message, error.hint) : error;
 }

@@ -2,8 +2,8 @@
 import type { Command, Option } from 'commander';
 import { EDITORS } from '../setup/editors.ts';
 import { SNIPPETS } from '../setup/snippets.ts';
+import { PRESETS } from '../switchboard/read-policy.ts';
 import { CommandFailure } from './command-failure.ts';
-import { PRESETS } from './policy/read-policy.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { theCatalogue } from './setup/edit-agents.ts';
 

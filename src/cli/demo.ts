@@ -5,11 +5,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { userConfigFile } from '../config/discover.ts';
+import { VERSION } from '../switchboard/version.ts';
 import { CommandFailure } from './command-failure.ts';
 import { COMMAND_FILE, type Editor, startEditor } from './demo/editor.ts';
 import { createPage, type Page, wantsColour } from './demo/page.ts';
 import { createTour } from './demo/tour.ts';
-import { VERSION } from './version.ts';
 
 const TOUR_MS = 60_000;
 

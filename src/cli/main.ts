@@ -2,18 +2,18 @@
 import { Command, Option } from 'commander';
 import { LEVELS, type Level } from '../log/defaults.ts';
 import { didYouMean } from '../policy/nearest.ts';
+import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
+import { VERSION } from '../switchboard/version.ts';
 import type { AgentsFlags } from './agents.ts';
 import { addAuditCommands } from './audit.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { McpOptions } from './mcp.ts';
-import type { PolicyFlags } from './policy/enforce.ts';
 import { addPolicyCommands } from './policy.ts';
 import { addRecordCommands } from './record-commands.ts';
 import { printFailure } from './report-failure.ts';
 import type { ConfigFlags } from './resolve-config.ts';
 import { addRunCommand } from './run-command.ts';
 import { addAgentEditing, addConfigShowing, addSetupCommands } from './setup.ts';
-import { VERSION } from './version.ts';
 
 const EXIT = { usage: 2 } as const;
 

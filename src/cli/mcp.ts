@@ -5,11 +5,11 @@ import { type Conversations, converse } from '../client/conversations.ts';
 import { type Guest, type HttpDoor, openHttpDoor } from '../mcp/http-door.ts';
 import { tokenKey } from '../mcp/lease.ts';
 import { createToolPins } from '../store/tool-pins.ts';
+import { VERSION } from '../switchboard/version.ts';
 import { type AcpOptions, acp } from './acp.ts';
 import { CommandFailure } from './command-failure.ts';
 import { notice } from './notice.ts';
 import { resolveConfig } from './resolve-config.ts';
-import { VERSION } from './version.ts';
 
 export type McpOptions = AcpOptions & { readonly http?: string | true };
 

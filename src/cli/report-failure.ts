@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/problems.ts';
 import { FileTrouble } from '../setup/edit-file.ts';
-import { CommandFailure } from './command-failure.ts';
+import { asCommandFailure, CommandFailure } from './command-failure.ts';
 
 const EXIT = { failure: 1, usage: 2, configuration: 6 } as const;
 
@@ -30,7 +30,8 @@ export function printFailure(error: unknown, isJson: boolean): number {
     process.stderr.write(`switchboard: the configuration is not usable\n${error.message}\n`);
     return EXIT.configuration;
   }
-  const failure = error instanceof FileTrouble ? new CommandFailure(EXIT.failure, error.message) : (trouble(error) ?? error);
+  const failure =
+    error instanceof FileTrouble ? new CommandFailure(EXIT.failure, error.message) : (trouble(error) ?? asCommandFailure(error));
   if (!(failure instanceof CommandFailure)) throw error;
   if (isJson) printEnvelope(failure.exitCode, failure.message, failure.hint ?? '', undefined, failure.code);
   process.stderr.write(`switchboard: ${failure.message}\n${failure.hint ? `  ${failure.hint}\n` : ''}`);

@@ -1,15 +1,13 @@
 // The configuration a command runs with: the user's files, or the embedded demo agents when there are none.
 import os from 'node:os';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { agentSpec } from '../agents/defaults.ts';
 import type { Config } from '../config/config.ts';
 import { type LoadOptions, loadConfig } from '../config/load.ts';
 import { didYouMean } from '../policy/nearest.ts';
 import { stateDir as findStateDir } from '../store/state-dir.ts';
+import { withDemoAgents } from '../switchboard/demo-agents.ts';
+import { VERSION } from '../switchboard/version.ts';
 import { CommandFailure } from './command-failure.ts';
 import { notice } from './notice.ts';
-import { VERSION } from './version.ts';
 
 export type ConfigFlags = {
   readonly config?: string;
@@ -25,7 +23,7 @@ export async function resolveConfig(
   const loaded = await loadConfig({ ...here, version: VERSION });
   for (const text of loaded.notices) notice(text);
   if (loaded.origin === 'none') notice('no configuration found: the embedded demo agents serve. To make one: switchboard init');
-  const config = loaded.origin === 'none' ? demoConfig(loaded.config, here.stateDir) : loaded.config;
+  const config = loaded.origin === 'none' ? withDemoAgents(loaded.config, here.stateDir) : loaded.config;
   const alone = flags.agent ?? (flags.onlyFirst ? config.agents[0]?.name : undefined);
   return { config: alone === undefined ? config : pinned(config, alone), files: loaded.files, stateDir: here.stateDir };
 }
@@ -36,15 +34,6 @@ export function surroundings(flags: ConfigFlags): LoadOptions {
   const { env, platform } = process;
   const stateDir = findStateDir(env, home, platform);
   return { ...(flags.config !== undefined && { configFlag: flags.config }), env, cwd: process.cwd(), home, platform, stateDir };
-}
-
-/** The two agents that need no account, key or network. */
-function demoConfig(base: Config, stateDir: string): Config {
-  const script = fileURLToPath(new URL('./demo-agent.js', import.meta.url));
-  const agents = ['sketcher', 'builder'].map((name) =>
-    agentSpec(name, { command: process.execPath, args: [script, '--name', name, '--state', path.join(stateDir, 'demo', name)] }),
-  );
-  return { ...base, agents, defaultAgent: 'sketcher', explicitDefault: false };
 }
 
 /** `--agent NAME`: that one alone, as if no other were configured. */

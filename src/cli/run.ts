@@ -5,9 +5,10 @@ import { PassThrough } from 'node:stream';
 import { type Client, createClient } from '../client/client.ts';
 import type { Config } from '../config/config.ts';
 import { errorCode } from '../config/read-text.ts';
+import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
+import { VERSION } from '../switchboard/version.ts';
 import { acp } from './acp.ts';
 import { CommandFailure } from './command-failure.ts';
-import type { PolicyFlags } from './policy/enforce.ts';
 import { askPerson } from './run/ask-person.ts';
 import { type AttachmentFlags, attachments } from './run/attachments.ts';
 import { discard } from './run/discard.ts';
@@ -19,7 +20,6 @@ import { promptLines } from './run/prompt-lines.ts';
 import { promptWords } from './run/prompt-words.ts';
 import { createSimpleOutput, createTextOutput, type TurnOutput } from './run/text-output.ts';
 import { type Opened, openSession, setMode, setOption, takeUpSession } from './run/turn.ts';
-import { VERSION } from './version.ts';
 
 export type RunFlags = PolicyFlags &
   AttachmentFlags & {

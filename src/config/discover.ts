@@ -4,6 +4,8 @@ import { ConfigError, fileProblem, printable } from './problems.ts';
 import { errorCode, isAbsent, readForeign, readOwn, type Source } from './read-text.ts';
 
 export type Surroundings = {
+  /** A configuration at hand: nothing is looked for. */
+  readonly given?: Source | undefined;
   readonly configFlag?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -20,7 +22,8 @@ export type Found = {
 };
 
 export async function discover(surroundings: Surroundings): Promise<Found> {
-  const { configFlag, env, cwd } = surroundings;
+  const { given, configFlag, env, cwd } = surroundings;
+  if (given) return { origin: 'flag', own: given, project: undefined, notices: [] };
   if (configFlag !== undefined) return named('flag', '--config', path.resolve(cwd, configFlag));
   if (isSet(env.SWITCHBOARD_CONFIG)) return named('env', '$SWITCHBOARD_CONFIG', path.resolve(cwd, env.SWITCHBOARD_CONFIG));
   const own = await readIfThere(userConfigFile(surroundings));

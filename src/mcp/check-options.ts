@@ -5,7 +5,10 @@ import { allTools } from './tools/all.ts';
 
 export type OptionProblem = { readonly path: readonly (string | number)[]; readonly message: string };
 
-export function checkCommands(commands: readonly CommandOptions[]): OptionProblem[] {
+/** What is to be checked of a tool, whoever carries it out. */
+type Declared = Pick<CommandOptions, 'name' | 'input_schema' | 'args'>;
+
+export function checkCommands(commands: readonly Declared[]): OptionProblem[] {
   const taken = new Set(allTools.map(({ name }) => name));
   return commands.flatMap(({ name, input_schema, args = [] }, index) => {
     const problems: OptionProblem[] = [];
@@ -38,7 +41,7 @@ export function checkServers(servers: readonly McpServerOptions[]): OptionProble
 }
 
 /** Whether the schemas can be used at all. Apart from the rest, since it brings the validator with it. */
-export async function checkSchemas(commands: readonly CommandOptions[]): Promise<OptionProblem[]> {
+export async function checkSchemas(commands: readonly Declared[]): Promise<OptionProblem[]> {
   if (commands.every(({ input_schema }) => input_schema === undefined)) return [];
   const { fromJsonSchema } = await import('@modelcontextprotocol/server');
   return commands.flatMap(({ input_schema }, index) => {

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { CommandFailure } from '../../src/cli/command-failure.ts';
+import { asCommandFailure, CommandFailure } from '../../src/cli/command-failure.ts';
 import { addPolicyCommands } from '../../src/cli/policy.ts';
 import { fileText } from './support.ts';
 
@@ -33,8 +33,9 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
   });
   try {
     await program.parseAsync(['node', 'switchboard', 'policy', ...argv]);
-  } catch (error) {
-    if (!(error instanceof CommandFailure)) throw error;
+  } catch (thrown) {
+    const error = asCommandFailure(thrown);
+    if (!(error instanceof CommandFailure)) throw thrown;
     code = error.exitCode;
     said.err += error.message;
   } finally {

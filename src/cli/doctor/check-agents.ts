@@ -5,8 +5,8 @@ import type { Config } from '../../config/config.ts';
 import { agentBehind, type Catalogue, suitsNode } from '../../setup/catalogue.ts';
 import { type Around, DESKTOP_PATH, findProgram, isNodeScript } from '../../setup/find-program.ts';
 import { drift } from '../../setup/take-over.ts';
+import { secretsOf } from '../../switchboard/launch.ts';
 import { testAgent } from '../agents.ts';
-import { secretsOf } from '../launch.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** CodeCompanion gives an agent 20 s, and the switchboard's own answer must come first. */

@@ -3,8 +3,8 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { type LoadOptions, loadConfig } from '../../config/load.ts';
 import { managedPolicyFile } from '../../config/managed-policy.ts';
 import { ConfigError, renderProblem } from '../../config/problems.ts';
-import { CommandFailure } from '../command-failure.ts';
-import { readLayers } from '../policy/layers.ts';
+import { readLayers } from '../../switchboard/policy-layers.ts';
+import { SetupFailure } from '../../switchboard/setup-failure.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** Without a configuration that can be used there is no more to check of it. */
@@ -44,7 +44,7 @@ async function checkPolicy({ config: { policies } }: LoadedConfig, { stateDir, p
       ...ignored,
     ];
   } catch (error) {
-    if (!(error instanceof CommandFailure)) throw error;
+    if (!(error instanceof SetupFailure)) throw error;
     return [
       problem(
         'policy',

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { readPackage } from '../../setup/find-program.ts';
-import { packageFile } from '../package-file.ts';
+import { packageFile } from '../../switchboard/package-file.ts';
 import { passingPlace } from '../setup/our-command.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 

@@ -8,8 +8,8 @@ import { ConfigError, type Problem, renderProblem } from '../../config/problems.
 import { validate } from '../../config/validate.ts';
 import { type EditableFile, readToEdit } from '../../setup/edit-file.ts';
 import { newConfig } from '../../setup/new-config.ts';
+import { packageFile } from '../../switchboard/package-file.ts';
 import { CommandFailure } from '../command-failure.ts';
-import { packageFile } from '../package-file.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 
 export type UserConfig = EditableFile & {

@@ -2,14 +2,14 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import type { PolicySource } from '../../config/config.ts';
-import { errorCode, isAbsent, readForeign } from '../../config/read-text.ts';
-import { isTrusted } from '../../config/trust.ts';
-import type { Layer } from '../../policy/layers.ts';
-import { loadPolicy } from '../../policy/load.ts';
-import { renderPolicyProblem } from '../../policy/problem.ts';
-import { CommandFailure } from '../command-failure.ts';
+import type { PolicySource } from '../config/config.ts';
+import { errorCode, isAbsent, readForeign } from '../config/read-text.ts';
+import { isTrusted } from '../config/trust.ts';
+import type { Layer } from '../policy/layers.ts';
+import { loadPolicy } from '../policy/load.ts';
+import { renderPolicyProblem } from '../policy/problem.ts';
 import { readPolicyText } from './read-policy.ts';
+import { SetupFailure } from './setup-failure.ts';
 
 export type ReadLayer = Layer & { readonly text: string };
 
@@ -31,7 +31,7 @@ export type ReadLayers = {
   readonly notices: readonly string[];
 };
 
-/** `before` is what was read the last time: a project's file that has become unusable since loosens nothing. Throws a CommandFailure that names everything wrong with a file that counts. */
+/** `before` is what was read the last time: a project's file that has become unusable since loosens nothing. Throws a SetupFailure that names everything wrong with a file that counts. */
 export async function readLayers(
   { policies, flag, managedFile, stateDir }: LayerSources,
   before: readonly ReadLayer[] = [],
@@ -74,8 +74,8 @@ async function textOf({ from, policy }: PolicySource, files: string[]): Promise<
 function usable(name: Layer['name'], file: string, text: string): ReadLayer {
   const { policy, problems } = loadPolicy(file, text);
   if (policy) return { name, policy, text };
-  throw new CommandFailure(
-    6,
+  throw new SetupFailure(
+    'POLICY_INVALID',
     ['the policy is not usable', ...problems.map(renderPolicyProblem)].join('\n'),
     `check it: switchboard policy check ${file}`,
   );
@@ -111,8 +111,8 @@ async function readManaged(file: string): Promise<string | undefined> {
     try {
       const { mode } = await handle.stat();
       if (process.platform !== 'win32' && (mode & 0o022) !== 0)
-        throw new CommandFailure(
-          6,
+        throw new SetupFailure(
+          'POLICY_INVALID',
           `the managed policy ${file} can be written to by others than its owner`,
           `as its owner: chmod go-w ${file}`,
         );
@@ -122,7 +122,11 @@ async function readManaged(file: string): Promise<string | undefined> {
     }
   } catch (error) {
     if (isAbsent(error)) return undefined;
-    if (error instanceof CommandFailure) throw error;
-    throw new CommandFailure(6, `the managed policy ${file} cannot be read (${errorCode(error)})`, 'ask whoever manages this machine');
+    if (error instanceof SetupFailure) throw error;
+    throw new SetupFailure(
+      'POLICY_INVALID',
+      `the managed policy ${file} cannot be read (${errorCode(error)})`,
+      'ask whoever manages this machine',
+    );
   }
 }

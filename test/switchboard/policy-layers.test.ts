@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readLayers } from '../../src/cli/policy/layers.ts';
 import { managedPolicyFile } from '../../src/config/managed-policy.ts';
 import { trust } from '../../src/config/trust.ts';
+import { readLayers } from '../../src/switchboard/policy-layers.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -92,12 +92,15 @@ test.each([
   ['a preset with a slip', 'standart', undefined, /standart cannot be read/],
 ])("the user's own must be usable: %s", async (_, name, text, words) => {
   if (text !== undefined) write(name, text);
-  await expect(read({ policies: [source('user', name)] })).rejects.toMatchObject({ exitCode: 6, message: expect.stringMatching(words) });
+  await expect(read({ policies: [source('user', name)] })).rejects.toMatchObject({
+    code: 'POLICY_INVALID',
+    message: expect.stringMatching(words),
+  });
 });
 
 test.each([0o664, 0o646, 0o666])('a managed policy that others can write to (%o) is neither followed nor passed over', async (mode) => {
   chmodSync(write('managed.yaml', POLICY), mode);
-  await expect(read({})).rejects.toMatchObject({ exitCode: 6, message: expect.stringContaining('can be written to by others') });
+  await expect(read({})).rejects.toMatchObject({ code: 'POLICY_INVALID', message: expect.stringContaining('can be written to by others') });
 });
 
 test('the managed policy lies where only an administrator writes', () => {

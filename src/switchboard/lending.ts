@@ -1,10 +1,11 @@
 // Which tools the proxy lends, and how an agent starts the shim that carries them.
-import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/config.ts';
+import type { HostTool } from '../mcp/tool.ts';
 import { toolsFor } from '../mcp/tools/all.ts';
 import type { LendingOptions, TransportMemory } from '../proxy/lend.ts';
 import { createToolPins } from '../store/tool-pins.ts';
-import { notice } from './notice.ts';
+import { packageFile } from './package-file.ts';
+import type { Say } from './say-once.ts';
 
 /** Undefined when the configuration lends none. */
 export function lendingOf(
@@ -12,12 +13,14 @@ export function lendingOf(
   stateDir: string,
   memory: TransportMemory,
   onProblem: (error: unknown) => void,
+  notice: Say,
+  own: Pick<LendingOptions, 'onEvent'> & { readonly tools: readonly HostTool[] },
 ): LendingOptions | undefined {
   if (!hostTools.enabled) {
     if (mcpServers.length > 0) notice('mcp_servers are not lent to agents, because host_tools.enabled is false');
     return undefined;
   }
-  const command = fileURLToPath(new URL('../bin/switchboard.js', import.meta.url));
-  const shim = { command: process.execPath, args: [command, 'mcp-shim'] };
-  return { tools: toolsFor(hostTools), shim, servers: mcpServers, pins: createToolPins(stateDir, onProblem), memory };
+  const shim = { command: process.execPath, args: [packageFile('bin', 'switchboard.js'), 'mcp-shim'] };
+  const tools = [...toolsFor(hostTools), ...own.tools];
+  return { tools, shim, servers: mcpServers, pins: createToolPins(stateDir, onProblem), memory, onEvent: own.onEvent };
 }

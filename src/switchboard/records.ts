@@ -11,8 +11,8 @@ import { createRecordTap, type RecordTap } from '../store/record-tap.ts';
 import { pruneTranscripts, transcriptsDir } from '../store/transcript-files.ts';
 import { createTranscriptTap, type TranscriptTap } from '../store/transcript-tap.ts';
 import { joinTaps, type Watcher } from '../wire/tap.ts';
-import { CommandFailure } from './command-failure.ts';
-import { noticeOnce } from './notice.ts';
+import { type Say, sayOnce } from './say-once.ts';
+import { SetupFailure } from './setup-failure.ts';
 
 export type Records = {
   watch(leg: string, side: Side): Watcher;
@@ -24,10 +24,10 @@ const DAY_MS = 86_400_000;
 const PRUNE_AFTER_MS = 5000;
 const MAX_QUEUE_BYTES = 8 * 1024 * 1024;
 
-/** `recordTo` is a file to record everything to. */
-export function createRecords(config: Config, stateDir: string, secrets: Secrets, recordTo?: string): Records {
-  const onProblem = noticeOnce((error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
-  const frameLog = openFrameLog(config, stateDir, secrets, onProblem);
+/** `name` is that of the connection, and of no other in this process; `recordTo` a file to record everything to. */
+export function createRecords(config: Config, stateDir: string, secrets: Secrets, notice: Say, name: string, recordTo?: string): Records {
+  const onProblem = sayOnce(notice, (error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
+  const frameLog = openFrameLog(config, stateDir, secrets, onProblem, name);
   const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem) : undefined;
   const recording = recordTo === undefined ? undefined : openRecording(recordTo, secrets, onProblem);
   /** A record is not worth a session. */
@@ -63,12 +63,18 @@ export function createRecords(config: Config, stateDir: string, secrets: Secrets
   };
 }
 
-function openFrameLog({ logging }: Config, stateDir: string, secrets: Secrets, onProblem: (error: unknown) => void): FrameLog | undefined {
+function openFrameLog(
+  { logging }: Config,
+  stateDir: string,
+  secrets: Secrets,
+  onProblem: (error: unknown) => void,
+  connection: string,
+): FrameLog | undefined {
   if (logging.frames === 'off') return undefined;
   const now = Date.now;
   const sink = createLineSink({
     dir: path.join(stateDir, 'frames'),
-    name: `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${process.pid}`,
+    name: `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${connection}`,
     maxFileBytes: logging.maxFileBytes,
     maxTotalBytes: logging.maxTotalBytes,
     maxAgeMs: logging.maxAgeDays * DAY_MS,
@@ -105,6 +111,6 @@ function openRecording(file: string, secrets: Secrets, onProblem: (error: unknow
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const hint = code === 'EEXIST' ? 'it is there already; name another, or remove it' : 'name a file in a directory that is there';
-    throw new CommandFailure(2, `--record ${file} cannot be made (${code})`, hint);
+    throw new SetupFailure('RECORD_FILE', `--record ${file} cannot be made (${code})`, hint);
   }
 }

@@ -1,22 +1,23 @@
 // The policy as the proxy enforces it: its layers as one, its records, and a new version in its place when a file changes.
 import os from 'node:os';
-import type { Config } from '../../config/config.ts';
-import { managedPolicyFile } from '../../config/managed-policy.ts';
-import { policyHash } from '../../config/policy-hash.ts';
-import { trustedFile } from '../../config/trust.ts';
-import { watchFiles } from '../../config/watch-files.ts';
-import { createAudit } from '../../log/audit.ts';
-import type { Redactor } from '../../log/redact.ts';
-import { combine } from '../../policy/layers.ts';
-import type { Policy } from '../../policy/policy.ts';
-import { rememberedLayer } from '../../policy/remembered.ts';
-import { createGuard } from '../../proxy/guard/create-guard.ts';
-import type { CurrentPolicy } from '../../proxy/guard/judge.ts';
-import type { Guard } from '../../proxy/guard.ts';
-import { createRemembered, hashKey, rememberedFile } from '../../store/remembered.ts';
-import { canonicalPath } from '../../workspace/canonical.ts';
-import { notice, noticeOnce } from '../notice.ts';
-import { type ReadLayer, readLayers } from './layers.ts';
+import type { Config } from '../config/config.ts';
+import { managedPolicyFile } from '../config/managed-policy.ts';
+import { policyHash } from '../config/policy-hash.ts';
+import { trustedFile } from '../config/trust.ts';
+import { watchFiles } from '../config/watch-files.ts';
+import { type Audit, createAudit } from '../log/audit.ts';
+import type { AuditEntry } from '../log/audit-line.ts';
+import type { Redactor } from '../log/redact.ts';
+import { combine } from '../policy/layers.ts';
+import type { Policy } from '../policy/policy.ts';
+import { rememberedLayer } from '../policy/remembered.ts';
+import { createGuard } from '../proxy/guard/create-guard.ts';
+import type { CurrentPolicy } from '../proxy/guard/judge.ts';
+import type { Guard } from '../proxy/guard.ts';
+import { createRemembered, hashKey, rememberedFile } from '../store/remembered.ts';
+import { canonicalPath } from '../workspace/canonical.ts';
+import { type ReadLayer, readLayers } from './policy-layers.ts';
+import { type Say, sayOnce } from './say-once.ts';
 
 export type PolicyFlags = {
   readonly policy?: string;
@@ -25,14 +26,33 @@ export type PolicyFlags = {
   readonly isInteractive?: boolean;
 };
 
+export type Enforcing = {
+  readonly config: Pick<Config, 'policies'>;
+  readonly flags: PolicyFlags;
+  readonly stateDir: string;
+  /** Our own files: agents may not change them without being asked. */
+  readonly ownFiles: readonly string[];
+  readonly redact: Redactor;
+  readonly notice: Say;
+  readonly onDecision: (entry: AuditEntry) => void;
+};
+
+export type EnforcedPolicy = {
+  /** One for each connection: what was answered for a session alone is not for the session of the same name at another client. */
+  guard(): Guard;
+  close(): void;
+};
+
 /** undefined when nobody has a policy: then everything is asked as the agents ask it. */
-export async function enforcePolicy(
-  { policies }: Config,
-  { policy: flag, policyMode = 'enforce', isInteractive = true }: PolicyFlags,
-  stateDir: string,
-  ownFiles: readonly string[],
-  redact: Redactor,
-): Promise<{ readonly guard: Guard; readonly close: () => void } | undefined> {
+export async function enforcePolicy({
+  config: { policies },
+  flags: { policy: flag, policyMode = 'enforce', isInteractive = true },
+  stateDir,
+  ownFiles,
+  redact,
+  notice,
+  onDecision,
+}: Enforcing): Promise<EnforcedPolicy | undefined> {
   const sources = { policies, flag, managedFile: managedPolicyFile(process.platform, process.env), stateDir };
   const read = await readLayers(sources);
   for (const text of read.notices) notice(text);
@@ -65,19 +85,32 @@ export async function enforcePolicy(
   void watch.ready.then(reload); // whatever happened between the first look and the watch
   if (policyMode === 'observe')
     notice('the policy is observed and not enforced: nothing is blocked, and the audit log says what would have been');
-  const guard = createGuard({
-    current: () => current,
-    isObserving: policyMode === 'observe',
-    isInteractive,
-    audit: createAudit(stateDir, { redact, onProblem: (problem) => notice(`${problem}; what a rule allows is asked until it can be`) }),
-    remembered: createRemembered(stateDir, {
-      redact,
-      onProblem: noticeOnce((error) => `answers for always cannot be kept: ${(error as Error).message}`),
-    }),
-    canonical: canonicalPath,
-    home: canonicalOr(os.homedir()),
+  const written = createAudit(stateDir, {
+    redact,
+    onProblem: (problem) => notice(`${problem}; what a rule allows is asked until it can be`),
   });
-  return { guard, close: () => watch.close() };
+  const audit: Audit = {
+    ...written,
+    record(entry) {
+      const outcome = written.record(entry);
+      onDecision({ ...entry, summary: redact(entry.summary), why: entry.why && redact(entry.why) });
+      return outcome;
+    },
+  };
+  const onProblem = sayOnce(notice, (error) => `answers for always cannot be kept: ${(error as Error).message}`);
+  return {
+    guard: () =>
+      createGuard({
+        current: () => current,
+        isObserving: policyMode === 'observe',
+        isInteractive,
+        audit,
+        remembered: createRemembered(stateDir, { redact, onProblem }),
+        canonical: canonicalPath,
+        home: canonicalOr(os.homedir()),
+      }),
+    close: () => watch.close(),
+  };
 }
 
 function together(layers: readonly ReadLayer[], protect: readonly string[], stateDir: string): CurrentPolicy {

@@ -1,0 +1,111 @@
+// Where the parts are put together, for the command and for whoever embeds the switchboard: one configuration, and any number of clients,
+// each with agents and records of its own. Nothing in here ends the process, listens for signals or writes to stdout.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { depthOf, MAX_DEPTH } from '../agents/ourselves.ts';
+import type { Config } from '../config/config.ts';
+import { managedPolicyFile } from '../config/managed-policy.ts';
+import type { Level } from '../log/defaults.ts';
+import { createDiagnostics, type Diagnostics } from '../log/diagnostics.ts';
+import type { Redactor } from '../log/redact.ts';
+import type { HostTool } from '../mcp/tool.ts';
+import { systemClock } from '../proxy/clock.ts';
+import { createCapabilityCache } from '../store/capability-cache.ts';
+import { createSessionLog } from '../store/session-log.ts';
+import type { PolicyFlags } from './enforce-policy.ts';
+import { type Listener, UNHEARD } from './events.ts';
+import { secretsOf } from './launch.ts';
+import { lendingOf } from './lending.ts';
+import { type Say, sayOnce } from './say-once.ts';
+import { type ClientStreams, type Served, type Shared, serveClient } from './serve-client.ts';
+import { SetupFailure } from './setup-failure.ts';
+import { tidyUp } from './tidy-up.ts';
+
+export type Assembly = {
+  readonly config: Config;
+  /** The files it comes from: agents may not change them without being asked. */
+  readonly files: readonly string[];
+  readonly stateDir: string;
+  /** Words for people. */
+  readonly say: Say;
+  readonly policy?: PolicyFlags;
+  /** Instead of the configuration's. */
+  readonly logLevel?: Level | undefined;
+  /** Lent to every agent besides those of the configuration. */
+  readonly tools?: readonly HostTool[];
+  readonly events?: Listener;
+};
+
+export type Assembled = {
+  readonly diagnostics: Diagnostics;
+  /** `recordTo` is a file to record everything to. */
+  connect(client: ClientStreams, recordTo?: string): Served;
+  /** Ends every connection, and then what they share. */
+  close(): Promise<void>;
+};
+
+/** Throws a SetupFailure that says what cannot be used as it is. */
+export async function assemble(assembly: Assembly): Promise<Assembled> {
+  const { config, stateDir, events = UNHEARD } = assembly;
+  if (depthOf(process.env) >= MAX_DEPTH) throw new SetupFailure('LOOP', LOOP, LOOP_HINT);
+  const secrets = await secretsOf(config);
+  const say: Say = (text) => assembly.say(secrets.redact(text));
+  const policy = await policyOf({ ...assembly, say }, secrets.redact);
+  const onProblem = sayOnce(
+    say,
+    (error) => `the state directory ${stateDir} cannot be used, so nothing is remembered: ${(error as Error).message}`,
+  );
+  const { level, file } = config.logging;
+  const diagnostics = createDiagnostics({
+    level: assembly.logLevel ?? level,
+    file: file && path.resolve(stateDir, file),
+    redact: secrets.redact,
+    words: say,
+  });
+  const cache = createCapabilityCache(stateDir, systemClock.now, onProblem);
+  const shared: Shared = {
+    config,
+    stateDir,
+    secrets,
+    diagnostics,
+    say,
+    onProblem,
+    events,
+    guard: () => policy?.guard(),
+    log: createSessionLog(stateDir, onProblem),
+    cache,
+    lending: lendingOf(config, stateDir, cache, onProblem, say, { tools: assembly.tools ?? [], onEvent: events.onTool }),
+  };
+  const open = new Set<Served>();
+  let count = 0;
+  let isClosed = false;
+  return {
+    diagnostics,
+    connect(client, recordTo) {
+      if (isClosed) throw new Error('this switchboard is closed; make another one');
+      const served = serveClient(shared, client, count++, recordTo);
+      // Not before the first answer: the client waits for that, and nobody waits for this.
+      if (count === 1) setImmediate(() => tidyUp(stateDir, onProblem, say));
+      open.add(served);
+      void served.closed.then(() => open.delete(served));
+      return served;
+    },
+    async close() {
+      isClosed = true;
+      await Promise.all([...open].map((served) => served.close()));
+      policy?.close();
+      await diagnostics.close();
+    },
+  };
+}
+
+const LOOP = 'this switchboard is an agent of a switchboard, and so on, without end';
+const LOOP_HINT = 'some agent in agent_servers starts the switchboard: switchboard agents list';
+
+/** The engine is loaded only when somebody has a policy. */
+async function policyOf({ config, policy: flags = {}, stateDir, files, say, events = UNHEARD }: Assembly, redact: Redactor) {
+  const isWanted = flags.policy !== undefined || config.policies.length > 0 || existsSync(managedPolicyFile(process.platform, process.env));
+  if (!isWanted) return undefined;
+  const { enforcePolicy } = await import('./enforce-policy.ts');
+  return enforcePolicy({ config, flags, stateDir, ownFiles: files, redact, notice: say, onDecision: events.onDecision });
+}

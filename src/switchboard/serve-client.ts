@@ -1,0 +1,99 @@
+// One client, from its first byte to the end of the last process that was started for it.
+import { randomUUID } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+import type { AgentSpec } from '../agents/defaults.ts';
+import { escapees } from '../agents/leftovers.ts';
+import { createRunningRecord } from '../agents/running-record.ts';
+import type { Config } from '../config/config.ts';
+import type { Diagnostics } from '../log/diagnostics.ts';
+import type { Secrets } from '../log/redact.ts';
+import { systemClock } from '../proxy/clock.ts';
+import { type Connection, connect } from '../proxy/connection.ts';
+import type { Guard } from '../proxy/guard.ts';
+import type { LendingOptions } from '../proxy/lend.ts';
+import type { CapabilityCache } from '../store/capability-cache.ts';
+import type { SessionLog } from '../store/session-log.ts';
+import { createWorkspace } from '../workspace/workspace.ts';
+import type { Listener } from './events.ts';
+import { launchAgent } from './launch.ts';
+import { publishHealth } from './publish-health.ts';
+import { createRecords } from './records.ts';
+import type { Say } from './say-once.ts';
+import { VERSION } from './version.ts';
+
+export type ClientStreams = { readonly input: Readable; readonly output: Writable };
+
+/** What all clients of one switchboard have in common. */
+export type Shared = {
+  readonly config: Config;
+  readonly stateDir: string;
+  readonly secrets: Secrets;
+  readonly diagnostics: Diagnostics;
+  readonly say: Say;
+  readonly onProblem: (error: unknown) => void;
+  readonly events: Listener;
+  readonly guard: () => Guard | undefined;
+  readonly log: SessionLog;
+  readonly cache: CapabilityCache;
+  readonly lending: LendingOptions | undefined;
+};
+
+export type Served = {
+  readonly connection: Connection;
+  /** Ends its agents and resolves when nothing of them is left; once, however often it is asked. */
+  close(): Promise<void>;
+  /** That has happened. */
+  readonly closed: Promise<void>;
+};
+
+/** `number` tells it from the other clients of this process. */
+export function serveClient(shared: Shared, { input, output }: ClientStreams, number: number, recordTo?: string): Served {
+  const { config, stateDir, secrets, diagnostics, say, onProblem, events, guard, log, cache, lending } = shared;
+  const mark = randomUUID();
+  const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
+  const records = createRecords(config, stateDir, secrets, say, name, recordTo);
+  const running = createRunningRecord(stateDir, mark, onProblem);
+  const launch = (spec: AgentSpec) => {
+    const child = launchAgent(spec, mark, secrets);
+    diagnostics.say('debug', `agent "${spec.name}" is started`, { agent: spec.name, agentPid: child.pid });
+    if (child.pid !== undefined) running.childStarted(child.pid);
+    events.onAgent(spec.name, child);
+    return child;
+  };
+  const connection = connect(input, output, {
+    ...config,
+    launch,
+    workspace: config.workspace === 'off' ? undefined : createWorkspace({ mark, onChild: running.childStarted }),
+    guard: guard(),
+    watch: records.watch,
+    notice: (text) => diagnostics.say('warn', text),
+    clock: systemClock,
+    log,
+    cache,
+    version: VERSION,
+    lending,
+  });
+  const stopPublishing = publishHealth(connection, secrets.redact, running);
+  let isOver = () => {};
+  const closed = new Promise<void>((resolve) => {
+    isOver = resolve;
+  });
+  async function end(): Promise<void> {
+    await connection.stop();
+    stopPublishing();
+    running.clear();
+    await records.close();
+    const escaped = escapees(mark);
+    if (escaped.length > 0) say(`agents left these processes running, in groups of their own: ${escaped.join(', ')}`);
+    isOver();
+  }
+  let ending: Promise<void> | undefined;
+  return {
+    connection,
+    closed,
+    close() {
+      ending ??= end();
+      return ending;
+    },
+  };
+}

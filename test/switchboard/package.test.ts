@@ -1,0 +1,55 @@
+// The package as npm makes it, in a directory where there is nothing else: its types hold, and the example of the documents does what they say.
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const guide = readFileSync(path.join(root, 'docs/embedding.md'), 'utf8');
+const [example = '', server = ''] = [...guide.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code);
+
+let dir: string;
+beforeAll(async () => {
+  dir = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-package-'));
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', dir], { cwd: root });
+  const [{ filename }] = JSON.parse(stdout);
+  const installed = path.join(dir, 'node_modules', 'acp-switchboard');
+  mkdirSync(installed, { recursive: true });
+  // Nothing beside it: what it needs at run time is in it, and its types refer to no other package but Node's.
+  await run('tar', ['-xzf', path.join(dir, filename), '--strip-components=1', '-C', installed]);
+  mkdirSync(path.join(dir, 'node_modules', '@types'));
+  for (const name of ['@types/node', 'undici-types'])
+    symlinkSync(path.join(root, 'node_modules', name), path.join(dir, 'node_modules', name));
+  writeFileSync(path.join(dir, 'package.json'), '{ "type": "module" }');
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+test('every file that package.json names is in it', () => {
+  const installed = path.join(dir, 'node_modules', 'acp-switchboard');
+  const { exports, bin } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
+  const files = [...Object.values(exports['.']), ...Object.values(bin)] as string[];
+  expect(files.length).toBe(3);
+  expect(files.filter((file) => !existsSync(path.join(installed, file)))).toEqual([]);
+  expect(existsSync(path.join(installed, 'src'))).toBe(false);
+});
+
+test('the example of docs/embedding.md fits the types, runs, and shows what is said there', async () => {
+  writeFileSync(path.join(dir, 'example.ts'), example);
+  // Not run: it would listen. Its names are those of the example.
+  writeFileSync(
+    path.join(dir, 'server.ts'),
+    `import type { Switchboard } from 'acp-switchboard';\ndeclare const switchboard: Switchboard;\n${server}`,
+  );
+  const flags = '--strict --module nodenext --target es2023 --types node --exactOptionalPropertyTypes --skipLibCheck false'.split(' ');
+  await run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), ...flags, 'example.ts', 'server.ts'], {
+    cwd: dir,
+  }).catch(({ stdout }) => expect.fail(stdout));
+  const env = { PATH: process.env.PATH, HOME: dir, SWITCHBOARD_HOME: path.join(dir, 'state') };
+  const { stdout, stderr } = await run(process.execPath, ['example.js'], { cwd: dir, env });
+  const [, said] = /```text\n(.*?)```/s.exec(guide) ?? [];
+  expect(stdout.trimEnd()).toBe(said?.trimEnd());
+  expect(stderr).toBe('');
+});

@@ -43,7 +43,13 @@ const FAILURES = {
   },
   SESSION_NOT_LOADABLE: {
     rpc: -32602,
-    say: (id: string, agent: string, method: string) => `Session "${id}" cannot be brought back: agent "${agent}" does not offer ${method}`,
+    say: (id: string, agent: string, method: string) =>
+      `Session "${id}" cannot be brought back: agent "${agent}" does not offer ${method}${method === 'session/load' ? ', and there is no transcript of it' : ''}; open a new session`,
+  },
+  SESSION_RECORD: {
+    rpc: -32602,
+    say: (id: string, agent: string, method: string) =>
+      `${method} is not possible: session "${id}" is only a record of what was said. Agent "${agent}" offers neither session/load nor session/resume, so it cannot go on; open a new session`,
   },
   PARAMS: { rpc: -32602, say: (method: string, reason: string) => `Invalid params for ${method}: ${reason}` },
   CWD_RELATIVE: { rpc: -32602, say: (method: string) => `Invalid params for ${method}: cwd must be an absolute path` },

@@ -10,7 +10,7 @@ import { inOrder, type Patch } from '../wire/writer.ts';
 import { type AgentRun, HANDSHAKE_ID, type RunDeps, startRun } from './agent-run.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import { errorLine, notificationLine, requestLine, resultLine } from './lines.ts';
-import type { Session } from './session.ts';
+import type { Session, SetAside } from './session.ts';
 
 /** What becomes of a request at an agent: exactly one of the two is called, in the order in which the agent's frames arrive. */
 export type Call = {
@@ -38,6 +38,8 @@ export type AgentLeg = {
   earlyBytes: number;
   /** Sessions that the editor has left: what the agent still says of them is not for anyone. */
   readonly ended: Set<string>;
+  /** Sessions that the editor has closed and the agent, which cannot close any, still has. */
+  readonly setAside: Map<string, SetAside>;
   /** MCP servers of the editor's that the agent was given: their names by their ids. */
   readonly mcpServers: Map<string, string>;
   /** The configuration has another in its place: it is there for the sessions it has, and for no others. */
@@ -257,6 +259,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     early: new Map(),
     earlyBytes: 0,
     ended: new Set(),
+    setAside: new Map(),
     mcpServers: new Map(),
     isSuperseded: false,
     handshake: undefined,

@@ -6,6 +6,7 @@ import { failure, type ProxyError } from '../errors.ts';
 import { createSessionTable } from '../router/session-table.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/session-log.ts';
+import type { TranscriptSource } from '../store/transcript-source.ts';
 import type { Refusal } from '../wire/careful.ts';
 import { detach, type Frame } from '../wire/frame.ts';
 import { createLeg } from '../wire/leg.ts';
@@ -50,6 +51,8 @@ export type ConnectionOptions = {
   readonly workspace?: Workspace | undefined;
   /** Whoever keeps records: it looks on at every leg, by name. */
   readonly watch?: (leg: string, side: 'editor' | 'agent') => Watcher;
+  /** What was said in sessions, for agents that cannot tell it again themselves. */
+  readonly transcripts?: TranscriptSource | undefined;
   /** Tools for agents; left out, sessions are opened as the editor opens them. */
   readonly lending?: LendingOptions | undefined;
 };
@@ -158,6 +161,7 @@ export function connect(fromEditorStream: Readable, toEditorStream: Writable, op
     mcpRequests: createAliases(),
     lending: options.lending && createLending(options.lending, () => hub, options.version),
     log: options.log,
+    transcripts: options.transcripts,
     cache: options.cache,
     clock: timers,
     counters: { strayAnswers: 0, refusedFromAgents: 0, refusedFromEditor: 0, lateUpdates: 0, unsaid: 0 },

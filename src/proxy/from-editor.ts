@@ -150,7 +150,7 @@ function wait(hub: Hub, lane: Lane, { leg }: Session, request: OpenRequest | und
 
 /** These do not wait for their turn: what they end is what the others wait for. */
 const AT_ONCE = new Set(['session/cancel', 'session/close', 'session/delete']);
-/** These open or end a session themselves, so one that was lost need not be brought back for them. */
+/** These open or end a session themselves, so one that was lost need not be brought back for them, and one that is a record may be read again. */
 const FOR_LOST_SESSIONS = new Set(['session/load', 'session/resume']);
 
 function inLane(
@@ -165,6 +165,7 @@ function inLane(
   session.isMet = false; // the editor knows it, whoever spoke of it first
   release(hub, session.leg, session.nativeId);
   if (AT_ONCE.has(frame.method as string)) return then(session, frame);
+  if (session.isRecord && !FOR_LOST_SESSIONS.has(frame.method as string)) return onRecord(hub, session, request);
   const mustReturn = session.isLost && request !== undefined && !FOR_LOST_SESSIONS.has(request.method) && !isOurs(hub, session, frame);
   if (!toAgent.isHeld && !mustReturn) return then(session, frame);
   const kept = detach(frame);
@@ -178,6 +179,12 @@ function inLane(
     lost = error;
     toAgent.release();
   });
+}
+
+/** Never a fresh session in disguise: the agent would take up what it has not heard of as if it were new. */
+function onRecord(hub: Hub, { publicId: sessionId, leg }: Session, request: OpenRequest | undefined): void {
+  if (!request) hub.counters.refusedFromEditor++;
+  else hub.editor.fail(request, failure('SESSION_RECORD', [sessionId, leg.name, request.method], { sessionId, agent: leg.name }));
 }
 
 /** Whoever leaves a dead agent, or asks which one it is, need not have it started again first. */

@@ -3,6 +3,7 @@ import type { Choice } from '../router/choose-agent.ts';
 import type { SessionTable } from '../router/session-table.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/session-log.ts';
+import type { TranscriptSource } from '../store/transcript-source.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import type { Aliases } from './aliases.ts';
@@ -48,6 +49,8 @@ export type Hub = {
   /** The tools we lend to agents; undefined when none are. */
   readonly lending: Lending | undefined;
   readonly log: SessionLog;
+  /** What was said in sessions; undefined when nothing is written down. */
+  readonly transcripts: TranscriptSource | undefined;
   readonly cache: CapabilityCache;
   readonly clock: Clock;
   readonly counters: Counters;

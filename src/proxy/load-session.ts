@@ -12,6 +12,7 @@ import { isTracked, probe, track, untrack } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { legForSession } from './isolation.ts';
 import { lend } from './lend.ts';
+import { loadFromRecord, tellAgain } from './load-from-record.ts';
 import { lacking, missingFor, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
 import { errorPatches, isAuthRequired } from './pass-answer.ts';
@@ -60,14 +61,17 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
     if (request.isAnswered) return failed(failure('CANCELLED', [request.method])); // closed or taken back before it could be sent
     const problem = (hub.alone ? undefined : whyNot(request, session, frame, params)) ?? hub.guard?.refusesServers(hub, leg, params);
     if (problem) return failed(problem);
+    const ways = waysOf(hub, request, leg);
+    if (ways.length === 0) return loadFromRecord(hub, request, session, { over, failed });
     noteServers(leg, params);
     session.roots ??= roots;
-    send(hub.alone ? [request.method] : waysBack(leg.handshake?.result, request.method as WayBack));
+    send(ways);
   }, failed);
 
   function send([method = request.method, ...others]: readonly string[]): void {
-    // A resume by way of load: the replay is not what was asked for.
-    replayed = method === request.method ? () => {} : withholdReplay(session);
+    // A resume by way of load: the replay is not what was asked for. A load by way of resume: the replay is ours.
+    const isOtherWay = method !== request.method;
+    replayed = isOtherWay && method === 'session/load' ? withholdReplay(session) : () => {};
     lend(hub, leg, (loan) => {
       leg.forward(frame, (mine) => [...toNative(session, mine), ...renamed(mine, method), ...loan.patches(mine, request.method)], {
         method,
@@ -89,9 +93,11 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
             release(hub, leg, session.nativeId);
             session.isStarted = true;
             session.isLost = false;
+            session.isRecord = false;
             session.openParams = params;
             session.roots = roots ?? session.roots;
             remember(hub, session, frame);
+            if (isOtherWay && method === 'session/resume') tellAgain(hub, session);
             hub.editor.pass(request, answer, openedPatches(hub, session, answer));
             if (!hub.alone) announceCommand(hub, session);
             loan.bind(session);
@@ -103,13 +109,18 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
 }
 
 function whyNot(request: OpenRequest, session: Session, frame: Frame, params: string | undefined): ProxyError | undefined {
-  const { leg, publicId: sessionId } = session;
+  const { leg } = session;
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
   if (cwd !== undefined && !path.isAbsolute(cwd)) return failure('CWD_RELATIVE', [request.method]);
   const missing = missingFor(leg, params);
-  if (missing) return lacking(request, leg, missing);
-  if (waysBack(leg.handshake?.result, request.method as WayBack).length > 0) return undefined;
-  return failure('SESSION_NOT_LOADABLE', [sessionId, leg.name, request.method], { sessionId, agent: leg.name });
+  return missing ? lacking(request, leg, missing) : undefined;
+}
+
+/** A load by way of resume only where there are transcripts: else nobody could say what was said. */
+function waysOf(hub: Hub, { method }: OpenRequest, leg: AgentLeg): readonly string[] {
+  if (hub.alone) return [method];
+  const ways = waysBack(leg.handshake?.result, method as WayBack);
+  return method === 'session/load' && !ways.includes(method) && !hub.transcripts ? [] : ways;
 }
 
 function renamed(frame: Frame, method: string): Patch[] {

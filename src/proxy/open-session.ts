@@ -95,10 +95,12 @@ function openAt(
 
 function mint(hub: Hub, leg: AgentLeg, nativeId: string, cwd: string | undefined): Session {
   const { publicId } = hub.table.mint(leg.id, nativeId, cwd);
+  leg.setAside.delete(nativeId);
   // The agent may have spoken of it before, or the editor have asked for one of that name: it is the same session.
   const known = leg.sessions.get(nativeId);
   const session = track(hub, known?.publicId === publicId ? known : createSession(publicId, leg, nativeId, cwd));
   session.isMet = false;
+  session.isRecord = false;
   session.cwd = cwd;
   record(hub, session);
   return session;

@@ -39,13 +39,13 @@ export function listSessions(hub: Hub, request: OpenRequest, frame: Frame): void
     if (pages.length === legs.length) hub.editor.succeed(request, listText(hub, pages, cwd));
   };
   if (legs.length === 0) hub.editor.succeed(request, '{"sessions":[]}');
-  for (const leg of legs) askForPage(hub, leg, { ...filter, ...(cursor && { cursor: cursor.next[leg.name] }) }, cwd, arrived);
+  for (const leg of legs) askForPage(hub, leg, { ...filter, ...(cursor && { cursor: cursor.next[leg.name] }) }, arrived);
 }
 
-function askForPage(hub: Hub, leg: AgentLeg, params: object, cwd: string | undefined, arrived: (page: Page) => void): void {
+function askForPage(hub: Hub, leg: AgentLeg, params: object, arrived: (page: Page) => void): void {
   const { name: agent } = leg;
   if (!offers(leg.handshake?.result, 'sessionCapabilities', 'list'))
-    return arrived({ agent, entries: ownRecords(hub, leg, cwd), next: undefined, problem: undefined });
+    return arrived({ agent, ...ownPage(hub, leg, params), problem: undefined });
   let isDone = false;
   const finish = (page: Omit<Page, 'agent'>) => {
     if (isDone) return;
@@ -107,15 +107,27 @@ function marked(entry: Buffer, agent: string): string {
   return `${entry.toString('utf8', 0, meta.start + 1)}${ours}${separator}${entry.toString('utf8', meta.start + 1)}`;
 }
 
-/** For an agent that cannot list: what we have written down ourselves. */
-function ownRecords(hub: Hub, leg: AgentLeg, cwd: string | undefined): readonly Listed[] {
-  return [...hub.log.records().values()]
-    .filter((record) => record.agent === leg.name && record.cwd !== undefined && (cwd === undefined || record.cwd === cwd))
-    .map(({ sessionId, cwd: where, at }) => ({
-      sessionId,
-      updatedAt: at,
-      text: JSON.stringify({ sessionId, cwd: where, updatedAt: at, _meta: { [META_KEY]: { agent: leg.name } } }),
-    }));
+const OWN_PAGE = 200;
+
+/** For an agent that cannot list: what we have written down ourselves, the newest first, page by page. */
+function ownPage(hub: Hub, leg: AgentLeg, { cwd, cursor }: { cwd?: unknown; cursor?: unknown }): Omit<Page, 'agent' | 'problem'> {
+  const stats = hub.transcripts?.stats();
+  const all = [...hub.log.records().values()]
+    .filter((record) => record.agent === leg.name && record.cwd !== undefined && (typeof cwd !== 'string' || record.cwd === cwd))
+    .map(({ sessionId, cwd: where, at }) => {
+      const { t, title } = stats?.get(sessionId) ?? {};
+      return { sessionId, cwd: where, ...(title !== undefined && { title }), updatedAt: t === undefined ? at : new Date(t).toISOString() };
+    })
+    .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : 0));
+  const from = typeof cursor === 'string' ? all.findIndex(({ sessionId }) => sessionId === cursor) + 1 : 0;
+  const page = all.slice(from, from + OWN_PAGE);
+  return {
+    entries: page.map((entry) => ({
+      ...{ sessionId: entry.sessionId, updatedAt: entry.updatedAt },
+      text: JSON.stringify({ ...entry, _meta: { [META_KEY]: { agent: leg.name } } }),
+    })),
+    next: from + OWN_PAGE < all.length ? page.at(-1)?.sessionId : undefined,
+  };
 }
 
 function listText(hub: Hub, pages: readonly Page[], cwd: string | undefined): string {

@@ -24,6 +24,8 @@ export type Session = {
   isStarted: boolean;
   /** The `params` it was opened with, to open it again: at another agent, or at this one after a crash. */
   openParams: string | undefined;
+  /** It has been told from its transcript, and its agent knows nothing of it: it can be read and not gone on with. */
+  isRecord: boolean;
   /** Its agent has died since; the next request brings it back. */
   isLost: boolean;
   /** Something has come from the agent since the last look. */
@@ -61,6 +63,12 @@ export type Session = {
   readonly questions: LazySet<Question>;
 };
 
+/** What is needed to go on with a session that its agent has never been told the end of. */
+export type SetAside = Pick<Session, 'openParams' | 'options' | 'roots' | 'hasCommands' | 'hasAgentCommand'> & {
+  /** The life of the agent that has it. */
+  readonly life: number;
+};
+
 export function createSession(publicId: string, leg: AgentLeg, nativeId: string, cwd: string | undefined): Session {
   return {
     publicId,
@@ -71,6 +79,7 @@ export function createSession(publicId: string, leg: AgentLeg, nativeId: string,
     isAgentsOwn: false,
     isStarted: true,
     openParams: undefined,
+    isRecord: false,
     isLost: false,
     isHeard: false,
     isWatched: false,

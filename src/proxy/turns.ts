@@ -13,6 +13,7 @@ import { lookForTools } from './confirm-tools.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import { untrack } from './find-owner.ts';
 import type { Hub } from './hub.ts';
+import { setAside } from './load-from-record.ts';
 import { passAnswer } from './pass-answer.ts';
 import { type Session, toNative } from './session.ts';
 import { announceOptions } from './session-options.ts';
@@ -71,7 +72,10 @@ export function close(hub: Hub, request: OpenRequest, session: Session, frame: F
   endAt(hub, request, session, frame, {
     capability: 'close',
     over: () => endSession(hub, session),
-    instead: () => leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId })),
+    instead() {
+      leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
+      setAside(session);
+    },
   });
 }
 
@@ -97,7 +101,7 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, {
     hub.editor.succeed(request, '{}');
   };
   // Closed it is already, with its agent, which need not be started for that; unless it is just being brought back.
-  const wasClosed = session.isLost && capability === 'close';
+  const wasClosed = (session.isLost || session.isRecord) && capability === 'close';
   if (wasClosed && !session.toAgent.isHeld) return done();
   session.afterEnd.hold(request);
   const ended = (then: () => void) => {

@@ -10,13 +10,17 @@ export const BASELINE: InitializeResult = { protocolVersion: 1, agentCapabilitie
 /** Fields of session/new and the like that an agent without them would silently ignore, so all must have them. */
 const NEEDS_ALL = new Set(['additionalDirectories', 'systemPrompt']);
 
-export function mergeInitialize(agents: readonly Answered[], self: { readonly version: string }): InitializeResult {
+/** What we can do ourselves: `transcripts` when what is said in sessions is written down. */
+type Self = { readonly version: string; readonly transcripts?: unknown };
+
+export function mergeInitialize(agents: readonly Answered[], self: Self): InitializeResult {
   const capabilities = agents.map((agent) => agent.result.agentCapabilities ?? {});
   const auth = union(capabilities.map((c) => objectOf(c.auth)));
   return {
     protocolVersion: 1,
     agentCapabilities: {
-      loadSession: capabilities.some((c) => c.loadSession === true),
+      // Where an agent cannot tell a session again, the transcript does.
+      loadSession: capabilities.some((c) => c.loadSession === true) || (agents.length > 0 && self.transcripts !== undefined),
       promptCapabilities: {
         image: everyHas(capabilities, 'promptCapabilities', 'image'),
         audio: everyHas(capabilities, 'promptCapabilities', 'audio'),
@@ -54,6 +58,8 @@ function mergeSessionCapabilities(each: readonly Capabilities[]): Capabilities {
   for (const key of Object.keys(merged)) if (NEEDS_ALL.has(key) && !each.every((c) => isOffered(c[key]))) delete merged[key];
   // An agent without it is sent session/cancel instead, and its session is forgotten.
   merged.close ??= {};
+  // Of an agent without it we list what was opened through us.
+  if (each.length > 0) merged.list ??= {};
   return merged;
 }
 

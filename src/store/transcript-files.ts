@@ -49,21 +49,48 @@ function isTorn(fd: number): boolean {
   return last[0] !== 0x0a;
 }
 
-/** Undefined when there is none. */
-export function readTranscript(dir: string, sessionId: string): readonly TranscriptRecord[] | undefined {
-  const lines = readJsonLines(transcriptFile(dir, sessionId));
-  return lines?.filter((line): line is TranscriptRecord => typeof line.kind === 'string' && typeof line.t === 'number');
+/** Undefined when there is none. Of one that is longer than `mostBytes` the end, and in place of the rest how much that is. */
+export function readTranscript(
+  dir: string,
+  sessionId: string,
+  mostBytes = Number.POSITIVE_INFINITY,
+): readonly TranscriptRecord[] | undefined {
+  const found = readText(transcriptFile(dir, sessionId), mostBytes);
+  if (!found) return undefined;
+  const records = jsonLines(found.text).filter(
+    (line): line is TranscriptRecord => typeof line.kind === 'string' && typeof line.t === 'number',
+  );
+  return found.before === 0 ? records : [{ kind: 'omitted', bytes: found.before, t: records[0]?.t ?? 0 }, ...records];
 }
 
 /** What is torn or no object is passed over. */
 export function readJsonLines(file: string): readonly Record<string, unknown>[] | undefined {
-  let text: string;
+  const found = readText(file, Number.POSITIVE_INFINITY);
+  return found && jsonLines(found.text);
+}
+
+/** The end of a file in whole lines, and how many bytes stand before it. */
+function readText(file: string, mostBytes: number): { readonly text: string; readonly before: number } | undefined {
+  let fd: number;
   try {
-    text = readFileSync(file, 'utf8');
+    fd = openSync(file, 'r');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+  try {
+    const { size } = fstatSync(fd);
+    if (size <= mostBytes) return { text: readFileSync(fd, 'utf8'), before: 0 };
+    const bytes = Buffer.alloc(mostBytes);
+    const end = bytes.subarray(0, readSync(fd, bytes, 0, mostBytes, size - mostBytes));
+    const whole = end.indexOf(0x0a) + 1;
+    return { text: end.toString('utf8', whole), before: size - mostBytes + whole };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function jsonLines(text: string): readonly Record<string, unknown>[] {
   return text.split('\n').flatMap((line) => {
     if (line === '') return [];
     try {

@@ -9,6 +9,8 @@ import { type Cleaner, createTranscript, type Transcript } from './transcript.ts
 import { appendLines, hasTranscript, transcriptFile } from './transcript-files.ts';
 
 export type TranscriptTap = Tap & {
+  /** What has been said so far is on disk, but for messages that are still coming. */
+  settle(): void;
   /** Everything is on disk. */
   close(): void;
 };
@@ -246,6 +248,10 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     },
     sentLine: (line) => note({ frame: undefined, line, patches: NO_PATCHES, isReceived: false }),
     refused: () => {},
+    settle() {
+      drain();
+      writeAll();
+    },
     close() {
       drain();
       for (const { transcript } of sessions.values()) transcript.end();

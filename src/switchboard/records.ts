@@ -9,6 +9,7 @@ import { redactJson } from '../log/redact-json.ts';
 import { createRedactStream } from '../log/redact-stream.ts';
 import { createRecordTap, type RecordTap } from '../store/record-tap.ts';
 import { pruneTranscripts, transcriptsDir } from '../store/transcript-files.ts';
+import { createTranscriptSource, type TranscriptSource } from '../store/transcript-source.ts';
 import { createTranscriptTap, type TranscriptTap } from '../store/transcript-tap.ts';
 import { joinTaps, type Watcher } from '../wire/tap.ts';
 import { type Say, sayOnce } from './say-once.ts';
@@ -16,6 +17,8 @@ import { SetupFailure } from './setup-failure.ts';
 
 export type Records = {
   watch(leg: string, side: Side): Watcher;
+  /** What was said in sessions, to be told again; undefined when nothing is written down. */
+  readonly transcripts: TranscriptSource | undefined;
   /** Everything is on disk. */
   close(): Promise<void>;
 };
@@ -42,6 +45,7 @@ export function createRecords(config: Config, stateDir: string, secrets: Secrets
       }
     };
   return {
+    transcripts: transcripts && createTranscriptSource(transcriptsDir(stateDir), transcripts.settle, onProblem),
     watch(leg, side) {
       const frames = frameLog?.watch(leg, side);
       const taps = [

@@ -66,6 +66,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     workspace: config.workspace === 'off' ? undefined : createWorkspace({ mark, onChild: running.childStarted }),
     guard: guard(),
     watch: records.watch,
+    transcripts: records.transcripts,
     notice: (text) => diagnostics.say('warn', text),
     clock: systemClock,
     log,

@@ -160,13 +160,13 @@ describe('the cache', () => {
   test('an agent that has changed is said to have, and the next start shows it', async ({ stage }) => {
     const agents = [stage.agent('a', { capabilities: {} }), stage.agent('b', { capabilities: {} })] as const;
     await (await stage.connect(agents)).close();
-    agents[0].on('initialize', () => ({ protocolVersion: 1, agentCapabilities: { loadSession: true } }));
+    agents[0].on('initialize', () => ({ protocolVersion: 1, agentCapabilities: { sessionCapabilities: { fork: {} } } }));
     const second = stage.proxy(agents);
-    expect((await hello(second)).agentCapabilities.loadSession).toBe(false);
+    expect((await hello(second)).agentCapabilities.sessionCapabilities.fork).toBeUndefined();
     await open(second, stage.cwd); // so that it has been heard
     await second.close();
     expect(second.stderr()).toMatch(/"a".*changed/);
-    expect((await hello(stage.proxy(agents))).agentCapabilities.loadSession).toBe(true);
+    expect((await hello(stage.proxy(agents))).agentCapabilities.sessionCapabilities.fork).toEqual({});
   });
 
   test('a cache that is not readable as one is as good as none', async ({ stage }) => {

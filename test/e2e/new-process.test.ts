@@ -230,10 +230,12 @@ describe('an agent that cannot do what is asked', () => {
     expect(editor.said(sessionId)).toBe('loads heard hello');
   });
 
-  test('neither loads nor resumes: -32602 with the session and the agent', async ({ stage }) => {
-    const plain = stage.agent('plain', { capabilities: {} });
-    const editor = await stage.connect([plain, stage.agent('other')]);
-    const { id: sessionId } = await open(editor, stage.cwd);
+  test('neither loads nor resumes what was never written down: -32602 with the session and the agent', async ({ stage }) => {
+    const agents = [stage.agent('plain', { capabilities: {} }), stage.agent('other')];
+    const before = await stage.connect(agents);
+    const { id: sessionId } = await open(before, stage.cwd);
+    await before.kill();
+    const editor = await stage.connect(agents);
     for (const method of ['session/load', 'session/resume'])
       expect(await editor.refused(method, { sessionId, cwd: stage.cwd, mcpServers: [] })).toMatchObject({
         code: -32602,

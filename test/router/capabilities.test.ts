@@ -24,7 +24,6 @@ const isPromised = (value: unknown) => value !== undefined && value !== null && 
 describe('one agent with it is enough for', () => {
   test.each([
     ['loadSession', true],
-    ['sessionCapabilities.list', {}],
     ['sessionCapabilities.resume', {}],
     ['sessionCapabilities.delete', {}],
     ['sessionCapabilities.fork', {}],
@@ -74,6 +73,19 @@ describe('what is always or never promised', () => {
     expect(at(merged(null, having('sessionCapabilities.close', { x: 1 })), 'sessionCapabilities.close')).toEqual({ x: 1 });
   });
 
+  test('listing sessions always is: of an agent without it we list what was opened through us', () => {
+    expect(at(merged({}, {}), 'sessionCapabilities.list')).toEqual({});
+    expect(at(merged(null, having('sessionCapabilities.list', { x: 1 })), 'sessionCapabilities.list')).toEqual({ x: 1 });
+    expect(at(merged(), 'sessionCapabilities.list')).toBeUndefined();
+  });
+
+  test('loading a session is once there are transcripts: they tell what an agent cannot', () => {
+    const [plain] = [{ name: 'a', title: 'A', result: { protocolVersion: 1, agentCapabilities: {} } }];
+    expect(mergeInitialize([plain], { version: '1', transcripts: {} }).agentCapabilities).toMatchObject({ loadSession: true });
+    expect(mergeInitialize([plain], { version: '1' }).agentCapabilities).toMatchObject({ loadSession: false });
+    expect(mergeInitialize([], { version: '1', transcripts: {} }).agentCapabilities).toMatchObject({ loadSession: false });
+  });
+
   test.each([
     ['providers', { list: {} }],
     ['someFutureCapability', true],
@@ -93,7 +105,7 @@ describe('what is always or never promised', () => {
       { sessionCapabilities: no, promptCapabilities: no, mcpCapabilities: no, auth: no },
     );
     expect(all).toMatchObject({ loadSession: false, promptCapabilities: { image: false, audio: false, embeddedContext: false } });
-    expect(all.sessionCapabilities).toEqual({ close: {} });
+    expect(all.sessionCapabilities).toEqual({ close: {}, list: {} });
     expect(all).not.toHaveProperty('auth');
   });
 

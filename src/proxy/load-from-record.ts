@@ -1,0 +1,85 @@
+// A load at an agent that cannot tell a session again: what was said comes from our transcript, marked as such. An agent that can do nothing
+// of the kind goes on with what its process still has; what it does not have can be read, and nothing else.
+import { META_KEY } from '../acp/shapes.ts';
+import { failure, type ProxyError } from '../errors.ts';
+import { completeList, NO_OPTIONS } from '../router/config-options.ts';
+import { waysBack } from '../router/ways-back.ts';
+import type { Update } from '../store/transcript-updates.ts';
+import type { OpenRequest } from './editor-leg.ts';
+import { isTracked } from './find-owner.ts';
+import type { Hub } from './hub.ts';
+import { notificationLine } from './lines.ts';
+import type { Session } from './session.ts';
+import { announceCommand, choiceOf } from './session-options.ts';
+import { tell } from './tell.ts';
+
+const FROM_RECORD = { replay: 'transcript' } as const;
+const MOST_SET_ASIDE = 1000;
+
+/** The agent cannot close: should the editor come back to the session while this process lives, it is still there. */
+export function setAside({ leg, nativeId, openParams, isLost, options, roots, hasCommands, hasAgentCommand }: Session): void {
+  if (openParams === undefined || isLost || waysBack(leg.handshake?.result, 'session/resume').length > 0) return;
+  leg.setAside.delete(nativeId);
+  leg.setAside.set(nativeId, { life: leg.lives, openParams, options, roots, hasCommands, hasAgentCommand });
+  const [oldest] = leg.setAside.size > MOST_SET_ASIDE ? leg.setAside.keys() : [];
+  if (oldest !== undefined) leg.setAside.delete(oldest);
+}
+
+/** Whether the agent's process still has the session; if so, all we knew of it is known again. */
+function takeUp(session: Session): boolean {
+  const { leg, nativeId } = session;
+  if (session.openParams !== undefined) return !session.isLost;
+  const kept = leg.setAside.get(nativeId);
+  leg.setAside.delete(nativeId);
+  if (kept?.life !== leg.lives) return false;
+  const { life: _, ...known } = kept;
+  Object.assign(session, known);
+  return true;
+}
+
+/** `over` ends the load, `failed` with an error. */
+export function loadFromRecord(
+  hub: Hub,
+  request: OpenRequest,
+  session: Session,
+  { over, failed }: { readonly over: (then: () => void) => void; readonly failed: (error: ProxyError) => void },
+): void {
+  const { leg, publicId: sessionId } = session;
+  const isHeld = takeUp(session);
+  const updates = request.method === 'session/load' ? hub.transcripts?.updates(sessionId) : undefined;
+  if (!isHeld && !updates)
+    return failed(failure('SESSION_NOT_LOADABLE', [sessionId, leg.name, request.method], { sessionId, agent: leg.name }));
+  over(() => {
+    if (!isTracked(hub, session)) return; // closed meanwhile, behind the load
+    session.isRecord = !isHeld;
+    session.isStarted = true;
+    if (!isHeld) Object.assign(session, { openParams: undefined, isLost: false, options: NO_OPTIONS });
+    say(hub, session, updates ?? []);
+    if (!isHeld) tell(hub, session, 'warning', 'This session can be read and not continued', readOnly(leg.title));
+    hub.editor.succeed(request, resultText(hub, session, isHeld));
+    if (isHeld) announceCommand(hub, session);
+  });
+}
+
+const readOnly = (agent: string): string =>
+  `${agent} cannot bring sessions back, so this is what was written down of it. Open a new session to go on.`;
+
+/** Before the answer to a load that was done without a replay of the agent's. */
+export function tellAgain(hub: Hub, session: Session): void {
+  const updates = hub.transcripts?.updates(session.publicId);
+  if (updates) return say(hub, session, updates);
+  const why = `${session.leg.title} goes on with it but cannot repeat what was said, and there is no transcript of it here.`;
+  tell(hub, session, 'warning', 'The history of this session is not shown', why);
+}
+
+function say(hub: Hub, { publicId: sessionId }: Session, updates: readonly Update[]): void {
+  const _meta = { [META_KEY]: FROM_RECORD };
+  for (const update of updates) hub.editor.line(notificationLine('session/update', JSON.stringify({ sessionId, update, _meta })));
+}
+
+function resultText(hub: Hub, session: Session, isHeld: boolean): string {
+  const { modes } = session.options;
+  const meta = { [META_KEY]: { agent: session.leg.name, ...FROM_RECORD, canContinue: isHeld } };
+  const list = completeList(session.options, choiceOf(hub, session));
+  return `{"configOptions":${list}${modes ? `,"modes":${JSON.stringify(modes)}` : ''},"_meta":${JSON.stringify(meta)}}`;
+}

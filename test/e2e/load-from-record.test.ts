@@ -1,0 +1,208 @@
+// Agents that cannot list or load: both come from what we have written down, and it is said where they do.
+import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
+import { describe, expect } from 'vitest';
+import {
+  type Editor,
+  hello,
+  type Json,
+  open,
+  type Puppet,
+  prompt,
+  type Stage,
+  SWITCHBOARD,
+  testAtOnce as test,
+  UNANSWERED,
+} from './harness.ts';
+
+const MARK = { 'acp-switchboard': { replay: 'transcript' } };
+const updates = (editor: Editor, from = 0): Json[] =>
+  editor.seen
+    .slice(from)
+    .map(({ msg }) => msg)
+    .filter((msg) => msg.method === 'session/update' && msg.params._meta !== undefined)
+    .map(({ params }) => params);
+const words = (editor: Editor, from = 0) => updates(editor, from).map(({ update }) => [update.sessionUpdate, update.content?.text]);
+const load = (editor: Editor, stage: Stage, sessionId: string): Promise<Json> =>
+  editor.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
+const SAID = [
+  ['user_message_chunk', 'hello'],
+  ['agent_message_chunk', 'plain heard hello'],
+];
+
+/** A session with a turn in it, of an agent that can only what it must. */
+async function talked(stage: Stage, capabilities: Json = {}): Promise<{ editor: Editor; plain: Puppet; agents: Puppet[]; id: string }> {
+  const plain = stage.agent('plain', { capabilities });
+  const agents = [plain, stage.agent('other', { capabilities: {} })];
+  const editor = await stage.connect(agents);
+  const { id } = await open(editor, stage.cwd);
+  await prompt(editor, id, 'hello');
+  return { editor, plain, agents, id };
+}
+
+describe('a session of an earlier process', () => {
+  test('is told from its transcript and can be read; what its agent would have to know of it is refused', async ({ stage }) => {
+    const { editor: before, plain, agents, id } = await talked(stage);
+    expect(await before.close()).toBe(0);
+    const editor = stage.proxy(agents);
+    const { agentCapabilities } = await hello(editor);
+    expect(agentCapabilities).toMatchObject({ loadSession: true, sessionCapabilities: { list: {} } });
+    const { sessions } = await editor.call('session/list', {});
+    expect(sessions).toMatchObject([{ sessionId: id, cwd: stage.cwd, _meta: { 'acp-switchboard': { agent: 'plain' } } }]);
+
+    const { result } = await load(editor, stage, id);
+    expect(words(editor)).toEqual(SAID);
+    for (const params of updates(editor)) expect(params).toMatchObject({ sessionId: id, _meta: MARK });
+    expect(result).toMatchObject({
+      configOptions: [{ id: 'agent', currentValue: 'plain' }],
+      _meta: { 'acp-switchboard': { agent: 'plain', replay: 'transcript', canContinue: false } },
+    });
+    expect(JSON.stringify(editor.seen.map(({ msg }) => msg.params?.update))).toContain('This session can be read and not continued');
+
+    for (const [method, params] of [
+      ['session/prompt', { prompt: [] }],
+      ['session/set_mode', { modeId: 'x' }],
+      ['session/set_config_option', { configId: 'model', value: 'x' }],
+      ['_vendor/thing', {}],
+    ] as const)
+      expect(await editor.refused(method, { sessionId: id, ...params })).toMatchObject({
+        code: -32602,
+        message: expect.stringMatching(/only a record.*"plain" offers neither session\/load nor session\/resume.*open a new session/),
+        data: { sessionId: id, agent: 'plain' },
+      });
+    editor.notify('session/cancel', { sessionId: id });
+    await load(editor, stage, id);
+    expect(words(editor)).toEqual([...SAID, ...SAID]);
+    expect(await editor.call('session/close', { sessionId: id })).toEqual({});
+    const { id: fresh } = await open(editor, stage.cwd);
+    await prompt(editor, fresh, 'again');
+    expect(plain.all('session/prompt').map(({ msg }) => msg.params.sessionId)).toEqual([id, fresh]);
+    expect(plain.all('session/load')).toEqual([]);
+  });
+
+  test('is resumed where its agent can do that, with our replay before the answer, and goes on', async ({ stage }) => {
+    const { editor: before, plain, agents, id } = await talked(stage, { sessionCapabilities: { resume: {} } });
+    expect(await before.close()).toBe(0);
+    const editor = await stage.connect(agents);
+    const answer = await load(editor, stage, id);
+    expect(answer.result.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'plain' });
+    expect(words(editor)).toEqual(SAID);
+    const last = editor.seen.findLastIndex(({ msg }) => msg.params?._meta !== undefined);
+    expect(last).toBeLessThan(editor.place(answer));
+    expect((await plain.got('session/resume')).msg.params).toMatchObject({ sessionId: id, cwd: stage.cwd });
+    expect((await prompt(editor, id, 'more')).result).toEqual({ stopReason: 'end_turn' });
+    expect(plain.all('session/prompt')).toHaveLength(2);
+  });
+
+  test('of which nothing was written down cannot be loaded, and that is said', async ({ stage }) => {
+    const plain = stage.agent('plain', { capabilities: {} });
+    const agents = [plain, stage.agent('other', { capabilities: {} })];
+    const config = { store: { transcripts: false } };
+    const before = await stage.connect(agents, { config });
+    const { id } = await open(before, stage.cwd);
+    await prompt(before, id, 'hello');
+    await before.close();
+    const editor = stage.proxy(agents, { config });
+    expect((await hello(editor)).agentCapabilities.loadSession).toBe(false);
+    expect((await load(editor, stage, id)).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('"plain" does not offer session/load, and there is no transcript of it; open a new session'),
+      data: { sessionId: id, agent: 'plain' },
+    });
+  });
+});
+
+describe('a session that its agent’s process still has', () => {
+  test('is told from its transcript and goes on, also when the editor had closed it', async ({ stage }) => {
+    const { editor, plain, id } = await talked(stage);
+    for (const isClosed of [false, true]) {
+      if (isClosed) await editor.call('session/close', { sessionId: id });
+      const from = editor.seen.length;
+      const { result } = await load(editor, stage, id);
+      expect(words(editor, from).slice(0, 2)).toEqual(SAID);
+      expect(result).toMatchObject({
+        configOptions: [{ id: 'agent' }, { id: 'model' }],
+        _meta: { 'acp-switchboard': { canContinue: true } },
+      });
+      expect((await prompt(editor, id, 'more')).result).toEqual({ stopReason: 'end_turn' });
+    }
+    expect((await editor.request('session/resume', { sessionId: id, cwd: stage.cwd, mcpServers: [] })).result).toBeDefined();
+    expect(plain.all('session/prompt')).toHaveLength(3);
+  });
+
+  test('is only a record once that process is gone', async ({ stage }) => {
+    const { editor, plain, id } = await talked(stage);
+    await editor.call('session/close', { sessionId: id });
+    const { id: another } = await open(editor, stage.cwd);
+    plain.on('session/prompt', () => UNANSWERED);
+    const waiting = prompt(editor, another, 'wait');
+    await plain.got('session/prompt', ({ sessionId }) => sessionId === another);
+    plain.exit();
+    expect((await waiting).error.message).toContain('exited');
+    const { result } = await load(editor, stage, id);
+    expect(result._meta['acp-switchboard'].canContinue).toBe(false);
+    expect((await prompt(editor, id, 'more')).error.message).toContain('only a record');
+    expect(plain.all('session/prompt')).toHaveLength(2);
+  });
+});
+
+test('with one agent, what it says it cannot do is its own affair', async ({ stage }) => {
+  const plain = stage.agent('plain', { capabilities: {} });
+  const editor = stage.proxy([plain]);
+  expect((await hello(editor)).agentCapabilities).toEqual({});
+  const { id } = await open(editor, stage.cwd);
+  await prompt(editor, id, 'hello');
+  plain.on('session/load', () => ({ mine: true }));
+  expect((await load(editor, stage, id)).result).toEqual({ mine: true });
+  expect((await editor.request('session/list', {})).result).toEqual({ sessions: [expect.objectContaining({ sessionId: id })] });
+});
+
+test('the client of the SDK takes everything that is told again', async ({ stage }) => {
+  const diff = { type: 'diff', path: '/x', oldText: 'a', newText: 'b' };
+  const plain = stage.agent('plain', {
+    capabilities: {},
+    turn(session) {
+      const say = (update: Json) => plain.update(session.id, update);
+      say({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'hm' } });
+      say({ sessionUpdate: 'plan', entries: [{ content: 'do it', priority: 'high', status: 'pending' }] });
+      say({ sessionUpdate: 'tool_call', toolCallId: 't', title: 'Edit', kind: 'edit', status: 'pending', rawInput: { a: 1 } });
+      say({
+        sessionUpdate: 'tool_call_update',
+        toolCallId: 't',
+        status: 'completed',
+        content: [diff, { type: 'terminal', terminalId: 'x' }],
+      });
+      say({ sessionUpdate: 'tool_call', toolCallId: 'open', title: 'Run', status: 'in_progress' });
+      say({ sessionUpdate: 'agent_message_chunk', content: { type: 'image', data: 'AAAA', mimeType: 'image/png' } });
+      say({ sessionUpdate: 'session_info_update', title: 'About it' });
+      return { stopReason: 'end_turn' };
+    },
+  });
+  const agents = [plain, stage.agent('other', { capabilities: {} })];
+  const before = await stage.connect(agents);
+  const { id } = await open(before, stage.cwd);
+  const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
+  await before.call('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: 'look' }, image] });
+  await before.close();
+  const child = stage.spawn(process.execPath, [SWITCHBOARD, 'acp', '--config', stage.writeConfig(agents)]);
+  const told: Json[] = [];
+  await client({ name: 'sdk-editor' })
+    .onNotification(methods.client.session.update, ({ params }) => void told.push(params.update))
+    .connectWith(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), async (peer) => {
+      await peer.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
+      const { sessions } = await peer.request(methods.agent.session.list, {});
+      expect(sessions).toMatchObject([{ sessionId: id, title: 'About it', cwd: path.resolve(stage.cwd) }]);
+      await peer.request(methods.agent.session.load, { sessionId: id, cwd: stage.cwd, mcpServers: [] });
+    });
+  expect(told.slice(0, 8)).toMatchObject([
+    { sessionUpdate: 'user_message_chunk', content: { text: 'look' } },
+    { sessionUpdate: 'user_message_chunk', content: { text: '[image: image/png]' } },
+    { sessionUpdate: 'agent_thought_chunk', content: { text: 'hm' } },
+    { sessionUpdate: 'plan', entries: [{ content: 'do it' }] },
+    { sessionUpdate: 'tool_call', toolCallId: 't', title: 'Edit', kind: 'edit', status: 'completed', content: [diff], rawInput: { a: 1 } },
+    { sessionUpdate: 'agent_message_chunk', content: { type: 'image' } },
+    { sessionUpdate: 'session_info_update', title: 'About it' },
+    { sessionUpdate: 'tool_call', toolCallId: 'open', status: 'failed' },
+  ]);
+});

@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
   setup: ['config', 'agents', 'log'],
   config: ['agents', 'mcp', 'policy', 'log', 'store', 'wire'], // it composes the option schemas each of them owns
   client: ['acp', 'wire'],
-  mcp: ['acp', 'wire'],
+  mcp: ['processes', 'acp', 'wire'],
   workspace: ['processes', 'acp', 'wire'],
   dialects: ['acp', 'wire'],
   agents: ['processes', 'acp', 'wire'],

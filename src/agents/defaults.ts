@@ -16,6 +16,8 @@ export type AgentSpec = {
   readonly isolation: 'shared' | 'session';
   /** How the tools we lend reach it. */
   readonly mcpTransport: 'auto' | 'acp' | 'http' | 'stdio' | 'off';
+  /** Whether servers of the editor's that it cannot take are bridged for it; `auto` unless it is the only agent. */
+  readonly mcpBridge: 'auto' | 'on' | 'off';
   readonly restart: { readonly enabled: boolean; readonly max: number; readonly windowS: number };
 };
 
@@ -25,6 +27,7 @@ export const AGENT_DEFAULTS = {
   onStall: 'notice',
   isolation: 'shared',
   mcpTransport: 'auto',
+  mcpBridge: 'auto',
   restart: { enabled: true, max: 5, windowS: 60 },
 } as const;
 
@@ -50,6 +53,7 @@ export function agentSpec(name: string, options: AgentOptions): AgentSpec {
     onStall: options.on_stall ?? AGENT_DEFAULTS.onStall,
     isolation: options.isolation ?? AGENT_DEFAULTS.isolation,
     mcpTransport: options.mcp_transport ?? AGENT_DEFAULTS.mcpTransport,
+    mcpBridge: options.mcp_bridge ?? AGENT_DEFAULTS.mcpBridge,
     restart: {
       enabled: options.restart?.enabled ?? restart.enabled,
       max: options.restart?.max ?? restart.max,

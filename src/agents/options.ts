@@ -5,7 +5,7 @@ import { AGENT_DEFAULTS } from './defaults.ts';
 // A timer of Node's that is set for longer than this fires at once.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-const { timeouts, restart, onStall, isolation, mcpTransport } = AGENT_DEFAULTS;
+const { timeouts, restart, onStall, isolation, mcpTransport, mcpBridge } = AGENT_DEFAULTS;
 
 /** A span of time that a timer can hold. */
 export const milliseconds = z.int().min(1).max(LONGEST_TIMER_MS);
@@ -46,6 +46,10 @@ const optional = z
       .enum(['auto', 'acp', 'http', 'stdio', 'off'])
       .describe('How the tools lent to it reach it; `auto` takes what it offers and was seen to use.')
       .meta({ default: mcpTransport }),
+    mcp_bridge: z
+      .enum(['auto', 'on', 'off'])
+      .describe("Whether the editor's own MCP servers of a type it cannot take are bridged for it; `auto`: unless it is the only agent.")
+      .meta({ default: mcpBridge }),
     on_stall: z
       .enum(['notice', 'cancel', 'end'])
       .describe('What happens to a turn that has been silent for `timeouts.stall_ms`.')

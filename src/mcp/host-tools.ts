@@ -3,17 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { createPipe, type Pipe } from './acp-door.ts';
 import type { ToolEvent } from './call-tool.ts';
 import type { McpTransport } from './choose-transport.ts';
+import { createDoors, type Shim } from './doors.ts';
 import type { ToolGate } from './gate.ts';
-import { type HttpDoor, type HttpHandler, openHttpDoor } from './http-door.ts';
+import type { HttpHandler } from './http-door.ts';
 import { type Borrower, Lease, type LeaseDeps, tokenKey } from './lease.ts';
 import type { Served, ServerInfo } from './serve.ts';
-import { openSocketDoor, type SocketDoor } from './socket-door.ts';
 import type { HostTool } from './tool.ts';
 
 export type HostToolsOptions = {
   readonly version: string;
-  /** How an agent starts the shim. */
-  readonly shim: { readonly command: string; readonly args: readonly string[] };
+  readonly shim: Shim;
   /** Asked each time, since tools of other servers come and go. */
   readonly tools: () => readonly HostTool[];
   readonly toolsKnown?: (() => Promise<void>) | undefined;
@@ -42,10 +41,6 @@ export function createHostTools(options: HostToolsOptions): HostTools {
   const byKey = new Map<string, Lease>();
   const served = new Map<Lease, Set<Served>>();
   const handlers = new WeakMap<Lease, Promise<HttpHandler>>();
-  let socketDoor: SocketDoor | undefined;
-  let httpDoor: HttpDoor | undefined;
-  let opening: ((door: HttpDoor | Error) => void)[] | undefined;
-  let isClosed = false;
   const info: ServerInfo = { name: 'switchboard', title: 'Switchboard', version: options.version };
 
   function admit(token: string): Lease | undefined {
@@ -80,39 +75,18 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     byKey.set(key, lease);
     return lease;
   }
-  function openSocket(): SocketDoor {
-    return openSocketDoor(
-      {
-        admit,
-        serve: (lease, socket) =>
-          void import('./serve.ts').then(({ serveStream }) => {
-            if (!lease.isRevoked) socket.on('close', keep(lease, serveStream(lease, socket, info)));
-          }),
-      },
-      () => {
-        socketDoor = undefined; // the next session tries anew
-      },
-    );
-  }
-  function openHttp(done: (door: HttpDoor | Error) => void): void {
-    if (httpDoor) return done(httpDoor);
-    if (opening) return void opening.push(done);
-    opening = [done];
-    const serve = (lease: Lease): Promise<HttpHandler> => {
+  const doors = createDoors<Lease>(options.shim, {
+    admit,
+    serveSocket: (lease, socket) =>
+      void import('./serve.ts').then(({ serveStream }) => {
+        if (!lease.isRevoked) socket.on('close', keep(lease, serveStream(lease, socket, info)));
+      }),
+    serveHttp(lease) {
       const handler = handlers.get(lease) ?? import('./serve.ts').then(({ serveHttp }) => handlerOf(lease, serveHttp(lease, info)));
       handlers.set(lease, handler);
       return handler;
-    };
-    openHttpDoor({ admit, serve }, (door) => {
-      const waiting = opening ?? [];
-      opening = undefined;
-      if (!(door instanceof Error)) {
-        if (isClosed) door.close();
-        else httpDoor = door;
-      }
-      for (const go of waiting) go(door);
-    });
-  }
+    },
+  });
   function handlerOf(lease: Lease, { fetch, close, notify }: ReturnType<typeof import('./serve.ts').serveHttp>): HttpHandler {
     keep(lease, { close, toolsChanged: () => notify.toolsChanged() });
     return (request, parsedBody) => fetch(request, parsedBody === undefined ? {} : { parsedBody });
@@ -124,25 +98,11 @@ export function createHostTools(options: HostToolsOptions): HostTools {
         const lease = newLease('acp', randomBytes(16).toString('base64url'), borrower);
         return done({ lease, entry: (name) => JSON.stringify({ type: 'acp', name, serverId: lease.key }) });
       }
-      const token = randomBytes(32).toString('base64url');
-      if (transport === 'http')
-        return openHttp((door) => {
-          if (door instanceof Error) return done(door);
-          const lease = newLease('http', tokenKey(token), borrower);
-          const headers = [{ name: 'Authorization', value: `Bearer ${token}` }];
-          done({ lease, entry: (name) => JSON.stringify({ type: 'http', name, url: door.url, headers }) });
-        });
-      try {
-        socketDoor ??= openSocket();
-      } catch (error) {
-        return done(error as Error);
-      }
-      const lease = newLease('stdio', tokenKey(token), borrower);
-      const env = [
-        { name: 'SWITCHBOARD_MCP_SOCKET', value: socketDoor.address },
-        { name: 'SWITCHBOARD_MCP_TOKEN', value: token },
-      ];
-      done({ lease, entry: (name) => JSON.stringify({ name, ...options.shim, env }) });
+      doors.open(transport, (write) => {
+        if (write instanceof Error) return done(write);
+        const token = randomBytes(32).toString('base64url');
+        done({ lease: newLease(transport, tokenKey(token), borrower), entry: (name) => write(name, token) });
+      });
     },
     pipe(lease) {
       const pipe = createPipe();
@@ -156,10 +116,8 @@ export function createHostTools(options: HostToolsOptions): HostTools {
       for (const all of served.values()) for (const one of all) one.toolsChanged();
     },
     close() {
-      isClosed = true;
       for (const lease of [...byKey.values()]) lease.revoke();
-      socketDoor?.close();
-      httpDoor?.close();
+      doors.close();
     },
   };
 }

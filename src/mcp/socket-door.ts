@@ -1,6 +1,6 @@
 // The way in for the stdio shim: a private socket. The first line is a token, everything after it is MCP.
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Lease } from './lease.ts';
+import type { Guest } from './http-door.ts';
 import { makePrivatePlace } from './private-place.ts';
 
 /** A token and its wrapping. */
@@ -10,14 +10,14 @@ const LF = 0x0a;
 
 export type SocketDoor = { readonly address: string; close(): void };
 
-export type SocketDoorEvents = {
-  /** The lease behind a token; undefined (and noted) when there is none. */
-  admit(token: string): Lease | undefined;
-  serve(lease: Lease, socket: Socket): void;
+export type SocketDoorEvents<G extends Guest> = {
+  /** Whom a token belongs to; undefined (and noted) when it is nobody. */
+  admit(token: string): G | undefined;
+  serve(guest: G, socket: Socket): void;
 };
 
 /** Listens at once: the shim is started by the agent, long after. */
-export function openSocketDoor(on: SocketDoorEvents, onProblem: (error: Error) => void): SocketDoor {
+export function openSocketDoor<G extends Guest>(on: SocketDoorEvents<G>, onProblem: (error: Error) => void): SocketDoor {
   const place = makePrivatePlace();
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -38,7 +38,7 @@ export function openSocketDoor(on: SocketDoorEvents, onProblem: (error: Error) =
   };
 }
 
-function hear(socket: Socket, on: SocketDoorEvents): void {
+function hear<G extends Guest>(socket: Socket, on: SocketDoorEvents<G>): void {
   let hello = Buffer.alloc(0);
   const timer = setTimeout(() => socket.destroy(), HELLO_MS);
   socket.on('close', () => clearTimeout(timer));
@@ -48,13 +48,13 @@ function hear(socket: Socket, on: SocketDoorEvents): void {
     if (end === -1 && hello.length <= MAX_HELLO_BYTES) return;
     clearTimeout(timer);
     socket.off('data', onData);
-    const lease = end === -1 ? undefined : on.admit(hello.toString('utf8', 0, end));
-    if (!lease) return void socket.end('this token is not valid, or no longer\n');
+    const guest = end === -1 ? undefined : on.admit(hello.toString('utf8', 0, end));
+    if (!guest) return void socket.end('this token is not valid, or no longer\n');
     socket.write('ok\n');
     socket.pause();
     if (end + 1 < hello.length) socket.unshift(hello.subarray(end + 1));
-    lease.onRevoke(() => socket.destroy());
-    on.serve(lease, socket);
+    guest.onRevoke(() => socket.destroy());
+    on.serve(guest, socket);
   };
   socket.on('data', onData);
 }

@@ -1,6 +1,6 @@
 // One configured MCP server: connected when a session first needs tools, connected again when it has died.
 import { Client, StreamableHTTPClientTransport, type Tool, type Transport } from '@modelcontextprotocol/client';
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { serverProcess } from './server-process.ts';
 import type { McpServerSettings } from './settings.ts';
 import { type CallContext, type ToolArgs, ToolFailure, type ToolOutcome } from './tool.ts';
 
@@ -90,13 +90,5 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
 
 function transportOf({ at }: McpServerSettings): Transport {
   if ('url' in at) return new StreamableHTTPClientTransport(new URL(at.url), { requestInit: { headers: at.headers } });
-  const { command, args, env, cwd } = at;
-  // Not our whole environment: it holds what is meant for agents.
-  return new StdioClientTransport({
-    command,
-    args: [...args],
-    env: { ...getDefaultEnvironment(), ...env },
-    ...(cwd !== undefined && { cwd }),
-    stderr: 'ignore',
-  });
+  return serverProcess(at);
 }

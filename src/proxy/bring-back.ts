@@ -6,10 +6,11 @@ import { member, memberAt, stringAt } from '../wire/locate.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import { isTracked } from './find-owner.ts';
 import type { Hub } from './hub.ts';
-import { lend, revokeLoan } from './lend.ts';
+import { revokeLoan } from './lend.ts';
 import { isAuthRequired } from './pass-answer.ts';
 import { type Session, withholdReplay } from './session.ts';
 import { announceOptions, readOptions } from './session-options.ts';
+import { serversFor } from './session-servers.ts';
 import { tell } from './tell.ts';
 import { failToolCalls } from './tool-calls.ts';
 
@@ -47,21 +48,21 @@ export function bringBack(hub: Hub, session: Session, done: (error: ProxyError |
     };
     const { initializeMs } = leg.spec.timeouts;
     const callOff = hub.clock.after(initializeMs, () => over(() => lost(`no answer to ${method} within ${initializeMs} ms`)));
-    lend(hub, leg, (loan) => {
-      leg.request(method, loan.text(withSessionId(session.openParams ?? '{}', session.nativeId), method), {
+    serversFor(hub, leg, session.openParams, (servers) => {
+      leg.request(method, servers.text(withSessionId(session.openParams ?? '{}', session.nativeId), method), {
         session,
         onFail(error) {
-          loan.revoke();
+          servers.revoke();
           replayed();
           over(() => lost(error.message));
         },
         onAnswer(answer) {
           replayed();
-          if (isOver || answer.outcome === 'error') loan.revoke();
+          if (isOver || answer.outcome === 'error') servers.revoke();
           over(() => {
             if (answer.outcome !== 'error') {
-              if (isTracked(hub, session)) loan.bind(session);
-              else loan.revoke();
+              if (isTracked(hub, session)) servers.bind(session);
+              else servers.revoke();
               return isBack(answer);
             }
             if (others.length > 0 && !isAuthRequired(answer)) return attempt(others);

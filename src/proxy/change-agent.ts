@@ -12,12 +12,12 @@ import type { OpenRequest } from './editor-leg.ts';
 import { markEnded, track, untrack } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { legForSession, vacate } from './isolation.ts';
-import { lend } from './lend.ts';
 import { updateLine } from './lines.ts';
 import { missingFor, noteServers, record } from './open-params.ts';
 import { errorPatches, forward, passAnswer } from './pass-answer.ts';
 import { type Session, toNative, toPublic } from './session.ts';
 import { announceCommand, announceOptions, choiceOf, modeChanged, modelChanged, readOptions, withOurOptions } from './session-options.ts';
+import { serversFor } from './session-servers.ts';
 import { failToolCalls } from './tool-calls.ts';
 
 /** `refusal` is the other agent's own answer, when it gave one. */
@@ -187,16 +187,16 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
     const refused = hub.guard?.refusesServers(hub, next, openParams);
     if (refused) return failed(refused);
     noteServers(next, openParams);
-    lend(hub, next, (loan) =>
-      next.request('session/new', loan.text(openParams, 'session/new'), {
+    serversFor(hub, next, openParams, (servers) =>
+      next.request('session/new', servers.text(openParams, 'session/new'), {
         onFail(error) {
-          loan.revoke();
+          servers.revoke();
           failed(error);
         },
         onAnswer(answer) {
           opened(() => (isWanted ? over(() => moveTo(hub, session, next, answer, done)) : discard(hub, next, answer)));
-          if (session.leg === next) loan.bind(session);
-          else loan.revoke();
+          if (session.leg === next) servers.bind(session);
+          else servers.revoke();
         },
       }),
     );

@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { AgentProcess } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { failure, type ProxyError } from '../errors.ts';
+import type { Shim } from '../mcp/doors.ts';
 import { createSessionTable } from '../router/session-table.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/session-log.ts';
@@ -15,6 +16,7 @@ import type { Watcher } from '../wire/tap.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type AgentHealth, type AgentLeg, createAgentLeg, idTextOf } from './agent-leg.ts';
 import { createAliases } from './aliases.ts';
+import { createBridging } from './bridge-servers.ts';
 import { loseSessions } from './bring-back.ts';
 import { CANCELLED, cancelTurns } from './cancel.ts';
 import { type Clock, createTimers } from './clock.ts';
@@ -55,6 +57,8 @@ export type ConnectionOptions = {
   readonly transcripts?: TranscriptSource | undefined;
   /** Tools for agents; left out, sessions are opened as the editor opens them. */
   readonly lending?: LendingOptions | undefined;
+  /** How an agent starts the shim, by which it reaches servers through us; left out, none of the editor's are bridged. */
+  readonly shim?: Shim | undefined;
 };
 
 export type Connection = {
@@ -160,6 +164,7 @@ export function connect(fromEditorStream: Readable, toEditorStream: Writable, op
     elicitations: createAliases(),
     mcpRequests: createAliases(),
     lending: options.lending && createLending(options.lending, () => hub, options.version),
+    bridging: options.shim && createBridging(options.shim, () => hub),
     log: options.log,
     transcripts: options.transcripts,
     cache: options.cache,
@@ -295,6 +300,7 @@ export function connect(fromEditorStream: Readable, toEditorStream: Writable, op
           editor.forget(asked);
         }
       await turnsEnded();
+      hub.bridging?.bridges.close();
       await hub.lending?.close();
       await Promise.all([...allLegs().map((agent) => agent.stop()), hub.workspace?.stop()]);
       timers.stop();

@@ -19,6 +19,9 @@ export type PassOn = (
   },
 ) => Question | undefined;
 
+/** A call through a bridge. */
+export type BridgedCall = Pick<ToolRequest, 'server' | 'tool' | 'args'>;
+
 export type Guard = {
   /** A request of an agent's, before the editor sees it. */
   question(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, passOn: PassOn): void;
@@ -44,6 +47,8 @@ export type Guard = {
   mayRead(hub: Hub, session: Session, file: string): boolean;
   /** A call of a tool that we lend, before it runs. */
   lentCall(hub: Hub, session: Session, request: ToolRequest): Promise<GateVerdict>;
+  /** A call of a tool of the editor's own server, which reaches it through us. */
+  bridgedCall(hub: Hub, session: Session, call: BridgedCall): Promise<GateVerdict>;
   /** The session has ended, and with it what was answered for it alone. */
   ended(session: Session): void;
   readonly maxPendingPermissions: number | undefined;

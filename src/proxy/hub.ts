@@ -7,6 +7,7 @@ import type { TranscriptSource } from '../store/transcript-source.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import type { Aliases } from './aliases.ts';
+import type { Bridging } from './bridge-servers.ts';
 import type { Clock } from './clock.ts';
 import type { EditorLeg } from './editor-leg.ts';
 import type { Guard } from './guard.ts';
@@ -48,6 +49,8 @@ export type Hub = {
   readonly mcpRequests: Aliases;
   /** The tools we lend to agents; undefined when none are. */
   readonly lending: Lending | undefined;
+  /** Bridges to the editor's own servers; undefined when there can be none. */
+  readonly bridging: Bridging | undefined;
   readonly log: SessionLog;
   /** What was said in sessions; undefined when nothing is written down. */
   readonly transcripts: TranscriptSource | undefined;

@@ -2,12 +2,13 @@
 import { type Handshake, parseHandshake } from '../agents/handshake.ts';
 import { failure } from '../errors.ts';
 import { repointed } from '../router/auth-methods.ts';
-import { type Answered, BASELINE, mergeInitialize } from '../router/capabilities.ts';
+import { type Answered, BASELINE, mergeInitialize, withBridges } from '../router/capabilities.ts';
 import { capabilityKey } from '../store/capability-cache.ts';
 import type { Frame } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
 import { memberAt } from '../wire/locate.ts';
 import type { AgentLeg } from './agent-leg.ts';
+import { hasBridges } from './bridge-servers.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import { agentTitles, type Greeting, type Hub } from './hub.ts';
 import { withWorkspace } from './serve-workspace.ts';
@@ -78,8 +79,15 @@ function downgrade(capabilities: Record<string, unknown>): Record<string, unknow
 function aloneAnswer(hub: Hub, leg: AgentLeg): string {
   if (!leg.handshake) return JSON.stringify({ ...mergeInitialize([], hub), agentCapabilities: BASELINE.agentCapabilities });
   const { text, result } = leg.handshake;
-  if (!result.authMethods?.some(({ type }) => type === 'terminal')) return text;
-  return JSON.stringify({ ...result, authMethods: result.authMethods.map((method) => repointed(leg.name, method)) });
+  const isRepointed = result.authMethods?.some(({ type }) => type === 'terminal');
+  const isBridged = hasBridges(hub, leg);
+  if (!isRepointed && !isBridged) return text;
+  const { agentCapabilities, authMethods } = result;
+  return JSON.stringify({
+    ...result,
+    ...(isRepointed && authMethods && { authMethods: authMethods.map((method) => repointed(leg.name, method)) }),
+    ...(isBridged && { agentCapabilities: { ...agentCapabilities, mcpCapabilities: withBridges(agentCapabilities?.mcpCapabilities) } }),
+  });
 }
 
 function severalAnswer(hub: Hub): string {
@@ -94,9 +102,10 @@ function severalAnswer(hub: Hub): string {
 
 /** The agents that can be used, as far as is known: one that failed to start promises nothing and spoils nothing. */
 export function answeredAgents(hub: Hub): readonly Answered[] {
-  return [...hub.agents.values()].flatMap(({ name, title, handshake, isStarted }) => {
-    if (handshake) return [{ name, title, result: handshake.result }];
-    return isStarted ? [{ name, title, result: BASELINE }] : [];
+  return [...hub.agents.values()].flatMap((leg) => {
+    const { name, title, handshake, isStarted } = leg;
+    if (!handshake && !isStarted) return [];
+    return [{ name, title, result: handshake?.result ?? BASELINE, hasBridges: hasBridges(hub, leg) }];
   });
 }
 

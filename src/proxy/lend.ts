@@ -3,6 +3,7 @@ import type { Pipe } from '../mcp/acp-door.ts';
 import type { ToolEvent } from '../mcp/call-tool.ts';
 import { chooseTransport, type McpTransport, type SeenTransports, takenTransports } from '../mcp/choose-transport.ts';
 import { directEntry } from '../mcp/direct.ts';
+import type { Shim } from '../mcp/doors.ts';
 import type { ToolGate } from '../mcp/gate.ts';
 import { createGateway, type Gateway, type Pins } from '../mcp/gateway.ts';
 import { createHostTools, type HostTools, type Lent } from '../mcp/host-tools.ts';
@@ -24,8 +25,7 @@ import { traceCall } from './trace-call.ts';
 
 export type LendingOptions = {
   readonly tools: readonly HostTool[];
-  /** How an agent starts the shim. */
-  readonly shim: { readonly command: string; readonly args: readonly string[] };
+  readonly shim: Shim;
   /** Decides about every call where there is no policy; without it the user is asked. */
   readonly onToolCall?: ToolGate | undefined;
   readonly onEvent?: ((event: ToolEvent) => void) | undefined;
@@ -206,6 +206,8 @@ export function lend(hub: Hub, leg: AgentLeg, done: (loan: Loan) => void): void 
 export function revokeLoan(session: Session): void {
   session.loan?.revoke();
   session.loan = undefined;
+  session.bridged?.revoke();
+  session.bridged = undefined;
 }
 
 function directoriesOf({ cwd, openParams }: Session): readonly string[] {

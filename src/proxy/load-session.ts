@@ -11,7 +11,6 @@ import type { OpenRequest } from './editor-leg.ts';
 import { isTracked, probe, track, untrack } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { legForSession } from './isolation.ts';
-import { lend } from './lend.ts';
 import { loadFromRecord, tellAgain } from './load-from-record.ts';
 import { lacking, missingFor, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
@@ -19,6 +18,7 @@ import { errorPatches, isAuthRequired } from './pass-answer.ts';
 import { rootsFor } from './serve-workspace.ts';
 import { createSession, type Session, toNative, withholdReplay } from './session.ts';
 import { announceCommand } from './session-options.ts';
+import { serversFor } from './session-servers.ts';
 
 /** Of a session whose owner is known. Prompts wait behind it; a replay passes at once. */
 export function loadSession(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
@@ -72,24 +72,24 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
     // A resume by way of load: the replay is not what was asked for. A load by way of resume: the replay is ours.
     const isOtherWay = method !== request.method;
     replayed = isOtherWay && method === 'session/load' ? withholdReplay(session) : () => {};
-    lend(hub, leg, (loan) => {
-      leg.forward(frame, (mine) => [...toNative(session, mine), ...renamed(mine, method), ...loan.patches(mine, request.method)], {
+    serversFor(hub, leg, params, (servers) => {
+      leg.forward(frame, (mine) => [...toNative(session, mine), ...renamed(mine, method), ...servers.patches(mine, request.method)], {
         method,
         request,
         session,
         onFail(error) {
-          loan.revoke();
+          servers.revoke();
           failed(error);
         },
         onAnswer(answer) {
           if (answer.outcome === 'error') {
-            loan.revoke();
+            servers.revoke();
             const isFinal = others.length === 0 || request.isAnswered || isAuthRequired(answer);
             return isFinal ? lost(() => otherwise.refused(answer)) : send(others);
           }
           over(() => {
             // Closed meanwhile, behind the load: whoever has its id now, it is not open.
-            if (!isTracked(hub, session)) return loan.revoke();
+            if (!isTracked(hub, session)) return servers.revoke();
             release(hub, leg, session.nativeId);
             session.isStarted = true;
             session.isLost = false;
@@ -100,7 +100,7 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
             if (isOtherWay && method === 'session/resume') tellAgain(hub, session);
             hub.editor.pass(request, answer, openedPatches(hub, session, answer));
             if (!hub.alone) announceCommand(hub, session);
-            loan.bind(session);
+            servers.bind(session);
           });
         },
       });

@@ -1,8 +1,10 @@
 // Calls of agents to MCP servers that live in the editor. Progress comes back by server and request id, so two agents must not share a pair.
 import { failure } from '../errors.ts';
 import type { Frame, Span } from '../wire/frame.ts';
+import { readBody } from '../wire/judge.ts';
 import { memberAt, stringAt } from '../wire/locate.ts';
 import { type AgentLeg, idTextOf } from './agent-leg.ts';
+import { isForBridge, noteForBridge } from './bridge-servers.ts';
 import type { Hub } from './hub.ts';
 import type { Put } from './questions.ts';
 
@@ -24,9 +26,13 @@ export function mcpMessage(hub: Hub, leg: AgentLeg, frame: Frame, put: Put): voi
 
 /** What the editor says of such a call while it is under way. */
 export function mcpProgress(hub: Hub, frame: Frame): void {
-  if (hub.alone) return hub.alone.notify(frame, () => []);
   const serverId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'serverId')) ?? '';
   const requestId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'requestId')) ?? '';
+  if (isForBridge(hub, serverId, requestId)) {
+    const body = readBody(frame);
+    return body.ok ? noteForBridge(hub, serverId, requestId, body.value) : undefined;
+  }
+  if (hub.alone) return hub.alone.notify(frame, () => []);
   const owner = hub.mcpRequests.find(nameOf(serverId, requestId));
   if (!owner) {
     hub.counters.strayAnswers++;

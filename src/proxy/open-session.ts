@@ -13,12 +13,12 @@ import type { OpenRequest } from './editor-leg.ts';
 import { track } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { legForSession, vacate } from './isolation.ts';
-import { lend } from './lend.ts';
 import { lacking, missingFor, noteServers, record } from './open-params.ts';
 import { errorPatches } from './pass-answer.ts';
 import { rootsFor } from './serve-workspace.ts';
 import { createSession, type Session, toNative, toPublic } from './session.ts';
 import { announceCommand, readOptions, withOurOptions } from './session-options.ts';
+import { serversFor } from './session-servers.ts';
 
 export function newSession(hub: Hub, request: OpenRequest, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
@@ -64,19 +64,19 @@ function openAt(
     if (refused) return failed(refused);
     noteServers(leg, openParams);
     const roots = rootsFor(hub, openParams) ?? about.parent?.roots;
-    lend(hub, leg, (loan) => {
-      leg.forward(owned, (mine) => [...toNative(about.parent, mine), ...loan.patches(mine, request.method)], {
+    serversFor(hub, leg, openParams, (servers) => {
+      leg.forward(owned, (mine) => [...toNative(about.parent, mine), ...servers.patches(mine, request.method)], {
         method: request.method,
         request,
         onFail(error) {
-          loan.revoke();
+          servers.revoke();
           failed(error);
         },
         onAnswer: (answer) =>
           over(() => {
             const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
             if (nativeId === undefined) {
-              loan.revoke();
+              servers.revoke();
               return hub.editor.pass(request, answer, errorPatches(hub, leg, answer));
             }
             const session = mint(hub, leg, nativeId, about.cwd);
@@ -86,7 +86,7 @@ function openAt(
             hub.editor.pass(request, answer, openedPatches(hub, session, answer));
             release(hub, leg, nativeId);
             if (!hub.alone) announceCommand(hub, session);
-            loan.bind(session);
+            servers.bind(session);
           }),
       });
     });

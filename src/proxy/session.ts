@@ -5,6 +5,7 @@ import { stringAt } from '../wire/locate.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { Roots } from '../workspace/roots.ts';
 import type { AgentLeg } from './agent-leg.ts';
+import type { BridgedServers } from './bridge-servers.ts';
 import type { OpenRequest, Question } from './editor-leg.ts';
 import { createLane, type Lane } from './lane.ts';
 import { LazySet } from './lazy-set.ts';
@@ -42,6 +43,8 @@ export type Session = {
   readonly serving: LazySet<Serving>;
   /** The tools it was lent, the terminals opened for them, and those of them the user has allowed for good. */
   loan: Loan | undefined;
+  /** Servers of the editor's that its agent reaches through us. */
+  bridged: BridgedServers | undefined;
   readonly lentTerminals: LazySet<string>;
   readonly allowedTools: LazySet<string>;
   options: AgentOptions;
@@ -89,6 +92,7 @@ export function createSession(publicId: string, leg: AgentLeg, nativeId: string,
     roots: undefined,
     serving: new LazySet(),
     loan: undefined,
+    bridged: undefined,
     lentTerminals: new LazySet(),
     allowedTools: new LazySet(),
     options: NO_OPTIONS,

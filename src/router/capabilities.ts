@@ -2,7 +2,13 @@
 import { type Capabilities, type InitializeResult, META_KEY } from '../acp/shapes.ts';
 import { namespaced } from './auth-methods.ts';
 
-export type Answered = { readonly name: string; readonly title: string; readonly result: InitializeResult };
+export type Answered = {
+  readonly name: string;
+  readonly title: string;
+  readonly result: InitializeResult;
+  /** Servers of any type reach it, those it cannot take through bridges of ours. */
+  readonly hasBridges?: boolean;
+};
 
 /** Every agent can open sessions, prompt, cancel, take text and links, and stdio MCP servers; a late one counts as no more than that. */
 export const BASELINE: InitializeResult = { protocolVersion: 1, agentCapabilities: {}, authMethods: [] };
@@ -16,6 +22,8 @@ type Self = { readonly version: string; readonly transcripts?: unknown };
 export function mergeInitialize(agents: readonly Answered[], self: Self): InitializeResult {
   const capabilities = agents.map((agent) => agent.result.agentCapabilities ?? {});
   const auth = union(capabilities.map((c) => objectOf(c.auth)));
+  const takesServers = (type: string) =>
+    agents.length > 0 && agents.every(({ result, hasBridges }) => hasBridges === true || offers(result, 'mcpCapabilities', type));
   return {
     protocolVersion: 1,
     agentCapabilities: {
@@ -28,9 +36,9 @@ export function mergeInitialize(agents: readonly Answered[], self: Self): Initia
         embeddedContext: capabilities.some((c) => isOffered(objectOf(c.promptCapabilities).embeddedContext)),
       },
       mcpCapabilities: {
-        http: everyHas(capabilities, 'mcpCapabilities', 'http'),
-        sse: everyHas(capabilities, 'mcpCapabilities', 'sse'),
-        ...(everyHas(capabilities, 'mcpCapabilities', 'acp') && { acp: true }),
+        http: takesServers('http'),
+        sse: takesServers('sse'),
+        ...(takesServers('acp') && { acp: true }),
       },
       sessionCapabilities: mergeSessionCapabilities(capabilities.map((c) => objectOf(c.sessionCapabilities))),
       ...(Object.keys(auth).length > 0 && { auth }),
@@ -40,6 +48,9 @@ export function mergeInitialize(agents: readonly Answered[], self: Self): Initia
     authMethods: agents.flatMap((agent) => (agent.result.authMethods ?? []).map((method) => namespaced(agent, method))),
   };
 }
+
+/** What an agent says of MCP servers, where those it cannot take are bridged. */
+export const withBridges = (mcpCapabilities: unknown): Capabilities => ({ ...objectOf(mcpCapabilities), http: true, sse: true, acp: true });
 
 /** Whether a capability path such as `sessionCapabilities.close` is offered by an agent. */
 export function offers(result: InitializeResult | undefined, ...path: readonly string[]): boolean {

@@ -1,11 +1,15 @@
 // Which tools the proxy lends, and how an agent starts the shim that carries them.
 import type { Config } from '../config/config.ts';
+import type { Shim } from '../mcp/doors.ts';
 import type { HostTool } from '../mcp/tool.ts';
 import { toolsFor } from '../mcp/tools/all.ts';
 import type { LendingOptions, TransportMemory } from '../proxy/lend.ts';
 import { createToolPins } from '../store/tool-pins.ts';
 import { packageFile } from './package-file.ts';
 import type { Say } from './say-once.ts';
+
+/** How an agent starts the shim. */
+export const shimOf = (): Shim => ({ command: process.execPath, args: [packageFile('bin', 'switchboard.js'), 'mcp-shim'] });
 
 /** Undefined when the configuration lends none. */
 export function lendingOf(
@@ -20,7 +24,6 @@ export function lendingOf(
     if (mcpServers.length > 0) notice('mcp_servers are not lent to agents, because host_tools.enabled is false');
     return undefined;
   }
-  const shim = { command: process.execPath, args: [packageFile('bin', 'switchboard.js'), 'mcp-shim'] };
   const tools = [...toolsFor(hostTools), ...own.tools];
-  return { tools, shim, servers: mcpServers, pins: createToolPins(stateDir, onProblem), memory, onEvent: own.onEvent };
+  return { tools, shim: shimOf(), servers: mcpServers, pins: createToolPins(stateDir, onProblem), memory, onEvent: own.onEvent };
 }

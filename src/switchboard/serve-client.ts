@@ -16,6 +16,7 @@ import type { SessionLog } from '../store/session-log.ts';
 import { createWorkspace } from '../workspace/workspace.ts';
 import type { Listener } from './events.ts';
 import { launchAgent } from './launch.ts';
+import { shimOf } from './lending.ts';
 import { publishHealth } from './publish-health.ts';
 import { createRecords } from './records.ts';
 import type { Say } from './say-once.ts';
@@ -73,6 +74,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     cache,
     version: VERSION,
     lending,
+    shim: shimOf(),
   });
   const stopPublishing = publishHealth(connection, secrets.redact, running);
   let isOver = () => {};

@@ -12,6 +12,7 @@ test('what a file leaves out has its default', async () => {
     onStall: 'notice',
     isolation: 'shared',
     mcpTransport: 'auto',
+    mcpBridge: 'auto',
     restart: { enabled: true, max: 5, windowS: 60 },
   };
   expect(config).toStrictEqual({
@@ -65,6 +66,7 @@ test('what a file says is kept', async () => {
         dialect: 'acp',
         isolation: 'session',
         mcp_transport: 'stdio',
+        mcp_bridge: 'on',
         on_stall: 'cancel',
         timeouts: { initialize_ms: 1, cancel_ms: 2, stop_grace_ms: 3, stall_ms: 0 },
         restart: { enabled: false, max: 0, window_s: 6 },
@@ -92,6 +94,7 @@ test('what a file says is kept', async () => {
     onStall: 'cancel',
     isolation: 'session',
     mcpTransport: 'stdio',
+    mcpBridge: 'on',
     restart: { enabled: false, max: 0, windowS: 6 },
   });
   expect(config).toMatchObject({

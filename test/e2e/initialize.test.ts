@@ -46,7 +46,7 @@ describe('what several agents can do together', () => {
     const { agentCapabilities } = result;
     expect(agentCapabilities.loadSession).toBe(true);
     expect(agentCapabilities.promptCapabilities).toEqual({ image: true, audio: false, embeddedContext: true });
-    expect(agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: false });
+    expect(agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
     expect(agentCapabilities.sessionCapabilities).toEqual({ list: {}, resume: {}, fork: {}, delete: {}, close: {} });
     expect(agentCapabilities.auth).toEqual({ logout: {}, status: {} });
     expect(agentCapabilities).not.toHaveProperty('providers');

@@ -7,6 +7,7 @@ import { idTextOf } from '../agent-leg.ts';
 import type { Guard } from '../guard.ts';
 import type { Session } from '../session.ts';
 import type { Asking } from './asking.ts';
+import { bridgedCall } from './bridged-call.ts';
 import { elicitation } from './elicitation.ts';
 import { fileOrTerminal, type WaitingRequests } from './files-and-terminals.ts';
 import { type GuardDeps, recordUnread } from './judge.ts';
@@ -96,6 +97,7 @@ export function createGuard(options: GuardOptions): Guard {
     exposes: (server, tool) => isExposed(deps.current().policy, server, tool),
     mayRead: (hub, session, file) => mayRead(deps, hub, session, file),
     lentCall: (hub, session, request) => lentCall(deps, hub, session, request),
+    bridgedCall: (hub, session, call) => bridgedCall(deps, hub, session, call),
     ended: (session) => deps.remembered.endSession(session.publicId),
     get maxPendingPermissions() {
       return deps.isObserving ? undefined : limitsOf(deps.current().policy).maxPendingPermissions;

@@ -41,7 +41,7 @@ export async function lentCall(deps: GuardDeps, hub: Hub, session: Session, requ
   });
 }
 
-const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be written down, so it is not carried out' };
+export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be written down, so it is not carried out' };
 
 /** With the place that was judged: what is opened must be that very one. */
 function allowed({ asked }: Matter): GateVerdict {

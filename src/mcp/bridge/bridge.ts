@@ -1,0 +1,93 @@
+// One server of the client's for one session, under a token of its own: what the agent is given in its place, and what answers there.
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { GateVerdict } from '../gate.ts';
+import type { HttpHandler } from '../http-door.ts';
+import type { ToolArgs } from '../tool.ts';
+import type { AskClient } from './acp-back.ts';
+import type { ClientServer } from './client-server.ts';
+
+export type BridgeDeps = {
+  /** The session's directory, which the client's stdio servers are started in. */
+  readonly cwd: string | undefined;
+  readonly askClient: AskClient;
+  /** Decides about a call, once the session is known. */
+  mayCall(server: string, tool: string, args: ToolArgs, signal: AbortSignal): Promise<GateVerdict>;
+  exposes(server: string, tool: string): boolean;
+  /** Once for each bridge. */
+  onDied(server: string, why: string): void;
+};
+
+export type Bridge = {
+  readonly token: string;
+  readonly isRevoked: boolean;
+  onRevoke(act: () => void): void;
+  revoke(): void;
+  serveSocket(socket: Socket): void;
+  serveHttp(): Promise<HttpHandler>;
+};
+
+export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
+  const revoked: (() => void)[] = [];
+  let isRevoked = false;
+  let hasDied = false;
+  let handler: Promise<HttpHandler> | undefined;
+
+  /** The SDK is loaded when an agent first connects. */
+  async function load() {
+    const [{ openBack }, { relay }, { httpFront }, { StdioServerTransport }] = await Promise.all([
+      import('./back.ts'),
+      import('./relay.ts'),
+      import('./http-front.ts'),
+      import('@modelcontextprotocol/server/stdio'),
+    ]);
+    const connect = (front: Parameters<typeof relay>[0]) => {
+      relay(front, openBack(server, deps.cwd, deps.askClient), {
+        server: server.name,
+        mayCall: (tool, args, signal) => deps.mayCall(server.name, tool, args, signal),
+        exposes: (tool) => deps.exposes(server.name, tool),
+        onDied(why) {
+          if (!hasDied && !isRevoked) deps.onDied(server.name, why);
+          hasDied = true;
+        },
+      });
+      self.onRevoke(() => void front.close().catch(() => {}));
+    };
+    return { connect, httpFront, StdioServerTransport };
+  }
+
+  const self: Bridge = {
+    token: randomBytes(32).toString('base64url'),
+    get isRevoked() {
+      return isRevoked;
+    },
+    onRevoke(act) {
+      if (isRevoked) act();
+      else revoked.push(act);
+    },
+    revoke() {
+      if (isRevoked) return;
+      isRevoked = true;
+      for (const act of revoked) act();
+    },
+    serveSocket(socket) {
+      void load().then(({ connect, StdioServerTransport }) => {
+        if (isRevoked) return void socket.destroy();
+        const front = new StdioServerTransport(socket, socket);
+        connect(front);
+        const { onclose } = front;
+        front.onclose = () => {
+          onclose?.();
+          socket.end(); // the shim ends with it, and the agent sees its server gone
+        };
+        socket.on('close', () => void front.close());
+        socket.resume(); // it was kept still until somebody listened
+      });
+    },
+    serveHttp() {
+      handler ??= load().then(({ connect, httpFront }) => httpFront(connect).handle);
+      return handler;
+    },
+  };
+  return self;
+}

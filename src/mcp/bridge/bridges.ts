@@ -1,0 +1,65 @@
+// All bridges of a connection: which tokens there are, and the doors they open.
+import { createDoors, type Shim } from '../doors.ts';
+import { tokenKey } from '../lease.ts';
+import { type Bridge, type BridgeDeps, createBridge } from './bridge.ts';
+import type { ClientServer } from './client-server.ts';
+
+export type Wanted = { readonly server: ClientServer; readonly way: 'http' | 'stdio' };
+
+/** The entries that stand for the servers, in their order, as JSON text. */
+export type Opened = { readonly entries: readonly string[]; revoke(): void };
+
+export type Bridges = {
+  /** Calls back at once, unless a listener has to be opened first. */
+  open(wanted: readonly Wanted[], deps: BridgeDeps, done: (opened: Opened | Error) => void): void;
+  close(): void;
+};
+
+export function createBridges(shim: Shim, onRefused: () => void): Bridges {
+  const byKey = new Map<string, Bridge>();
+  const doors = createDoors<Bridge>(shim, {
+    admit(token) {
+      const bridge = byKey.get(tokenKey(token));
+      if (!bridge) onRefused();
+      return bridge;
+    },
+    serveSocket: (bridge, socket) => bridge.serveSocket(socket),
+    serveHttp: (bridge) => bridge.serveHttp(),
+  });
+
+  function bridgeTo(server: ClientServer, deps: BridgeDeps): Bridge {
+    const bridge = createBridge(server, deps);
+    const key = tokenKey(bridge.token);
+    byKey.set(key, bridge);
+    bridge.onRevoke(() => byKey.delete(key));
+    return bridge;
+  }
+
+  return {
+    open(wanted, deps, done) {
+      const bridges: Bridge[] = [];
+      const entries: string[] = [];
+      const revoke = () => {
+        for (const bridge of bridges) bridge.revoke();
+      };
+      const next = ([one, ...others]: readonly Wanted[]): void => {
+        if (!one) return done({ entries, revoke });
+        doors.open(one.way, (entry) => {
+          if (entry instanceof Error) {
+            revoke();
+            return done(entry);
+          }
+          const bridge = bridgeTo(one.server, deps);
+          bridges.push(bridge);
+          entries.push(entry(one.server.name, bridge.token));
+          next(others);
+        });
+      };
+      next(wanted);
+    },
+    close() {
+      for (const bridge of [...byKey.values()]) bridge.revoke();
+      doors.close();
+    },
+  };
+}

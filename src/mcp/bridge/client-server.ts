@@ -1,0 +1,69 @@
+// A server that the client brings to a session, and whether its agent can take it as it is. Pure.
+import type { McpTransport, McpTransportSetting, SeenTransports } from '../choose-transport.ts';
+
+export type ClientServer =
+  | {
+      readonly kind: 'stdio';
+      readonly name: string;
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: 'http' | 'sse'; readonly name: string; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'acp'; readonly name: string; readonly serverId: string };
+
+/** Whether an agent is given bridges: `auto` unless it is the only one, and then we are as good as not there. */
+export type BridgeSetting = 'auto' | 'on' | 'off';
+
+export const isBridged = (setting: BridgeSetting, isAlone: boolean): boolean => setting === 'on' || (setting === 'auto' && !isAlone);
+
+/** Undefined for what cannot be read to the letter: that is the agent's to judge. */
+export function readServer(entry: unknown): ClientServer | undefined {
+  const { type, name, command, args, env, url, headers, serverId } = (entry ?? {}) as Record<string, unknown>;
+  if (typeof name !== 'string') return undefined;
+  if (type === undefined) {
+    const variables = pairsIn(env);
+    if (typeof command !== 'string' || !isListOfText(args) || !variables) return undefined;
+    return { kind: 'stdio', name, command, args, env: variables };
+  }
+  if (type === 'http' || type === 'sse') {
+    const lines = pairsIn(headers);
+    return typeof url === 'string' && URL.canParse(url) && lines ? { kind: type, name, url, headers: lines } : undefined;
+  }
+  return type === 'acp' && typeof serverId === 'string' ? { kind: 'acp', name, serverId } : undefined;
+}
+
+/** What is known of an agent: what it says it takes, what the user says it takes, and what it was seen to do. */
+export type AgentWays = {
+  readonly mcpCapabilities: unknown;
+  readonly setting: McpTransportSetting;
+  readonly seen: SeenTransports;
+  readonly agentName: string | undefined;
+};
+
+/** copilot 1.0.102 takes stdio servers and drops them without a word. */
+const DROPS_STDIO = new Set(['Copilot']);
+
+/** The way by which the agent gets a bridge to the server; undefined when it takes the server as it is. */
+export function bridgeFor({ kind }: ClientServer, ways: AgentWays): Exclude<McpTransport, 'acp'> | undefined {
+  const takes = (ways.mcpCapabilities ?? {}) as Record<string, unknown>;
+  const takesHttp = isOffered(takes.http);
+  const dropsStdio = ways.setting === 'http' || (takesHttp && (ways.seen.stdio === 'ignored' || DROPS_STDIO.has(ways.agentName ?? '')));
+  const isTaken = kind === 'stdio' ? !dropsStdio : isOffered(takes[kind]);
+  if (isTaken) return undefined;
+  // Agents that take http are known to drop stdio servers, so http is the better way to them.
+  const prefersHttp = dropsStdio || (takesHttp && ways.seen.http !== 'ignored');
+  return prefersHttp && ways.setting !== 'stdio' ? 'http' : 'stdio';
+}
+
+const isOffered = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
+
+const isListOfText = (value: unknown): value is string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
+
+/** The protocol has lists of pairs where others have maps. */
+function pairsIn(value: unknown): Record<string, string> | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const pairs = value.map((pair) => (pair ?? {}) as { name?: unknown; value?: unknown });
+  if (!pairs.every((pair) => typeof pair.name === 'string' && typeof pair.value === 'string')) return undefined;
+  return Object.fromEntries(pairs.map((pair) => [String(pair.name), String(pair.value)]));
+}

@@ -1,0 +1,99 @@
+// An MCP server as a child process of ours: in a group of its own, so that what it starts (npx and the like) ends with it.
+import type { ChildProcess } from 'node:child_process';
+import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
+import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
+import { type ProcessTree, treeOf } from '../processes/process-tree.ts';
+import { spawn } from '../processes/spawn.ts';
+import { stopProcess } from '../processes/stop-process.ts';
+
+export type ServerProgram = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
+};
+
+const GRACE_MS = 2000;
+const MAX_LINE_BYTES = 32 * 1024 * 1024;
+const LF = 0x0a;
+
+/** How it ended is `exit`, once it has. */
+export type ServerProcess = Transport & { readonly exit: string | undefined };
+
+export function serverProcess({ command, args, env, cwd }: ServerProgram): ServerProcess {
+  let child: ChildProcess | undefined;
+  let tree: ProcessTree | undefined;
+  let exit: string | undefined;
+  let rest: Buffer[] = [];
+  let restBytes = 0;
+  const killTree = () => tree?.end('kill');
+
+  function read(chunk: Buffer): void {
+    let from = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, from)) {
+      const line = Buffer.concat([...rest, chunk.subarray(from, end)]).toString('utf8');
+      rest = [];
+      restBytes = 0;
+      from = end + 1;
+      heard(line);
+    }
+    rest.push(chunk.subarray(from));
+    restBytes += chunk.length - from;
+    if (restBytes <= MAX_LINE_BYTES) return;
+    exit ??= `it sent a line of more than ${MAX_LINE_BYTES} bytes`;
+    void self.close();
+  }
+  function heard(line: string): void {
+    if (line.trim() === '') return;
+    let message: JSONRPCMessage;
+    try {
+      message = deserializeMessage(line);
+    } catch (error) {
+      return self.onerror?.(error as Error); // servers print things they should not, and mean nothing by it
+    }
+    self.onmessage?.(message);
+  }
+
+  const self: ServerProcess = {
+    get exit() {
+      return exit;
+    },
+    start: () =>
+      new Promise((resolve, reject) => {
+        // Not our whole environment: it holds what is meant for agents.
+        const started = spawn(command, [...args], {
+          stdio: ['pipe', 'pipe', 'ignore'],
+          env: { ...getDefaultEnvironment(), ...env },
+          ...(cwd !== undefined && { cwd }),
+          detached: process.platform !== 'win32',
+          windowsHide: true,
+        });
+        child = started;
+        tree = treeOf(started);
+        process.once('exit', killTree);
+        started.once('spawn', resolve);
+        started.once('error', (error: NodeJS.ErrnoException) => {
+          exit ??= error.code === 'ENOENT' ? `"${command}" was not found` : `"${command}" could not be started (${error.code})`;
+          reject(new Error(exit));
+        });
+        started.stdin?.on('error', () => {}); // its end is told by `close`
+        started.stdout?.on('error', () => {});
+        started.stdout?.on('data', read);
+        started.once('close', (code, signal) => {
+          exit ??= signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
+          process.off('exit', killTree);
+          killTree(); // whatever of it has outlived its root
+          self.onclose?.();
+        });
+      }),
+    send: (message) =>
+      new Promise((resolve, reject) => {
+        if (exit !== undefined || !child?.stdin) return reject(new Error(exit ?? 'it has not been started'));
+        child.stdin.write(serializeMessage(message), (error) => (error ? reject(new Error(exit ?? error.message)) : resolve()));
+      }),
+    async close() {
+      if (tree && child) await stopProcess(tree, () => child?.stdin?.end(), GRACE_MS);
+    },
+  };
+  return self;
+}

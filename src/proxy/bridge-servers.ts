@@ -1,0 +1,149 @@
+// The client's own MCP servers for an agent that cannot take them as they are: in their place it is given bridges, which lead to them through us.
+import { randomUUID } from 'node:crypto';
+import type { McpReply } from '../mcp/acp-door.ts';
+import type { AskClient } from '../mcp/bridge/acp-back.ts';
+import type { BridgeDeps } from '../mcp/bridge/bridge.ts';
+import { type Bridges, createBridges, type Wanted } from '../mcp/bridge/bridges.ts';
+import { bridgeFor, isBridged, readServer } from '../mcp/bridge/client-server.ts';
+import type { Shim } from '../mcp/doors.ts';
+import type { GateVerdict } from '../mcp/gate.ts';
+import type { Span } from '../wire/frame.ts';
+import { readBody } from '../wire/judge.ts';
+import { elements, memberAt } from '../wire/locate.ts';
+import type { Patch } from '../wire/writer.ts';
+import type { AgentLeg } from './agent-leg.ts';
+import { memoryKey } from './confirm-tools.ts';
+import type { Hub } from './hub.ts';
+import { notificationLine } from './lines.ts';
+import type { Session } from './session.ts';
+import { tell } from './tell.ts';
+
+export type Bridging = {
+  readonly bridges: Bridges;
+  /** What the editor says of our requests to its servers while they are under way, by server and request id. */
+  readonly notes: Map<string, (method: string, params: unknown) => void>;
+};
+
+export function createBridging(shim: Shim, hub: () => Hub): Bridging {
+  const refused = () => hub().notice('somebody was refused a server of a session: a token that is not valid, or no longer');
+  return { bridges: createBridges(shim, refused), notes: new Map() };
+}
+
+/** Whether this agent is given bridges, so that any type of server may be brought to its sessions. */
+export const hasBridges = (hub: Hub, leg: AgentLeg): boolean =>
+  hub.bridging !== undefined && isBridged(leg.spec.mcpBridge, hub.alone !== undefined);
+
+/** What stands in a session's list in place of servers, from before it is opened until it ends. */
+export type BridgedServers = {
+  /** The changes to `params`, whose bytes these are. */
+  patches(bytes: Buffer, params: Span | undefined): Patch[];
+  bind(session: Session): void;
+  revoke(): void;
+};
+
+const NONE: BridgedServers = { patches: () => [], bind: () => {}, revoke: () => {} };
+
+/** Calls back at once, unless a listener has to be opened first. */
+export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | undefined, done: (bridged: BridgedServers) => void): void {
+  const { bridging } = hub;
+  if (!bridging || paramsText === undefined || !hasBridges(hub, leg)) return done(NONE);
+  const { mcpServers, cwd } = (JSON.parse(paramsText) ?? {}) as { mcpServers?: unknown; cwd?: unknown };
+  const wanted = wantedIn(hub, leg, Array.isArray(mcpServers) ? mcpServers : []);
+  if (wanted.size === 0) return done(NONE);
+  let bind: (session: Session | undefined) => void = () => {};
+  const bound = new Promise<Session | undefined>((resolve) => {
+    bind = resolve;
+  });
+  const deps: BridgeDeps = {
+    cwd: typeof cwd === 'string' ? cwd : undefined,
+    askClient: askClient(hub, bridging),
+    exposes: (server, tool) => hub.guard?.exposes(server, tool) ?? true,
+    async mayCall(server, tool, args): Promise<GateVerdict> {
+      const session = await bound;
+      if (!session) return { allow: false, reason: 'the session has ended' };
+      return hub.guard?.bridgedCall(hub, session, { server, tool, args }) ?? { allow: true };
+    },
+    onDied(server, why) {
+      hub.notice(`the MCP server "${server}" of the editor's, bridged for agent "${leg.name}", is not available: ${why}`);
+      void bound.then((session) => session && tell(hub, session, 'warning', `The MCP server ${server} is not available`, `${why}.`));
+    },
+  };
+  bridging.bridges.open([...wanted.values()], deps, (opened) => {
+    if (opened instanceof Error) {
+      // The agent says for itself what it thinks of the servers as they are.
+      hub.notice(`agent "${leg.name}" gets no bridges to the editor's MCP servers: ${opened.message}`);
+      return done(NONE);
+    }
+    const texts = new Map([...wanted.keys()].map((index, n) => [index, opened.entries[n] as string]));
+    done({
+      patches: (bytes, params) => replaced(bytes, params, texts),
+      bind,
+      revoke() {
+        opened.revoke();
+        bind(undefined);
+      },
+    });
+  });
+}
+
+/** By their places in the list. */
+function wantedIn(hub: Hub, leg: AgentLeg, servers: readonly unknown[]): Map<number, Wanted> {
+  const { agentCapabilities, agentInfo } = leg.handshake?.result ?? {};
+  const ways = {
+    mcpCapabilities: agentCapabilities?.mcpCapabilities,
+    setting: leg.spec.mcpTransport,
+    seen: hub.lending?.memory?.seen(memoryKey(hub, leg)) ?? {},
+    agentName: agentInfo?.name,
+  };
+  const wanted = new Map<number, Wanted>();
+  servers.forEach((entry, index) => {
+    const server = readServer(entry);
+    const way = server && bridgeFor(server, ways);
+    if (server && way) wanted.set(index, { server, way });
+  });
+  return wanted;
+}
+
+function replaced(bytes: Buffer, params: Span | undefined, texts: ReadonlyMap<number, string>): Patch[] {
+  const list = memberAt(bytes, params, 'mcpServers');
+  if (!list) return [];
+  return elements(bytes, list.start).flatMap((span, index) => {
+    const text = texts.get(index);
+    return text === undefined ? [] : [{ span, text }];
+  });
+}
+
+const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
+
+/** Requests to servers that live in the editor, made by us for agents that know no such servers. */
+function askClient(hub: Hub, { notes }: Bridging): AskClient {
+  return (serverId, method, params, done, onNote) => {
+    const requestId = `switchboard-${randomUUID()}`;
+    const name = nameOf(serverId, requestId);
+    notes.set(name, onNote);
+    const id = hub.editor.ownRequest('mcp/message', JSON.stringify({ serverId, requestId, method, params }), (answer) => {
+      notes.delete(name);
+      const body = readBody(answer);
+      const outcome = (body.ok ? body.value : undefined) as McpReply | { message?: unknown } | undefined;
+      if (answer.outcome === 'result' && typeof outcome === 'object' && outcome !== null && ('result' in outcome || 'error' in outcome))
+        return done(outcome);
+      const why = outcome && 'message' in outcome ? String(outcome.message) : 'its answer cannot be used';
+      done({ error: { code: -32603, message: `The editor did not pass ${method} on: ${why}` } });
+    });
+    return () => {
+      if (!notes.delete(name)) return; // it has been answered
+      hub.editor.forgetOwn(id);
+      hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+    };
+  };
+}
+
+/** Whether a note of the editor's is about a request of ours. */
+export const isForBridge = ({ bridging }: Hub, serverId: string, requestId: string): boolean =>
+  bridging?.notes.has(nameOf(serverId, requestId)) ?? false;
+
+/** Then it goes where that came from. */
+export function noteForBridge({ bridging }: Hub, serverId: string, requestId: string, body: unknown): void {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: unknown };
+  if (typeof method === 'string') bridging?.notes.get(nameOf(serverId, requestId))?.(method, params ?? {});
+}

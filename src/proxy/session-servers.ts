@@ -1,0 +1,53 @@
+// The MCP servers a session is opened with, as its agent hears of them: the editor's, some of them bridged, and ours behind them.
+import type { Frame } from '../wire/frame.ts';
+import { inOrder, type Patch } from '../wire/writer.ts';
+import type { AgentLeg } from './agent-leg.ts';
+import { type BridgedServers, bridgeServers } from './bridge-servers.ts';
+import type { Hub } from './hub.ts';
+import { type Loan, lend } from './lend.ts';
+import type { Session } from './session.ts';
+
+/** From before the session is opened until it ends. */
+export type SessionServers = {
+  /** The changes to a frame that opens the session. */
+  patches(frame: Frame, method: string): Patch[];
+  /** The same to params at hand as text. */
+  text(paramsText: string, method: string): string;
+  /** The session is there. What it had of this before ends now. */
+  bind(session: Session): void;
+  revoke(): void;
+};
+
+/** Calls back at once, unless a listener has to be opened first. */
+export function serversFor(hub: Hub, leg: AgentLeg, paramsText: string | undefined, done: (servers: SessionServers) => void): void {
+  bridgeServers(hub, leg, paramsText, (bridged) => lend(hub, leg, (loan) => done(together(loan, bridged))));
+}
+
+function together(loan: Loan, bridged: BridgedServers): SessionServers {
+  return {
+    patches: (frame, method) => [...loan.patches(frame, method), ...bridged.patches(frame.bytes, frame.body)],
+    text(paramsText, method) {
+      const bytes = Buffer.from(paramsText);
+      return loan.text(patchedText(bytes, bridged.patches(bytes, { start: 0, end: bytes.length })), method);
+    },
+    bind(session) {
+      loan.bind(session);
+      session.bridged = bridged;
+      bridged.bind(session);
+    },
+    revoke() {
+      loan.revoke();
+      bridged.revoke();
+    },
+  };
+}
+
+function patchedText(bytes: Buffer, patches: readonly Patch[]): string {
+  let text = '';
+  let from = 0;
+  for (const { span, text: instead } of inOrder(patches)) {
+    text += bytes.toString('utf8', from, span.start) + instead;
+    from = span.end;
+  }
+  return text + bytes.toString('utf8', from);
+}

@@ -1,0 +1,253 @@
+// The client's own servers, of every type, reached by agents that take only one.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fromMcpServer } from '@agentclientprotocol/sdk/experimental/mcp-server';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { McpServer } from '@modelcontextprotocol/server';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import * as z from 'zod';
+import { type Editor, fixture, hello, type Json, open, type Peer, prompt, Refusal, type Stage, test } from '../e2e/harness.ts';
+import { mcpAgent, type Takes, told, wordsOf } from './lending.ts';
+
+const RICH = fixture('mcp-rich');
+const SECRET = 'canary-4f9c2d7e1b';
+const running: ChildProcess[] = [];
+const urls: Record<string, string> = {};
+
+/** A server that is there before anybody asks for it. */
+async function listening(how: 'http' | 'sse'): Promise<string> {
+  const child = spawn(RICH.command, [...RICH.args, `--${how}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  running.push(child);
+  const [first] = (await child.stdout?.setEncoding('utf8').take(1).toArray()) ?? [];
+  return String(first).trim();
+}
+beforeAll(async () => {
+  [urls.http, urls.sse] = await Promise.all([listening('http'), listening('sse')]);
+});
+afterAll(() => {
+  for (const child of running) child.kill();
+});
+
+const serverOf = (type: string): Json =>
+  type === 'stdio'
+    ? { name: 'rich', command: RICH.command, args: RICH.args, env: [{ name: 'RICH_SECRET', value: SECRET }] }
+    : { type, name: 'rich', url: urls[type], headers: [{ name: 'x-secret', value: SECRET }] };
+
+/** Two agents, so that we are not alone with one; sessions are opened with the first. */
+async function connect(stage: Stage, takes: Takes, options: Json = {}, config: Json = {}): Promise<Editor> {
+  return stage.connect({ first: { ...mcpAgent(takes), ...options }, second: mcpAgent('none') }, { config });
+}
+const given = async (editor: Peer, id: string): Promise<Json> => (await told(editor, id, 'servers'))[0];
+const on = (editor: Peer, id: string, words: string): Promise<Json> => told(editor, id, `on rich ${words}`);
+
+describe.each([
+  ['an http server', 'http', 'stdio', {}],
+  ['an sse server', 'sse', 'stdio', {}],
+  ['an sse server', 'sse', 'http', {}],
+  ['a stdio server', 'stdio', 'http', { mcp_transport: 'http' }],
+] as const)('%s, for an agent that takes no %s but %s', (_, type, takes, options) => {
+  test('is whole on the other side, and its credentials stay here', async ({ stage }) => {
+    const editor = await connect(stage, takes, options, { log: { frames: 'redacted' } });
+    const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf(type)] });
+    const entry = await given(editor, id);
+    expect(entry.name).toBe('rich');
+    expect(entry.type ?? 'stdio').toBe(takes);
+    expect(JSON.stringify(entry)).not.toContain(SECRET);
+    expect(`${entry.args} ${entry.url}`).not.toMatch(/[\w-]{43}/); // the token, which belongs in env or a header
+
+    expect(wordsOf(await on(editor, id, 'call echo {"text":"hello"}'))).toBe('hello');
+    expect(wordsOf(await on(editor, id, 'call secret'))).toBe(SECRET);
+    expect(await on(editor, id, 'steps steps')).toMatchObject({ steps: ['step 1', 'step 2'] });
+    expect(await on(editor, id, 'request prompts/get {"name":"greet"}')).toMatchObject({ messages: [{ role: 'user' }] });
+    expect(await on(editor, id, 'request resources/read {"uri":"rich://one"}')).toMatchObject({ contents: [{ text: 'the one' }] });
+    expect(wordsOf(await on(editor, id, 'call ask {"text":"why"}'))).toBe('accept: WHY');
+    expect(await on(editor, id, 'stop wait')).toContain('cancelled');
+    await on(editor, id, 'call log {"text":"look out"}');
+    await on(editor, id, 'call grow');
+    expect((await on(editor, id, 'tools')).map(({ name }: Json) => name)).toContain('grown');
+    expect((await on(editor, id, 'heard')).map(({ method }: Json) => method)).toEqual(
+      expect.arrayContaining(['notifications/message', 'notifications/tools/list_changed']),
+    );
+    expect(wordsOf(await on(editor, id, 'call waited'))).not.toBe('0');
+    await editor.close();
+    for (const file of readdirSync(path.join(stage.state, 'frames')))
+      expect(readFileSync(path.join(stage.state, 'frames', file), 'utf8')).not.toContain(SECRET);
+  });
+});
+
+test('what the agent takes it is given as it is, and all types are promised to the editor', async ({ stage }) => {
+  const editor = stage.proxy({ first: mcpAgent('http'), second: mcpAgent('stdio') });
+  expect((await hello(editor)).agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
+  const http = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('http')] });
+  expect(await given(editor, http.id)).toEqual(serverOf('http'));
+  const stdio = await open(editor, stage.cwd, 'second', { mcpServers: [serverOf('stdio')] });
+  expect(await given(editor, stdio.id)).toEqual(serverOf('stdio'));
+  const odd = { type: 'acp', name: 'of an older draft', id: 'x' };
+  const unread = await open(editor, stage.cwd, 'second', { mcpServers: [odd] });
+  expect(await given(editor, unread.id)).toEqual(odd);
+});
+
+test('no bridges where they are switched off, and nothing is promised then', async ({ stage }) => {
+  const editor = stage.proxy({ first: { ...mcpAgent('stdio'), mcp_bridge: 'off' }, second: mcpAgent('http') });
+  expect((await hello(editor)).agentCapabilities.mcpCapabilities).toEqual({ http: false, sse: false });
+  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('http')] });
+  expect(await given(editor, id)).toEqual(serverOf('http'));
+});
+
+test('an agent that is alone is not spoken for, unless that is wished', async ({ stage }) => {
+  const alone = stage.proxy({ only: mcpAgent('stdio') });
+  expect((await hello(alone)).agentCapabilities.mcpCapabilities).toEqual({ http: false, sse: false });
+  const { id } = await open(alone, stage.cwd, undefined, { mcpServers: [serverOf('http')] });
+  expect(await given(alone, id)).toEqual(serverOf('http'));
+
+  const wished = stage.proxy({ only: { ...mcpAgent('stdio'), mcp_bridge: 'on' } });
+  expect((await hello(wished)).agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
+  const bridged = await open(wished, stage.cwd, undefined, { mcpServers: [serverOf('http')] });
+  expect(wordsOf(await on(wished, bridged.id, 'call echo {"text":"hello"}'))).toBe('hello');
+});
+
+test('the policy decides about calls through a bridge, and which tools are seen', async ({ stage }) => {
+  const policy = path.join(stage.dir, 'policy.json');
+  writeFileSync(
+    policy,
+    JSON.stringify({
+      version: 1,
+      allow: ['mcp(rich:echo)'],
+      ask: ['mcp(rich:log)'],
+      deny: ['mcp(rich:secret)'],
+      mcp: { expose: ['rich:echo', 'rich:secret', 'rich:log', 'rich:steps'] },
+    }),
+  );
+  const editor = await connect(stage, 'stdio', {}, { policy });
+  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'reject' } }));
+  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('http')] });
+  expect((await on(editor, id, 'tools')).map(({ name }: Json) => name)).toEqual(['echo', 'secret', 'steps', 'log']);
+  expect(wordsOf(await on(editor, id, 'call echo {"text":"yes"}'))).toBe('yes');
+  expect(await on(editor, id, 'call secret')).toMatchObject({ isError: true });
+  expect(wordsOf(await on(editor, id, 'call log {"text":"x"}'))).toContain('the user did not allow it');
+  expect(wordsOf(await on(editor, id, 'call steps'))).toBe('done'); // no rule speaks of it
+  const audit = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8');
+  expect(audit).toContain('rich:secret');
+});
+
+test('a server that dies is spoken of, and whoever waits for it hears why', async ({ stage }) => {
+  const editor = await connect(stage, 'http', { mcp_transport: 'http' });
+  const missing = { ...serverOf('stdio'), name: 'missing', command: '/nowhere/to/be/found' };
+  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('stdio'), missing] });
+  expect((await on(editor, id, 'call die')).failed).toContain('it exited with code 7');
+  const words = () => editor.updates(id, 'agent_thought_chunk').map(({ content }: Json) => content.text);
+  expect(words().join('')).toContain('The MCP server rich is not available. it exited with code 7');
+  expect(editor.stderr()).toContain('"/nowhere/to/be/found" was not found');
+});
+
+test('the end of a session ends its bridges, and with them the servers that were started for them', async ({ stage }) => {
+  const editor = await connect(stage, 'http', { mcp_transport: 'http' });
+  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
+  const { url, headers } = await given(editor, id);
+  const pid = Number(wordsOf(await on(editor, id, 'call pid')));
+  expect(() => process.kill(pid, 0)).not.toThrow();
+  const post = () =>
+    fetch(url, {
+      method: 'POST',
+      headers: { authorization: headers[0].value, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    });
+  expect((await post()).status).not.toBe(401);
+  await editor.call('session/close', { sessionId: id });
+  expect((await post()).status).toBe(401);
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000 });
+});
+
+test('a client of both eras reaches a bridge over HTTP by the older one', async ({ stage }) => {
+  const editor = await connect(stage, 'http', { mcp_transport: 'http' });
+  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
+  const { url, headers } = await given(editor, id);
+  const client = new Client({ name: 'both', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  const requestInit = { headers: { authorization: headers[0].value } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+  expect(client.getNegotiatedProtocolVersion()).toBe('2025-11-25');
+  expect(await client.callTool({ name: 'echo', arguments: { text: 'hi' } })).toMatchObject({ content: [{ text: 'hi' }] });
+  await client.close();
+});
+
+describe.each(['stdio', 'http'] as const)('a server that lives in the editor, for an agent that takes %s', (takes) => {
+  test('is reached, in words that the agent knows', async ({ stage }) => {
+    const editor = await connect(stage, takes);
+    const tools = inEditor(editor);
+    const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [{ type: 'acp', name: 'rich', serverId: 'S1' }] });
+    expect((await given(editor, id)).type ?? 'stdio').toBe(takes);
+    expect(wordsOf(await on(editor, id, 'call echo {"text":"hello"}'))).toBe('hello');
+    expect(await on(editor, id, 'steps steps')).toMatchObject({ steps: ['step 1', 'step 2'] });
+    expect(wordsOf(await on(editor, id, 'call ask {"text":"why"}'))).toBe('accept: WHY');
+    expect(await on(editor, id, 'request resources/read {"uri":"rich://one"}')).toMatchObject({ contents: [{ text: 'the one' }] });
+    expect(await on(editor, id, 'request ping')).toEqual({});
+    expect(await on(editor, id, 'stop wait')).toContain('cancelled');
+    await tools.takenBack;
+    tools.notify.toolsChanged();
+    await prompt(editor, id, 'on rich call echo {}');
+    expect((await on(editor, id, 'heard')).map(({ method }: Json) => method)).toContain('notifications/tools/list_changed');
+    expect(editor.seen.filter(({ msg }) => msg.method === 'mcp/message').map(({ msg }) => msg.params.method)).not.toContain('initialize');
+  });
+});
+
+/** An MCP server of the current SDK behind `mcp/message`, as editors have it. */
+function inEditor(editor: Peer) {
+  let taken = () => {};
+  const takenBack = new Promise<void>((resolve) => {
+    taken = resolve;
+  });
+  const { handler, notify } = fromMcpServer(() => {
+    const server = new McpServer({ name: 'in-editor', version: '1.0.0' }, { capabilities: { tools: { listChanged: true } } });
+    const say = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
+    const inputSchema = z.object({ text: z.string().optional() });
+    server.registerTool('echo', { inputSchema }, ({ text = '' }) => say(text));
+    server.registerTool('steps', { inputSchema }, async (_, { mcpReq }) => {
+      for (const progress of [1, 2])
+        await mcpReq.notify({
+          method: 'notifications/progress',
+          params: { progressToken: mcpReq._meta?.progressToken ?? 0, progress, message: `step ${progress}` },
+        });
+      return say('done');
+    });
+    server.registerTool('wait', { inputSchema }, async (_, { mcpReq }) => {
+      await mcpReq.notify({ method: 'notifications/progress', params: { progressToken: mcpReq._meta?.progressToken ?? 0, progress: 1 } });
+      return new Promise((resolve) => mcpReq.signal.addEventListener('abort', () => resolve(say('late'))));
+    });
+    server.registerTool('ask', { inputSchema }, ({ text = '' }, { mcpReq }): Json => {
+      const given = (mcpReq as Json).inputResponses?.why;
+      if (given) return say(`${given.action}: ${given.content?.answer}`);
+      const requestedSchema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] };
+      const params = { mode: 'form', message: text, requestedSchema };
+      return { resultType: 'input_required', inputRequests: { why: { method: 'elicitation/create', params } } };
+    });
+    server.registerResource('one', 'rich://one', {}, (uri) => ({ contents: [{ uri: uri.href, text: 'the one' }] }));
+    return server;
+  });
+  const open = new Map<unknown, AbortController>();
+  editor.on('$/cancel_request', ({ requestId }) => {
+    if (!open.has(requestId)) return;
+    open.get(requestId)?.abort();
+    taken();
+  });
+  editor.on('mcp/message', async (params, { id }) => {
+    const cancelled = new AbortController();
+    open.set(id, cancelled);
+    const { serverId, requestId, method, params: inner } = params;
+    const meta = inner?._meta ?? {};
+    try {
+      return await handler({
+        ...{ serverId, requestId, method, params: inner, envelopeMeta: undefined, signal: cancelled.signal },
+        protocolVersion: meta['io.modelcontextprotocol/protocolVersion'],
+        clientCapabilities: meta['io.modelcontextprotocol/clientCapabilities'],
+        clientInfo: meta['io.modelcontextprotocol/clientInfo'],
+        notify: async (note, about) => editor.notify('mcp/message', { serverId, requestId, method: note, params: about ?? {} }),
+      });
+    } catch (error) {
+      throw cancelled.signal.aborted ? new Refusal(-32800, 'cancelled') : error;
+    } finally {
+      open.delete(id);
+    }
+  });
+  return { notify, takenBack };
+}

@@ -74,12 +74,15 @@ export function createLineSink(options: LineSinkOptions): LineSink {
       isBroken = true;
       onProblem(error);
     }
-    writing = undefined;
   }
   function start(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    writing ??= writeAll();
+    // Not taken off by writeAll itself: with nothing to write it is over before it is kept here, and nothing would ever be written again.
+    writing ??= writeAll().finally(() => {
+      writing = undefined;
+      if (!isBroken && queued > 0) schedule();
+    });
     return writing;
   }
   /** Soon, but not for each line: a write costs as much as many frames. */

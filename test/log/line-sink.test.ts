@@ -29,6 +29,18 @@ describe('lines', () => {
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
+  test('that come after a flush of nothing are written', async () => {
+    const dir = newStateDir();
+    const sink = sinkIn(dir);
+    await sink.flush();
+    sink.write('first\n', 1);
+    await sink.flush();
+    await sink.flush();
+    sink.write('second\n', 1);
+    await sink.close();
+    expect(textIn(dir)).toEqual(['first\nsecond\n']);
+  });
+
   test('that come faster than the disk takes them are dropped, and how many is said', async () => {
     const dir = newStateDir();
     const sink = sinkIn(dir, { maxQueueBytes: 100, now: () => 7 });

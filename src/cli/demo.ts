@@ -1,36 +1,46 @@
 // `switchboard demo`: a tour of the real thing, our own command as an editor would start it, in a folder that is thrown away.
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { userConfigFile } from '../config/discover.ts';
 import { VERSION } from '../switchboard/version.ts';
 import { CommandFailure } from './command-failure.ts';
 import { COMMAND_FILE, type Editor, startEditor } from './demo/editor.ts';
-import { createPage, type Page, wantsColour } from './demo/page.ts';
-import { createTour } from './demo/tour.ts';
+import { createPage, type Page } from './demo/page.ts';
+import { createEars, createStage, type Place, type Stage } from './demo/stage.ts';
+import { crash } from './demo/steps/crash.ts';
+import { hostTool } from './demo/steps/host-tool.ts';
+import { onePolicy, POLICY } from './demo/steps/policy.ts';
+import { records } from './demo/steps/records.ts';
+import { theEnd } from './demo/steps/the-end.ts';
+import { twoAgents } from './demo/steps/two-agents.ts';
 
-const TOUR_MS = 60_000;
+export type DemoFlags = { readonly fast?: boolean };
+
+const TOUR_MS = 120_000;
 
 /** Walks through the tour; returns the exit code. */
-export async function demo(): Promise<number> {
-  const page = createPage((text) => void process.stdout.write(text), wantsColour(process.stdout.isTTY, process.env));
+export async function demo(flags: DemoFlags): Promise<number> {
   const over = new AbortController();
+  const isTerminal = process.stdout.isTTY === true;
+  const page = createPage({
+    write: (text) => void process.stdout.write(text),
+    isTerminal,
+    columns: process.stdout.columns,
+    env: process.env,
+    isPaced: isTerminal && !flags.fast,
+    signal: over.signal,
+  });
   let root: string | undefined;
   let editor: Editor | undefined;
   try {
     root = await mkdtemp(path.join(await realpath(os.tmpdir()), 'switchboard-demo-'));
-    const [project, home] = [path.join(root, 'project'), path.join(root, 'home')];
-    await mkdir(project);
-    await mkdir(home);
-    page.plain(`switchboard ${VERSION}: a tour with its two embedded agents. No account, no key, no network.`);
-    const tour = createTour(page, project);
-    editor = startEditor(project, environment(home), tour.events);
-    const walked = tour.walk(editor).then(() => {
-      showNext(page);
-      return 0;
-    });
+    const place = await furnish(root, over.signal);
+    const ears = createEars();
+    editor = startEditor(place.project, place.env, ['--policy', place.policy], ears);
+    const walked = walk(page, createStage(page, editor, ears, place));
     return await Promise.race([walked, ...interruptions(over.signal)]);
   } catch (error) {
     throw failed(error, editor);
@@ -41,10 +51,38 @@ export async function demo(): Promise<number> {
   }
 }
 
+async function walk(page: Page, stage: Stage): Promise<number> {
+  page.title(`switchboard ${VERSION}: one editor connection, two agents`);
+  page.plain('The real thing: our command, its embedded agents, a folder that is thrown away.');
+  page.plain('No account, no key, no network.');
+  // Of the form of a real one, made up anew each time.
+  const secret = `ghp_${randomBytes(15).toString('hex')}`;
+  const steps = [
+    () => twoAgents(stage, secret),
+    () => onePolicy(stage),
+    () => hostTool(stage),
+    () => crash(stage),
+    () => theEnd(stage),
+    () => records(stage, secret),
+  ];
+  for (const step of steps) {
+    await step();
+    await page.shown();
+  }
+  showNext(page);
+  await page.shown();
+  return 0;
+}
+
 /** As on a machine where nothing has been configured: the embedded agents serve, and nobody's files are touched. */
-function environment(home: string): NodeJS.ProcessEnv {
+async function furnish(root: string, signal: AbortSignal): Promise<Place> {
+  const [project, home, policy] = [path.join(root, 'project'), path.join(root, 'home'), path.join(root, 'policy.yaml')];
+  await mkdir(project);
+  await mkdir(home);
+  await writeFile(policy, POLICY);
   const { SWITCHBOARD_CONFIG, XDG_CONFIG_HOME, ...rest } = process.env;
-  return { ...rest, HOME: home, USERPROFILE: home, APPDATA: home, SWITCHBOARD_HOME: path.join(home, 'state') };
+  const env = { ...rest, HOME: home, USERPROFILE: home, APPDATA: home, SWITCHBOARD_HOME: path.join(home, 'state') };
+  return { project, policy, env, signal };
 }
 
 /** What can end the tour early, as exit codes. */
@@ -70,8 +108,12 @@ function failed(error: unknown, editor: Editor | undefined): CommandFailure {
 function showNext(page: Page): void {
   const isInstalled = path.basename(process.argv[1] ?? '') === 'switchboard';
   const command = isInstalled ? 'switchboard' : `node ${path.relative(process.cwd(), COMMAND_FILE)}`;
-  page.plain('\nTry next:');
-  page.plain(`   your agents   copy config/switchboard.example.jsonc to ${userConfigFile({ ...process, home: os.homedir() })}`);
-  page.plain(`   check them    ${command} config validate`);
-  page.plain(`   your editor   let it start "${command} acp"; README.md has the lines for Zed and JetBrains`);
+  page.plain('');
+  page.title('Try next');
+  const next = [
+    ['run "/plan a shed"', 'talk to these agents from here'],
+    ['init', 'set up your agents and your editor'],
+    ['--help', 'everything else'],
+  ];
+  for (const [words = '', what = ''] of next) page.command(`${command} ${words.padEnd(18)}`, what);
 }

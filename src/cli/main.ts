@@ -7,6 +7,7 @@ import { VERSION } from '../switchboard/version.ts';
 import type { AgentsFlags } from './agents.ts';
 import { addAuditCommands } from './audit.ts';
 import { CommandFailure } from './command-failure.ts';
+import type { DemoFlags } from './demo.ts';
 import type { McpOptions } from './mcp.ts';
 import { addPolicyCommands } from './policy.ts';
 import { addRecordCommands } from './record-commands.ts';
@@ -59,8 +60,9 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
   program
     .command('demo')
     .description('a short tour with the embedded agents; needs no account, key or network')
-    .addHelpText('after', example('switchboard demo'))
-    .action(async () => finish(await (await import('./demo.ts')).demo()));
+    .option('--fast', 'without the pauses for reading')
+    .addHelpText('after', example('switchboard demo --fast'))
+    .action(async (flags: DemoFlags) => finish(await (await import('./demo.ts')).demo(flags)));
   addMcpCommands(program, finish);
   addRunCommand(program, agentArgs, finish);
   addAgentsCommands(program, agentArgs, finish);

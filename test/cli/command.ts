@@ -87,9 +87,9 @@ export function createHome() {
     userFile: path.join(home, '.config', 'acp-switchboard', 'config.jsonc'),
     start,
     /** The same at a terminal: what is written to its stdin is typed, and all it shows is in stdout. */
-    startInTerminal(args: readonly string[], extra: NodeJS.ProcessEnv = {}): Running {
+    startInTerminal(args: readonly string[], extra: NodeJS.ProcessEnv = {}, columns = 120): Running {
       const words = [process.execPath, BIN, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
-      return launch(['script', '-qefc', `stty cols 120 rows 50; exec ${words.join(' ')}`, '/dev/null'], {
+      return launch(['script', '-qefc', `stty cols ${columns} rows 50; exec ${words.join(' ')}`, '/dev/null'], {
         TERM: 'xterm',
         SHELL: '/bin/sh',
         ...extra,

@@ -1,30 +1,46 @@
-import { readdirSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { createPage, wantsColour } from '../../src/cli/demo/page.ts';
-import { createHome } from './command.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createPage } from '../../src/cli/demo/page.ts';
+import { createHome, HAS_TERMINAL } from './command.ts';
 
 const NEVER = '{ "agent_servers": { "mine": { "command": "must-not-be-started" } } }';
 
-test('the tour runs both agents, answers a permission question and leaves nothing behind', async () => {
+const HEADINGS = [
+  '1. Two agents in one connection',
+  '2. One policy over all agents: each verdict has its rule',
+  '3. A tool lent to every agent, over MCP',
+  '4. An agent is killed in the middle of a turn',
+  '5. The editor goes: stdin is closed',
+  '6. The log of it all, without secrets',
+];
+
+test('the tour shows what happens to two agents, a policy, a tool, a crash and a secret, and leaves nothing behind', async () => {
   const home = createHome();
   const { code, stdout, stderr } = await home.run(['demo']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.trimEnd().split('\n');
-  expect(lines.length).toBeLessThanOrEqual(45);
+  expect(lines.length).toBeLessThanOrEqual(60);
+  expect(lines.filter((line) => /^\d\. /.test(line))).toEqual(HEADINGS);
   for (const expected of [
     /agents {4}Sketcher \S+, Builder \S+/,
-    /sketcher {2}the default agent: .*\[Sketcher\] Builder/,
-    /builder {3}asked for by _meta: .*Sketcher \[Builder\]/,
+    /session {3}the default agent: .*\[Sketcher\] {2}Builder/,
+    /session {3}the editor asks for one: .*Sketcher {2}\[Builder\]/,
     /sketcher {2}Sketcher here\./,
-    /builder {3}Builder here\./,
-    /builder {3}asks: Edit notes\.txt\?/,
+    /builder {3}Builder here\. You said: "Use ghp_\w{30} to/,
     / \+ Builder was here in turn 2\./,
-    /editor {4}answers: Allow/,
-    /on disk {3}notes\.txt, .*"Garden shed", "Builder was here in turn 2\."/,
-    /builder {3}"What goes into a garden shed\?" {2}builder-/,
-    /sketcher {2}"How does one start a garden shed\?" {2}sketcher-/,
+    /allow {5}edit notes\.txt: rule project \(policy\.yaml:7\)/,
+    /deny {6}read \.env: rule secrets \(policy\.yaml:3\), secrets stay here/,
+    /asks you {2}Edit package\.json .*\n {3}you {7}Reject\n {3}ask {7}edit package\.json: rule manifest/,
+    /asks you {2}Which colour .*\n {3}you {7}Green\n {3}sketcher {2}got the answer: ask_user answered: Green/,
+    /error {5}Agent "builder" exited \(signal SIGKILL\)/,
+    /sketcher {2}was talking meanwhile: 11 pieces, none lost/,
+    /builder {3}next prompt: process \d+, the same session, turn 6/,
     /exit code 0 after \d+ ms/,
-    /Try next:/,
+    /logs {6}\S+ {2}builder {2}down: agent_exited/,
+    /sessions {2}you said: Use \[redacted:github\] to deploy it/,
+    /audit {5}intact: 7 decisions/,
+    /Try next\n(?: {3}node .*\n){3}/,
   ])
     expect(stdout).toMatch(expected);
   expect(stdout).not.toContain('\u001b');
@@ -36,13 +52,37 @@ test('the tour runs both agents, answers a permission question and leaves nothin
   expect(readdirSync(home.project)).toEqual([]);
 });
 
-test('the tour uses the embedded agents, whatever is configured', async () => {
-  const home = createHome();
-  home.write(home.userFile, NEVER);
-  home.write('switchboard.jsonc', NEVER);
-  expect(await home.run(['demo'], { SWITCHBOARD_CONFIG: home.userFile, XDG_CONFIG_HOME: home.home })).toMatchObject({
-    code: 0,
-    stderr: '',
+test('the picture of the tour in the README is of this tour', () => {
+  const picture = readFileSync(path.resolve(import.meta.dirname, '../../docs/images/demo.svg'), 'utf8');
+  expect(HEADINGS.filter((heading) => !picture.includes(heading))).toEqual([]);
+});
+
+describe.runIf(HAS_TERMINAL)('at a terminal', () => {
+  test('the tour has colours and lines that fit, and uses the embedded agents, whatever is configured', async () => {
+    const home = createHome();
+    home.write(home.userFile, NEVER);
+    home.write('switchboard.jsonc', NEVER);
+    const configured = { SWITCHBOARD_CONFIG: home.userFile, XDG_CONFIG_HOME: home.home };
+    const { code, stdout } = await home.startInTerminal(['demo', '--fast'], configured, 80).ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain('\u001b[32mallow ');
+    const lines = stdout.replaceAll(/\p{Cc}\[\d+m/gu, '').split('\r\n');
+    lines.splice(lines.indexOf('Try next')); // these have the way to the command in them, however long it is
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines.filter((line) => line.includes('…'))).toEqual([]);
+  });
+
+  test('Ctrl-C ends it, with nothing left behind', async () => {
+    const home = createHome();
+    const tour = home.startInTerminal(['demo'], { NO_COLOR: '1' });
+    await tour.said(HEADINGS[1] as string);
+    tour.child.stdin.write('\u0003');
+    const { code, stdout } = await tour.ended;
+    expect(code).toBe(130);
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).not.toContain(HEADINGS[2]);
+    expect(home.processesLeft()).toEqual([]);
+    expect(readdirSync(home.tmp)).toEqual([]);
   });
 });
 
@@ -52,7 +92,7 @@ test.each([
 ] as const)('$signal ends the tour with exit code $code and leaves nothing behind', async ({ signal, code }) => {
   const home = createHome();
   const tour = home.start(['demo']);
-  await tour.said('2. session/new');
+  await tour.said('2. One policy');
   tour.child.kill(signal);
   expect(await tour.ended).toMatchObject({ code, stderr: '' });
   expect(home.processesLeft()).toEqual([]);
@@ -62,7 +102,7 @@ test.each([
 test('a reader that leaves early ends the tour quietly', async () => {
   const home = createHome();
   const tour = home.start(['demo']);
-  await tour.said('1. initialize');
+  await tour.said('1. Two agents');
   tour.child.stdout.destroy();
   expect(await tour.ended).toMatchObject({ code: 0, stderr: '' });
   expect(home.processesLeft()).toEqual([]);
@@ -84,28 +124,44 @@ test('without a place for files there is no tour', async () => {
   expect(stderr).toContain('switchboard: the tour stops here: ENOENT');
 });
 
-test.each([
-  { isTty: true, env: {}, wants: true },
-  { isTty: false, env: {}, wants: false },
-  { isTty: true, env: { NO_COLOR: '1' }, wants: false },
-  { isTty: true, env: { NO_COLOR: '' }, wants: true },
-  { isTty: true, env: { TERM: 'dumb' }, wants: false },
-])('colour on a terminal ($isTty) with $env: $wants', ({ isTty, env, wants }) => {
-  expect(wantsColour(isTty, env)).toBe(wants);
+function pageOf(isTerminal: boolean, env: NodeJS.ProcessEnv, columns: number | undefined = undefined): string {
+  let written = '';
+  const write = (text: string) => {
+    written += text;
+  };
+  const page = createPage({ write, isTerminal, columns, env, isPaced: false, signal: new AbortController().signal });
+  page.heading('session/new');
+  page.line('builder', 'hello\u001b[2J there');
+  page.diff('+', 'one more');
+  return written;
+}
+
+test('the same lines with and without colour, and no control characters of an agent on a terminal', () => {
+  const plain = '\n1. session/new\n   builder   hello\ufffd[2J there\n             + one more\n';
+  expect(pageOf(true, { NO_COLOR: '1' })).toBe(plain);
+  const coloured = pageOf(true, {});
+  expect(coloured).not.toBe(plain);
+  expect(coloured.replaceAll(/\p{Cc}\[\d+m/gu, '')).toBe(plain);
 });
 
-test('the same lines with and without colour', () => {
-  const [plain, coloured] = [false, true].map((hasColour) => {
-    let written = '';
-    const page = createPage((text) => {
-      written += text;
-    }, hasColour);
-    page.heading('session/new');
-    page.line('builder', 'hello');
-    page.diff('+', 'one more');
-    return written;
-  });
-  expect(plain).toBe('\n1. session/new\n   builder   hello\n             + one more\n');
-  expect(coloured).not.toBe(plain);
-  expect(coloured?.replaceAll(/\p{Cc}\[\d+m/gu, '')).toBe(plain);
+test('a line that does not fit is cut on a terminal, and only there', () => {
+  expect(pageOf(true, { NO_COLOR: '1' }, 22)).toContain('   builder   hello\ufffd[…\n');
+  expect(pageOf(false, {}, 22)).toContain('there\n');
+});
+
+test('a page that is to be read comes line by line, and stops at once when it is interrupted', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const interrupted = new AbortController();
+  const written: string[] = [];
+  const write = (text: string) => void written.push(text);
+  const page = createPage({ write, isTerminal: true, columns: 80, env: { NO_COLOR: '1' }, isPaced: true, signal: interrupted.signal });
+  for (const text of ['one', 'two', 'three']) page.plain(text);
+  const shown = page.shown();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(written).toEqual(['one\n']);
+  interrupted.abort();
+  await expect(shown).rejects.toThrow('aborted');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(written).toEqual(['one\n']);
 });

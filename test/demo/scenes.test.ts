@@ -215,6 +215,7 @@ test('/whoami tells about the agent and the session as JSON', async () => {
   await sketcher.prompt(sessionId, 'Hello');
   expect(JSON.parse((await sketcher.prompt(sessionId, '/whoami')).text)).toEqual({
     name: 'sketcher',
+    pid: expect.any(Number),
     sessionId,
     cwd: '/project',
     mode: 'ask',

@@ -35,8 +35,8 @@ export type Editor = {
   stop(): Promise<number | null>;
 };
 
-export function startEditor(folder: string, env: NodeJS.ProcessEnv, on: EditorEvents): Editor {
-  const child = spawn(process.execPath, [COMMAND_FILE, 'acp'], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+export function startEditor(folder: string, env: NodeJS.ProcessEnv, args: readonly string[], on: EditorEvents): Editor {
+  const child = spawn(process.execPath, [COMMAND_FILE, 'acp', ...args], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;

@@ -1,36 +1,83 @@
-// What the tour prints: plain lines, with colour only where it can be seen and is wanted.
-import { styleText } from 'node:util';
-
-type Style = Parameters<typeof styleText>[0];
+// What the tour prints: plain lines, with colour where it can be seen and is wanted, and slowly enough to be read where somebody reads.
+import { setTimeout as delay } from 'node:timers/promises';
+import { createPaint, type Paint } from '../run/paint.ts';
 
 export type Page = {
+  title(text: string): void;
   heading(text: string): void;
   /** A line of the current step, marked with whom or what it is about. */
   line(mark: string, text: string): void;
   /** A line of a diff. */
   diff(sign: '+' | '-' | ' ', text: string): void;
   plain(text: string): void;
+  /** A command to type, and what it is for. */
+  command(line: string, what: string): void;
+  /** Resolves when all of it has been shown, and looked at. */
+  shown(): Promise<void>;
 };
 
-const MARK_WIDTH = 10;
-const MARK_STYLES: Readonly<Record<string, Style>> = { sketcher: 'cyan', builder: 'yellow' };
-const SIGN_STYLES: Readonly<Record<string, Style>> = { '+': 'green', '-': 'red' };
+export type PageOptions = {
+  readonly write: (text: string) => void;
+  readonly isTerminal: boolean;
+  readonly columns: number | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  /** Whether lines come one by one, with a rest after each step. */
+  readonly isPaced: boolean;
+  readonly signal: AbortSignal;
+};
 
-export function createPage(write: (text: string) => void, hasColour: boolean): Page {
-  const paint = (style: Style, text: string) => (hasColour ? styleText(style, text, { validateStream: false }) : text);
+const LINE_MS = 110;
+const REST_MS = 1900;
+/** A terminal that does not say how wide it is says 0. */
+const UNKNOWN_COLUMNS = 80;
+const MARK_WIDTH = 10;
+const INDENT = '   ';
+
+const MARKS: Readonly<Record<string, keyof Omit<Paint, 'foreign'>>> = {
+  sketcher: 'cyan',
+  builder: 'yellow',
+  allow: 'green',
+  ask: 'yellow',
+  deny: 'red',
+  you: 'bold',
+  'kill -9': 'red',
+  error: 'red',
+};
+
+export function createPage({ write, isTerminal, columns, env, isPaced, signal }: PageOptions): Page {
+  const paint = createPaint(isTerminal, env);
   let step = 0;
+  let work: Promise<unknown> = Promise.resolve();
+
+  function put(text: string): void {
+    if (!isPaced) return write(`${text}\n`);
+    work = work.then(() => {
+      write(`${text}\n`);
+      return delay(LINE_MS, undefined, { signal });
+    });
+    work.catch(() => {}); // interrupted; whoever waits for it hears of it
+  }
+
+  const body = (mark: string, text: string, colour: (text: string) => string = (plain) => plain) => {
+    const room = (columns || UNKNOWN_COLUMNS) - INDENT.length - MARK_WIDTH - 1;
+    const isTooLong = isTerminal && text.length > room;
+    put(`${INDENT}${mark}${colour(isTooLong ? `${text.slice(0, room - 1)}…` : text)}`);
+  };
+
   return {
+    title: (text) => put(paint.bold(text)),
     heading(text) {
       step += 1;
-      write(`\n${paint('bold', `${step}. ${text}`)}\n`);
+      put(`\n${paint.bold(`${step}. ${text}`)}`);
     },
-    line: (mark, text) => write(`   ${paint(MARK_STYLES[mark] ?? 'dim', mark.padEnd(MARK_WIDTH))}${text}\n`),
-    diff: (sign, text) => write(`   ${' '.repeat(MARK_WIDTH)}${paint(SIGN_STYLES[sign] ?? 'dim', `${sign} ${text}`)}\n`),
-    plain: (text) => write(`${text}\n`),
+    line: (mark, text) => body(paint[MARKS[mark] ?? 'dim'](mark.padEnd(MARK_WIDTH)), paint.foreign(text)),
+    diff: (sign, text) =>
+      body(' '.repeat(MARK_WIDTH), `${sign} ${paint.foreign(text)}`, sign === '+' ? paint.green : sign === '-' ? paint.red : paint.dim),
+    plain: (text) => put(text),
+    command: (line, what) => put(`${INDENT}${paint.cyan(line)}  ${paint.dim(what)}`),
+    async shown() {
+      await work;
+      if (isPaced) await delay(REST_MS, undefined, { signal });
+    },
   };
-}
-
-/** https://no-color.org: any value but the empty one counts. */
-export function wantsColour(isTty: boolean, env: NodeJS.ProcessEnv): boolean {
-  return isTty && !env.NO_COLOR && env.TERM !== 'dumb';
 }

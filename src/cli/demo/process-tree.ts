@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { startTimeOf } from '../../processes/process-table.ts';
 
 /** The process and everything below it; undefined on systems where we cannot look. */
 export async function processTree(root: number): Promise<readonly number[] | undefined> {
@@ -12,14 +13,9 @@ export async function processTree(root: number): Promise<readonly number[] | und
   return tree;
 }
 
+/** Those that are more than a number nobody has collected yet. */
 export function stillAlive(pids: readonly number[]): readonly number[] {
-  return pids.filter((pid) => {
-    try {
-      return process.kill(pid, 0);
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EPERM';
-    }
-  });
+  return pids.filter((pid) => startTimeOf(pid) !== undefined);
 }
 
 type Parents = ReadonlyMap<number, number>;

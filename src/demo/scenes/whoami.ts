@@ -3,6 +3,15 @@ import type { Scene } from './scene.ts';
 
 export const whoami: Scene = async (turn) => {
   const { sessionId, cwd, modeId, configValues, turns } = turn.session.record;
-  const self = { name: turn.persona.name, sessionId, cwd, mode: modeId, ...configValues, mcpServers: turn.session.mcp.names, turns };
+  const self = {
+    name: turn.persona.name,
+    pid: process.pid,
+    sessionId,
+    cwd,
+    mode: modeId,
+    ...configValues,
+    mcpServers: turn.session.mcp.names,
+    turns,
+  };
   await turn.say(JSON.stringify(self, null, 2));
 };

@@ -10,7 +10,7 @@ import { isEvident, type Subject } from './subjects.ts';
 
 /** `floored` gets the reason when only the option floor stands between the rule and the command. */
 export function covers(rule: Rule, subject: Subject, asked: Asked, floored: (reason: string) => void): boolean {
-  if (rule.actions && !rule.actions.has(asked.action)) return false;
+  if (rule.actions && !rule.actions.has(('as' in subject ? subject.as : undefined) ?? asked.action)) return false;
   if (subject.kind === 'command' && rule.mcp) return false;
   if (rule.agents && !rule.agents.some((agent) => agent.matches(asked.agent))) return false;
   if (rule.interactive !== undefined && rule.interactive !== asked.interactive) return false;

@@ -1,16 +1,18 @@
 // What a request consists of, as far as allowing goes: each of these must be allowed on its own.
-import type { Asked, AskedPath, Command, McpCall } from './asked.ts';
+import type { Action, Asked, AskedPath, Command, McpCall } from './asked.ts';
+import { isInside } from './path.ts';
 
 export type Subject =
   | { readonly kind: 'command'; readonly command: Command }
-  | { readonly kind: 'path'; readonly path: AskedPath }
-  | { readonly kind: 'host'; readonly host: string }
+  /** `as` is the action it must be allowed for, where that is not the action of the whole. */
+  | { readonly kind: 'path'; readonly path: AskedPath; readonly as?: Action }
+  | { readonly kind: 'host'; readonly host: string; readonly as?: Action }
   | { readonly kind: 'mcp'; readonly call: McpCall }
   | { readonly kind: 'whole' };
 
 export function subjectsOf(asked: Asked): readonly Subject[] {
   const commands = asked.commands.filter(({ where }) => where === 'line');
-  if (commands.length > 0) return commands.map((command) => ({ kind: 'command', command }));
+  if (commands.length > 0) return [...commands.map((command): Subject => ({ kind: 'command', command })), ...besideCommands(asked)];
   // An execution whose command is not known has nothing that could be allowed.
   if (asked.action === 'execute') return [];
   if (asked.mcp !== undefined) return [{ kind: 'mcp', call: asked.mcp }];
@@ -19,6 +21,19 @@ export function subjectsOf(asked: Asked): readonly Subject[] {
     ...asked.hosts.map((host): Subject => ({ kind: 'host', host })),
   ];
   return parts.length > 0 ? parts : [{ kind: 'whole' }];
+}
+
+// What is told beside a command is a part of the request as well; but agents also list files of the project that a command is about.
+function besideCommands({ paths, hosts, commands, claims, cwd }: Asked): readonly Subject[] {
+  const isWrite = claims.includes('edit');
+  return [
+    ...paths
+      .filter(({ path }) => isWrite || !isInside(cwd, path))
+      .map((path): Subject => ({ kind: 'path', path, as: isWrite ? 'edit' : 'read' })),
+    ...hosts
+      .filter((host) => !commands.some((command) => command.hosts.includes(host)))
+      .map((host): Subject => ({ kind: 'host', host, as: 'fetch' })),
+  ];
 }
 
 /** Whether enough is known of it for an allow. A title never is, and neither is a kind alone. */

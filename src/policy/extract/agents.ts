@@ -5,6 +5,8 @@ import { list, record, string, type ToolCall } from './tool-call.ts';
 export type AgentTable = {
   /** The agent's own tools and what they do, whatever kind it claims. */
   readonly tools: Readonly<Record<string, Action>>;
+  /** Those of them whose `pattern` is text to be found in files; anybody else's is one of file names, which can lead elsewhere. */
+  readonly textSearches?: readonly string[];
   /** The tool's name where the agent's program puts it. Never from the title. */
   toolName(call: ToolCall): string | undefined;
   /** The MCP server and tool, if this is such a call and both are told apart. */
@@ -60,7 +62,12 @@ const codex: AgentTable = {
   mcp: fromServerAndTool,
 };
 
-const gemini: AgentTable = { tools: GEMINI_TOOLS, toolName: (call) => named(call) ?? fromId(call), mcp: fromServerAndTool };
+const gemini: AgentTable = {
+  tools: GEMINI_TOOLS,
+  textSearches: ['grep_search', 'search_file_content'],
+  toolName: (call) => named(call) ?? fromId(call),
+  mcp: fromServerAndTool,
+};
 
 export const AGENTS: Readonly<Record<string, AgentTable>> = {
   claude: {
@@ -83,6 +90,7 @@ export const AGENTS: Readonly<Record<string, AgentTable>> = {
       ExitPlanMode: 'switch_mode',
       EnterPlanMode: 'switch_mode',
     },
+    textSearches: ['Grep'],
     toolName: (call) => named(call) ?? string(record(record(call._meta).claudeCode).toolName),
     mcp(call, tool) {
       const qualified = /^mcp__(.+)$/.exec(tool ?? '')?.[1];
@@ -112,6 +120,7 @@ export const AGENTS: Readonly<Record<string, AgentTable>> = {
       webfetch: 'fetch',
       todowrite: 'think',
     },
+    textSearches: ['grep'],
     toolName: named,
     mcp: fromServerAndTool,
   },
@@ -127,6 +136,7 @@ export const AGENTS: Readonly<Record<string, AgentTable>> = {
       grep: 'search',
       web_fetch: 'fetch',
     },
+    textSearches: ['grep'],
     toolName: named,
     mcp: fromServerAndTool,
   },
@@ -148,6 +158,7 @@ export const AGENTS: Readonly<Record<string, AgentTable>> = {
   },
   pi: {
     tools: { bash: 'execute', read: 'read', write: 'edit', edit: 'edit', ls: 'search', grep: 'search', find: 'search' },
+    textSearches: ['grep'],
     toolName: named,
     mcp: fromServerAndTool,
   },

@@ -6,6 +6,7 @@ import { type Analysis, analyseArgv, analyseLine } from '../shell/analyse.ts';
 import { askedPath } from '../shell/operands.ts';
 import { diffPaths, mcpInTitle, tableFor } from './agents.ts';
 import { type RawFacts, rawFacts, textsOf } from './raw-input.ts';
+import { startOfPattern } from './raw-path.ts';
 import { list, mergeToolCall, record, string, type ToolCall } from './tool-call.ts';
 
 const KINDS: ReadonlySet<string> = new Set(ACTIONS.slice(0, ACTIONS.indexOf('mcp')));
@@ -37,14 +38,19 @@ function factsOf(place: Place, call: ToolCall): Facts {
   const title = readTitle(place, call, raw, kind === 'execute' || known === 'execute');
   const diffs = diffPaths(call);
   const action = mcp ? 'mcp' : isRun ? 'execute' : actionOf(known, kind, raw.isWrite || diffs.length > 0);
-  const paths = readPaths(place, call, raw, diffs, action);
+  const starts =
+    action === 'search' && !(tool !== undefined && table.textSearches?.includes(tool))
+      ? raw.patterns.flatMap((pattern) => startOfPattern(pattern) ?? [])
+      : [];
+  const patternDoubts = starts.flatMap(({ doubt }) => doubt ?? []);
+  const paths = readPaths(place, call, raw, [...diffs, ...starts.map(({ path }) => path)], action);
   const hosts = raw.urls.flatMap((url) => hostOf(url) ?? []);
 
   // A name that was only read off the id of the call (gemini) is no more than a title.
   const isNamed = tool !== undefined && (string(call.name) !== undefined || Object.keys(record(call.rawInput)).length > 0);
   const isKindOnly = mcp === undefined && !isRun && known === undefined && paths.length === 0 && hosts.length === 0;
   const settled = isKindOnly && action !== 'execute' ? 'other' : action;
-  const opaque = [...(mcp ? [] : commands.opaque), ...(raw.setsEnvironment ? ['variables of the environment are set'] : [])];
+  const opaque = mcp ? [] : [...commands.opaque, ...raw.doubts, ...patternDoubts];
   return {
     action: settled,
     claims: claimsOf(settled, [
@@ -99,7 +105,7 @@ function actionOf(known: Action | undefined, kind: Action | undefined, isWrite: 
   return isWrite || kind === 'edit' ? 'edit' : claimed;
 }
 
-function readPaths(place: Place, call: ToolCall, raw: RawFacts, diffs: readonly string[], action: Action): AskedPath[] {
+function readPaths(place: Place, call: ToolCall, raw: RawFacts, others: readonly string[], action: Action): AskedPath[] {
   const access =
     action === 'read' || action === 'search' ? 'read' : action === 'edit' || action === 'delete' || action === 'move' ? 'write' : 'unknown';
   const base = raw.workdir === undefined || action === 'execute' ? place.cwd : resolvePath(place.cwd, raw.workdir);
@@ -108,7 +114,7 @@ function readPaths(place: Place, call: ToolCall, raw: RawFacts, diffs: readonly 
     const path = askedPath(text, base, place, access, evidence);
     if (!found.has(path.written)) found.set(path.written, path);
   };
-  for (const path of [...raw.paths, ...diffs]) add(path, 'raw');
+  for (const path of [...raw.paths, ...others]) add(path, 'raw');
   for (const location of list(call.locations)) {
     const path = string(record(location).path);
     if (path !== undefined) add(path, 'locations');

@@ -1,6 +1,18 @@
 // The generic extractor: commands, paths and hosts in a tool's input, whatever the agent. Where several are found, all of them count.
 import { isAbsolute } from '../path.ts';
-import { list, record, string } from './tool-call.ts';
+import {
+  COMMAND_KEYS,
+  ENVIRONMENT_KEYS,
+  PATCH_KEYS,
+  PATH_KEYS,
+  plainKey,
+  STDIN_KEYS,
+  TEXT_KEYS,
+  WORKDIR_KEYS,
+  WRITE_KEYS,
+} from './raw-keys.ts';
+import { filesOfUri, isFileUri, pathDoubt } from './raw-path.ts';
+import { record, string } from './tool-call.ts';
 
 export type RawFacts = {
   readonly lines: readonly string[];
@@ -8,78 +20,51 @@ export type RawFacts = {
   readonly workdir: string | undefined;
   readonly paths: readonly string[];
   readonly urls: readonly string[];
+  /** What is searched for: text or file names, as the tool has it. */
+  readonly patterns: readonly string[];
   /** It carries text to be written. */
   readonly isWrite: boolean;
-  /** It sets variables of the environment, which can turn any program into another. */
-  readonly setsEnvironment: boolean;
+  /** Why there may be more to it than was found: nothing is allowed then. */
+  readonly doubts: readonly string[];
 };
-
-const COMMAND_KEYS = ['command', 'cmd', 'command_line', 'commandLine', 'shell_command'];
-const WORKDIR_KEYS = ['cwd', 'workdir', 'working_directory', 'workingDirectory', 'directory', 'dir_path'];
-const PATH_KEYS = new Set([
-  ...[
-    'file_path',
-    'filePath',
-    'filepath',
-    'path',
-    'fileName',
-    'filename',
-    'file',
-    'notebook_path',
-    'target_file',
-    'absolute_path',
-    'relative_path',
-  ],
-  ...['old_path', 'new_path', 'source', 'destination', 'source_path', 'destination_path', 'target', 'paths', 'files', 'file_paths', 'uri'],
-]);
-/** Text that is written, searched for or said; a path in it is not one that is opened. */
-const TEXT_KEYS = new Set([
-  ...[
-    'content',
-    'contents',
-    'file_text',
-    'new_string',
-    'old_string',
-    'newText',
-    'oldText',
-    'new_str',
-    'old_str',
-    'diff',
-    'patch',
-    'text',
-    'input',
-  ],
-  ...['description', 'explanation', 'reason', 'pattern', 'query', 'prompt', 'message', 'instructions', 'plan', 'regex', 'title'],
-]);
-const WRITE_KEYS = ['content', 'contents', 'file_text', 'new_string', 'newText', 'new_str', 'diff', 'patch', 'edits', 'changes'];
 
 const MAX_DEPTH = 6;
 const MAX_STRINGS = 2000;
 
 export function rawFacts(rawInput: unknown): RawFacts {
-  const input = record(rawInput);
-  const { lines, argvs } = commandsIn(input);
-  const workdir = WORKDIR_KEYS.map((key) => string(input[key])).find((value) => value !== undefined);
+  const given = Object.entries(record(rawInput)).map(([key, value]) => [plainKey(key), value] as const);
+  const valuesOf = (names: ReadonlySet<string>) => given.flatMap(([key, value]) => (names.has(key) ? [value] : []));
+  const doubts = new Set<string>();
+  const { lines, argvs } = commandsIn(rawInput, doubts);
+  const workdirs = [...new Set(valuesOf(WORKDIR_KEYS).flatMap((value) => string(value) ?? []))];
   const paths: string[] = [];
   const urls: string[] = [];
-  walk(rawInput, '', 0, { left: MAX_STRINGS }, (key, value) => {
-    if (key === 'patch' || key === 'input' || key === 'diff') paths.push(...patchedFiles(value));
-    if (TEXT_KEYS.has(key) || COMMAND_KEYS.includes(key) || key === 'commands' || key === 'args' || WORKDIR_KEYS.includes(key)) return;
-    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) (value.startsWith('file://') ? paths : urls).push(value.replace(/^file:\/\//, ''));
-    else if (PATH_KEYS.has(key) || (value.length < 4096 && !value.includes('\n') && looksLikePath(value))) paths.push(value);
-  });
-  paths.push(...Object.keys(record(input.changes)));
-  const isWrite = WRITE_KEYS.some((key) => input[key] !== undefined) || patchedFiles(string(input.input) ?? '').length > 0;
-  const environment = input.env ?? input.environment;
-  return {
-    lines,
-    argvs,
-    workdir,
-    paths: [...new Set(paths)],
-    urls,
-    isWrite,
-    setsEnvironment: Object.keys(Object(environment ?? {})).length > 0,
+  const patterns: string[] = [];
+  const addPath = (path: string, doubt = pathDoubt(path)) => {
+    if (doubt !== undefined) doubts.add(doubt);
+    if (path !== '') paths.push(path);
   };
+  walk(rawInput, '', 0, { left: MAX_STRINGS }, (key, value) => {
+    if (PATCH_KEYS.has(key)) for (const file of patchedFiles(value)) addPath(file);
+    if (key === 'pattern') patterns.push(value);
+    if (TEXT_KEYS.has(key) || COMMAND_KEYS.has(key) || key === 'commands' || key === 'args' || WORKDIR_KEYS.has(key)) return;
+    if (isFileUri(value)) {
+      const { paths: files, doubt } = filesOfUri(value);
+      for (const file of files) addPath(file, doubt ?? pathDoubt(file));
+    } else if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) urls.push(value);
+    else if (PATH_KEYS.has(key) || (value.length < 4096 && !value.includes('\n') && looksLikePath(value))) addPath(value);
+  });
+  for (const changes of valuesOf(new Set(['changes']))) for (const file of Object.keys(record(changes))) addPath(file);
+  const isRun = lines.length > 0 || argvs.length > 0;
+  if (isRun && workdirs.length > 1) doubts.add('several directories to run in');
+  if (isRun && valuesOf(STDIN_KEYS).some((value) => value !== undefined && value !== null && value !== ''))
+    doubts.add('text on its standard input');
+  if (valuesOf(ENVIRONMENT_KEYS).some((value) => Object.keys(Object(value ?? {})).length > 0))
+    doubts.add('variables of the environment are set');
+  const isWrite =
+    valuesOf(WRITE_KEYS).some((value) => value !== undefined) ||
+    valuesOf(PATCH_KEYS).some((value) => patchedFiles(string(value) ?? '').length > 0);
+  return { lines, argvs, workdir: workdirs[0], paths: [...new Set(paths)], urls, patterns, isWrite, doubts: [...doubts] };
 }
 
 /** What a command or a request to a host was, to the letter. */
@@ -87,29 +72,32 @@ export function textsOf({ lines, argvs, urls }: RawFacts): string[] {
   return [...lines, ...argvs.map((argv) => JSON.stringify(argv)), ...urls];
 }
 
-// A string is a shell line, a list of strings is an argv; `commands` is several lines.
-function commandsIn(input: Readonly<Record<string, unknown>>): { lines: string[]; argvs: string[][] } {
-  const lines: string[] = [];
-  const argvs: string[][] = [];
-  const args = list(input.args).map(String);
-  for (const key of COMMAND_KEYS) {
-    const value = input[key];
-    if (typeof value === 'string') {
-      if (args.length === 0) lines.push(value);
-      else argvs.push([value, ...args]);
-    } else if (Array.isArray(value)) argvs.push(value.map(String));
-    else if (typeof value === 'object' && value !== null) {
-      const inner = commandsIn(value as Record<string, unknown>);
-      lines.push(...inner.lines);
-      argvs.push(...inner.argvs);
-    }
+type Commands = { readonly lines: string[]; readonly argvs: string[][] };
+
+// A string is a shell line, a list of strings is an argv; `commands` is several of either.
+function commandsIn(holder: unknown, doubts: Set<string>): Commands {
+  const found: Commands = { lines: [], argvs: [] };
+  const fields = Object.entries(record(holder)).map(([key, value]) => [plainKey(key), value] as const);
+  const args = fields.flatMap(([key, value]) => (key === 'args' && Array.isArray(value) ? value.map(String) : []));
+  for (const [key, value] of fields) {
+    if (COMMAND_KEYS.has(key)) addCommand(found, value, args, doubts);
+    else if (key === 'commands') for (const entry of Array.isArray(value) ? value : [value]) addCommand(found, entry, [], doubts);
   }
-  for (const entry of list(input.commands)) {
-    if (typeof entry === 'string') lines.push(entry);
-    else if (Array.isArray(entry)) argvs.push(entry.map(String));
-    else lines.push(...commandsIn(record(entry)).lines);
+  return { lines: [...new Set(found.lines)], argvs: found.argvs };
+}
+
+function addCommand({ lines, argvs }: Commands, value: unknown, args: readonly string[], doubts: Set<string>): void {
+  if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) return;
+  if (typeof value === 'string') {
+    if (args.length === 0) lines.push(value);
+    else argvs.push([value, ...args]);
+    return;
   }
-  return { lines: [...new Set(lines)], argvs };
+  if (Array.isArray(value) && value.every((word) => typeof word === 'string')) return void argvs.push([...value, ...args]);
+  const inner = commandsIn(value, doubts);
+  lines.push(...inner.lines);
+  argvs.push(...inner.argvs);
+  if (inner.lines.length + inner.argvs.length === 0) doubts.add('a command that cannot be read');
 }
 
 function looksLikePath(value: string): boolean {
@@ -127,6 +115,5 @@ function walk(value: unknown, key: string, depth: number, budget: { left: number
   if (typeof value === 'string') found(key, value);
   else if (Array.isArray(value)) for (const item of value) walk(item, key, depth + 1, budget, found);
   else if (typeof value === 'object' && value !== null)
-    for (const [name, item] of Object.entries(value))
-      walk(item, name === 'path' || PATH_KEYS.has(key) ? 'path' : name, depth + 1, budget, found);
+    for (const [name, item] of Object.entries(value)) walk(item, PATH_KEYS.has(key) ? 'path' : plainKey(name), depth + 1, budget, found);
 }

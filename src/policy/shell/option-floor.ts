@@ -84,7 +84,7 @@ export const OPTION_FLOOR: readonly FloorEntry[] = [
     why: 'reaches outside the repository',
     source: 'git-apply(1), git-init(1)',
   },
-  { programs: 'git', options: '', words: /^(ext|fd)::/, why: 'a transport that runs a program', source: 'git-remote-ext(1)' },
+  { programs: 'git', options: '', words: /(^|=)(ext|fd)::/, why: 'a transport that runs a program', source: 'git-remote-ext(1)' },
   {
     programs: 'rg',
     options: '--pre --hostname-bin -z --search-zip --pre-glob',
@@ -161,10 +161,49 @@ export const OPTION_FLOOR: readonly FloorEntry[] = [
   {
     programs: 'jq yq',
     options: '-f --from-file -L --slurpfile --rawfile --argfile -i --inplace',
+    // `.env` is a member of that name; `env` and `$ENV` are all variables of the environment, keys and tokens included.
+    words: /\$ENV|(^|[^.\w"'])env\b|\b(include|import)\s+"/,
     clusters: true,
-    why: 'loads code or other files, or writes',
-    source: 'jq(1)',
+    why: 'loads code or other files, shows the environment, or writes',
+    source: 'jq(1): env, $ENV, include, import',
   },
+  {
+    programs: 'rg',
+    options: '--hidden -. -u --unrestricted',
+    clusters: true,
+    why: 'looks into hidden files, which is where secrets are',
+    source: 'rg(1) --hidden, -u',
+  },
+  {
+    programs: 'rg fd fdfind',
+    options: '-L --follow',
+    clusters: true,
+    why: 'follows links out of the directory',
+    source: 'rg(1) -L; fd(1) -L',
+  },
+  {
+    programs: 'grep egrep fgrep',
+    options: '-R --dereference-recursive',
+    clusters: true,
+    why: 'follows links out of the directory',
+    source: 'grep(1) -R',
+  },
+  { programs: 'find gfind', options: '-L -follow', why: 'follows links out of the directory', source: 'find(1) -L' },
+  {
+    programs: 'du gdu rsync cp gcp',
+    options: '-L --dereference --copy-links --copy-dirlinks',
+    clusters: true,
+    why: 'follows links out of the directory',
+    source: 'du(1) -L; rsync(1) -L; cp(1) -L',
+  },
+  {
+    programs: 'tar gtar bsdtar',
+    options: '-h --dereference',
+    clusters: true,
+    why: 'follows links out of the directory',
+    source: 'tar(1) -h',
+  },
+  { programs: 'tree', options: '-l', clusters: true, why: 'follows links out of the directory', source: 'tree(1) -l' },
   {
     programs: 'curl',
     options:
@@ -259,6 +298,7 @@ export const OPTION_FLOOR: readonly FloorEntry[] = [
     programs: 'pytest py.test python python3',
     options:
       '-p -c --config-file --rootdir --confcutdir -o --override-ini --basetemp --import-mode --pdbcls --junitxml --junit-xml --resultlog --log-file --pastebin --debug',
+    words: /^@/,
     why: 'loads plugins or configuration, or writes',
     source: 'pytest --help: -p, -c, --pdbcls, --pastebin',
   },

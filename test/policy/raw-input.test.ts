@@ -1,0 +1,121 @@
+// What an agent puts into a tool's input, under whatever name: all of it counts, and what cannot be read allows nothing.
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../src/policy/decide.ts';
+import { askedPermission } from '../../src/policy/extract/permission.ts';
+import { combine } from '../../src/policy/layers.ts';
+import { keyOf } from '../../src/policy/remembered.ts';
+import { fileText, PLACE, policyFile, policyOf } from './support.ts';
+
+const standard = combine([{ name: 'user', policy: policyFile(fileText('config/policies/standard.yaml'), 'standard.yaml') }]);
+const asked = (rawInput: unknown, more: object = {}) => askedPermission(PLACE, { toolCall: { toolCallId: '1', rawInput, ...more } });
+const verdict = (rawInput: unknown, more?: object) => decide(standard, asked(rawInput, more)).verdict;
+const IN = '/work/project/src/a.ts';
+
+describe('what stands beside a command counts as much as the command', () => {
+  test.each([
+    ['a file outside', { command: 'ls', path: '/etc/passwd' }, {}],
+    ['a text for a file outside', { command: 'ls', file_path: '/srv/x', content: 'y' }, {}],
+    ['a diff outside', { command: 'ls' }, { content: [{ type: 'diff', path: '/srv/x', newText: 'y' }] }],
+    ['a location outside', { command: 'ls' }, { locations: [{ path: '/srv/x' }] }],
+    ['an address', { command: 'ls', url: 'https://example.com/' }, {}],
+    ['a second command', { command: 'ls', cmd: 'rm x' }, {}],
+    ['a second directory to run in', { command: 'ls', cwd: '/work/project', workdir: '/srv' }, {}],
+  ])('%s is not allowed along with it', (_, rawInput, more) => {
+    expect(verdict({ command: 'ls' })).toBe('allow');
+    expect(verdict(rawInput, more)).toBe('ask');
+  });
+
+  test.each([
+    ['the directory of the session', { locations: [{ path: '/work/project' }] }],
+    ['a file of the project', { locations: [{ path: IN }] }],
+  ])('%s among its locations changes nothing, also where no rule speaks of files', (_, more) => {
+    expect(decide(policyOf('allow: [execute(ls ...)]'), asked({ command: 'ls' }, more)).verdict).toBe('allow');
+  });
+
+  test('a text to be written needs a rule that allows the writing', () => {
+    const both = { command: 'ls', path: IN, content: 'x' };
+    expect(decide(policyOf('allow: [execute(ls ...)]'), asked(both)).verdict).toBe('ask');
+    expect(decide(policyOf('allow: [execute(ls ...), read($cwd/**)]'), asked(both)).verdict).toBe('ask');
+    expect(decide(policyOf('allow: [execute(ls ...), edit($cwd/**)]'), asked(both)).verdict).toBe('allow');
+  });
+
+  test('an address that is part of the command is judged with the command', () => {
+    const policy = policyOf('allow: [{ command: "curl ...", host: example.com }]');
+    expect(decide(policy, asked({ command: 'curl https://example.com/x' })).verdict).toBe('allow');
+    expect(decide(policy, asked({ command: 'curl https://example.com/x', url: 'https://other.example/' })).verdict).toBe('ask');
+  });
+
+  test.each(['stdin', 'input', 'standard_input'])('a text for its standard input (%s) makes it another request', (key) => {
+    const given = asked({ command: 'git apply', [key]: 'one patch' });
+    expect(decide(policyOf('allow: [execute(git apply)]'), asked({ command: 'git apply' })).verdict).toBe('allow');
+    expect(decide(policyOf('allow: [execute(git apply)]'), given).verdict).toBe('ask');
+    expect(keyOf(given)).toBeUndefined();
+  });
+});
+
+describe('a command is a command under any of its names and in any spelling', () => {
+  test.each(['Command', 'CMD', 'shellCommand', 'script', 'run', 'exec', 'bash', 'cmdline', 'commandLine', 'argv'])('%s', (key) => {
+    expect(verdict({ path: IN }, { kind: 'read' })).toBe('allow');
+    expect(verdict({ path: IN, [key]: key === 'argv' ? ['sudo', 'x'] : 'sudo x' }, { kind: 'read' })).toBe('deny');
+    expect(verdict({ path: IN, [key]: key === 'argv' ? ['touch', 'x'] : 'touch x' }, { kind: 'read' })).toBe('ask');
+  });
+  test.each([[5], [true], [[1, 2]], [[{ a: 1 }]], [{ a: 'ls' }], [[['ls']]]])('one that cannot be read (%j) allows nothing', (command) => {
+    expect(verdict({ path: IN, command }, { kind: 'read' })).toBe('ask');
+  });
+  test('one that is not there is none', () => {
+    for (const command of [null, undefined, '', []]) expect(verdict({ path: IN, command }, { kind: 'read' })).toBe('allow');
+  });
+  test('lists of commands are read whatever each of them is', () => {
+    expect(verdict({ commands: ['ls', ['ls', '-l'], { command: 'ls' }, { command: ['ls'] }] })).toBe('allow');
+    expect(verdict({ commands: ['ls', { command: ['sudo', 'x'] }] })).toBe('deny');
+    expect(verdict({ commands: ['ls', { command: ['touch', 'x'] }] })).toBe('ask');
+  });
+});
+
+describe('a path is taken for where a tool could go with it', () => {
+  test.each([
+    ['an address of a file', 'file:///etc/passwd'],
+    ['with a host', 'file://localhost/etc/passwd'],
+    ['with another host', 'file://server/share/x'],
+    ['in capitals', 'FILE:///etc/passwd'],
+    ['with one slash', 'file:/etc/passwd'],
+    ['with escapes', 'file:///work/project/%2e%2e/x'],
+    ['with a broken escape', 'file:///work/project/%zz'],
+    ['the home of somebody', '~root/x'],
+    ['a variable', '$HOME/x'],
+    ['a variable in braces', '$' + '{HOME}/x'],
+    ['a variable of Windows', '%USERPROFILE%\\x'],
+    ['a step upwards as Windows writes it', '..\\..\\x'],
+    ['a character that ends it elsewhere', '/work/project/a\0b'],
+    ['nothing', ''],
+  ])('%s', (_, path) => {
+    for (const kind of ['read', 'edit']) expect(verdict({ path }, { kind })).toBe('ask');
+    expect(verdict({ uri: path }, { kind: 'read' })).toBe('ask');
+  });
+
+  test.each(['file:///work/project/src/a%20b.ts', 'src/$id.tsx', 'src/a$b.ts', 'src/~tmp', 'src/100%.md'])(
+    '%s is one of the project',
+    (path) => {
+      expect(verdict({ path }, { kind: 'read' })).toBe('allow');
+    },
+  );
+});
+
+describe('a search goes where its pattern leads', () => {
+  test.each(['/etc/**/*.conf', '~/.config/*', '../*', 'src/../../x*', '*/../../x'])('%s leads out of the project', (pattern) => {
+    expect(verdict({ pattern }, { kind: 'search' })).toBe('ask');
+    expect(verdict({ pattern, path: '/work/project' }, { kind: 'search' })).toBe('ask');
+  });
+  test.each(['**/*.ts', 'src/*.ts', '/work/project/src/**', 'foo|bar'])('%s does not', (pattern) => {
+    expect(verdict({ pattern }, { kind: 'search' })).toBe('allow');
+  });
+  test('what is to be found in files leads nowhere', () => {
+    expect(verdict({ pattern: '/api/users', path: '/work/project' }, { kind: 'search', name: 'Grep' })).toBe('ask');
+    const place = { ...PLACE, agent: 'claude' };
+    const grep = (name: string) =>
+      decide(standard, askedPermission(place, { toolCall: { toolCallId: '1', kind: 'search', name, rawInput: { pattern: '/api/users' } } }))
+        .verdict;
+    expect(grep('Grep')).toBe('allow');
+    expect(grep('Glob')).toBe('ask');
+  });
+});

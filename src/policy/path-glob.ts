@@ -1,6 +1,7 @@
 // Globs over canonical paths: `$cwd/src/**`, `$home/.ssh/**`, `**/.env`.
-import picomatch from 'picomatch';
+
 import type { AskedPath } from './asked.ts';
+import { compileGlob, type Glob, type WrongGlob } from './glob.ts';
 import { nfc } from './path.ts';
 
 export type Roots = { readonly cwd: string; readonly home: string | undefined };
@@ -17,7 +18,7 @@ const MAX_LENGTH = 1000;
 const ROOT = /^(\$cwd|\$home|~)(?=\/|$)/;
 
 /** Undefined with the reason when the text is no usable glob. */
-export function compilePathGlob(source: string): PathGlob | { readonly wrong: string; readonly hint?: string } {
+export function compilePathGlob(source: string): PathGlob | WrongGlob {
   if (source.length > MAX_LENGTH) return { wrong: `a glob may have at most ${MAX_LENGTH} characters` };
   const root = ROOT.exec(source)?.[1];
   const isAnchored = root !== undefined || source.startsWith('/') || source.startsWith('**') || /^[A-Za-z]:\//.test(source);
@@ -27,14 +28,10 @@ export function compilePathGlob(source: string): PathGlob | { readonly wrong: st
   if (source.split('/').includes('..')) return { wrong: 'a path is compared in its canonical form, so ".." never matches' };
   const rest = nfc(source.slice(root === undefined ? 0 : root.length + 1));
   const literal = longestLiteral(rest);
-  let exact: (path: string) => boolean;
-  let loose: (path: string) => boolean;
-  try {
-    exact = compile(rest, false);
-    loose = compile(rest, true);
-  } catch {
-    return { wrong: 'this is no glob' };
-  }
+  const exact = compile(rest, false);
+  const loose = compile(rest, true);
+  if (typeof exact !== 'function') return exact;
+  if (typeof loose !== 'function') return loose;
   // The root is compared as text, so that a directory with brackets in its name is no pattern, and one compilation serves all sessions.
   const below = (path: string, roots: Roots): string | undefined => {
     if (root === undefined) return path;
@@ -71,9 +68,7 @@ function longestLiteral(glob: string): string {
   return stretches.reduce((longest, stretch) => (stretch.length > longest.length ? stretch : longest), '');
 }
 
-function compile(glob: string, nocase: boolean): (path: string) => boolean {
+function compile(glob: string, ignoreCase: boolean): Glob | WrongGlob {
   if (glob === '') return (path) => path === '';
-  if (glob === '**') return () => true;
-  const regex = picomatch.makeRe(glob, { dot: true, nocase, nonegate: true, strictBrackets: true });
-  return (path) => regex.test(path);
+  return glob === '**' ? () => true : compileGlob(glob, { ignoreCase });
 }

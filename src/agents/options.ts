@@ -13,38 +13,48 @@ export const milliseconds = z.int().min(1).max(LONGEST_TIMER_MS);
 const optional = z
   .object({
     type: z.literal('custom').describe("Zed's tag for an agent given by its command; accepted so that an entry can be copied, ignored."),
-    args: z
-      .array(z.string())
-      .describe('Its arguments. References to environment variables and files are replaced at start.')
-      .meta({ default: [] }),
+    args: z.array(z.string()).describe('Its arguments.').meta({ default: [] }),
     env: z
       .record(z.string(), z.string())
-      .describe('Variables added to the environment it inherits. References are replaced at start, so that no secret need stand here.')
+      .describe('Variables added to the environment it inherits from us. With references no secret need stand here.')
       .meta({ default: {} }),
-    cwd: z.string().min(1).describe('The directory the program is started in.'),
-    label: z.string().min(1).describe('The name shown to people, where it differs from the key.'),
-    enabled: z.boolean().describe('Whether the agent is offered.').meta({ default: true }),
+    cwd: z
+      .string()
+      .min(1)
+      .describe(
+        "The directory the program is started in, if not ours. A session's own directory is in `session/new`, whatever stands here.",
+      ),
+    label: z.string().min(1).describe('The name shown to people; else the title the agent gives itself, else its key.'),
+    enabled: z.boolean().describe('`false`: not started, not offered, references not looked up.').meta({ default: true }),
     framing: z.enum(['auto', 'ndjson']).describe('How messages are told apart on its stdio.').meta({ default: 'auto' }),
     dialect: z.enum(['auto', 'acp']).describe('The protocol it speaks.').meta({ default: 'auto' }),
     isolation: z
       .enum(['shared', 'session'])
-      .describe('Whether its sessions share one process or have one each.')
+      .describe('`shared`: all sessions of the agent share one process. `session`: each has its own, for agents that can hold only one.')
       .meta({ default: isolation }),
     timeouts: z
       .strictObject({
-        initialize_ms: milliseconds.describe('How long it may take to answer `initialize`.').meta({ default: timeouts.initializeMs }),
-        cancel_ms: milliseconds.describe('How long a cancelled turn may take to end.').meta({ default: timeouts.cancelMs }),
+        initialize_ms: milliseconds
+          .describe('How long it may take to answer `initialize`; then it is ended and its sessions fail.')
+          .meta({ default: timeouts.initializeMs }),
+        cancel_ms: milliseconds
+          .describe('How long a cancelled turn may take to end; then we answer it `cancelled`.')
+          .meta({ default: timeouts.cancelMs }),
         stop_grace_ms: milliseconds.describe('From end of input to TERM, and from TERM to KILL.').meta({ default: timeouts.stopGraceMs }),
         stall_ms: milliseconds
           .or(z.literal(0))
-          .describe('After how long a silent turn is reported; 0 for never.')
+          .describe(
+            "A turn in which the agent has said nothing for this long is reported in the session, after twice the time at the latest. Waiting for the user's answer does not count. 0: never.",
+          )
           .meta({ default: timeouts.stallMs }),
       })
       .partial()
       .describe('How long this agent is waited for.'),
     mcp_transport: z
       .enum(['auto', 'acp', 'http', 'stdio', 'off'])
-      .describe('How the tools lent to it reach it; `auto` takes what it offers and was seen to use.')
+      .describe(
+        'How lent tools reach it; `off` for no tools. `auto` takes the first of `acp`, `http` and `stdio` that the agent offers, unless it was seen not to use it.',
+      )
       .meta({ default: mcpTransport }),
     mcp_bridge: z
       .enum(['auto', 'on', 'off'])
@@ -52,12 +62,21 @@ const optional = z
       .meta({ default: mcpBridge }),
     on_stall: z
       .enum(['notice', 'cancel', 'end'])
-      .describe('What happens to a turn that has been silent for `timeouts.stall_ms`.')
+      .describe(
+        'What happens to a turn that has been silent for `timeouts.stall_ms`. `notice` tells the user, `cancel` also cancels the turn, `end` also ends an agent that has not ended the cancelled turn after `timeouts.cancel_ms`.',
+      )
       .meta({ default: onStall }),
     restart: z
       .strictObject({
-        enabled: z.boolean().describe('Whether it is started again after it exits.').meta({ default: restart.enabled }),
-        max: z.int().min(0).describe('How often at most within the window.').meta({ default: restart.max }),
+        enabled: z
+          .boolean()
+          .describe('Whether an agent that died is started again to bring its sessions back.')
+          .meta({ default: restart.enabled }),
+        max: z
+          .int()
+          .min(0)
+          .describe('After more crashes than this within the window the agent is left alone until they are old enough.')
+          .meta({ default: restart.max }),
         window_s: z.int().min(1).describe('The window, in seconds.').meta({ default: restart.windowS }),
       })
       .partial()

@@ -17,7 +17,7 @@ export const configSchema = z
       .describe('The agents by name, in the shape Zed and JetBrains use.')
       // Names are checked in check.ts: zod does not look at the value behind a bad key, and would hide what is wrong with it.
       .meta({ propertyNames: { pattern: AGENT_NAME.source } }),
-    default_agent: z.string().describe('The agent of a session that nothing else assigns; else the first listed.'),
+    default_agent: z.string().describe('The agent of a session that nothing else assigns. Without it: the first listed.'),
     routes: z
       .array(
         z.strictObject({
@@ -34,22 +34,32 @@ export const configSchema = z
       .meta({ default: DEFAULTS.workspace }),
     limits: z
       .strictObject({
-        max_frame_bytes: bytes.describe('The longest message passed on.').meta({ default: DEFAULTS.limits.maxFrameBytes }),
-        max_queue_bytes: bytes.describe('What may wait for an agent that does not read.').meta({ default: DEFAULTS.limits.maxQueueBytes }),
+        max_frame_bytes: bytes
+          .describe(
+            'The longest frame passed on. A longer one is skipped; if it was a request or an answer, whoever waits gets an error that names the limit.',
+          )
+          .meta({ default: DEFAULTS.limits.maxFrameBytes }),
+        max_queue_bytes: bytes
+          .describe(
+            'What may wait for an agent that does not read. Beyond it that agent is ended and its open requests fail; others do not notice.',
+          )
+          .meta({ default: DEFAULTS.limits.maxQueueBytes }),
       })
       .partial()
       .describe('Bounds on memory.'),
     timeouts: z
       .strictObject({
         initialize_wait_ms: milliseconds
-          .describe('How long `initialize` waits for agents whose capabilities are not known yet.')
+          .describe(
+            "With several agents, how long the editor's `initialize` waits for agents that have not been seen before. One that is later counts as able to do what every agent can, until it has once become ready and the editor starts us again.",
+          )
           .meta({ default: DEFAULTS.initializeWaitMs }),
       })
       .partial()
       .describe('How long the switchboard itself waits.'),
     policy: z
       .union([z.string().min(1), z.record(z.string(), z.unknown())])
-      .describe('What agents may do: a policy file, the name of a preset, or the policy itself.'),
+      .describe('What agents may do: a policy file (a path beside this file), the name of a preset, or the policy itself.'),
     log: logOptions.describe('What is written down of what passes, and what is said on stderr.'),
     store: storeOptions.describe('What is kept of sessions.'),
     host_tools: hostToolsOptions,

@@ -7,23 +7,35 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const milliseconds = z.int().min(1).max(LONGEST_TIMER_MS);
 
 const commandOptions = z.strictObject({
-  name: z.string().min(1).describe('What agents call it: small letters, digits and underscores.'),
+  name: z.string().min(1).describe('What agents call it: small letters, digits and underscores; not the name of another tool.'),
   description: z.string().min(1).describe('What it is for; agents decide by these words whether to call it.'),
   command: z.string().min(1).describe('The program to start, found through PATH and run without a shell.'),
-  input_schema: z.record(z.string(), z.unknown()).optional().describe('A JSON Schema of its arguments, for an object.'),
-  args: z.array(z.string()).optional().describe('Its arguments; `{name}` stands for the argument of that name.').meta({ default: [] }),
+  input_schema: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('A JSON Schema with `"type": "object"`; a call that does not fit is refused. Without it: no arguments.'),
+  args: z
+    .array(z.string())
+    .optional()
+    .describe(
+      '`{x}` stands for the argument `x`. Alone, it becomes one argument, or one for each element of a list, or none when it was not given; within a word, text.',
+    )
+    .meta({ default: [] }),
   cwd: z.string().min(1).optional().describe("Where it runs, if not in the session's directory."),
-  timeout_ms: milliseconds.optional().describe('How long it may take.').meta({ default: COMMAND_TIMEOUT_MS }),
+  timeout_ms: milliseconds
+    .optional()
+    .describe('How long it may take; then it is ended with everything it started.')
+    .meta({ default: COMMAND_TIMEOUT_MS }),
 });
 
 const switchOf = (what: string, by: boolean) => z.boolean().describe(what).meta({ default: by });
 
 export const hostToolsOptions = z
   .strictObject({
-    enabled: switchOf('Whether agents are lent tools at all.', HOST_TOOLS_DEFAULTS.enabled),
-    files: switchOf('Reading, writing, listing and searching files.', HOST_TOOLS_DEFAULTS.files),
-    terminal: switchOf('Running commands.', HOST_TOOLS_DEFAULTS.terminal),
-    ask_user: switchOf('Asking the user a question.', HOST_TOOLS_DEFAULTS.askUser),
+    enabled: switchOf('`false`: sessions are opened as the editor opens them.', HOST_TOOLS_DEFAULTS.enabled),
+    files: switchOf('`read_file`, `write_file`, `edit_file`, `list_directory`, `search_files`.', HOST_TOOLS_DEFAULTS.files),
+    terminal: switchOf('`run_command`, `command_output`, `kill_command`.', HOST_TOOLS_DEFAULTS.terminal),
+    ask_user: switchOf('`ask_user`: a question to the user.', HOST_TOOLS_DEFAULTS.askUser),
     delegate: z
       .literal(false)
       .describe('Asking another agent; not available in this version.')

@@ -7,7 +7,7 @@ const { transcripts, maxAgeDays, maxTotalBytes } = STORE_DEFAULTS;
 export const storeOptions = z
   .strictObject({
     transcripts: z.boolean().describe('Whether what is said in sessions is kept, redacted.').meta({ default: transcripts }),
-    max_age_days: z.int().min(1).describe('After this a transcript that nothing was added to goes.').meta({ default: maxAgeDays }),
+    max_age_days: z.int().min(1).describe('A transcript that nothing was added to for so long goes.').meta({ default: maxAgeDays }),
     max_total_bytes: z.int().min(65_536).describe('Above this the oldest transcripts go.').meta({ default: maxTotalBytes }),
   })
   .partial();

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { type Schema, withTables } from './key-tables.ts';
 import { createSandbox } from './sandbox.ts';
 
 const shipped = (name: string) => path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..', 'config', name);
@@ -13,6 +14,14 @@ test('the JSON Schema is the one the code would write', () => {
   const text = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
   if (process.env.UPDATE_SCHEMA === '1') writeFileSync(file, text);
   expect(readFileSync(file, 'utf8'), 'stale; run: UPDATE_SCHEMA=1 npx vitest run test/config/shipped-files.test.ts').toBe(text);
+});
+
+test('the tables of docs/configuration.md are what the schema says', () => {
+  const file = path.join(shipped('.'), '..', 'docs', 'configuration.md');
+  const now = readFileSync(file, 'utf8');
+  const wanted = withTables(now, configJsonSchema() as Schema);
+  if (process.env.UPDATE_SCHEMA === '1') writeFileSync(file, wanted);
+  expect(readFileSync(file, 'utf8'), 'stale; run: UPDATE_SCHEMA=1 npx vitest run test/config/shipped-files.test.ts').toBe(wanted);
 });
 
 test('the JSON Schema knows the names agents may have, and no key that this version refuses', () => {

@@ -1,0 +1,63 @@
+// The tables of docs/configuration.md, made from the JSON Schema: what a key means stands in one place, the option schemas in src/.
+
+export type Schema = {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+};
+
+const MARKED = /(<!-- keys: (\S+) -->\n).*?(<!-- end of keys -->)/gs;
+
+/** The document with each marked table as the schema has it now. */
+export function withTables(document: string, schema: Schema): string {
+  return document.replaceAll(MARKED, (_, begin: string, where: string, end: string) => {
+    const rows = where === 'top' ? rowsOf(schema, false) : rowsOf(at(schema, where.split('.')), true);
+    return `${begin}\n| key | values | default | meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n\n${end}`;
+  });
+}
+
+/** `agent_servers.NAME`: a word in capitals is any key; `routes[]` is an element of a list. */
+function at(schema: Schema, [word = '', ...rest]: readonly string[]): Schema {
+  const key = word.replace('[]', '');
+  const found = /^[A-Z]+$/.test(key) ? schema.additionalProperties : schema.properties?.[key];
+  const inner = word.endsWith('[]') && typeof found === 'object' ? found.items : found;
+  if (typeof inner !== 'object') throw new Error(`the schema has no ${word}`);
+  return rest.length === 0 ? inner : at(inner, rest);
+}
+
+/** A row for each key; those of an object inside go by both names. */
+function rowsOf({ properties = {}, required = [] }: Schema, isFlat: boolean, before = ''): string[] {
+  return Object.entries(properties).flatMap(([key, value]) => {
+    if (isFlat && value.properties !== undefined) return rowsOf(value, true, `${before}${key}.`);
+    const standard = required.includes(key) ? 'required' : defaultOf(key, value);
+    return `| \`${before}${key}\` | ${valuesOf(value)} | ${standard} | ${(value.description ?? '').replace(/\.$/, '').replaceAll('|', '\\|')} |`;
+  });
+}
+
+const code = (value: unknown) => `\`${JSON.stringify(value)}\``;
+const WORDS: Readonly<Record<string, string>> = { integer: 'whole number', boolean: '`true`, `false`', object: 'object' };
+
+function valuesOf({ type = '', enum: values, const: only, anyOf, items, additionalProperties, properties }: Schema): string {
+  if (only !== undefined) return code(only);
+  if (values) return values.map(code).join(', ');
+  if (anyOf) return anyOf.map(valuesOf).join(' or ');
+  if (type === 'array') return items?.type === 'string' ? 'list of strings' : 'list';
+  if (type === 'object' && properties === undefined && typeof additionalProperties === 'object')
+    return additionalProperties.type === 'string' ? 'object of strings' : 'object';
+  return WORDS[type] ?? type;
+}
+
+const MIB = 1024 * 1024;
+
+function defaultOf(key: string, { default: value }: Schema): string {
+  if (value === undefined) return '';
+  if (!key.endsWith('_bytes') || typeof value !== 'number') return code(value);
+  return `${code(value)} (${value >= 1024 * MIB ? `${value / MIB / 1024} GiB` : `${value / MIB} MiB`})`;
+}

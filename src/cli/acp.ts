@@ -7,6 +7,7 @@ import type { Connection } from '../proxy/connection.ts';
 import { assemble } from '../switchboard/assemble.ts';
 import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
 import type { ClientStreams } from '../switchboard/serve-client.ts';
+import { tellCrashes } from './crash.ts';
 import { notice } from './notice.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
 import { watchEventLoop } from './watch-event-loop.ts';
@@ -27,6 +28,7 @@ export async function acp(
 ): Promise<number> {
   const { config, files, stateDir } = await resolveConfig(options);
   const switchboard = await assemble({ config, files, stateDir, say: notice, policy: options, logLevel: options.logLevel });
+  tellCrashes(() => switchboard.redact);
   toggleOnSignal(switchboard.diagnostics);
   const { connection } = switchboard.connect(editor, options.record);
   const stopWatching = watchEventLoop((ms) => {

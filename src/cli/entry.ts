@@ -1,6 +1,8 @@
 // What runs first. An editor waits for us, so the way it starts us is read by hand: the parser of the command line, with its help for
 // every command, is loaded for all other words.
+import { createRedactor } from '../log/redact.ts';
 import { type AcpOptions, acp } from './acp.ts';
+import { tellCrashes } from './crash.ts';
 
 /** A reader that is slow gets our last words; one that has taken nothing for this long has stopped reading, and must not keep us. */
 const FLUSH_MS = 1000;
@@ -9,6 +11,7 @@ const FLUSH_MS = 1000;
 export async function main(argv: readonly string[]): Promise<void> {
   // Whoever reads our words may leave early; sessions must not end for that. The protocol's own stream is watched where it is used.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  tellCrashes(() => createRedactor({}, process.env));
   process.exitCode = await run(argv);
   // Whatever a peer still holds open must not keep us: everything we started has been ended by now.
   if (process.stdout.writableLength === 0) process.exit();

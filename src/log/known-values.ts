@@ -6,11 +6,12 @@ import { isCommonValue } from './secret-names.ts';
 const MIN_LENGTH = 8;
 /** A line of a value of several lines is a secret of its own from here on: whoever prints it may print a line at a time. */
 const MIN_LINE_LENGTH = 16;
-/** Editors may hand out new tokens with every session; the oldest are forgotten. */
+/** Editors may hand out new tokens with every session; the oldest are forgotten, but not what agents were given at the start. */
 const MOST_VALUES = 2000;
 
 export type KnownValues = {
-  add(name: string, value: string): void;
+  /** `isKept`: never forgotten, however many come after it. */
+  add(name: string, value: string, isKept?: boolean): void;
   /** The text with every known value replaced by its name. */
   replace(text: string): string;
   /** The longest spelling there is. */
@@ -19,6 +20,7 @@ export type KnownValues = {
 
 export function createKnownValues(): KnownValues {
   const names = new Map<string, string>();
+  const kept = new Set<string>();
   let built: { readonly literals: readonly string[]; readonly find: LiteralFinder; readonly longest: number } | undefined;
 
   function build() {
@@ -32,17 +34,18 @@ export function createKnownValues(): KnownValues {
   }
 
   return {
-    add(name, value) {
+    add(name, value, isKept = false) {
       if (value.length < MIN_LENGTH || isCommonValue(name, value)) return;
       for (const part of parts(value))
         for (const spelling of spellings(part)) {
+          if (isKept) kept.add(spelling);
           if (names.has(spelling)) continue;
           names.set(spelling, plain(name));
           built = undefined;
         }
       for (const oldest of names.keys()) {
-        if (names.size <= MOST_VALUES * 16) break;
-        names.delete(oldest);
+        if (names.size - kept.size <= MOST_VALUES * 16) break;
+        if (!kept.has(oldest)) names.delete(oldest);
       }
     },
     replace(text) {

@@ -6,7 +6,15 @@ type Fields = { readonly [key: string]: unknown };
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Only these are worth a parse. */
-const CARRIERS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork', 'authenticate', 'terminal/create']);
+const CARRIERS = new Set([
+  'session/new',
+  'session/load',
+  'session/resume',
+  'session/fork',
+  'authenticate',
+  'terminal/create',
+  'providers/set',
+]);
 
 export const mayCarrySecrets = (method: string | undefined): boolean => method !== undefined && CARRIERS.has(method);
 
@@ -17,6 +25,8 @@ export function learnSecrets(secrets: Secrets, message: unknown): void {
   if (isObject(params)) {
     if (Array.isArray(params.mcpServers)) for (const server of params.mcpServers) learnServer(secrets, server);
     learnTable(secrets, params.env);
+    learnTable(secrets, params.headers);
+    if (Array.isArray(params.args)) learnArgs(secrets, params.args);
     if (method === 'authenticate') learnLeaves(secrets, params, 'authenticate', 0);
   }
   if (isObject(result) && result.action === 'accept' && isObject(result.content))
@@ -24,10 +34,22 @@ export function learnSecrets(secrets: Secrets, message: unknown): void {
       if (isSecretName(name) && typeof value === 'string') secrets.add(name, value);
 }
 
-function learnServer(secrets: Secrets, server: unknown): void {
+/** An MCP server, as an editor or a configuration names it. */
+export function learnServer(secrets: Secrets, server: unknown): void {
   if (!isObject(server)) return;
+  if (Array.isArray(server.args)) learnArgs(secrets, server.args);
   learnTable(secrets, server.env);
   learnTable(secrets, server.headers);
+}
+
+const OPTION = /^--?([A-Za-z][\w-]*)(?:=(.+))?$/s;
+
+/** The word behind `--token`, or behind its `=`. */
+export function learnArgs(secrets: Secrets, args: readonly unknown[]): void {
+  for (const [index, arg] of args.entries()) {
+    const [, name, value = args[index + 1]] = typeof arg === 'string' ? (OPTION.exec(arg) ?? []) : [];
+    if (name !== undefined && isSecretName(name) && typeof value === 'string' && !value.startsWith('-')) learn(secrets, name, value);
+  }
 }
 
 /** `[{ name, value }]` as the protocol has it, or a table. */

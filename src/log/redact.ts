@@ -10,8 +10,8 @@ export type Redactor = (text: string) => string;
 
 /** The secrets of one process: what it was given, and what it learns on the way. */
 export type Secrets = {
-  /** From now on the value is replaced by `[redacted:NAME]`, in all its spellings. */
-  add(name: string, value: string): void;
+  /** From now on the value is replaced by `[redacted:NAME]`, in all its spellings; of very many the oldest are forgotten, unless they are kept. */
+  add(name: string, value: string, isKept?: boolean): void;
   readonly redact: Redactor;
   /** The longest secret to reckon with, in characters: how much of a text may still be the beginning of one. */
   longest(): number;
@@ -69,8 +69,8 @@ export function addEnvironment(
   given: Readonly<Record<string, string>>,
   around: Readonly<Record<string, string | undefined>> = {},
 ): void {
-  for (const [name, value] of Object.entries(given)) secrets.add(name, value);
-  for (const [name, value] of Object.entries(around)) if (value !== undefined && isSecretVariable(name)) secrets.add(name, value);
+  for (const [name, value] of Object.entries(given)) secrets.add(name, value, true);
+  for (const [name, value] of Object.entries(around)) if (value !== undefined && isSecretVariable(name)) secrets.add(name, value, true);
 }
 
 /** `given` are values that count as secrets whatever they are called; of `around`, only those whose name says so. */

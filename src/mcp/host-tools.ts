@@ -100,7 +100,8 @@ export function createHostTools(options: HostToolsOptions): HostTools {
       }
       doors.open(transport, (write) => {
         if (write instanceof Error) return done(write);
-        const token = randomBytes(32).toString('base64url');
+        // Of a form that is taken out of records, should an agent repeat it.
+        const token = `sbmcp_${randomBytes(32).toString('base64url')}`;
         done({ lease: newLease(transport, tokenKey(token), borrower), entry: (name) => write(name, token) });
       });
     },

@@ -38,6 +38,8 @@ export type Assembly = {
 
 export type Assembled = {
   readonly diagnostics: Diagnostics;
+  /** Takes out of a text what is known to be secret here. */
+  readonly redact: Redactor;
   /** `recordTo` is a file to record everything to. */
   connect(client: ClientStreams, recordTo?: string): Served;
   /** Ends every connection, and then what they share. */
@@ -81,6 +83,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   let isClosed = false;
   return {
     diagnostics,
+    redact: secrets.redact,
     connect(client, recordTo) {
       if (isClosed) throw new Error('this switchboard is closed; make another one');
       const served = serveClient(shared, client, count++, recordTo);

@@ -2,6 +2,7 @@
 import { type AgentProcess, startAgentProcess } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
 import type { Config } from '../config/config.ts';
+import { learnArgs, learnServer } from '../log/learn-secrets.ts';
 import { addEnvironment, createSecrets, type Secrets } from '../log/redact.ts';
 import { createRedactStream } from '../log/redact-stream.ts';
 
@@ -10,13 +11,17 @@ export function launchAgent(spec: AgentSpec, mark: string, secrets: Secrets): Ag
   return { ...agent, stderrTail: () => agent.stderrTail().filter((line) => line !== '') };
 }
 
-/** What this process and the agents it may start have been given, and what the user wants taken out besides. */
-export async function secretsOf({ agents, logging }: Pick<Config, 'agents' | 'logging'>): Promise<Secrets> {
+/** What this process, the agents and the servers it may start have been given, and what the user wants taken out besides. */
+export async function secretsOf({ agents, mcpServers, logging }: Pick<Config, 'agents' | 'mcpServers' | 'logging'>): Promise<Secrets> {
   const { patterns, variables } = logging.redact;
   const compile = patterns.length === 0 ? undefined : (await import('../log/user-patterns.ts')).compileUserPattern;
   const secrets = createSecrets(compile && patterns.map(compile));
   addEnvironment(secrets, {}, process.env);
   for (const name of variables) secrets.add(name, process.env[name] ?? '');
-  for (const { env } of agents) addEnvironment(secrets, env);
+  for (const { env, args } of agents) {
+    addEnvironment(secrets, env);
+    learnArgs(secrets, args);
+  }
+  for (const { at } of mcpServers) learnServer(secrets, at);
   return secrets;
 }

@@ -59,6 +59,9 @@ describe('values that pass by are known from then on', () => {
     ['variables of MCP servers', { params: { mcpServers: [{ env: [{ name: 'A', value: 'value-of-mine' }] }] } }, '[redacted:A]'],
     ['headers of MCP servers', { params: { mcpServers: [{ headers: [{ name: 'H', value: 'Bearer value-of-mine' }] }] } }, '[redacted:H]'],
     ['variables of a terminal', { method: 'terminal/create', params: { env: [{ name: 'T', value: 'value-of-mine' }] } }, '[redacted:T]'],
+    ['the word behind --token', { params: { mcpServers: [{ args: ['-v', '--token', 'value-of-mine'] }] } }, '[redacted:token]'],
+    ['and behind its =', { method: 'terminal/create', params: { args: ['--api-key=value-of-mine'] } }, '[redacted:api-key]'],
+    ['headers of a provider', { method: 'providers/set', params: { headers: { X: 'value-of-mine' } } }, '[redacted:X]'],
     ['a login', { method: 'authenticate', params: { methodId: 'm', _meta: { key: 'value-of-mine' } } }, '[redacted:key]'],
     ['an answer', { result: { action: 'accept', content: { api_key: 'value-of-mine' } } }, '[redacted:api_key]'],
   ])('%s', (_, message, expected) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRedactor, createSecrets } from '../../src/log/redact.ts';
+import { addEnvironment, createRedactor, createSecrets } from '../../src/log/redact.ts';
 import { compileUserPattern } from '../../src/log/user-patterns.ts';
 
 const SECRET = 'a "quoted"/secret+value';
@@ -27,6 +27,15 @@ describe('a value an agent was given', () => {
   });
 });
 
+test('what an agent was given is not forgotten, however many secrets come by later', () => {
+  const secrets = createSecrets();
+  addEnvironment(secrets, { API_KEY: SECRET });
+  for (let n = 0; n < 6000; n++) secrets.add('SESSION', `passing-${n}-${'x'.repeat(30)}`);
+  expect(secrets.redact(`${SECRET} and passing-0-${'x'.repeat(30)} and passing-5999-${'x'.repeat(30)}`)).toBe(
+    `[redacted:API_KEY] and passing-0-${'x'.repeat(30)} and [redacted:SESSION]`,
+  );
+});
+
 test('of our own environment only what is called a secret counts as one', () => {
   const redact = createRedactor({}, { MY_TOKEN: 'tok-12345678', HOME: '/home/somebody', EMPTY: undefined });
   expect(redact('tok-12345678 in /home/somebody')).toBe('[redacted:MY_TOKEN] in /home/somebody');
@@ -38,6 +47,7 @@ test.each([
   [`ghp_${'Z9'.repeat(18)}`, 'github'],
   [`AKIA${'Q'.repeat(16)}`, 'aws'],
   [`Bearer ${'t'.repeat(20)}`, 'bearer'],
+  [`sbmcp_${'t-'.repeat(22)}`, 'switchboard'],
 ])('a key of a known form is taken out though nobody told us of it: %#', (secret, name) => {
   expect(createRedactor({})(`using ${secret} now`)).toBe(`using [redacted:${name}] now`);
 });

@@ -84,7 +84,7 @@ describe('over HTTP', () => {
   test('a client with the token is served', async () => {
     const { url, authorization, lent } = await open();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
-    expect(Buffer.from(authorization.replace('Bearer ', ''), 'base64url')).toHaveLength(32);
+    expect(Buffer.from(authorization.replace('Bearer sbmcp_', ''), 'base64url')).toHaveLength(32);
     expect(lent.lease.state).toBe('offered');
     const one = await client(url, authorization);
     expect(lent.lease.state).toBe('connected');

@@ -1,0 +1,29 @@
+// A bug of ours that nobody has caught, planted in the built command by way of NODE_OPTIONS: what is seen of it holds no secret.
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { createHome, INITIALIZE } from './command.ts';
+
+const FIXTURE = path.resolve(import.meta.dirname, '../fixtures/crash-mid-turn.mjs');
+
+/** Throws in the switchboard, and in nobody it starts, when SIGUSR1 comes. */
+const BUG = `
+if (/switchboard\\.js$/.test(process.argv[1] ?? ''))
+  process.on('SIGUSR1', () => { throw new Error('cannot parse {"token":"' + process.env.MY_API_TOKEN + '"} of ' + process.env.GIVEN); });`;
+
+test.skipIf(process.platform === 'win32')(
+  'a crash is told on stderr without the secrets in its words, and the exit code is 1',
+  async () => {
+    const home = createHome();
+    const [own, given] = ['own-canary-71d0c6', 'given-canary-8ac2f9'];
+    const agent = { command: process.execPath, args: [FIXTURE], env: { FIXTURE_DIR: home.tmp, AGENTS_OWN: '${env:GIVEN}' } };
+    const config = home.write('config.json', { agent_servers: { one: agent } });
+    const bug = home.write('bug.cjs', BUG);
+    const running = home.start(['acp', '--config', config], { NODE_OPTIONS: `--require ${bug}`, MY_API_TOKEN: own, GIVEN: given });
+    await running.request('initialize', INITIALIZE);
+    running.child.kill('SIGUSR1');
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/please report it\nError: cannot parse .*\[redacted:MY_API_TOKEN\].* of \[redacted:AGENTS_OWN\]\n {4}at /s);
+    for (const secret of [own, given]) expect(stderr).not.toContain(secret);
+  },
+);

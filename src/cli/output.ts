@@ -7,8 +7,9 @@ export function printJson(data: unknown): void {
 /** Columns as wide as their longest cell; the last one as long as it is. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  for (const row of [head, ...rows]) {
+  const lines = [head, ...rows].map((row) => {
     const cells = row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)));
-    process.stdout.write(`${cells.join('  ').trimEnd()}\n`);
-  }
+    return `${cells.join('  ').trimEnd()}\n`;
+  });
+  process.stdout.write(lines.join(''));
 }

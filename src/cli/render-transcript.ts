@@ -6,7 +6,7 @@ type About = {
   readonly agent: string;
   readonly cwd?: string | undefined;
   readonly title?: string | undefined;
-  readonly opened: string;
+  readonly created: string;
 };
 type Part = { readonly heading: string; readonly body: string; readonly isCode?: boolean };
 
@@ -50,11 +50,11 @@ export function wordsOf(record: TranscriptRecord): string {
 }
 
 const titleOf = ({ title, sessionId }: About): string => title ?? `Session ${sessionId}`;
-const factsOf = ({ sessionId, agent, cwd, opened }: About): string[] => [
+const factsOf = ({ sessionId, agent, cwd, created }: About): string[] => [
   `session ${sessionId}`,
   `agent ${agent}`,
   ...(cwd === undefined ? [] : [`directory ${cwd}`]),
-  `opened ${opened}`,
+  `opened ${created}`,
 ];
 
 function partsOf(transcript: readonly TranscriptRecord[]): Part[] {

@@ -1,7 +1,7 @@
 // `switchboard sessions`: what was opened with which agent, and what was said.
 import path from 'node:path';
 import { errorCode } from '../config/read-text.ts';
-import { createSessionLog } from '../store/session-log.ts';
+import { createSessionLog, type SessionRecord } from '../store/session-log.ts';
 import { readStats, type SessionStats } from '../store/session-stats.ts';
 import { readTranscript, removeTranscript, transcriptsDir } from '../store/transcript-files.ts';
 import type { TranscriptRecord } from '../store/transcript-record.ts';
@@ -23,13 +23,16 @@ export type ExportFlags = { readonly format?: 'md' | 'json' | 'html' };
 type Listed = {
   readonly sessionId: string;
   readonly agent: string;
+  readonly nativeId: string;
   readonly cwd?: string | undefined;
-  readonly opened: string;
+  readonly created: string;
   readonly lastActivity: string;
   readonly turns: number;
   readonly title?: string | undefined;
   readonly stopReason?: string | undefined;
+  readonly stopReasons: Readonly<Record<string, number>>;
   readonly usage?: unknown;
+  readonly tools?: SessionRecord['tools'];
 };
 
 export async function listSessions(flags: ListFlags): Promise<number> {
@@ -104,24 +107,15 @@ function allSessions(): Listed[] {
   const { stateDir } = surroundings({});
   const records = createSessionLog(stateDir, onProblem(stateDir)).records();
   const stats = readStats(transcriptsDir(stateDir));
-  return [...records.values()].map(({ sessionId, agent, cwd, at }) => listed({ sessionId, agent, cwd, at }, stats.get(sessionId)));
+  return [...records.values()].map((record) => listed(record, stats.get(record.sessionId)));
 }
 
-function listed(
-  { sessionId, agent, cwd, at }: { sessionId: string; agent: string; cwd?: string | undefined; at: string },
-  stats: SessionStats | undefined,
-): Listed {
+function listed({ sessionId, agent, nativeId, cwd, at, created = at, tools }: SessionRecord, stats: SessionStats | undefined): Listed {
   const lastActivity = stats ? new Date(stats.t).toISOString() : at;
   return {
-    sessionId,
-    agent,
-    cwd,
-    opened: at,
-    lastActivity,
-    turns: stats?.turns ?? 0,
-    title: stats?.title,
-    stopReason: stats?.stopReason,
-    usage: stats?.usage,
+    ...{ sessionId, agent, nativeId, cwd, created, lastActivity },
+    ...{ turns: stats?.turns ?? 0, title: stats?.title, stopReason: stats?.stopReason, stopReasons: stats?.stopReasons ?? {} },
+    ...{ usage: stats?.usage, tools },
   };
 }
 
@@ -134,8 +128,10 @@ function wanted(all: readonly Listed[], { agent, cwd, since, limit = '50' }: Lis
   return all
     .filter((one) => agent === undefined || one.agent === agent)
     .filter((one) => below === undefined || one.cwd === below || one.cwd?.startsWith(below + path.sep) === true)
-    .filter((one) => Date.parse(one.lastActivity) >= from)
-    .sort((a, b) => Date.parse(b.lastActivity) - Date.parse(a.lastActivity))
+    .map((one) => ({ one, ms: Date.parse(one.lastActivity) }))
+    .filter(({ ms }) => ms >= from)
+    .sort((a, b) => b.ms - a.ms)
+    .map(({ one }) => one)
     .slice(0, count);
 }
 

@@ -11,6 +11,8 @@ export type SessionRecord = {
   readonly cwd?: string | undefined;
   /** When the line was written. */
   readonly at: string;
+  /** When the first line of the session was written, if this is a later one; not in the file. */
+  readonly created?: string | undefined;
   /** How the tools lent to it were offered, and how far its agent has come with them. */
   readonly tools?: { readonly transport: string; readonly state: string } | undefined;
   /** The session is not to be listed any more. */
@@ -40,8 +42,9 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
       if (kept && nativeKey(kept.agent, kept.nativeId) === key) bySessionId.delete(record.sessionId);
     } else {
       hidden.delete(key);
-      bySessionId.delete(record.sessionId); // so that the order is that of the newest records
-      bySessionId.set(record.sessionId, record);
+      const before = bySessionId.get(record.sessionId);
+      if (before) bySessionId.delete(record.sessionId); // so that the order is that of the newest records
+      bySessionId.set(record.sessionId, before ? { ...record, created: before.created ?? before.at } : record);
     }
   }
   function refresh(): void {
@@ -73,7 +76,8 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
         makeDirectory(dir);
         const fd = openSync(file, 'a+', 0o600);
         try {
-          writeSync(fd, `${isTorn(fd) ? '\n' : ''}${JSON.stringify(record)}\n`);
+          const { created: _, ...line } = record;
+          writeSync(fd, `${isTorn(fd) ? '\n' : ''}${JSON.stringify(line)}\n`);
         } finally {
           closeSync(fd);
         }

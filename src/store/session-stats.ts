@@ -1,4 +1,5 @@
 // What a list of sessions shows beside their ids, a line for each turn, so that a list need not read the transcripts.
+import { renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { appendLines, readJsonLines } from './transcript-files.ts';
 
@@ -8,26 +9,55 @@ export type SessionStats = {
   readonly t: number;
   readonly turns: number;
   readonly title?: string | undefined;
+  /** How the last turn ended, and how many ended how. */
   readonly stopReason?: string | undefined;
+  readonly stopReasons: Readonly<Record<string, number>>;
+  /** As the agent reported it last. */
   readonly usage?: unknown;
 };
 
+/** What a turn adds. */
+export type TurnStats = Omit<SessionStats, 'turns' | 'stopReasons'>;
+
 const fileIn = (dir: string): string => path.join(dir, 'index.jsonl');
 
-export function appendStats(dir: string, stats: SessionStats): void {
-  appendLines(fileIn(dir), `${JSON.stringify(stats)}\n`);
+export function appendStats(dir: string, turn: TurnStats): void {
+  appendLines(fileIn(dir), `${JSON.stringify(turn)}\n`);
 }
 
-/** The newest of each session. Turns are counted by each process for itself, so they add up. */
+/** By session. A line is a turn, or the sum of many. */
 export function readStats(dir: string): ReadonlyMap<string, SessionStats> {
-  const bySession = new Map<string, SessionStats>();
+  const bySession = new Map<string, Sum>();
   for (const line of readJsonLines(fileIn(dir)) ?? []) {
-    const { sessionId, t } = line;
+    const { sessionId, t, turns = 1, title, stopReason, stopReasons, usage } = line as Partial<SessionStats>;
     if (typeof sessionId !== 'string' || typeof t !== 'number') continue;
-    const before = bySession.get(sessionId);
-    const { title = before?.title, usage = before?.usage } = line as Partial<SessionStats>;
-    const stopReason = typeof line.stopReason === 'string' ? line.stopReason : undefined;
-    bySession.set(sessionId, { sessionId, t, turns: (before?.turns ?? 0) + 1, title, stopReason, usage });
+    let sum = bySession.get(sessionId);
+    if (!sum) bySession.set(sessionId, (sum = { sessionId, t, turns: 0, title, stopReason, stopReasons: {}, usage }));
+    sum.t = t;
+    sum.turns += turns;
+    sum.title = title ?? sum.title;
+    sum.usage = usage ?? sum.usage;
+    sum.stopReason = stopReason;
+    if (stopReasons) for (const [name, count] of Object.entries(stopReasons)) sum.stopReasons[name] = (sum.stopReasons[name] ?? 0) + count;
+    else if (stopReason !== undefined) sum.stopReasons[stopReason] = (sum.stopReasons[stopReason] ?? 0) + 1;
   }
   return bySession;
+}
+
+/** Added to in place: there may be very many lines, and somebody waits for the list. */
+type Sum = { -readonly [Key in keyof SessionStats]: SessionStats[Key] } & { stopReasons: Record<string, number> };
+
+const COMPACT_ABOVE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A line for each session instead of one for each turn, once there are very many. A turn that another process adds in that very moment is
+ * lost to the list, and to nothing else.
+ */
+export function compactStats(dir: string, aboveBytes = COMPACT_ABOVE_BYTES): void {
+  const file = fileIn(dir);
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= aboveBytes) return;
+  const sums = [...readStats(dir).values()];
+  const draft = `${file}.${process.pid}.tmp`;
+  writeFileSync(draft, sums.map((stats) => `${JSON.stringify(stats)}\n`).join(''), { mode: 0o600 });
+  renameSync(draft, file);
 }

@@ -215,7 +215,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
   }
   function endTurn(sessionId: string, { transcript }: Kept, { stopReason, usage }: Fields, error: Fields | undefined): void {
     transcript.end();
-    const reported = usage ?? transcript.usage();
+    const reported = usage === undefined ? transcript.usage() : { ...(transcript.usage() as object | undefined), ...(usage as object) };
     transcript.add({
       kind: 'turn',
       ...(stopReason !== undefined && { stopReason }),
@@ -225,7 +225,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     const title = transcript.title();
     try {
       appendStats(dir, {
-        ...{ sessionId, t: now(), turns: 1 },
+        ...{ sessionId, t: now() },
         ...(title !== undefined && { title }),
         stopReason: error ? 'error' : String(stopReason),
         ...(reported !== undefined && { usage: clean.json(reported) }),

@@ -8,6 +8,7 @@ import type { Secrets } from '../log/redact.ts';
 import { redactJson } from '../log/redact-json.ts';
 import { createRedactStream } from '../log/redact-stream.ts';
 import { createRecordTap, type RecordTap } from '../store/record-tap.ts';
+import { compactStats } from '../store/session-stats.ts';
 import { pruneTranscripts, transcriptsDir } from '../store/transcript-files.ts';
 import { createTranscriptSource, type TranscriptSource } from '../store/transcript-source.ts';
 import { createTranscriptTap, type TranscriptTap } from '../store/transcript-tap.ts';
@@ -95,6 +96,7 @@ function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, 
   setTimeout(() => {
     try {
       pruneTranscripts(dir, { maxAgeMs: store.maxAgeDays * DAY_MS, maxTotalBytes: store.maxTotalBytes }, Date.now());
+      compactStats(dir);
     } catch (error) {
       onProblem(error);
     }

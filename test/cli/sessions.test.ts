@@ -60,14 +60,25 @@ describe('the list', () => {
       {
         sessionId: 'one-1',
         agent: 'claude',
+        nativeId: 'one-1',
         cwd: '/w/a',
-        opened: at(1),
+        created: at(1),
         lastActivity: at(6),
         turns: 2,
         title: 'A <b>title</b>',
         stopReason: 'cancelled',
+        stopReasons: { end_turn: 1, cancelled: 1 },
       },
-      { sessionId: 'one-2', agent: 'codex', cwd: '/w/ab', opened: at(2), lastActivity: at(2), turns: 0 },
+      {
+        sessionId: 'one-2',
+        agent: 'codex',
+        nativeId: 'one-2',
+        cwd: '/w/ab',
+        created: at(2),
+        lastActivity: at(2),
+        turns: 0,
+        stopReasons: {},
+      },
     ]);
     expect((await run('list')).stdout).toMatch(/one-1 +claude +2026-01-06 00:00 +2 +cancelled/);
   });

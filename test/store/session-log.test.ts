@@ -5,6 +5,7 @@ import path from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { createSessionLog, type SessionRecord } from '../../src/store/session-log.ts';
+import { readTranscript } from '../../src/store/transcript-files.ts';
 import { newStateDir, noProblem } from './state.ts';
 
 const record = (sessionId: string, agent = 'a', nativeId = sessionId, more: Partial<SessionRecord> = {}): SessionRecord => ({
@@ -42,7 +43,7 @@ describe('what was written', () => {
   test('counts as it was written last, and in that order', () => {
     const log = createSessionLog(newStateDir(), noProblem);
     for (const one of [record('s-1'), record('s-2'), record('s-1', 'b', 'n-1')]) log.append(one);
-    expect([...log.records().values()]).toEqual([record('s-2'), record('s-1', 'b', 'n-1')]);
+    expect([...log.records().values()]).toEqual([record('s-2'), { ...record('s-1', 'b', 'n-1'), created: record('s-1').at }]);
   });
 
   test('is private: the file 0600, its directory 0700', () => {
@@ -172,11 +173,14 @@ test('two processes that append at once lose and mix nothing, and a third one se
     stdin: {
       contents: `
         import { createSessionLog } from './src/store/session-log.ts';
+        import { appendLines } from './src/store/transcript-files.ts';
         const [dir, name] = process.argv.slice(2);
         const log = createSessionLog(dir, (error) => { throw error; });
         process.stdin.once('data', () => {
           for (let n = 0; n < 500; n++)
             log.append({ sessionId: name + '-' + n, agent: name, nativeId: String(n), cwd: '/' + name.repeat(n % 300), at: String(n) });
+          for (let n = 0; n < 100; n++)
+            appendLines(dir + '/transcripts/shared.jsonl', JSON.stringify({ t: n, kind: 'message', role: name, text: name.repeat(n * 500) }) + '\\n');
           process.exit();
         });
         process.stdout.write('ready');`,
@@ -211,6 +215,11 @@ test('two processes that append at once lose and mix nothing, and a third one se
     .split('\n')
     .filter((line) => line !== '');
   expect(lines).toHaveLength(1000);
+  const shared = readTranscript(path.join(dir, 'transcripts'), 'shared') as readonly { readonly role: string; readonly text: string }[];
+  for (const name of ['x', 'y'])
+    expect(shared.filter(({ role }) => role === name).map(({ text }) => text)).toEqual(
+      Array.from({ length: 100 }, (_, n) => name.repeat(n * 500)),
+    );
   const written = lines.map((line) => JSON.parse(line) as SessionRecord);
   for (const name of ['x', 'y']) {
     const own = written.filter(({ agent }) => agent === name);

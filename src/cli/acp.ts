@@ -1,6 +1,5 @@
 // `switchboard acp`: the proxy on stdio.
 import os from 'node:os';
-import type { Config } from '../config/config.ts';
 import type { Level } from '../log/defaults.ts';
 import type { Diagnostics } from '../log/diagnostics.ts';
 import type { Connection } from '../proxy/connection.ts';
@@ -14,18 +13,8 @@ import { watchEventLoop } from './watch-event-loop.ts';
 
 export type AcpOptions = ConfigFlags & PolicyFlags & { readonly logLevel?: Level; readonly record?: string };
 
-/** For whoever is the editor in this very process. */
-export type Inside = {
-  /** Signals are for that one to deal with. */
-  readonly started: (running: { readonly connection: Connection; readonly config: Config }) => void;
-};
-
 /** Serves the editor until it goes; returns the exit code. */
-export async function acp(
-  options: AcpOptions,
-  editor: ClientStreams = { input: process.stdin, output: process.stdout },
-  inside?: Inside,
-): Promise<number> {
+export async function acp(options: AcpOptions, editor: ClientStreams = { input: process.stdin, output: process.stdout }): Promise<number> {
   const { config, files, stateDir } = await resolveConfig(options);
   const switchboard = await assemble({ config, files, stateDir, say: notice, policy: options, logLevel: options.logLevel });
   tellCrashes(() => switchboard.redact);
@@ -36,9 +25,8 @@ export async function acp(
     notice(`the event loop was blocked for ${ms} ms; the last frame was ${method ?? 'an answer'}, ${bytes} bytes`);
   });
   const stopReloading = reloadOnHangUp(options, connection);
-  inside?.started({ connection, config });
   const ended = connection.ended.then(() => 0);
-  const code = await (inside ? ended : Promise.race([ended, awaitSignals(connection).first]));
+  const code = await Promise.race([ended, awaitSignals(connection).first]);
   stopWatching();
   stopReloading();
   await switchboard.close();

@@ -7,6 +7,7 @@ import { VERSION } from '../switchboard/version.ts';
 import type { AgentsFlags } from './agents.ts';
 import { addAuditCommands } from './audit.ts';
 import { CommandFailure } from './command-failure.ts';
+import { addCompareCommand } from './compare-command.ts';
 import type { DemoFlags } from './demo.ts';
 import type { McpOptions } from './mcp.ts';
 import { addPolicyCommands } from './policy.ts';
@@ -65,6 +66,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .action(async (flags: DemoFlags) => finish(await (await import('./demo.ts')).demo(flags)));
   addMcpCommands(program, finish);
   addRunCommand(program, agentArgs, finish);
+  addCompareCommand(program, agentArgs, finish);
   addAgentsCommands(program, agentArgs, finish);
   addConfigCommands(program, finish);
   addPolicyCommands(program, finish);

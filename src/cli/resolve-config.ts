@@ -10,8 +10,10 @@ import { CommandFailure } from './command-failure.ts';
 import { notice } from './notice.ts';
 
 export type ConfigFlags = {
-  readonly config?: string;
+  readonly config?: string | undefined;
   readonly agent?: string;
+  /** These and no others, in this order. */
+  readonly agents?: readonly string[] | undefined;
   /** The first listed agent alone, when none is named. */
   readonly onlyFirst?: boolean;
 };
@@ -25,7 +27,8 @@ export async function resolveConfig(
   if (loaded.origin === 'none') notice('no configuration found: the embedded demo agents serve. To make one: switchboard init');
   const config = loaded.origin === 'none' ? withDemoAgents(loaded.config, here.stateDir) : loaded.config;
   const alone = flags.agent ?? (flags.onlyFirst ? config.agents[0]?.name : undefined);
-  return { config: alone === undefined ? config : pinned(config, alone), files: loaded.files, stateDir: here.stateDir };
+  const names = alone === undefined ? flags.agents : [alone];
+  return { config: names ? pinned(config, names) : config, files: loaded.files, stateDir: here.stateDir };
 }
 
 /** What a search for the configuration depends on, as this process finds it. */
@@ -36,13 +39,14 @@ export function surroundings(flags: ConfigFlags): LoadOptions {
   return { ...(flags.config !== undefined && { configFlag: flags.config }), env, cwd: process.cwd(), home, platform, stateDir };
 }
 
-/** `--agent NAME`: that one alone, as if no other were configured. */
-function pinned(config: Config, name: string): Config {
-  const agents = config.agents.filter((agent) => agent.name === name);
-  if (agents.length === 0) {
-    const known = config.agents.map((agent) => agent.name);
-    const hint = [didYouMean(name, known), `configured are: ${known.join(', ')}`].filter((part) => part !== undefined).join(' ');
-    throw new CommandFailure(4, `there is no agent "${name}"`, hint);
-  }
-  return { ...config, agents, defaultAgent: name, routes: [] };
+/** `--agent NAME`: that one alone, or these, as if no other were configured. */
+function pinned(config: Config, names: readonly string[]): Config {
+  const known = config.agents.map((agent) => agent.name);
+  const agents = names.map((name) => config.agents.find((agent) => agent.name === name) ?? unknownAgent(name, known));
+  return { ...config, agents, defaultAgent: names[0] ?? config.defaultAgent, routes: [] };
+}
+
+function unknownAgent(name: string, known: readonly string[]): never {
+  const hint = [didYouMean(name, known), `configured are: ${known.join(', ')}`].filter((part) => part !== undefined).join(' ');
+  throw new CommandFailure(4, `there is no agent "${name}"`, hint);
 }

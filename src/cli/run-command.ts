@@ -2,9 +2,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RunFlags } from './run.ts';
 
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+/** For an option that may be given several times. */
+export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
-function seconds(value: string): number {
+export function seconds(value: string): number {
   const given = Number(value);
   if (Number.isFinite(given) && given > 0) return given;
   throw new InvalidArgumentError('expected a number of seconds.');

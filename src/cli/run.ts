@@ -1,14 +1,13 @@
 // `switchboard run`: a prompt turn from a terminal or a script, through the proxy in this very process, so that policy, tools and records apply.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { PassThrough } from 'node:stream';
 import { type Client, createClient } from '../client/client.ts';
-import type { Config } from '../config/config.ts';
 import { errorCode } from '../config/read-text.ts';
 import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
 import { VERSION } from '../switchboard/version.ts';
-import { acp } from './acp.ts';
 import { CommandFailure } from './command-failure.ts';
+import { startInside } from './inside.ts';
+import { onInterrupts } from './interrupts.ts';
 import { askPerson } from './run/ask-person.ts';
 import { type AttachmentFlags, attachments } from './run/attachments.ts';
 import { discard } from './run/discard.ts';
@@ -44,15 +43,21 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   if (flags.interactive && !isAtTerminal)
     throw new CommandFailure(EXIT.usage, '-i needs a terminal', 'leave it out, and give the prompt as an argument or on stdin');
   const prompt = flags.listCommands || flags.interactive ? words.join(' ') : await promptWords(words, process.stdin);
-  const proxy = startProxy(flags, isAtTerminal);
-  const { agents, defaultAgent } = await proxy.config;
+  const { file, settings } = configFlags(flags.config);
+  const proxy = await startInside({
+    ...flags,
+    config: file,
+    isInteractive: isAtTerminal,
+    onlyFirst: flags.resume === undefined,
+  });
+  const { agents, defaultAgent } = proxy.config;
   // A session that is taken up again says itself whose it is.
   const agent = agents.length === 1 ? (agents[0]?.name ?? '') : defaultAgent;
   const screen = createScreen(flags.output);
   screen.selected(agent, agents.find(({ name }) => name === agent)?.command);
   const files = createFiles(process.cwd(), { canWrite: flags.write === true || flags.yolo === true, canReadAll: flags.yolo === true });
   const commands = createSignal();
-  const client = createClient(proxy.output, proxy.input, {
+  const client = createClient(proxy.fromProxy, proxy.toProxy, {
     ...(screen.line && { line: screen.line }),
     notification(method, params) {
       const { update } = (params ?? {}) as { update?: { sessionUpdate?: unknown } };
@@ -69,25 +74,25 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
     },
   });
   const turns = createTurns(client, screen.output);
-  const stopSignals = onInterrupt(turns.cancel, proxy.kill);
+  const interrupts = onInterrupts(turns.cancel, proxy.kill);
   try {
     const work = converse(client, turns, {
       agent,
       prompt,
       flags,
-      settings: proxy.settings,
+      settings,
       commands: commands.wait,
       capabilities: files.capabilities,
     });
-    return await inTime(work, flags.timeout);
+    return await inTime(Promise.race([work, interrupts.ended]), flags.timeout);
   } catch (error) {
     throw inOwnWords(error, agent);
   } finally {
     screen.output.end();
-    stopSignals();
     client.close();
     await files.stop();
-    await proxy.over;
+    await proxy.close();
+    interrupts.stop();
   }
 }
 
@@ -134,28 +139,11 @@ async function talk(client: Client, turns: Turns, opened: Opened, { prompt, flag
   return EXIT.ok;
 }
 
-/** The proxy in this process, as an editor would start it. */
-function startProxy(flags: RunFlags, isInteractive: boolean) {
-  const { config: given = [], ...rest } = flags;
+/** `--config` is the configuration file, or an option of the session. */
+function configFlags(given: RunFlags['config'] = []): { readonly file: string | undefined; readonly settings: readonly string[] } {
   const settings = given.filter((value) => value.includes('=') && !existsSync(value));
   const [file] = given.filter((value) => !settings.includes(value));
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  let kill = () => {};
-  let over: Promise<unknown> = Promise.resolve();
-  const config = new Promise<Config>((resolve, reject) => {
-    const options = { ...rest, ...(file !== undefined && { config: file }), isInteractive, onlyFirst: flags.resume === undefined };
-    over = acp(
-      options,
-      { input, output },
-      {
-        started(running) {
-          kill = running.connection.kill;
-          resolve(running.config);
-        },
-      },
-    ).catch(reject);
-  });
-  return { input, output, config, settings, kill: () => kill(), over };
+  return { file, settings };
 }
 
 /** Where things are shown: a person's page, the assistant's words alone, or every frame and nothing else. */
@@ -207,17 +195,6 @@ function createTurns(client: Client, output: TurnOutput): Turns {
       return true;
     },
   };
-}
-
-/** The first Ctrl-C cancels the turn, the second ends everything at once; without a turn the first does. */
-function onInterrupt(cancel: () => boolean, kill: () => void): () => void {
-  const interrupted = () => {
-    if (cancel()) return;
-    kill();
-    process.exit(EXIT.interrupted);
-  };
-  process.on('SIGINT', interrupted);
-  return () => process.off('SIGINT', interrupted);
 }
 
 async function inTime(work: Promise<number>, seconds: number | undefined): Promise<number> {

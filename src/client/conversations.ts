@@ -9,6 +9,15 @@ export type Turn = {
   readonly toolCalls: readonly ToolCallSeen[];
   readonly changedFiles: readonly string[];
   readonly stopReason: string;
+  readonly usage: Usage;
+};
+
+/** As far as the agent has told: of the turn, or else of the whole session so far. */
+export type Usage = {
+  readonly tokens?: number;
+  /** What would fit. */
+  readonly size?: number;
+  readonly cost?: { readonly amount: number; readonly currency: string };
 };
 
 export type PermissionOption = { readonly optionId: string; readonly name: string; readonly kind: string };
@@ -40,6 +49,19 @@ export type Conversations = {
   close(): void;
 };
 
+/** What the client can do besides prompting, and who does it. */
+export type Lent = {
+  readonly capabilities: unknown;
+  serve(sessionId: string, method: string, params: unknown): Promise<unknown>;
+};
+
+const NOTHING_LENT: Lent = {
+  capabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+  async serve(_, method) {
+    throw new ClientError(-32601, `Method not found: ${method}`);
+  },
+};
+
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 const MAX_TRANSCRIPT = 4 * 1024 * 1024;
 
@@ -48,6 +70,7 @@ type Running = {
   text: string;
   readonly calls: Map<string, ToolCallSeen>;
   readonly files: Set<string>;
+  usage: Usage;
   readonly companion: Companion;
   readonly over: Promise<void>;
 };
@@ -56,12 +79,13 @@ export function converse(
   input: Readable,
   output: Writable,
   clientInfo: { readonly name: string; readonly version: string },
+  lent: Lent = NOTHING_LENT,
 ): Conversations {
   const live = new Map<string, Live>();
   const client: Client = createClient(input, output, { request, notification });
   const ready = client.request('initialize', {
     protocolVersion: 1,
-    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    clientCapabilities: lent.capabilities,
     clientInfo,
   }) as Promise<InitializeResult>;
   ready.catch(() => {}); // whoever asks for something first hears of it
@@ -86,6 +110,7 @@ export function converse(
       turn.text += words;
       turn.companion.progress(words);
     }
+    if (update.sessionUpdate === 'usage_update' && turn) turn.usage = usageOf(update);
     if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') {
       const told = turn && noteCall(turn, update);
       if (!told) return;
@@ -94,8 +119,12 @@ export function converse(
     }
   }
   async function request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
-    if (method !== 'session/request_permission') throw new ClientError(-32601, `Method not found: ${method}`);
-    const { sessionId, toolCall, options } = params as { sessionId: string; toolCall?: { title?: string }; options?: PermissionOption[] };
+    const { sessionId, toolCall, options } = (params ?? {}) as {
+      sessionId: string;
+      toolCall?: { title?: string };
+      options?: PermissionOption[];
+    };
+    if (method !== 'session/request_permission') return lent.serve(String(sessionId), method, params);
     const companion = live.get(sessionId)?.turn?.companion;
     if (!companion || !options) return CANCELLED;
     const chosen = await companion.permission({ title: toolCall?.title ?? 'a tool', options }, signal);
@@ -135,7 +164,7 @@ export function converse(
       const over = new Promise<void>((resolve) => {
         end = resolve;
       });
-      const turn: Running = { text: '', calls: new Map(), files: new Set(), companion, over };
+      const turn: Running = { text: '', calls: new Map(), files: new Set(), usage: {}, companion, over };
       session.turn = turn;
       note(session, `\n> ${text.replaceAll('\n', '\n> ')}\n\n`);
       const cancel = () => client.notify('session/cancel', { sessionId });
@@ -143,10 +172,13 @@ export function converse(
       try {
         const answer = (await client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })) as {
           stopReason?: unknown;
+          usage?: { totalTokens?: unknown } | null;
         };
+        const { totalTokens } = answer.usage ?? {};
         return {
           ...{ text: turn.text, toolCalls: [...turn.calls.values()], changedFiles: [...turn.files] },
           stopReason: String(answer.stopReason),
+          usage: typeof totalTokens === 'number' ? { ...turn.usage, tokens: totalTokens } : turn.usage,
         };
       } finally {
         companion.signal.removeEventListener('abort', cancel);
@@ -161,6 +193,15 @@ export function converse(
       return sessions ?? [];
     },
     transcript: (sessionId) => live.get(sessionId)?.words,
+  };
+}
+
+function usageOf({ used, size, cost }: Update): Usage {
+  const isCost = typeof cost?.amount === 'number' && typeof cost.currency === 'string';
+  return {
+    ...(typeof used === 'number' && { tokens: used }),
+    ...(typeof size === 'number' && { size }),
+    ...(isCost && { cost: { amount: cost.amount as number, currency: cost.currency as string } }),
   };
 }
 
@@ -200,4 +241,7 @@ type Update = {
   readonly status?: string | null;
   readonly content?: { readonly type?: string; readonly text?: string } & readonly { readonly type?: string; readonly path?: string }[];
   readonly locations?: readonly { readonly path?: string }[] | null;
+  readonly used?: unknown;
+  readonly size?: unknown;
+  readonly cost?: { readonly amount?: unknown; readonly currency?: unknown } | null;
 };

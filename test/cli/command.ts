@@ -86,6 +86,9 @@ export function createHome() {
     tmp,
     userFile: path.join(home, '.config', 'acp-switchboard', 'config.jsonc'),
     start,
+    bin: BIN,
+    /** Any other program, in the same surroundings. */
+    launch,
     /** The same at a terminal: what is written to its stdin is typed, and all it shows is in stdout. */
     startInTerminal(args: readonly string[], extra: NodeJS.ProcessEnv = {}, columns = 120): Running {
       const words = [process.execPath, BIN, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);

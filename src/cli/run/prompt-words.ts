@@ -2,10 +2,13 @@
 import { text } from 'node:stream/consumers';
 import { CommandFailure } from '../command-failure.ts';
 
-export async function promptWords(words: readonly string[], stdin: NodeJS.ReadStream): Promise<string> {
+const RUN = 'switchboard run "your prompt"';
+
+export async function promptWords(words: readonly string[], stdin: NodeJS.ReadStream, usage = RUN): Promise<string> {
   if (words.length > 0) return words.join(' ');
-  if (stdin.isTTY) throw new CommandFailure(2, 'there is no prompt', 'switchboard run "your prompt", or pipe it in, or -i to type several');
+  if (stdin.isTTY)
+    throw new CommandFailure(2, 'there is no prompt', `${usage}, or pipe it in${usage === RUN ? ', or -i to type several' : ''}`);
   const given = (await text(stdin)).trim();
-  if (given === '') throw new CommandFailure(2, 'the prompt on stdin is empty', 'switchboard run "your prompt"');
+  if (given === '') throw new CommandFailure(2, 'the prompt on stdin is empty', usage);
   return given;
 }

@@ -1,0 +1,40 @@
+// The proxy in this very process, for commands that are the editor themselves. Signals are theirs to deal with.
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import type { Config, PolicySource } from '../config/config.ts';
+import { assemble } from '../switchboard/assemble.ts';
+import type { Listener } from '../switchboard/events.ts';
+import type { AcpOptions } from './acp.ts';
+import { notice } from './notice.ts';
+import { resolveConfig } from './resolve-config.ts';
+
+export type Inside = {
+  readonly config: Config;
+  readonly fromProxy: Readable;
+  readonly toProxy: Writable;
+  /** Ends every agent at once. */
+  kill(): void;
+  /** Ends them in good order; resolves when nothing of them is left. */
+  close(): Promise<void>;
+};
+
+/** `policies` hold besides those of the configuration. */
+export async function startInside(
+  options: AcpOptions,
+  more: { readonly policies?: readonly PolicySource[]; readonly events?: Listener } = {},
+): Promise<Inside> {
+  const { config: found, files, stateDir } = await resolveConfig(options);
+  const config = { ...found, policies: [...found.policies, ...(more.policies ?? [])] };
+  const { logLevel, record } = options;
+  const switchboard = await assemble({
+    config,
+    files,
+    stateDir,
+    say: notice,
+    policy: options,
+    logLevel,
+    ...(more.events && { events: more.events }),
+  });
+  const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
+  const { connection } = switchboard.connect({ input: toProxy, output: fromProxy }, record);
+  return { config, fromProxy, toProxy, kill: connection.kill, close: switchboard.close };
+}

@@ -1,0 +1,41 @@
+// Signals to a command that prompts agents. Ctrl-C is a word to the turn; the others are the end.
+import os from 'node:os';
+import { CommandFailure } from './command-failure.ts';
+
+const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP'];
+const codeOf = (signal: NodeJS.Signals): number => 128 + os.constants.signals[signal];
+
+export type Interrupts = {
+  /** Rejects when the command is to end; whoever waits then ends in good order. */
+  readonly ended: Promise<never>;
+  stop(): void;
+};
+
+/** `cancel` says whether there was something to cancel that had not been; if not, and with any second signal, everything ends at once. */
+export function onInterrupts(cancel: () => boolean, kill: () => void): Interrupts {
+  let isEnding = false;
+  let end: (failure: CommandFailure) => void = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    end = reject;
+  });
+  ended.catch(() => {}); // nobody may be waiting any more
+  function atOnce(signal: NodeJS.Signals): never {
+    kill();
+    process.exit(codeOf(signal));
+  }
+  const interrupted = () => void (isEnding || !cancel() ? atOnce('SIGINT') : undefined);
+  const told = (signal: NodeJS.Signals) => {
+    if (isEnding) atOnce(signal);
+    isEnding = true;
+    end(new CommandFailure(codeOf(signal), `ended by ${signal}`));
+  };
+  process.on('SIGINT', interrupted);
+  for (const signal of ENDING) process.on(signal, told);
+  return {
+    ended,
+    stop() {
+      process.off('SIGINT', interrupted);
+      for (const signal of ENDING) process.off(signal, told);
+    },
+  };
+}

@@ -9,7 +9,6 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
-  'host_tools.delegate': [true],
   'agent_servers.*.framing': ['content-length'],
   'agent_servers.*.dialect': ['agentkit', 'intercom', 'webapp'],
 };

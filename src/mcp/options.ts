@@ -36,10 +36,7 @@ export const hostToolsOptions = z
     files: switchOf('`read_file`, `write_file`, `edit_file`, `list_directory`, `search_files`.', HOST_TOOLS_DEFAULTS.files),
     terminal: switchOf('`run_command`, `command_output`, `kill_command`.', HOST_TOOLS_DEFAULTS.terminal),
     ask_user: switchOf('`ask_user`: a question to the user.', HOST_TOOLS_DEFAULTS.askUser),
-    delegate: z
-      .literal(false)
-      .describe('Asking another agent; not available in this version.')
-      .meta({ default: HOST_TOOLS_DEFAULTS.delegate }),
+    delegate: switchOf('`delegate`: an agent may ask another, in a session of its own.', HOST_TOOLS_DEFAULTS.delegate),
     commands: z.array(commandOptions).describe('Tools of your own: programs that agents may call.').meta({ default: [] }),
   })
   .partial()

@@ -20,6 +20,8 @@ export type SessionHost = {
   readonly workspace: Workspace;
   /** Puts a question to the user. */
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
+  /** Whom `delegate` could be for. */
+  readonly otherAgents?: readonly string[];
   /** Hands a prompt to another agent and waits for its turn. */
   delegate?(task: Delegation, signal: AbortSignal, onProgress: (text: string) => void): Promise<Delegated>;
 };

@@ -14,6 +14,7 @@ export const ACTIONS = [
   'mcp',
   'elicit',
   'mode',
+  'delegate',
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 

@@ -24,6 +24,7 @@ export function cancelTurns(hub: Hub, session: Session): void {
 
 function cancelled(hub: Hub, session: Session): void {
   answerQuestions(hub, session);
+  for (const errand of session.errands) errand.cancel();
   for (const turn of session.turns) {
     if (turn.isCancelled) continue;
     turn.isCancelled = true;

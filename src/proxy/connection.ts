@@ -20,6 +20,7 @@ import { createBridging } from './bridge-servers.ts';
 import { loseSessions } from './bring-back.ts';
 import { CANCELLED, cancelTurns } from './cancel.ts';
 import { type Clock, createTimers } from './clock.ts';
+import { delegate } from './delegate.ts';
 import { createEditorLeg, type OpenRequest } from './editor-leg.ts';
 import { fromAgent } from './from-agent.ts';
 import { fromEditor } from './from-editor.ts';
@@ -163,7 +164,7 @@ export function connect(fromEditorStream: Readable, toEditorStream: Writable, op
     terminals: new Map(),
     elicitations: createAliases(),
     mcpRequests: createAliases(),
-    lending: options.lending && createLending(options.lending, () => hub, options.version),
+    lending: options.lending && createLending(options.lending, () => hub, options.version, delegate),
     bridging: options.shim && createBridging(options.shim, () => hub),
     log: options.log,
     transcripts: options.transcripts,

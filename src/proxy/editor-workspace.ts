@@ -25,6 +25,7 @@ export function abilitiesOf(hub: Hub): Set<Ability> {
   if (fs?.readTextFile === true) abilities.add('read');
   if (fs?.writeTextFile === true) abilities.add('write');
   if (terminal === true) abilities.add('terminal');
+  if (hub.agents.size > 1) abilities.add('delegate');
   return abilities;
 }
 

@@ -5,6 +5,7 @@ import { internString } from '../wire/intern.ts';
 import { stringAt } from '../wire/locate.ts';
 import { type AgentLeg, idTextOf } from './agent-leg.ts';
 import { lookForTools } from './confirm-tools.ts';
+import type { Errand } from './delegate.ts';
 import { forgetMet, track } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { noteTakenByUs } from './lent-messages.ts';
@@ -75,6 +76,7 @@ function meet(hub: Hub, leg: AgentLeg, nativeId: string): Session | undefined {
 function update(hub: Hub, session: Session | undefined, frame: Frame): void {
   if (!session) return hub.editor.notify(frame);
   session.isHeard = true;
+  if (session.errand) return forErrand(hub, session, session.errand, frame);
   if (session.withheldReplays > 0) {
     hub.counters.lateUpdates++;
     return;
@@ -90,5 +92,14 @@ function update(hub: Hub, session: Session | undefined, frame: Frame): void {
   else passUpdate(hub, session, kind, told);
   if (!hub.guard) return;
   if (isToolCall) hub.guard.toolCall(hub, session, frame);
+  if (kind === 'current_mode_update' || kind === 'config_option_update') hub.guard.modeUpdate(hub, session, frame);
+}
+
+/** The editor does not know this session; whoever opened it does. */
+function forErrand(hub: Hub, session: Session, errand: Errand, frame: Frame): void {
+  errand.hear(frame);
+  if (!hub.guard) return;
+  const kind = kindActedOn(frame);
+  if (kind === 'tool_call' || kind === 'tool_call_update') hub.guard.toolCall(hub, session, frame);
   if (kind === 'current_mode_update' || kind === 'config_option_update') hub.guard.modeUpdate(hub, session, frame);
 }

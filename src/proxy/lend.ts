@@ -17,6 +17,7 @@ import { type Roots, rootsOf } from '../workspace/roots.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import { askUser } from './ask-user.ts';
 import { memoryKey, stateReached } from './confirm-tools.ts';
+import type { Delegate } from './delegate.ts';
 import { abilitiesOf, releaseTerminals, workspaceOf } from './editor-workspace.ts';
 import type { Hub } from './hub.ts';
 import type { Session } from './session.ts';
@@ -47,6 +48,10 @@ export type Lending = {
   readonly memory: TransportMemory | undefined;
   /** Agents of which the user has heard that they do not use what they are lent. */
   readonly toldOf: Set<string>;
+  /** Sessions that agents have opened with others, by the ids that their calls have. */
+  readonly errands: Map<string, Session>;
+  /** How they open them. */
+  readonly delegate: Delegate;
   /** Servers that agents are told of as they are. */
   readonly direct: readonly McpServerSettings[];
   /** Servers that agents reach through their ACP connection, and whose they are. */
@@ -60,12 +65,12 @@ export type Lending = {
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-export function createLending(options: LendingOptions, hub: () => Hub, version: string): Lending {
+export function createLending(options: LendingOptions, hub: () => Hub, version: string, delegate: Delegate): Lending {
   const gate: ToolGate = (request, signal) => {
-    const { guard, sessions } = hub();
-    const session = sessions.get(request.sessionId);
+    const { guard, sessions, lending } = hub();
+    const session = sessions.get(request.sessionId) ?? lending?.errands.get(request.sessionId);
     if (!session) return Promise.resolve({ allow: false, reason: 'the session has ended' });
-    return guard ? guard.lentCall(hub(), session, request) : (options.onToolCall ?? askingGate(hub()))(request, signal);
+    return guard ? guard.lentCall(hub(), session, request) : (options.onToolCall ?? askingGate(hub(), session))(request, signal);
   };
   const onEvent = (event: ToolEvent) => {
     if (event.kind === 'refused-token') hub().notice(`somebody was refused the tools of a session: ${event.reason}`);
@@ -96,6 +101,8 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
     memory: options.memory,
     toldOf: new Set(),
     direct: servers.filter(({ expose }) => expose === 'direct'),
+    delegate,
+    errands: new Map(),
     byServerId: new Map(),
     byConnectionId: new Map(),
     channels: new WeakMap(),
@@ -137,7 +144,9 @@ export class Loan implements Borrower {
   }
   onRevoke(): void {
     if (this.lease) this.#hub.lending?.byServerId.delete(this.lease.key);
-    if (this.#session) releaseTerminals(this.#hub, this.#session);
+    if (!this.#session) return;
+    if (this.#session.errand) this.#hub.lending?.errands.delete(this.#session.errand.id);
+    releaseTerminals(this.#hub, this.#session);
   }
   lend(lending: Lending, { lease, entry }: Lent): void {
     const takesHttp = takenTransports(this.leg.handshake?.result.agentCapabilities?.mcpCapabilities).includes('http');
@@ -166,6 +175,7 @@ export class Loan implements Borrower {
     if (!this.lease) return;
     session.loan = this;
     this.#session = session;
+    if (session.errand) this.#hub.lending?.errands.set(session.errand.id, session);
     stateReached(this.#hub, session, this.lease);
     this.#roots = rootsOf(directoriesOf(session));
     this.lease.bind();
@@ -173,13 +183,19 @@ export class Loan implements Borrower {
   host(): SessionHost {
     const hub = this.#hub;
     const session = this.#session as Session;
+    const { lending } = hub;
     return {
-      sessionId: session.publicId,
+      sessionId: session.errand?.id ?? session.publicId,
       agent: session.leg.name,
       cwd: session.cwd,
       roots: directoriesOf(session),
       workspace: workspaceOf(hub, session, this.#roots),
       ask: (question, signal) => askUser(hub, session, question, signal),
+      ...(lending &&
+        hub.agents.size > 1 && {
+          otherAgents: hub.choice.agents.filter((name) => name !== session.leg.name),
+          delegate: (task, abort, onProgress) => lending.delegate(hub, session, task, abort, onProgress),
+        }),
     };
   }
   revoke(): void {

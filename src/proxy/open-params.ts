@@ -34,7 +34,8 @@ export function noteServers(leg: AgentLeg, paramsText: string | undefined): void
 }
 
 /** Written down for later processes. */
-export function record(hub: Hub, { publicId, leg, nativeId, cwd, loan }: Session): void {
+export function record(hub: Hub, { publicId, leg, nativeId, cwd, loan, errand }: Session): void {
+  if (errand) return; // its public id is another's
   const { transport, state } = loan?.lease ?? {};
   hub.log.append({
     ...{ sessionId: publicId, agent: leg.name, nativeId, ...(cwd !== undefined && { cwd }), at: hub.clock.now() },

@@ -5,6 +5,7 @@ import { memberAt, stringAt } from '../wire/locate.ts';
 import type { Patch } from '../wire/writer.ts';
 import { type AgentLeg, idTextOf } from './agent-leg.ts';
 import type { NewQuestion, Question } from './editor-leg.ts';
+import { asErrand } from './errand-view.ts';
 import type { PassOn } from './guard.ts';
 import type { Hub } from './hub.ts';
 import { takenByUs } from './lent-messages.ts';
@@ -47,7 +48,8 @@ function passOn(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Fr
       onCancel: guard?.onCancel,
       onSettled: guard?.onSettled ?? more?.onSettled,
     };
-    question = hub.editor.ask(frame, asked, [...toPublic(session, frame), ...(guard?.patches ?? []), ...patches]);
+    const ofErrand = session?.errand ? asErrand(session, frame) : [];
+    question = hub.editor.ask(frame, asked, [...toPublic(session, frame), ...ofErrand, ...(guard?.patches ?? []), ...patches]);
   };
   toEditor(hub, leg, session, frame, put);
   return question;

@@ -6,6 +6,7 @@ import type { Patch } from '../wire/writer.ts';
 import type { Roots } from '../workspace/roots.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import type { BridgedServers } from './bridge-servers.ts';
+import type { Errand } from './delegate.ts';
 import type { OpenRequest, Question } from './editor-leg.ts';
 import { createLane, type Lane } from './lane.ts';
 import { LazySet } from './lazy-set.ts';
@@ -43,6 +44,10 @@ export type Session = {
   readonly serving: LazySet<Serving>;
   /** The tools it was lent, the terminals opened for them, and those of them the user has allowed for good. */
   loan: Loan | undefined;
+  /** For a session that one agent has opened with another; its public id is that of the session it is for. */
+  errand: Errand | undefined;
+  /** Agents that are at work for it. */
+  readonly errands: LazySet<{ cancel(): void }>;
   /** Servers of the editor's that its agent reaches through us. */
   bridged: BridgedServers | undefined;
   readonly lentTerminals: LazySet<string>;
@@ -92,6 +97,8 @@ export function createSession(publicId: string, leg: AgentLeg, nativeId: string,
     roots: undefined,
     serving: new LazySet(),
     loan: undefined,
+    errand: undefined,
+    errands: new LazySet(),
     bridged: undefined,
     lentTerminals: new LazySet(),
     allowedTools: new LazySet(),

@@ -2,6 +2,7 @@
 import type { GateVerdict, ToolGate, ToolRequest } from '../mcp/gate.ts';
 import { choose } from './ask-user.ts';
 import type { Hub } from './hub.ts';
+import type { Session } from './session.ts';
 
 const KINDS = { read: 'read', write: 'edit', execute: 'execute', ask: 'other', delegate: 'other', foreign: 'other' } as const;
 
@@ -11,12 +12,10 @@ const OPTIONS = [
   { optionId: 'no', name: 'Reject', kind: 'reject_once' },
 ] as const;
 
-export function askingGate(hub: Hub): ToolGate {
+export function askingGate(hub: Hub, session: Session): ToolGate {
   return async (request, signal): Promise<GateVerdict> => {
-    const { sessionId, effect, server, tool, args } = request;
+    const { effect, server, tool, args } = request;
     if (effect === 'read' || effect === 'ask') return { allow: true };
-    const session = hub.sessions.get(sessionId);
-    if (!session) return { allow: false, reason: 'the session has ended' };
     const name = `${server}:${tool}`;
     if (session.allowedTools.has(name)) return { allow: true };
     const path = typeof args.path === 'string' ? args.path : undefined;
@@ -32,6 +31,9 @@ const MAX_TITLE = 200;
 /** What it would do, as far as a line can say it. */
 export function titleOf({ server, tool, args }: Pick<ToolRequest, 'server' | 'tool' | 'args'>): string {
   const what = tool === 'run_command' ? [args.command, ...(Array.isArray(args.args) ? args.args : [])].map(String).join(' ') : args.path;
+  if (server === 'switchboard' && tool === 'delegate') return cut(`Ask ${String(args.agent)}: ${String(args.prompt)}`);
   const title = `${server === 'switchboard' ? '' : `${server}: `}${tool}${what === undefined ? '' : ` ${String(what)}`}`;
-  return title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE)}…` : title;
+  return cut(title);
 }
+
+const cut = (title: string): string => (title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE)}…` : title);

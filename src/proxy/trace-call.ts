@@ -8,6 +8,7 @@ import { titleOf } from './tool-gate.ts';
 export function traceCall(hub: Hub, { kind, sessionId, server, tool, args }: ToolEvent): void {
   const session = sessionId === undefined ? undefined : hub.sessions.get(sessionId);
   if (!session || tool === undefined || kind === 'refused-token') return;
+  if (tool === 'delegate' && kind !== 'denied') return; // it shows itself
   // An agent that reports its tool calls has one under way now, and that is this one; outside of a turn there is nothing to show it in.
   if (session.toolCalls.size > 0 || session.turns.size === 0) return;
   const update = {

@@ -113,7 +113,6 @@ test.each([
   { is: { agent_servers: { x: { ...AGENT, dialect: 'intercom' } } }, what: 'agent_servers.x.dialect' },
   { is: { agent_servers: { x: { ...AGENT, dialect: 'webapp' } } }, what: 'agent_servers.x.dialect' },
   { is: { agent_servers: { x: AGENT }, host_tools: { modules: [] } }, what: 'host_tools.modules' },
-  { is: { agent_servers: { x: AGENT }, host_tools: { delegate: true } }, what: 'host_tools.delegate' },
 ])('$what is refused as not available in this version, not as unknown', async ({ is, what }) => {
   expect(await complaints(is)).toEqual([expect.stringMatching(new RegExp(`^\\d+:\\d+: ${what}: .*not available in this version$`))]);
 });

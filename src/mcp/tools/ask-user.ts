@@ -31,14 +31,17 @@ export const askUserTool: HostTool = {
 export const sessionInfoTool: HostTool = {
   name: 'session_info',
   title: 'About this session',
-  description: 'The session, its agent, its directory, and the directories whose files may be used.',
+  description: 'The session, its agent, its directory, the directories whose files may be used, and the other agents there are.',
   inputSchema: object({}),
   effect: 'read',
   needs: [],
   timeoutMs: 10_000,
   server: 'switchboard',
   async run(_, { host }) {
-    const about = { session_id: host.sessionId, agent: host.agent, cwd: host.cwd ?? null, directories: [...host.roots] };
+    const about = {
+      ...{ session_id: host.sessionId, agent: host.agent, cwd: host.cwd ?? null, directories: [...host.roots] },
+      ...(host.otherAgents && { other_agents: [...host.otherAgents] }),
+    };
     return { ...text(JSON.stringify(about, null, 2)), structuredContent: about };
   },
 };

@@ -17,6 +17,7 @@ const INSIDE: Readonly<Record<Action, 'command' | 'path' | 'host' | 'mcp' | 'too
   switch_mode: 'tool',
   mode: 'tool',
   other: 'tool',
+  delegate: 'tool', // the agent that is asked
 };
 
 export type Shorthand = { readonly action: Action; readonly key?: 'command' | 'path' | 'host' | 'mcp' | 'tool'; readonly inside?: string };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { GateVerdict, ToolRequest } from '../../mcp/gate.ts';
 import type { Asked, Place } from '../../policy/asked.ts';
-import { askedMcp, askedPathUse, askedTerminal } from '../../policy/surfaces.ts';
+import { askedAction, askedMcp, askedPathUse, askedTerminal } from '../../policy/surfaces.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../session.ts';
 import { titleOf } from '../tool-gate.ts';
@@ -62,6 +62,8 @@ function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => As
     case 'write_file':
     case 'edit_file':
       return (place) => askedPathUse(place, 'edit', path);
+    case 'delegate':
+      return (place) => askedAction(place, 'delegate', String(args.agent));
     case 'run_command': {
       const words = Array.isArray(args.args) ? args.args.map(String) : [];
       const cwd = typeof args.cwd === 'string' ? args.cwd : undefined;

@@ -31,8 +31,8 @@ export function readStats(dir: string): ReadonlyMap<string, SessionStats> {
   for (const line of readJsonLines(fileIn(dir)) ?? []) {
     const { sessionId, t, turns = 1, title, stopReason, stopReasons, usage } = line as Partial<SessionStats>;
     if (typeof sessionId !== 'string' || typeof t !== 'number') continue;
-    let sum = bySession.get(sessionId);
-    if (!sum) bySession.set(sessionId, (sum = { sessionId, t, turns: 0, title, stopReason, stopReasons: {}, usage }));
+    const sum: Sum = bySession.get(sessionId) ?? { sessionId, t, turns: 0, title, stopReason, stopReasons: {}, usage };
+    bySession.set(sessionId, sum);
     sum.t = t;
     sum.turns += turns;
     sum.title = title ?? sum.title;

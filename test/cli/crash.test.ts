@@ -15,7 +15,7 @@ test.skipIf(process.platform === 'win32')(
   async () => {
     const home = createHome();
     const [own, given] = ['own-canary-71d0c6', 'given-canary-8ac2f9'];
-    const agent = { command: process.execPath, args: [FIXTURE], env: { FIXTURE_DIR: home.tmp, AGENTS_OWN: '${env:GIVEN}' } };
+    const agent = { command: process.execPath, args: [FIXTURE], env: { FIXTURE_DIR: home.tmp, AGENTS_OWN: given } };
     const config = home.write('config.json', { agent_servers: { one: agent } });
     const bug = home.write('bug.cjs', BUG);
     const running = home.start(['acp', '--config', config], { NODE_OPTIONS: `--require ${bug}`, MY_API_TOKEN: own, GIVEN: given });

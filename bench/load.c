@@ -709,7 +709,9 @@ static void on_line(char *line, size_t len) {
     id = find(line, top, "\"sessionId\":\"");
     return id ? on_update(line, len, id + 13) : client_fail("an update of no session", line, len);
   }
-  if (find(line, top, "\"method\":")) return on_request(line, len);
+  const char *method = find(line, top, "\"method\":"), *error = find(line, top, "\"error\":");
+  /* Behind an error there may be the methods of frames it tells of. */
+  if (method && (!error || method < error)) return on_request(line, len);
   on_response(line, len);
 }
 

@@ -1,4 +1,4 @@
-// Every frame that passes, one line each: when, on which leg, which way, what it is, whose, how long it is, how long its answer took.
+// Every frame that passes, in one record each: when, on which leg, which way, what it is, whose, how long it is, how long its answer took.
 // With payloads only on request, and then redacted. Lines are made after the frames have gone on, in batches.
 import { type Frame, textOf } from '../wire/frame.ts';
 import { intern } from '../wire/intern.ts';
@@ -36,9 +36,15 @@ type LegState = {
   /** Requests without an answer: the peer's own, and those put to it. */
   readonly theirs: Map<string, Asked>;
   readonly ours: Map<string, Asked>;
-  /** What stands before and behind the time in a line about a notification, by its method. */
-  readonly notifications: Map<string, string>;
+  /** What stands between the time and the size in a line about a notification, by its method and session. */
+  readonly notifications: Map<string, Map<string, string>>;
+  /** The last of them. */
+  lastMethod: string | undefined;
+  lastToken: string | undefined;
+  lastAbout: string;
+  /** The last lines, or all of them but the size, which then stands beside it. */
   readonly last: string[];
+  readonly lastSizes: (number | undefined)[];
   lastAt: number;
 };
 
@@ -53,9 +59,14 @@ type Passed = {
   readonly atMs: number;
 };
 
+/** Notifications that came in a row on one leg, which is nearly all that passes: what a line says of each, and its size. Frames are not kept
+ * for it, since they would outlive their chunk. Only where there are no payloads. */
+type Run = { readonly leg: LegState; readonly t: number; readonly abouts: string[]; readonly sizes: number[] };
+
 const LAST_FRAMES = 50;
 const MOST_ASKED = 10_000;
 const MOST_SESSIONS = 10_000;
+const MOST_METHODS = 100;
 /** Redacting takes time; above this a payload is left out. */
 const MAX_PAYLOAD_BYTES = 256 * 1024;
 /** What may wait to be made into lines, and how much of it is done before others get their turn. */
@@ -63,7 +74,9 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const SLICE_BYTES = 256 * 1024;
 
 export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }: FrameLogOptions): FrameLog {
-  let waiting: Passed[] = [];
+  let waiting: (Passed | Run)[] = [];
+  /** The last one that waits, as long as it goes on. */
+  let run: Run | undefined;
   let waitingBytes = 0;
   let isScheduled = false;
   let t = 0;
@@ -72,8 +85,21 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
 
   function add(passed: Passed, bytes: number): void {
     if (waitingBytes > MAX_WAITING_BYTES) return sink.drop(1);
+    run = undefined;
     waiting.push(passed);
     waitingBytes += hasPayloads ? bytes : 0;
+    schedule();
+  }
+  function addToRun(leg: LegState, frame: Frame): void {
+    if (run?.leg !== leg) {
+      run = { leg, t: time(), abouts: [], sizes: [] };
+      waiting.push(run);
+      schedule();
+    }
+    run.abouts.push(aboutNotification(leg, frame));
+    run.sizes.push(frame.end - frame.start);
+  }
+  function schedule(): void {
     if (isScheduled) return;
     isScheduled = true;
     setImmediate(drain);
@@ -86,11 +112,17 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
 
   function drain(): void {
     isScheduled = false;
+    run = undefined;
     let text = '';
     let count = 0;
     let done = 0;
     for (let bytes = 0; done < waiting.length && bytes < SLICE_BYTES; done++) {
-      const passed = waiting[done] as Passed;
+      const passed = waiting[done] as Passed | Run;
+      if ('sizes' in passed) {
+        text += linesOfRun(passed);
+        count += passed.sizes.length;
+        continue;
+      }
       if (hasPayloads) bytes += sizeOf(passed);
       const lines = linesOf(passed);
       if (lines === '') continue;
@@ -101,17 +133,35 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     waiting = done === waiting.length ? [] : waiting.slice(done);
     if (waiting.length === 0) waitingBytes = 0;
     if (count > 0) sink.write(text, count);
-    if (waiting.length === 0) return;
-    isScheduled = true;
-    setImmediate(drain);
+    if (waiting.length > 0) schedule();
   }
   function settle(): void {
     while (waiting.length > 0) drain();
     if (joiner) for (const line of joiner.endAll()) sink.write(line, 1);
   }
   function remember(leg: LegState, lines: string): void {
-    if (!hasPayloads) leg.last[leg.lastAt++ % LAST_FRAMES] = lines;
-    else for (const line of lines.trimEnd().split('\n')) leg.last[leg.lastAt++ % LAST_FRAMES] = line;
+    if (!hasPayloads) rememberOne(leg, lines, undefined);
+    else for (const line of lines.trimEnd().split('\n')) rememberOne(leg, line, undefined);
+  }
+  function rememberOne(leg: LegState, line: string, size: number | undefined): void {
+    const at = leg.lastAt++ % LAST_FRAMES;
+    leg.last[at] = line;
+    leg.lastSizes[at] = size;
+  }
+  function lastFrame({ last, lastSizes }: LegState, at: number): unknown {
+    const size = lastSizes[at];
+    return JSON.parse(size === undefined ? (last[at] as string) : `${last[at]}${size}}`);
+  }
+  /** A line for those that differ in their size alone, which is then a list of sizes; whoever reads it makes one record of each. */
+  function linesOfRun({ leg, t: at, abouts, sizes }: Run): string {
+    let text = '';
+    for (let from = 0, to = 0; from < sizes.length; from = to) {
+      const head = `{"t":${at}${abouts[from]}`;
+      while (to < sizes.length && abouts[to] === abouts[from]) to++;
+      text += to === from + 1 ? `${head}${sizes[from]}}\n` : `${head}[${sizes.slice(from, to).join(',')}]}\n`;
+      for (let k = Math.max(from, sizes.length - LAST_FRAMES); k < to; k++) rememberOne(leg, head, sizes[k]);
+    }
+    return text;
   }
   /** Usually one; none while chunks are joined, and two when that ends. */
   function linesOf(passed: Passed): string {
@@ -123,10 +173,9 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   }
 
   function lineOf(passed: Passed): string {
-    const { frame, leg, isReceived } = passed;
+    const { frame } = passed;
     if (frame === undefined) return lineOfText(passed);
     if (joiner) return payloadLine(passed, frame);
-    if (frame.kind === 'notification') return `{"t":${passed.t}${notification(leg, isReceived, frame.method ?? '')}${about(frame)}}\n`;
     return `${head(passed, frame.kind, frame.method, passed.idText, frame.outcome === 'error' ? errorCode(frame) : undefined)}${about(frame)}}\n`;
   }
   function about({ bytes, sessionId, start, end }: Frame): string {
@@ -142,12 +191,24 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     sessions.set(token, clean);
     return clean;
   }
-  function notification(leg: LegState, isReceived: boolean, method: string): string {
-    // Nearly all of them are received, and only those are kept.
-    const known = isReceived ? leg.notifications.get(method) : undefined;
+  /** Nearly always that of the notification before. */
+  function aboutNotification(leg: LegState, { bytes, sessionId, method }: Frame): string {
+    const token = sessionId && intern(bytes, sessionId.start, sessionId.end);
+    if (leg.lastMethod === method && leg.lastToken === token && method !== undefined) return leg.lastAbout;
+    leg.lastMethod = method;
+    leg.lastToken = token;
+    leg.lastAbout = knownAbout(leg, method ?? '', token);
+    return leg.lastAbout;
+  }
+  function knownAbout(leg: LegState, method: string, token: string | undefined): string {
+    const ofMethod = leg.notifications.get(method) ?? new Map<string, string>();
+    const known = ofMethod.get(token ?? '');
     if (known !== undefined) return known;
-    const made = `,"leg":${JSON.stringify(leg.name)},"dir":"${isReceived ? leg.from : leg.to}","kind":"notification","method":${quoted(method)}`;
-    if (isReceived && leg.notifications.size < MOST_ASKED) leg.notifications.set(method, made);
+    const whose = token === undefined ? '' : `,"session":${session(token)}`;
+    const made = `,"leg":${JSON.stringify(leg.name)},"dir":"${leg.from}","kind":"notification","method":${quoted(method)}${whose},"bytes":`;
+    if (leg.notifications.size >= MOST_METHODS) leg.notifications.clear();
+    if (ofMethod.size >= MOST_SESSIONS) ofMethod.clear();
+    leg.notifications.set(method, ofMethod.set(token ?? '', made));
     return made;
   }
   function quoted(text: string): string {
@@ -201,27 +262,17 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
       theirs: new Map(),
       ours: new Map(),
       notifications: new Map(),
+      ...{ lastMethod: undefined, lastToken: undefined, lastAbout: '' },
       last: [],
+      lastSizes: [],
       lastAt: 0,
     };
     const tap: Tap = {
+      skips: { sentNotes: true },
       received(frame) {
-        const at = time();
-        if (frame.kind === 'notification')
-          add({ leg, isReceived: true, frame, idText: undefined, line: undefined, t: at, atMs: 0 }, frame.end - frame.start);
-        else
-          add(
-            {
-              leg,
-              isReceived: true,
-              frame,
-              idText: frame.id && textOf(frame.bytes, frame.id),
-              line: undefined,
-              t: at,
-              atMs: monotonicMs(),
-            },
-            frame.end - frame.start,
-          );
+        if (frame.kind === 'notification' && !hasPayloads) return addToRun(leg, frame);
+        const idText = frame.id && textOf(frame.bytes, frame.id);
+        add({ leg, isReceived: true, frame, idText, line: undefined, t: time(), atMs: monotonicMs() }, frame.end - frame.start);
       },
       refused: (line) =>
         add(
@@ -244,7 +295,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
       lastFrames() {
         settle();
         const from = Math.max(0, leg.lastAt - LAST_FRAMES);
-        return Array.from({ length: leg.lastAt - from }, (_, k) => JSON.parse(leg.last[(from + k) % LAST_FRAMES] as string));
+        return Array.from({ length: leg.lastAt - from }, (_, k) => lastFrame(leg, (from + k) % LAST_FRAMES));
       },
       down(reason) {
         settle();

@@ -16,6 +16,7 @@ export function createLearningTap(secrets: Secrets): Tap {
     if (end - start <= MAX_BYTES) learnSecrets(secrets, JSON.parse(bytes.toString('utf8', start, end)));
   }
   return {
+    skips: { receivedNotes: true, sentNotes: true },
     received(frame) {
       if (frame.kind === 'notification') return;
       if (frame.kind === 'request') {

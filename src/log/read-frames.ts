@@ -79,7 +79,9 @@ function parse(text: string): FrameRecord[] {
     if (line === '') return [];
     try {
       const record = JSON.parse(line);
-      return typeof record?.t === 'number' ? [record] : [];
+      if (typeof record?.t !== 'number') return [];
+      // Frames that came together and differ in their size alone are one line.
+      return Array.isArray(record.bytes) ? record.bytes.map((bytes: unknown) => ({ ...record, bytes })) : [record];
     } catch {
       return [];
     }

@@ -27,8 +27,29 @@ function beginning(first: number, second: number): number {
   return ((first & 31) << 5) | (second & 31);
 }
 
+/** What was found for the last shape of frames. */
+let lastShape: object | undefined;
+let lastKind: string | undefined;
+
 /** The kind, when it is one that we act on. */
 export function kindActedOn(frame: Frame): string | undefined {
+  const { shape } = frame;
+  if (shape !== undefined && shape === lastShape) return lastKind;
+  const kind = kindOf(frame);
+  if (shape !== undefined && isFixed(frame)) {
+    lastShape = shape;
+    lastKind = kind;
+  }
+  return kind;
+}
+
+/** The kind belongs to the shape, and is not the very string in which frames of the shape differ. */
+function isFixed({ bytes, sessionId, text }: Frame): boolean {
+  if (sessionId === undefined || text === undefined) return false;
+  return text.start >= sessionId.end + USUAL.length && isAt(USUAL, bytes, sessionId.end);
+}
+
+function kindOf(frame: Frame): string | undefined {
   const { bytes, sessionId } = frame;
   if (sessionId === undefined || !isAt(USUAL, bytes, sessionId.end)) return slowKind(frame);
   const start = sessionId.end + USUAL.length;

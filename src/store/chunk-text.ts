@@ -22,8 +22,24 @@ export type ChunkSpan = { readonly role: Role; readonly start: number; readonly 
 
 export const roleOf = (kind: unknown): Role | undefined => KINDS.find(([name]) => name === kind)?.[1];
 
+/** What chunks of the last shape were. */
+let lastShape: object | undefined;
+let lastRole: Role = 'agent';
+
 /** Undefined when it is not a chunk of text and nothing else, or is written in another way. */
-export function chunkSpan({ bytes, sessionId, end }: Frame): ChunkSpan | undefined {
+export function chunkSpan(frame: Frame): ChunkSpan | undefined {
+  const { shape, text } = frame;
+  if (shape === undefined || text === undefined) return chunkIn(frame);
+  if (shape === lastShape) return { role: lastRole, start: text.start + 1, end: text.end - 1 };
+  const chunk = chunkIn(frame);
+  if (chunk?.start === text.start + 1) {
+    lastShape = shape;
+    lastRole = chunk.role;
+  }
+  return chunk;
+}
+
+function chunkIn({ bytes, sessionId, end }: Frame): ChunkSpan | undefined {
   if (sessionId === undefined) return undefined;
   for (const { bytes: beginning, role } of BEGINNINGS) {
     if (!isAt(bytes, sessionId.end, beginning)) continue;

@@ -54,6 +54,8 @@ const KEPT_UPDATES = new Set([
 export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOptions): TranscriptTap {
   const sessions = new Map<string, Kept>();
   const byToken = new Map<string, Kept>();
+  let lastToken = '';
+  let lastKept: Kept | undefined;
   const fromEditor = new Map<string, Asked>();
   const toEditor = new Map<string, Asked>();
   const dirty = new Set<string>();
@@ -119,12 +121,13 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     return kept;
   }
 
-  /** The same id comes with every chunk, as a token of JSON. */
+  /** The same id comes with every chunk, as a token of JSON; mostly it is that of the chunk before. */
   function keptByToken(token: string): Kept {
-    const known = byToken.get(token);
-    if (known) return known;
-    const kept = keptOf(JSON.parse(token));
+    if (token === lastToken && lastKept) return lastKept;
+    const kept = byToken.get(token) ?? keptOf(JSON.parse(token));
     byToken.set(token, kept);
+    lastToken = token;
+    lastKept = kept;
     return kept;
   }
 
@@ -236,6 +239,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
   }
 
   return {
+    skips: { receivedNotes: true },
     received: (frame) => {
       if (frame.kind === 'response' ? toEditor.size > 0 || isScheduled : frame.kind === 'request' && FROM_EDITOR.has(frame.method ?? ''))
         note({ frame, line: '', patches: NO_PATCHES, isReceived: true });

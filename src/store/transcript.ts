@@ -42,6 +42,7 @@ type Message = {
 /** A message is written in parts of this length, so that one without an end does not fill the memory. */
 const PART_BYTES = 64 * 1024;
 const FIRST_BYTES = 4 * 1024;
+const SHORT_BYTES = 256;
 /** Nobody reads more of a message than this, and looking for secrets in it takes time. What is left out is counted. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MOST_OPEN_TOOLS = 1000;
@@ -131,7 +132,7 @@ export function createTranscript(clean: Cleaner, { entry: write, escapedMessage 
         return;
       }
       part = roomFor(part, message.length, message.length + length);
-      bytes.copy(part, message.length, start, end);
+      copy(bytes, start, end, part, message.length);
       message.length += length;
     },
     update(update) {
@@ -174,6 +175,12 @@ export function createTranscript(clean: Cleaner, { entry: write, escapedMessage 
 }
 
 const decoded = (escaped: string): string => (escaped.includes('\\') ? JSON.parse(`"${escaped}"`) : escaped);
+
+/** Most pieces are short, and for those a call of `Buffer.copy` takes longer than the copying. */
+function copy(from: Buffer, start: number, end: number, to: Buffer, at: number): void {
+  if (end - start > SHORT_BYTES) from.copy(to, at, start, end);
+  else for (let i = start, k = at; i < end; i++, k++) to[k] = from[i] as number;
+}
 
 function roomFor(part: Buffer | undefined, used: number, wanted: number): Buffer {
   if (part && part.length >= wanted) return part;

@@ -58,7 +58,7 @@ function fromMembers(bytes: Buffer, start: number, end: number, found: readonly 
   if (sessionIds.length > 1) return { ...about, why: 'ambiguous', reason: '"sessionId" occurs twice' };
   const token = sessionIds[0]?.value;
   const sessionId = stringAt(bytes, token) === undefined ? undefined : token;
-  return { bytes, start, end, kind, method, id, sessionId, body, outcome };
+  return { bytes, start, end, kind, method, id, sessionId, body, outcome, shape: undefined, text: undefined };
 }
 
 function refuse(why: Refusal['why'], reason: string): Refusal {

@@ -21,6 +21,10 @@ export type Frame = {
   readonly body: Span | undefined;
   /** Responses only. */
   readonly outcome: Outcome | undefined;
+  /** Frames of one shape differ in nothing but their session id and one string: what is read elsewhere in one of them holds for all. */
+  readonly shape: object | undefined;
+  /** That string, with its quotes. */
+  readonly text: Span | undefined;
 };
 
 export const LF = 0x0a;
@@ -42,5 +46,6 @@ export function detach(frame: Frame): Frame {
     id: moved(frame.id),
     sessionId: moved(frame.sessionId),
     body: moved(frame.body),
+    text: moved(frame.text),
   };
 }

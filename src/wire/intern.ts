@@ -33,7 +33,7 @@ export function internString(bytes: Buffer, span: Span): string {
   const end = span.end - 1;
   if (end - start > MAX_LENGTH) return stringAt(bytes, span) as string;
   const entry = entryOf(bytes, start, end);
-  entry.decoded ??= stringAt(bytes, span) as string;
+  entry.decoded ??= unique(stringAt(bytes, span) as string);
   return entry.decoded;
 }
 
@@ -59,12 +59,18 @@ function byHash(bytes: Buffer, start: number, length: number): Entry {
   hashes.copyWithin(row + 1, row, row + ROW - 1);
   const entry = {
     bytes: new Uint8Array(bytes.subarray(start, start + length)),
-    text: bytes.toString('utf8', start, start + length),
+    text: unique(bytes.toString('utf8', start, start + length)),
     decoded: undefined,
   };
   entries[row] = entry;
   hashes[row] = hash;
   return entry;
+}
+
+/** The same text as the one string that V8 keeps for the name of a property: to compare two of those is to compare two addresses. */
+function unique(text: string): string {
+  for (const key in { [text]: 0 }) return key;
+  return text;
 }
 
 function hashOf(bytes: Buffer, start: number, length: number): number {

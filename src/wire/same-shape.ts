@@ -45,7 +45,8 @@ export function likeBefore(bytes: Buffer, start: number): Frame | undefined {
   return undefined;
 }
 
-function matched({ head, middle, tail, method, bodyStart, bodyEnd }: Shape, bytes: Buffer, start: number): Frame | undefined {
+function matched(shape: Shape, bytes: Buffer, start: number): Frame | undefined {
+  const { head, middle, tail, method, bodyStart, bodyEnd } = shape;
   const idStart = start + head.length;
   if (!isAt(head, bytes, start) || bytes[idStart] !== QUOTE) return undefined;
   const idEnd = skipString(bytes, idStart);
@@ -57,7 +58,8 @@ function matched({ head, middle, tail, method, bodyStart, bodyEnd }: Shape, byte
   const end = textEnd + tail.length - 1;
   const sessionId = { start: idStart, end: idEnd };
   const body = { start: start + bodyStart, end: end - bodyEnd };
-  return { bytes, start, end, kind: 'notification', method, id: undefined, sessionId, body, outcome: undefined };
+  const text = { start: textStart, end: textEnd };
+  return { bytes, start, end, kind: 'notification', method, id: undefined, sessionId, body, outcome: undefined, shape, text };
 }
 
 /** For a frame that has just been scanned as a whole: its last string is the text. */

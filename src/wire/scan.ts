@@ -78,14 +78,16 @@ function scanWhole(bytes: Buffer, start: number): Frame | undefined {
   if (bytes[end] !== LF) return undefined;
   if (method !== undefined) {
     const kind = id === undefined ? 'notification' : 'request';
-    const frame: Frame = { bytes, start, end, kind, method, id, sessionId: paramsSession, body: params, outcome: undefined };
+    const sessionId = paramsSession;
+    const outcome = undefined;
+    const frame: Frame = { bytes, start, end, kind, method, id, sessionId, body: params, outcome, shape: undefined, text: undefined };
     if (kind === 'notification') learn(frame);
     return frame;
   }
   if (id === undefined) return undefined;
   const outcome = outcomeOf(bytes, result, error);
   const body = outcome === 'error' ? error : result;
-  return { bytes, start, end, kind: 'response', method, id, sessionId: resultSession, body, outcome };
+  return { bytes, start, end, kind: 'response', method, id, sessionId: resultSession, body, outcome, shape: undefined, text: undefined };
 }
 
 /** `"error": null` beside a result is how JSON-RPC 1.0 says that there is none. */

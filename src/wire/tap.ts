@@ -4,6 +4,8 @@ import type { Frame } from './frame.ts';
 import type { Patch } from './writer.ts';
 
 export type Tap = {
+  /** It has no ear for notifications of the peer's, or for those that go to it: nearly all that passes, so it need not be called for them. */
+  readonly skips?: { readonly receivedNotes?: boolean; readonly sentNotes?: boolean };
   /** A frame of the peer's. */
   received(frame: Frame): void;
   /** A line of the peer's that is none. */
@@ -17,14 +19,22 @@ export type Tap = {
 /** Several as one. One that fails is heard of, and not called again: a record is not worth a frame. */
 export function joinTaps(taps: readonly Tap[], onProblem: (error: unknown) => void): Tap | undefined {
   let working = taps;
+  let ofReceivedNotes: readonly Tap[] = [];
+  let ofSentNotes: readonly Tap[] = [];
   if (working.length === 0) return undefined;
+  function use(those: readonly Tap[]): void {
+    working = those;
+    ofReceivedNotes = those.filter(({ skips }) => !skips?.receivedNotes);
+    ofSentNotes = those.filter(({ skips }) => !skips?.sentNotes);
+  }
   function failed(tap: Tap, error: unknown): void {
-    working = working.filter((other) => other !== tap);
+    use(working.filter((other) => other !== tap));
     onProblem(error);
   }
+  use(taps);
   return {
     received(frame) {
-      for (const tap of working)
+      for (const tap of frame.kind === 'notification' ? ofReceivedNotes : working)
         try {
           tap.received(frame);
         } catch (error) {
@@ -40,7 +50,7 @@ export function joinTaps(taps: readonly Tap[], onProblem: (error: unknown) => vo
         }
     },
     sent(frame, patches) {
-      for (const tap of working)
+      for (const tap of frame.kind === 'notification' ? ofSentNotes : working)
         try {
           tap.sent(frame, patches);
         } catch (error) {

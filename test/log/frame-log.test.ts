@@ -1,9 +1,13 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { createFrameLog } from '../../src/log/frame-log.ts';
 import type { LineSink } from '../../src/log/line-sink.ts';
+import { lastRecords } from '../../src/log/read-frames.ts';
 import { createSecrets } from '../../src/log/redact.ts';
 import { createLeg } from '../../src/wire/leg.ts';
+import { newStateDir } from '../store/state.ts';
 import { createRecorder } from '../wire/outputs.ts';
 
 const SECRET = 'a-secret-of-some-length';
@@ -45,6 +49,13 @@ function setUp(hasPayloads = false) {
     text: () => lines.join('\n'),
   };
 }
+/** The records in lines that lie on disk. */
+function readAs(text: string) {
+  const dir = newStateDir();
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(path.join(dir, 'a.jsonl'), `${text}\n`);
+  return lastRecords(dir, () => true, 100);
+}
 const chunk = (text: string, more: object = {}) => ({
   jsonrpc: '2.0',
   method: 'session/update',
@@ -60,6 +71,19 @@ describe('without payloads', () => {
     expect(records()).toEqual([
       { t: 1000, leg: 'codex', dir: 'fromAgent', kind: 'notification', method: 'session/update', session: 's', bytes },
     ]);
+  });
+
+  test('frames that come together and differ in their size alone are one line, which is read as one record each', async () => {
+    const { leg, text } = setUp();
+    const { hear, watcher } = leg('codex');
+    const other = { ...chunk('x'), params: { ...chunk('x').params, sessionId: 't' } };
+    await hear(chunk('a'), chunk('bb'), other, chunk('ccc'));
+    const sizes = [chunk('a'), chunk('bb'), other, chunk('ccc')].map((message) => JSON.stringify(message).length);
+    expect(text().split('\n')).toHaveLength(3);
+    expect(readAs(text()).map(({ session, bytes }) => [session, bytes])).toEqual(
+      ['s', 's', 't', 's'].map((session, k) => [session, sizes[k]]),
+    );
+    expect(watcher.lastFrames()).toEqual(readAs(text()));
   });
 
   test('an answer carries the method it answers and the time it took, whoever asked', async () => {

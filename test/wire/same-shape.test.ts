@@ -20,7 +20,7 @@ function learned(text: string): boolean {
   return false;
 }
 /** What a frame says, wherever it lies. */
-function said({ bytes, start, end, id, sessionId, body, ...rest }: Frame) {
+function said({ bytes, start, end, id, sessionId, body, shape: _, text: __, ...rest }: Frame) {
   const text = (span: { start: number; end: number } | undefined) => span && bytes.toString('utf8', span.start, span.end);
   return { ...rest, whole: text({ start, end }), id: text(id), sessionId: text(sessionId), body: text(body) };
 }
@@ -36,8 +36,19 @@ describe('a frame like one before', () => {
         const found = likeBefore(bytes, shift);
         if (/["\\\p{Cc}]/u.test(id)) return; // escaped session ids are for the careful path
         expect(found && said(found)).toEqual(said(decided as Frame));
+        expect(found && JSON.parse(bytes.toString('utf8', found.text?.start, found.text?.end))).toBe(text);
       }),
     );
+  });
+
+  test('has the shape of that one, and a frame with other words around them has another', () => {
+    const thought = (text: string) => chunk('"s1"', text).replace('message', 'thought');
+    // The oldest shape gives way to the newest, so that the first may have to be learned again.
+    for (const text of [thought('"first"'), chunk('"s1"', '"first"'), thought('"first"')]) expect(learned(text)).toBe(true);
+    const shapeOf = (text: string) => likeBefore(line(text), 0)?.shape;
+    expect(shapeOf(chunk('"s1"', '"a"'))).toBeDefined();
+    expect(shapeOf(chunk('"s1"', '"a"'))).toBe(shapeOf(chunk('"s2"', '"b"')));
+    expect(shapeOf(thought('"a"'))).not.toBe(shapeOf(chunk('"s1"', '"a"')));
   });
 
   test('is not one when it differs anywhere else, or is broken', () => {

@@ -18,8 +18,8 @@ export function readOwn(file: string): Promise<Source> {
 }
 
 /** A file that came with a repository. A link to /dev/zero or a pipe nobody writes to must not hang the editor. */
-export function readForeign(file: string): Promise<Source> {
-  return read(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), MOST_PROJECT_BYTES);
+export function readForeign(file: string, mostBytes = MOST_PROJECT_BYTES): Promise<Source> {
+  return read(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), mostBytes);
 }
 
 /** Whether a read failed because there is no such file. */

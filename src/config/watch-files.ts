@@ -20,7 +20,7 @@ export type FileWatch = {
   close(): void;
 };
 
-/** Files larger than a project's configuration may be, unreadable ones and absent ones all count as absent. */
+/** Files that are too large to be looked at, unreadable ones and absent ones all count as absent. */
 export function watchFiles(
   files: readonly string[],
   onChange: (changed: readonly string[]) => void,
@@ -95,12 +95,14 @@ export function watchFiles(
 }
 
 const ABSENT = 'absent';
+/** A user's own file may be larger than one that came with a repository. */
+const MOST_WATCHED_BYTES = 16 * 1024 * 1024;
 const MOST_POSTPONED = 10;
 
 async function contentOf(file: string): Promise<string> {
   try {
     return createHash('sha256')
-      .update((await readForeign(file)).text)
+      .update((await readForeign(file, MOST_WATCHED_BYTES)).text)
       .digest('hex');
   } catch {
     return ABSENT;

@@ -20,6 +20,7 @@ import { createBridging } from './bridge-servers.ts';
 import { loseSessions } from './bring-back.ts';
 import { CANCELLED, cancelTurns } from './cancel.ts';
 import { type Clock, createTimers } from './clock.ts';
+import { type Counters, noCounts } from './counters.ts';
 import { delegate } from './delegate.ts';
 import { createEditorLeg, type OpenRequest } from './editor-leg.ts';
 import { fromAgent } from './from-agent.ts';
@@ -72,6 +73,8 @@ export type Connection = {
   /** Other agents for sessions to come; those that are open keep theirs. `said` is for people. */
   reconfigure(wanted: Reconfiguration): { readonly isTaken: boolean; readonly said: string };
   health(): Readonly<Record<string, AgentHealth>>;
+  /** What has reached nobody so far. */
+  readonly counters: Readonly<Counters>;
   /** The frame that came last, for whoever wonders what held us up. */
   lastFrame(): { readonly method: string | undefined; readonly bytes: number };
 };
@@ -170,7 +173,7 @@ export function connect(fromEditorStream: Readable, toEditorStream: Writable, op
     transcripts: options.transcripts,
     cache: options.cache,
     clock: timers,
-    counters: { strayAnswers: 0, refusedFromAgents: 0, refusedFromEditor: 0, lateUpdates: 0, unsaid: 0 },
+    counters: noCounts(),
     version: options.version,
     guard: options.guard,
     initializeWaitMs: options.initializeWaitMs,
@@ -330,6 +333,7 @@ export function connect(fromEditorStream: Readable, toEditorStream: Writable, op
       eachAgent((agent) => agent.kill());
       hub.workspace?.kill();
     },
+    counters: hub.counters,
     health: () => Object.fromEntries(allLegs().map((agent) => [agent.id, agent.health()])),
   };
 }

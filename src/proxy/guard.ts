@@ -29,6 +29,8 @@ export type Guard = {
   refusesNotification(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame): boolean;
   /** Whether a frame could be read as several. */
   refusesReturn(frame: Frame): boolean;
+  /** The agent takes back a request that waits for the user's answer to another one; false when none does. */
+  takesBack(leg: AgentLeg, idText: string): boolean;
   /** A tool call as an update tells of it: for what is asked about it later, and for what was never asked. */
   toolCall(hub: Hub, session: Session, frame: Frame): void;
   /** The agent says what its mode is. */

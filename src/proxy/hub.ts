@@ -9,13 +9,11 @@ import type { AgentLeg } from './agent-leg.ts';
 import type { Aliases } from './aliases.ts';
 import type { Bridging } from './bridge-servers.ts';
 import type { Clock } from './clock.ts';
+import type { Counters } from './counters.ts';
 import type { EditorLeg } from './editor-leg.ts';
 import type { Guard } from './guard.ts';
 import type { Lending } from './lend.ts';
 import type { Session } from './session.ts';
-
-/** What went by without an answer or a reader; kept so that nothing disappears unseen. */
-export type Counters = { strayAnswers: number; refusedFromAgents: number; refusedFromEditor: number; lateUpdates: number; unsaid: number };
 
 /** The editor's params of initialize, fit for agents. */
 export type Greeting = {

@@ -1,7 +1,7 @@
 // Work on a session's frames that must wait holds that session's lane, and never the connection.
 import type { OpenRequest } from './editor-leg.ts';
 
-type Step = { readonly run: () => void; readonly request: OpenRequest | undefined; readonly bytes?: number };
+export type Step = { readonly run: () => void; readonly request: OpenRequest | undefined; readonly bytes?: number };
 
 /** A class, since every session has one and hardly any of them is ever held: functions of its own for each would be most of a session. */
 export class Lane {
@@ -51,6 +51,12 @@ export class Lane {
     const meant = this.#steps.flatMap(({ request }) => (request && isMeant(request) ? [request] : []));
     this.#keep(this.#steps.filter(({ request }) => !request || !isMeant(request)));
     return meant;
+  }
+  /** Takes out one step that waits, for whoever does something else instead; false when it does not wait any more. */
+  remove(step: Step): boolean {
+    if (!this.#steps?.includes(step)) return false;
+    this.#keep(this.#steps.filter((one) => one !== step));
+    return true;
   }
   /** Takes out everything, also the request that holds it; the work under way will release a lane in which nobody waits. */
   empty(): readonly OpenRequest[] {

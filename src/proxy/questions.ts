@@ -142,6 +142,8 @@ export function elicitationDone(hub: Hub, leg: AgentLeg, frame: Frame): Patch[] 
 export function withdraw(hub: Hub, leg: AgentLeg, frame: Frame): void {
   const span = memberAt(frame.bytes, frame.body, 'requestId');
   const asked = span && hub.editor.findQuestion(leg, textOf(frame.bytes, span));
+  // One that we have answered already may have been followed by another of the same id, which waits.
+  if (span && (!asked || asked.isAnswered) && hub.guard?.takesBack(leg, textOf(frame.bytes, span))) return;
   if (span && asked) hub.editor.notify(frame, [{ span, text: asked.id }]);
   else if (!withdrawServed(leg, frame)) hub.counters.strayAnswers++;
 }

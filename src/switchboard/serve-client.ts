@@ -9,6 +9,7 @@ import type { Diagnostics } from '../log/diagnostics.ts';
 import type { Secrets } from '../log/redact.ts';
 import { systemClock } from '../proxy/clock.ts';
 import { type Connection, connect } from '../proxy/connection.ts';
+import { saidOfCounts } from '../proxy/counters.ts';
 import type { Guard } from '../proxy/guard.ts';
 import type { LendingOptions } from '../proxy/lend.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
@@ -83,6 +84,8 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   });
   async function end(): Promise<void> {
     await connection.stop();
+    const notPassedOn = saidOfCounts(connection.counters);
+    if (notPassedOn !== undefined) diagnostics.say('debug', notPassedOn, connection.counters);
     stopPublishing();
     running.clear();
     await records.close();

@@ -47,6 +47,13 @@ test('a file written in place is told', async () => {
   expect(await changed()).toEqual(['policy.yaml']);
 });
 
+test('a large file of the user’s own is told like any other', async () => {
+  const large = `# ${'x'.repeat(300 * 1024)}\n`;
+  const { write, changed } = await watched(['policy.yaml'], { 'policy.yaml': large });
+  write('policy.yaml', `${large}version: 1\n`);
+  expect(await changed()).toEqual(['policy.yaml']);
+});
+
 test('a file replaced by renaming another over it is told, again and again', async () => {
   const { at, write, changed } = await watched(['policy.yaml']);
   for (const text of ['b', 'c', 'd']) {

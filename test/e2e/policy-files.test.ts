@@ -98,6 +98,26 @@ describe('what no rule settles', () => {
     expect(editor.all('fs/write_text_file')).toHaveLength(2);
   });
 
+  test('lets the agent take back what waits behind it: that is answered at once, and never asked or done', async ({ stage }) => {
+    const { agent, editor, id, at } = await place(stage);
+    editor.on('session/request_permission', () => UNANSWERED);
+    const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
+    const asked = await editor.got('session/request_permission');
+    const second = agent.request('fs/write_text_file', { sessionId: id, path: at('second'), content: 'x' }, 'second');
+    const read = () => agent.request('fs/read_text_file', { sessionId: id, path: at('README.md') }, 'third');
+    void read();
+    expect((await read()).error).toMatchObject({ code: -32600 }); // the id is in use
+    agent.notify('$/cancel_request', { requestId: 'second' });
+    expect((await second).error).toMatchObject({ code: -32800 });
+    agent.notify('$/cancel_request', { requestId: 'second' }); // twice, and there is none any more
+    editor.reply(asked.msg, selected('allow'));
+    expect((await write).result).toEqual({});
+    await agent.until((msg) => msg.id === 'third' && msg.result !== undefined);
+    expect(editor.all('session/request_permission')).toHaveLength(1);
+    expect(editor.all('fs/write_text_file').map(({ msg }) => msg.params.path)).toEqual([at('README.md')]);
+    expect(agent.answersTo('second')).toHaveLength(1);
+  });
+
   test('holds back what the agent asks behind it, and nothing else', async ({ stage }) => {
     const { agent, editor, id, at } = await place(stage);
     editor.on('session/request_permission', () => UNANSWERED);

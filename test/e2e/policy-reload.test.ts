@@ -2,8 +2,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
-import { type Editor, open, type Stage, testAtOnce as test } from './harness.ts';
-import { execution, selected } from './policy-support.ts';
+import { type Editor, open, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { audit, execution, selected } from './policy-support.ts';
 
 const told = (editor: Editor, words: string) =>
   vi.waitFor(() => expect(editor.stderr()).toContain(words), { timeout: 20_000, interval: 50 });
@@ -16,7 +16,7 @@ async function running(stage: Stage, text: string) {
   editor.on('session/request_permission', () => selected('a1'));
   const { id } = await open(editor, stage.cwd);
   const ask = (command: string) => agent.call('session/request_permission', execution(id, command));
-  return { file, editor, ask };
+  return { file, editor, agent, id, ask };
 }
 
 test('holds at once for live sessions, also when an editor replaces the file by another', async ({ stage }) => {
@@ -45,4 +45,24 @@ test('that is taken away leaves the one from before in force', async ({ stage })
   renameSync(file, `${file}.away`);
   await told(editor, 'cannot be read (ENOENT)');
   expect(await ask('make')).toEqual(selected('r1'));
+});
+
+test('holds for questions that are open: a yes from before does not count against it, and the record says so', async ({ stage }) => {
+  const { file, editor, agent, id, ask } = await running(stage, 'version: 1\n');
+  editor.on('session/request_permission', () => UNANSWERED);
+  const permission = ask('make');
+  const write = agent.request('fs/write_text_file', { sessionId: id, path: path.join(stage.cwd, 'x'), content: '' });
+  const first = await editor.got('session/request_permission', ({ toolCall }) => toolCall.kind === 'execute');
+  const second = await editor.got('session/request_permission', ({ toolCall }) => toolCall.kind === 'edit');
+  writeFileSync(file, 'version: 1\ndeny: [{ id: no-make, command: "make ..." }, { id: no-edit, action: edit }]\n');
+  await told(editor, 'it holds for all sessions');
+  editor.reply(first.msg, selected('a1'));
+  editor.reply(second.msg, selected('allow'));
+  expect(await permission).toEqual(selected('r1'));
+  expect((await write).error).toMatchObject({ message: expect.stringContaining('denied by policy'), data: { rule: 'no-edit' } });
+  expect(editor.all('fs/write_text_file')).toEqual([]);
+  expect(audit(stage).filter(({ verdict }) => verdict === 'deny')).toMatchObject([
+    { method: 'session/request_permission', rule: { id: 'no-make' }, by: 'policy', option: 'r1' },
+    { method: 'fs/write_text_file', rule: { id: 'no-edit' }, by: 'policy', option: 'refused' },
+  ]);
 });

@@ -32,9 +32,9 @@ test.concurrent('row 14: two agents that ask with the same id get each its own a
   expect(await Promise.all(answers)).toEqual(sessions.map(({ id }) => ({ content: `for ${id}` })));
 });
 
-test.concurrent('row 15: answers to nothing, and second answers, are dropped on both sides', async ({ stage }) => {
+test.concurrent('row 15: answers to nothing, and second answers, are dropped on both sides, and counted', async ({ stage }) => {
   const agent = stage.agent('one', { turn: () => UNANSWERED });
-  const editor = await stage.connect([agent]);
+  const editor = await stage.connect([agent], { args: ['--log-level', 'debug'] });
   const { id } = await open(editor, stage.cwd);
   const turn = prompt(editor, id, 'go', 'turn');
   const { msg } = await agent.got('session/prompt');
@@ -52,6 +52,8 @@ test.concurrent('row 15: answers to nothing, and second answers, are dropped on 
   await editor.call('_x/echo', { sessionId: id });
   expect([editor.answersTo('turn').length, agent.answersTo('q').length]).toEqual([1, 1]);
   for (const peer of [editor, agent]) for (const stray of [99999, 'nobody', null]) expect(peer.answersTo(stray)).toEqual([]);
+  await editor.close();
+  expect(editor.stderr()).toContain('not passed on in this connection: 8 answers that nobody waited for');
 });
 
 test.concurrent('row 16: an answer with both or neither of result and error counts as -32603 for whoever waits', async ({ stage }) => {

@@ -1,8 +1,8 @@
 // Lent tools under a policy, and with files and terminals that we serve ourselves.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect } from 'vitest';
-import { hello, type Json, open, type Stage, test } from '../e2e/harness.ts';
+import { expect, vi } from 'vitest';
+import { hello, type Json, open, type Stage, test, UNANSWERED } from '../e2e/harness.ts';
 import { called, mcpAgent, told, wordsOf } from './lending.ts';
 
 const POLICY = {
@@ -74,4 +74,21 @@ test('tools that the policy does not expose are not listed', async ({ stage }) =
   const { editor, id, call } = await place(stage, { ...POLICY, mcp: { expose: ['switchboard:read_*'] } });
   expect((await told(editor, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(['read_file']);
   expect(wordsOf(await call('write_file', { path: 'x', content: '' }))).toContain('There is no tool "write_file"');
+});
+
+test('a policy that has changed while the user thought holds against the yes', async ({ stage }) => {
+  const file = path.join(stage.dir, 'policy.yaml');
+  writeFileSync(file, 'version: 1\nmcp: { expose: ["switchboard:*"] }\n');
+  const config = { host_tools: { enabled: true }, policy: 'policy.yaml', workspace: 'serve-missing' };
+  const editor = stage.proxy({ one: mcpAgent('stdio') }, { config });
+  await hello(editor, { clientCapabilities: {} });
+  const { id } = await open(editor, stage.cwd);
+  editor.on('session/request_permission', () => UNANSWERED);
+  const written = called(editor, id, 'write_file', { path: 'new.txt', content: 'x' });
+  const asked = await editor.got('session/request_permission');
+  writeFileSync(file, 'version: 1\ndeny: [edit]\nmcp: { expose: ["switchboard:*"] }\n');
+  await vi.waitFor(() => expect(editor.stderr()).toContain('it holds for all sessions'), { timeout: 20_000, interval: 50 });
+  editor.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } });
+  expect(wordsOf(await written)).toContain('denied by policy');
+  expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
 });

@@ -9,7 +9,7 @@ import type { Session } from '../session.ts';
 import type { Asking } from './asking.ts';
 import { bridgedCall } from './bridged-call.ts';
 import { elicitation } from './elicitation.ts';
-import { fileOrTerminal, type WaitingRequests } from './files-and-terminals.ts';
+import { fileOrTerminal, takeBack, type WaitingRequests } from './files-and-terminals.ts';
 import { type GuardDeps, recordUnread } from './judge.ts';
 import { lentCall, mayRead } from './lent-call.ts';
 import { type McpConnections, mcpCall, mcpConnect } from './mcp-call.ts';
@@ -88,6 +88,7 @@ export function createGuard(options: GuardOptions): Guard {
       }
       return hasReturns && !deps.isObserving && hasReturn(bytes, start, end);
     },
+    takesBack: (leg, idText) => takeBack(waiting, leg, idText),
     toolCall: (hub, session, frame) => toolCall(deps, calls, hub, session, frame),
     modeUpdate: (hub, session, frame) => modeUpdate(deps, hub, session, frame),
     answer: (hub, leg, call, answer, then) => settleMode(deps, hub, leg, call, answer, then),

@@ -1,18 +1,26 @@
 // fs/* and terminal/create: judged before they go on, refused with the rule's name, or asked about in the only way editors know.
 import { failure } from '../../errors.ts';
+import { canonicalId } from '../../router/request-id.ts';
 import { detach } from '../../wire/frame.ts';
 import type { AgentLeg } from '../agent-leg.ts';
-import { createLane, type Lane } from '../lane.ts';
+import { createLane, type Lane, type Step } from '../lane.ts';
 import type { Session } from '../session.ts';
 import { askEditor } from './ask-editor.ts';
 import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
-import { type GuardDeps, judge, kept, type Matter, record, recordUnread } from './judge.ts';
+import { type GuardDeps, judge, kept, type Matter, record, recordLate, recordUnread } from './judge.ts';
 import { surfaceOfMethod } from './surfaces.ts';
 
 /** What waits behind a question to the user; more than an agent that waits for answers ever sends. */
 const MAX_WAITING = 256;
 
-type Queue = { readonly lane: Lane; readonly leg: AgentLeg; readonly life: number; count: number; isCancelled: boolean };
+type Queue = {
+  readonly lane: Lane;
+  readonly leg: AgentLeg;
+  readonly life: number;
+  /** Those that wait, by their ids. */
+  readonly waiting: Map<string, { readonly step: Step; readonly method: string }>;
+  isCancelled: boolean;
+};
 
 export type WaitingRequests = WeakMap<Session, Queue>;
 
@@ -38,7 +46,8 @@ export function fileOrTerminal(deps: GuardDeps, waiting: WaitingRequests, asking
     record(deps, matter, 'passed');
     return void passOn(frame);
   }
-  const refuse = (why: string) => leg.fail(idText, failure('POLICY_DENIED', [method, why], { rule: matter.decision.rule?.id }));
+  const refuse = (why: string, { decision } = matter) =>
+    leg.fail(idText, failure('POLICY_DENIED', [method, why], { rule: decision.rule?.id }));
   if (matter.verdict === 'allow' && record(deps, matter, 'passed')) return void passOn(frame, { judged: placeOf(method, matter) });
   if (matter.verdict === 'deny' || !session || !queue || queue.isCancelled) {
     record(deps, matter, 'refused', matter.by, 'deny');
@@ -51,10 +60,12 @@ export function fileOrTerminal(deps: GuardDeps, waiting: WaitingRequests, asking
     // While the user thought, the policy may have changed, or what the path leads to.
     const now = reply === 'allowed' ? look(asked.request) : asked;
     const isSame = JSON.stringify(now.asked.paths) === JSON.stringify(asked.asked.paths);
+    const late = now.verdict === 'deny' ? now.decision.why : isSame ? undefined : 'the path leads elsewhere by now';
     if (reply !== 'allowed') refuse(reply === 'cancelled' ? 'the turn was cancelled' : 'the user refused it');
-    else if (now.verdict === 'deny') refuse(now.decision.why);
-    else if (!isSame) refuse('the path leads elsewhere by now');
-    else passOn(waits, { judged: placeOf(method, asked) });
+    else if (late !== undefined) {
+      recordLate(deps, now, late);
+      refuse(late, now);
+    } else passOn(waits, { judged: placeOf(method, asked) });
     // Whatever waits behind a cancelled question belongs to the same turn, and is not asked about any more.
     queue.isCancelled = reply === 'cancelled';
     queue.lane.release();
@@ -63,17 +74,37 @@ export function fileOrTerminal(deps: GuardDeps, waiting: WaitingRequests, asking
 }
 
 function wait(deps: GuardDeps, waiting: WaitingRequests, asking: Asking, queue: Queue): void {
-  const { leg } = asking;
-  if (queue.count >= MAX_WAITING) return leg.fail(idOf(asking), failure('TOO_MANY_OPEN', ['requests that wait for the user', MAX_WAITING]));
-  const waits = { ...asking, frame: detach(asking.frame) };
-  queue.count++;
-  queue.lane.wait({
+  const { leg, frame } = asking;
+  const idText = idOf(asking);
+  const key = canonicalId(idText);
+  if (queue.waiting.has(key)) return leg.fail(idText, failure('ID_IN_USE', [idText]));
+  if (queue.waiting.size >= MAX_WAITING)
+    return leg.fail(idText, failure('TOO_MANY_OPEN', ['requests that wait for the user', MAX_WAITING]));
+  const waits = { ...asking, frame: detach(frame) };
+  const step: Step = {
     request: undefined,
     run() {
-      queue.count--;
+      queue.waiting.delete(key);
       if (leg.lives === queue.life) fileOrTerminal(deps, waiting, waits);
     },
-  });
+  };
+  queue.waiting.set(key, { step, method: frame.method as string });
+  queue.lane.wait(step);
+}
+
+/** The agent takes a request back that has not been asked about yet. */
+export function takeBack(waiting: WaitingRequests, leg: AgentLeg, idText: string): boolean {
+  const key = canonicalId(idText);
+  for (const session of leg.sessions.values()) {
+    const queue = waiting.get(session);
+    const found = queue?.leg === leg && queue.life === leg.lives ? queue.waiting.get(key) : undefined;
+    if (!queue || !found) continue;
+    queue.waiting.delete(key);
+    queue.lane.remove(found.step);
+    leg.fail(idText, failure('CANCELLED', [found.method]));
+    return true;
+  }
+  return false;
 }
 
 /** Where the file really was when it was judged: whoever opens it is held to that. */
@@ -84,7 +115,7 @@ function queueOf(waiting: WaitingRequests, session: Session, leg: AgentLeg): Que
   const life = leg.lives;
   const found = waiting.get(session);
   if (found?.leg === leg && found.life === life) return found;
-  const made = { lane: createLane(), leg, life, count: 0, isCancelled: false };
+  const made: Queue = { lane: createLane(), leg, life, waiting: new Map(), isCancelled: false };
   waiting.set(session, made);
   return made;
 }

@@ -98,6 +98,11 @@ export function recordUnread(deps: GuardDeps, about: About, request: Buffer | st
   );
 }
 
+/** The user has said yes, and by then it was not to be allowed any more. */
+export function recordLate(deps: GuardDeps, matter: Matter, why: string): void {
+  record(deps, { ...matter, decision: { ...matter.decision, why } }, 'refused', 'policy', 'deny');
+}
+
 /** Writes the matter down; false when it could not be, and then nothing may be allowed without a question. */
 export function record(
   deps: GuardDeps,

@@ -7,7 +7,7 @@ import type { Hub } from '../hub.ts';
 import type { Session } from '../session.ts';
 import { titleOf } from '../tool-gate.ts';
 import { askEditor } from './ask-editor.ts';
-import { type GuardDeps, judge, type Matter, record } from './judge.ts';
+import { type GuardDeps, judge, type Matter, record, recordLate } from './judge.ts';
 
 const KINDS = { read: 'read', write: 'edit', execute: 'execute', ask: 'other', delegate: 'other', foreign: 'other' } as const;
 
@@ -16,10 +16,13 @@ export async function lentCall(deps: GuardDeps, hub: Hub, session: Session, requ
   const about = { hub, leg, session, surface: 'tools/call' };
   const { server, tool, args } = request;
   const text = JSON.stringify({ server, tool, args });
-  const byName = judge(deps, about, text, (place) => askedMcp(place, { server, tool, args }));
-  // Whoever names the tool in order to refuse it means it, whatever it is called with.
-  const firstHand = byName.verdict === 'deny' ? undefined : firstHandOf(request);
-  const matter = firstHand ? judge(deps, about, text, firstHand) : byName;
+  const firstHand = firstHandOf(request);
+  const look = (): Matter => {
+    const byName = judge(deps, about, text, (place) => askedMcp(place, { server, tool, args }));
+    // Whoever names the tool in order to refuse it means it, whatever it is called with.
+    return firstHand && byName.verdict !== 'deny' ? judge(deps, about, text, firstHand) : byName;
+  };
+  const matter = look();
   if (deps.isObserving) {
     record(deps, matter, 'passed');
     return { allow: true };
@@ -35,9 +38,14 @@ export async function lentCall(deps: GuardDeps, hub: Hub, session: Session, requ
   }
   const shown = { title: titleOf(request), kind: KINDS[request.effect], rawInput: args };
   return new Promise((resolve) => {
-    askEditor(deps, matter, session, JSON.stringify(`lent-${randomUUID()}`), shown, (reply) =>
-      resolve(reply === 'allowed' ? allowed(matter) : { allow: false, reason: 'the user did not allow it' }),
-    );
+    askEditor(deps, matter, session, JSON.stringify(`lent-${randomUUID()}`), shown, (reply) => {
+      if (reply !== 'allowed') return resolve({ allow: false, reason: 'the user did not allow it' });
+      // While the user thought, the policy may have changed.
+      const now = look();
+      if (now.verdict !== 'deny') return resolve(allowed(matter));
+      recordLate(deps, now, now.decision.why);
+      resolve({ allow: false, reason: `denied by policy: ${now.decision.why}` });
+    });
   });
 }
 

@@ -6,7 +6,7 @@ import { memberAt, stringAt } from '../../wire/locate.ts';
 import type { AgentLeg } from '../agent-leg.ts';
 import { askEditor } from './ask-editor.ts';
 import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
-import { type GuardDeps, judge, kept, record, recordUnread } from './judge.ts';
+import { type GuardDeps, judge, kept, record, recordLate, recordUnread } from './judge.ts';
 
 /** Names of servers by the connections that agents of the older draft open to them. */
 export type McpConnections = WeakMap<AgentLeg, Map<string, string>>;
@@ -38,7 +38,9 @@ export function mcpCall(deps: GuardDeps, connections: McpConnections, asking: As
     if (deps.isObserving) return void passOn(frame);
     return leg.fail(idOf(asking), failure('MCP_SERVER_UNKNOWN', [String(serverId ?? connectionId)]));
   }
-  const matter = judge(deps, surfaceOf(asking), textOf(asking), (place) => askedMcp(place, { server, tool: name, args }));
+  const look = (request: Buffer | string) =>
+    judge(deps, surfaceOf(asking), request, (place) => askedMcp(place, { server, tool: name, args }));
+  const matter = look(textOf(asking));
   if (deps.isObserving) {
     record(deps, matter, 'passed');
     return void passOn(frame);
@@ -46,9 +48,9 @@ export function mcpCall(deps: GuardDeps, connections: McpConnections, asking: As
   // What no rule speaks of is left to the editor, whose tools they are; it may ask for itself.
   const isLeftOpen = matter.verdict === 'ask' && matter.decision.rule === undefined;
   if ((matter.verdict === 'allow' || isLeftOpen) && record(deps, matter, 'passed')) return void passOn(frame);
+  const idText = idOf(asking);
   // An error of the tool, not of the way to it: the outer request has succeeded.
-  const refuse = (why: string) =>
-    leg.succeed(idOf(asking), JSON.stringify({ error: { code: -32603, message: `Denied by policy: ${why}` } }));
+  const refuse = (why: string) => leg.succeed(idText, JSON.stringify({ error: { code: -32603, message: `Denied by policy: ${why}` } }));
   const session = asking.session ?? [...leg.sessions.values()].at(-1);
   if (matter.verdict === 'deny' || !session) {
     record(deps, matter, 'refused', matter.by, 'deny');
@@ -56,9 +58,13 @@ export function mcpCall(deps: GuardDeps, connections: McpConnections, asking: As
   }
   const waits = detach(frame);
   const shown = { title: `Use ${server}: ${name}`, kind: 'other', rawInput: { server, tool: name, arguments: args } };
-  askEditor(deps, kept(matter), session, idOf(asking), shown, (reply) => {
-    if (reply === 'allowed') passOn(waits);
-    else refuse('the user refused it');
+  const asked = kept(matter);
+  askEditor(deps, asked, session, idText, shown, (reply) => {
+    if (reply !== 'allowed') return refuse('the user refused it');
+    const now = look(asked.request);
+    if (now.verdict !== 'deny') return void passOn(waits);
+    recordLate(deps, now, now.decision.why);
+    refuse(now.decision.why);
   });
 }
 

@@ -31,7 +31,8 @@ export type AgentProcess = {
 /** A grandchild may hold stdout open long after the agent is gone; what the agent itself wrote arrives well within this time. */
 const DRAIN_MS = 250;
 
-export function startAgentProcess(spec: AgentSpec, mark: string, clean?: Cleaner): AgentProcess {
+/** `heard` gets every line of its stderr, as it is. */
+export function startAgentProcess(spec: AgentSpec, mark: string, clean?: Cleaner, heard?: (line: string) => void): AgentProcess {
   if (isOurProxy(spec.command, spec.args)) return stillborn(`it is the switchboard itself; take "${spec.name}" out of agent_servers`);
   let child: ChildProcess;
   try {
@@ -51,7 +52,7 @@ export function startAgentProcess(spec: AgentSpec, mark: string, clean?: Cleaner
     child.on('error', () => {});
     return stillborn('this process has too many files open; close sessions or raise the limit (ulimit -n)');
   }
-  const tail = createStderrTail(stderr, clean);
+  const tail = createStderrTail(stderr, clean, heard);
   // Writes may fail at any time, with whoever reads the frames looking elsewhere; an unheard error would end the process.
   stdin.on('error', () => {});
   stdout.on('error', () => {});

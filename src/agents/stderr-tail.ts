@@ -9,13 +9,21 @@ export type Cleaner = { push(text: string): string; pending(): string };
 
 const AS_IT_IS: Cleaner = { push: (text) => text, pending: () => '' };
 
-/** Cleaned before it is cut to length: half a secret would not be known for one. */
-export function createStderrTail(stderr: Readable, clean: Cleaner = AS_IT_IS): { lines(): readonly string[] } {
+/** `heard` gets whole lines at once, as they are. What is kept is cleaned before it is cut to length: half a secret would not be known for one. */
+export function createStderrTail(
+  stderr: Readable,
+  clean: Cleaner = AS_IT_IS,
+  heard: (line: string) => void = () => {},
+): { lines(): readonly string[] } {
   const lines: string[] = [];
   let rest = '';
+  let unheard = '';
   stderr.setEncoding('utf8');
   stderr.on('error', () => {});
   stderr.on('data', (text: string) => {
+    const said = (unheard + text).split('\n');
+    unheard = (said.pop() ?? '').slice(-MAX_LINE_CHARACTERS);
+    for (const line of said) heard(shown(line));
     const parts = (rest + clean.push(text)).split('\n');
     rest = (parts.pop() ?? '').slice(-MAX_LINE_CHARACTERS);
     for (const line of parts) lines.push(shown(line));

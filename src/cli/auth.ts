@@ -1,7 +1,10 @@
-// A login in a terminal. Editors run our command again with an agent's arguments appended; we run that agent in our place.
+// A login in a terminal. Editors run our command again with an agent's arguments appended, and `switchboard auth` does it itself; the agent runs in our place.
 import { once } from 'node:events';
+import type { AuthMethod } from '../acp/shapes.ts';
+import type { AgentSpec } from '../agents/defaults.ts';
 import { spawn } from '../processes/spawn.ts';
 import { CommandFailure } from './command-failure.ts';
+import { ownCommand, textsOf } from './login/methods.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
 
 /** The exit code is the agent's own: zero says that the login worked. */
@@ -9,9 +12,26 @@ export async function auth(agent: string, args: readonly string[], flags: Config
   const { config } = await resolveConfig({ ...(flags.config !== undefined && { config: flags.config }), agent });
   const [spec] = config.agents;
   if (!spec) throw new CommandFailure(4, `there is no agent "${agent}"`);
-  const child = spawn(spec.command, [...spec.args, ...args], {
+  return inTerminal(spec, spec.command, [...spec.args, ...args], {});
+}
+
+/** The same for a method as the agent tells of it; what it has in its environment wins over all else. */
+export function runInTerminal(spec: AgentSpec, method: AuthMethod): Promise<number> {
+  const own = ownCommand(method);
+  if (own) return inTerminal(spec, own.command, own.args, own.env);
+  const args = Array.isArray(method.args) ? method.args.map(String) : [];
+  return inTerminal(spec, spec.command, [...spec.args, ...args], textsOf(method.env));
+}
+
+async function inTerminal(
+  spec: AgentSpec,
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
+  const child = spawn(command, [...args], {
     stdio: 'inherit',
-    env: { ...process.env, ...spec.env }, // as when the agent is started to work: a login for another account would not be its own
+    env: { ...process.env, ...spec.env, ...env }, // as when the agent is started to work: a login for another account would not be its own
     ...(spec.cwd !== undefined && { cwd: spec.cwd }),
   });
   // Ctrl-C is for the agent; we end when it does.
@@ -23,8 +43,8 @@ export async function auth(agent: string, args: readonly string[], flags: Config
   } catch (error) {
     throw new CommandFailure(
       7,
-      `agent "${agent}" could not be started: ${(error as NodeJS.ErrnoException).code}`,
-      `check "command" in agent_servers.${agent}`,
+      `agent "${spec.name}" could not be started: ${(error as NodeJS.ErrnoException).code}`,
+      `check "command" in agent_servers.${spec.name}`,
     );
   } finally {
     process.off('SIGINT', ignore);

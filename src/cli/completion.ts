@@ -79,7 +79,7 @@ async function candidates(program: Command, before: readonly string[], typed: st
 async function operandsOf(words: string): Promise<readonly string[]> {
   if (words === 'connect' || words === 'disconnect') return EDITORS.map(({ id }) => id);
   if (words === 'agents add') return theCatalogue().map(({ id }) => id);
-  if (words === 'agents test' || words === 'agents remove') return agentNames();
+  if (words === 'agents test' || words === 'agents remove' || words === 'auth') return agentNames();
   if (words === 'completion') return SHELLS;
   return words === 'policy check' || words === 'policy test' ? PRESETS : [];
 }

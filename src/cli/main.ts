@@ -9,6 +9,7 @@ import { addAuditCommands } from './audit.ts';
 import { CommandFailure } from './command-failure.ts';
 import { addCompareCommand } from './compare-command.ts';
 import type { DemoFlags } from './demo.ts';
+import type { LoginFlags } from './login.ts';
 import type { McpOptions } from './mcp.ts';
 import { addPolicyCommands } from './policy.ts';
 import { addRecordCommands } from './record-commands.ts';
@@ -68,6 +69,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
   addRunCommand(program, agentArgs, finish);
   addCompareCommand(program, agentArgs, finish);
   addAgentsCommands(program, agentArgs, finish);
+  addAuthCommand(program, finish);
   addConfigCommands(program, finish);
   addPolicyCommands(program, finish);
   addAuditCommands(program, finish);
@@ -114,6 +116,18 @@ function addAgentsCommands(program: Command, agentArgs: readonly string[], finis
       finish(await (await import('./agents.ts')).testAgents(name, command.optsWithGlobals()));
     });
   addAgentEditing(agents, agentArgs, finish);
+}
+
+function addAuthCommand(program: Command, finish: (code: number) => void): void {
+  configOption(program.command('auth'))
+    .description('log in to an agent: the ways it offers, or one of them taken; exit code 7 if it does not work')
+    .argument('<agent>', 'its name')
+    .argument('[method]', 'the way; left out, they are listed')
+    .option('--json', 'for programs')
+    .addHelpText('after', example('switchboard auth claude'))
+    .action(async (agent: string, method: string | undefined, _: LoginFlags, command: Command) =>
+      finish(await (await import('./login.ts')).login(agent, method, command.optsWithGlobals())),
+    );
 }
 
 function addConfigCommands(program: Command, finish: (code: number) => void): void {

@@ -74,6 +74,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
     },
   });
   const turns = createTurns(client, screen.output);
+  let logins: readonly string[] = [];
   const interrupts = onInterrupts(turns.cancel, proxy.kill);
   try {
     const work = converse(client, turns, {
@@ -83,10 +84,13 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
       settings,
       commands: commands.wait,
       capabilities: files.capabilities,
+      offered(methods) {
+        logins = methods;
+      },
     });
     return await inTime(Promise.race([work, interrupts.ended]), flags.timeout);
   } catch (error) {
-    throw inOwnWords(error, agent);
+    throw inOwnWords(error, agent, logins);
   } finally {
     screen.output.end();
     client.close();
@@ -103,24 +107,28 @@ type Talk = {
   readonly settings: readonly string[];
   readonly commands: Promise<void>;
   readonly capabilities: unknown;
+  /** The ids of the ways to log in. */
+  readonly offered: (methods: readonly string[]) => void;
 };
 
-type Said = Omit<Talk, 'agent' | 'capabilities'> & { readonly blocks: readonly unknown[] };
+type Said = Omit<Talk, 'agent' | 'capabilities' | 'offered'> & { readonly blocks: readonly unknown[] };
 
-async function converse(client: Client, turns: Turns, { agent, prompt, flags, settings, commands, capabilities }: Talk): Promise<number> {
-  const { agentCapabilities = {} } = (await client.request('initialize', {
+async function converse(client: Client, turns: Turns, talked: Talk): Promise<number> {
+  const { agent, prompt, flags, settings, commands, capabilities, offered } = talked;
+  const { agentCapabilities = {}, authMethods } = (await client.request('initialize', {
     protocolVersion: 1,
     clientCapabilities: capabilities,
     clientInfo: { name: 'switchboard-run', title: 'switchboard run', version: VERSION },
-  })) as { agentCapabilities?: Readonly<Record<string, unknown>> };
+  })) as { agentCapabilities?: Readonly<Record<string, unknown>>; authMethods?: readonly { readonly id: string }[] | null };
+  offered((authMethods ?? []).map(({ id }) => id));
   const params = { cwd: process.cwd(), mcpServers: [] };
   const { promptCapabilities = {}, sessionCapabilities = {} } = agentCapabilities;
   const blocks = await attachments(flags, agent, promptCapabilities as Readonly<Record<string, unknown>>);
   const opened =
     flags.resume === undefined ? await openSession(client, params) : await takeUpSession(client, flags.resume, params, agentCapabilities);
-  const talked = talk(client, turns, opened, { prompt, flags, settings, commands, blocks });
+  const ended = talk(client, turns, opened, { prompt, flags, settings, commands, blocks });
   // One that was opened for nothing is no session to come back to.
-  return talked.finally(
+  return ended.finally(
     () => (flags.resume ?? flags.saveSession) === undefined && !turns.hasBegun() && discard(client, opened.sessionId, sessionCapabilities),
   );
 }

@@ -16,6 +16,13 @@ export class ClientError extends Error {
   }
 }
 
+/** There was no answer, and there will be none. */
+export class ConnectionEnded extends ClientError {
+  constructor() {
+    super(-32603, 'the connection has ended');
+  }
+}
+
 export type ClientEvents = {
   /** A request of the other side; what is returned or thrown (a ClientError) is the answer. `signal` when it takes the request back. */
   request(method: string, params: unknown, signal: AbortSignal): unknown;
@@ -54,7 +61,7 @@ export function createClient(input: Readable, output: Writable, on: ClientEvents
   function end(): void {
     if (isOver) return;
     isOver = true;
-    for (const { reject } of open.values()) reject(new ClientError(-32603, 'the connection has ended'));
+    for (const { reject } of open.values()) reject(new ConnectionEnded());
     open.clear();
     for (const controller of answering.values()) controller.abort();
     over();
@@ -98,7 +105,7 @@ export function createClient(input: Readable, output: Writable, on: ClientEvents
   return {
     closed,
     request(method, params) {
-      if (isOver) return Promise.reject(new ClientError(-32603, 'the connection has ended'));
+      if (isOver) return Promise.reject(new ConnectionEnded());
       const id = nextId++;
       return new Promise((resolve, reject) => {
         open.set(id, { resolve, reject });

@@ -6,8 +6,9 @@ import { learnArgs, learnServer } from '../log/learn-secrets.ts';
 import { addEnvironment, createSecrets, type Secrets } from '../log/redact.ts';
 import { createRedactStream } from '../log/redact-stream.ts';
 
-export function launchAgent(spec: AgentSpec, mark: string, secrets: Secrets): AgentProcess {
-  const agent = startAgentProcess(spec, mark, createRedactStream(secrets));
+/** `heard` gets what it says on stderr, cleaned, line by line. */
+export function launchAgent(spec: AgentSpec, mark: string, secrets: Secrets, heard?: (line: string) => void): AgentProcess {
+  const agent = startAgentProcess(spec, mark, createRedactStream(secrets), heard && ((line) => heard(secrets.redact(line))));
   return { ...agent, stderrTail: () => agent.stderrTail().filter((line) => line !== '') };
 }
 

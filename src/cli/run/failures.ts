@@ -6,14 +6,19 @@ const FAILED = 1;
 const UNAVAILABLE = 7;
 const AUTH_REQUIRED = -32000;
 
-type Data = { readonly authMethods?: unknown; readonly reason?: unknown; readonly stderr?: unknown };
+type Data = { readonly agent?: unknown; readonly authMethods?: unknown; readonly reason?: unknown; readonly stderr?: unknown };
 
-/** Anything but an answer of the other side stays what it is. */
-export function inOwnWords(error: unknown, agent: string): unknown {
+/** Anything but an answer of the other side stays what it is. `logins` are the methods that were offered, for an error that does not name them. */
+export function inOwnWords(error: unknown, asked: string, logins: readonly string[] = []): unknown {
   if (!(error instanceof ClientError)) return error;
-  const { authMethods, reason, stderr } = (error.data ?? {}) as Data;
+  const { authMethods, reason, stderr, ...data } = (error.data ?? {}) as Data;
+  const agent = typeof data.agent === 'string' ? data.agent : asked;
   if (error.code === AUTH_REQUIRED)
-    return new CommandFailure(UNAVAILABLE, `agent "${agent}" wants you to log in: ${error.message}`, loginHint(agent, authMethods));
+    return new CommandFailure(
+      UNAVAILABLE,
+      `agent "${agent}" wants you to log in: ${error.message}`,
+      loginHint(agent, authMethods ?? logins),
+    );
   const isAbsent = /could not be started|did not answer initialize|is not available|is left alone/.test(error.message);
   const isDead = isAbsent || reason === 'agent_exited';
   const words = [error.message, ...(Array.isArray(stderr) ? stderr.map((line) => `  ${line}`) : [])].join('\n');
@@ -26,7 +31,6 @@ export function inOwnWords(error: unknown, agent: string): unknown {
 
 function loginHint(agent: string, methods: unknown): string {
   const names = Array.isArray(methods) ? methods.map((method) => String(method).replace(`${agent}/`, '')) : [];
-  return names.length === 0
-    ? `see how: switchboard agents test ${agent}`
-    : `its methods are: ${names.join(', ')}; see: switchboard agents test ${agent}`;
+  if (names.length === 0) return `see how: switchboard auth ${agent}`;
+  return `its methods are: ${names.join(', ')}; to log in: switchboard auth ${agent} ${names.length === 1 ? names[0] : 'METHOD'}`;
 }

@@ -21,11 +21,11 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function run(argv: readonly string[]): Promise<number> {
   const plain = plainAcp(argv.slice(2), process.stdin.isTTY === true);
-  if (!plain) return (await import('./main.ts')).runCommand(argv);
   try {
-    return await acp(plain);
+    return plain ? await acp(plain) : await (await import('./main.ts')).runCommand(argv);
   } catch (error) {
-    return (await import('./report-failure.ts')).printFailure(error, false);
+    const { printFailure } = await import('./report-failure.ts');
+    return printFailure(error, { isJson: argv.includes('--json'), isDebug: argv.includes('--debug') });
   }
 }
 

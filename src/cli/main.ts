@@ -19,21 +19,24 @@ import { addRunCommand } from './run-command.ts';
 import { addAgentEditing, addConfigShowing, addSetupCommands } from './setup.ts';
 
 const EXIT = { usage: 2 } as const;
+const DEBUG = '--debug';
 
 /** Runs the command; resolves to its exit code. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
   // Behind `--` stands what an editor passes on to an agent. Not for the parser: it would take a word of ours among it for a command.
   const divider = argv.indexOf('--');
-  const ours = divider === -1 ? argv : argv.slice(0, divider);
+  const mine = divider === -1 ? argv : argv.slice(0, divider);
+  // For every command, wherever it stands; so it is not left to the parser.
+  const ours = mine.filter((word) => word !== DEBUG);
   let code = 0;
-  const program = createProgram(argv.slice(ours.length + 1), (result) => {
+  const program = createProgram(argv.slice(mine.length + 1), (result) => {
     code = result;
   });
   try {
     await program.parseAsync([...ours]);
     return code;
   } catch (error) {
-    return printFailure(error, ours.includes('--json'));
+    return printFailure(error, { isJson: ours.includes('--json'), isDebug: ours.length < mine.length });
   }
 }
 
@@ -48,6 +51,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .showSuggestionAfterError()
     .helpCommand(true);
   acpOptions(program)
+    .option(DEBUG, 'with any command: say of a failure where in the code it happened')
     .usage('[options] [command]')
     .argument('[words...]')
     .addHelpText('after', example('switchboard demo', 'Without a command and with a pipe for stdin, it is switchboard acp.'))

@@ -1,8 +1,11 @@
 // How a failure is told: in words on stderr, and to programs that asked for JSON in the one envelope.
+import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/problems.ts';
+import { createRedactor } from '../log/redact.ts';
 import { FileTrouble } from '../setup/edit-file.ts';
 import { asCommandFailure, CommandFailure } from './command-failure.ts';
+import { unforeseen, WHAT_NOW } from './crash.ts';
 
 const EXIT = { failure: 1, usage: 2, configuration: 6 } as const;
 
@@ -18,8 +21,16 @@ const CODES: Readonly<Record<number, string>> = {
   8: 'PROBLEMS_FOUND',
 };
 
-/** Failures a person can mend get words and an exit code; anything else is a bug and climbs on. */
-export function printFailure(error: unknown, isJson: boolean): number {
+export type Telling = { readonly isJson: boolean; readonly isDebug: boolean };
+
+/** Every failure gets words and an exit code; where it happened in the code is told only to those who ask with --debug. */
+export function printFailure(error: unknown, { isJson, isDebug }: Telling): number {
+  const code = tell(error, isJson);
+  if (isDebug && code !== 0) process.stderr.write(`${clean(inspect(error))}\n`);
+  return code;
+}
+
+function tell(error: unknown, isJson: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     if (isJson) printEnvelope(EXIT.usage, error.message.replace(/^error: /, ''), 'see --help');
@@ -30,9 +41,9 @@ export function printFailure(error: unknown, isJson: boolean): number {
     process.stderr.write(`switchboard: the configuration is not usable\n${error.message}\n`);
     return EXIT.configuration;
   }
-  const failure =
+  const found =
     error instanceof FileTrouble ? new CommandFailure(EXIT.failure, error.message) : (trouble(error) ?? asCommandFailure(error));
-  if (!(failure instanceof CommandFailure)) throw error;
+  const failure = found instanceof CommandFailure ? found : mistake(error);
   if (isJson) printEnvelope(failure.exitCode, failure.message, failure.hint ?? '', undefined, failure.code);
   process.stderr.write(`switchboard: ${failure.message}\n${failure.hint ? `  ${failure.hint}\n` : ''}`);
   return failure.exitCode;
@@ -48,6 +59,11 @@ function trouble(error: unknown): CommandFailure | undefined {
     'see what is there; switchboard doctor says where our files are',
   );
 }
+
+/** Whatever nobody has foreseen. Its words may hold anything, so they are cleaned. */
+const mistake = (error: unknown) => new CommandFailure(EXIT.failure, clean(unforeseen(error)), WHAT_NOW);
+
+const clean = (text: string) => createRedactor({}, process.env)(text);
 
 function printEnvelope(exitCode: number, message: string, hint: string, data?: object, code = CODES[exitCode] ?? 'FAILED'): void {
   const error = { code, message, hint, ...(data && { data }) };

@@ -1,6 +1,7 @@
 // `switchboard sessions`: what was opened with which agent, and what was said.
 import path from 'node:path';
 import { errorCode } from '../config/read-text.ts';
+import { didYouMean } from '../policy/nearest.ts';
 import { createSessionLog, type SessionRecord } from '../store/session-log.ts';
 import { readStats, type SessionStats } from '../store/session-stats.ts';
 import { readTranscript, removeTranscript, transcriptsDir } from '../store/transcript-files.ts';
@@ -36,8 +37,10 @@ type Listed = {
 };
 
 export async function listSessions(flags: ListFlags): Promise<number> {
-  const sessions = wanted(allSessions(), flags);
+  const all = allSessions();
+  const sessions = wanted(all, flags);
   if (flags.json) printJson({ sessions });
+  else if (sessions.length === 0) sayNone(all, flags);
   else
     printTable(
       ['SESSION', 'AGENT', 'LAST ACTIVITY', 'TURNS', 'ENDED', 'TITLE', 'DIRECTORY'],
@@ -54,6 +57,12 @@ export async function listSessions(flags: ListFlags): Promise<number> {
       ),
     );
   return 0;
+}
+
+function sayNone(all: readonly Listed[], { agent }: ListFlags): void {
+  if (all.length === 0) return notice('no session has been opened yet');
+  const meant = agent === undefined ? undefined : didYouMean(agent, new Set(all.map((session) => session.agent)));
+  notice(`none of the ${all.length} sessions is like that${meant === undefined ? '' : `; ${meant}`}`);
 }
 
 export async function showSession(id: string, flags: { readonly json?: boolean }): Promise<number> {

@@ -8,16 +8,19 @@ import type { Problem } from './problems.ts';
 const REFERENCE = /\$\{(env|file):([^}]*)\}/g;
 const KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers'] as const;
 
+const NOT_SET = 'a program of the desktop does not have the variables of your shell; "enabled": false leaves the entry out';
+
 export type Resolved = { readonly options: unknown; readonly problems: readonly Problem[] };
 
 /** The options with every reference replaced. Files are found relative to the configuration file that names them. */
 export async function resolveReferences(given: Placed, env: NodeJS.ProcessEnv): Promise<Resolved> {
   const problems: Problem[] = [];
-  const report = (at: Path, message: string) => problems.push(given.document.problem(at, `${showPath(at)}: ${message}`));
+  const report = (at: Path, message: string, hint?: string) =>
+    problems.push(given.document.problem(at, `${showPath(at)}: ${message}`, hint));
 
   async function lookUp(kind: string, target: string, at: Path): Promise<string> {
     if (kind === 'env') {
-      if (env[target] === undefined) report(at, `the environment variable "${target}" is not set`);
+      if (env[target] === undefined) report(at, `the environment variable "${target}" is not set`, NOT_SET);
       return env[target] ?? '';
     }
     try {

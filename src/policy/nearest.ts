@@ -1,7 +1,14 @@
 // The word somebody probably meant.
 
-// The candidate closest to `word`, if one is close enough to be a slip of the keyboard.
+// The candidate closest to `word`, if one is close enough to be a slip of the keyboard; else the only one that begins like it.
 function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const all = [...candidates];
+  return slip(word, all) ?? (word.length >= 3 ? only(all.filter((name) => name.toLowerCase().startsWith(word.toLowerCase()))) : undefined);
+}
+
+const only = (found: readonly string[]): string | undefined => (found.length === 1 ? found[0] : undefined);
+
+function slip(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   // A third of the word may be wrong, but never all of it.
   let least = Math.min(Math.ceil(word.length / 3) + 1, word.length);

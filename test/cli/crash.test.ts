@@ -18,12 +18,16 @@ test.skipIf(process.platform === 'win32')(
     const agent = { command: process.execPath, args: [FIXTURE], env: { FIXTURE_DIR: home.tmp, AGENTS_OWN: given } };
     const config = home.write('config.json', { agent_servers: { one: agent } });
     const bug = home.write('bug.cjs', BUG);
-    const running = home.start(['acp', '--config', config], { NODE_OPTIONS: `--require ${bug}`, MY_API_TOKEN: own, GIVEN: given });
+    const running = home.start(['acp', '--config', config, '--debug'], {
+      NODE_OPTIONS: `--require ${bug}`,
+      MY_API_TOKEN: own,
+      GIVEN: given,
+    });
     await running.request('initialize', INITIALIZE);
     running.child.kill('SIGUSR1');
     const { code, stderr } = await running.ended;
     expect(code).toBe(1);
-    expect(stderr).toMatch(/please report it\nError: cannot parse .*\[redacted:MY_API_TOKEN\].* of \[redacted:AGENTS_OWN\]\n {4}at /s);
+    expect(stderr).toMatch(/please report it; .*\nError: cannot parse .*\[redacted:MY_API_TOKEN\].* of \[redacted:AGENTS_OWN\]\n {4}at /s);
     for (const secret of [own, given]) expect(stderr).not.toContain(secret);
   },
 );

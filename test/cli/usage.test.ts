@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createHome } from './command.ts';
 import { allCommands, helpOf } from './command-tree.ts';
 
@@ -49,4 +49,53 @@ test('a reader that leaves early is no reason for a stack trace', async () => {
   const { child, ended } = createHome().start(['--help']);
   child.stdout.destroy();
   expect((await ended).stderr).toBe('');
+});
+
+describe('a mistake of ours', () => {
+  // Stands for whatever nobody has foreseen, with a secret in its words.
+  const sabotage = (home: ReturnType<typeof createHome>, code: string) => ({
+    NODE_OPTIONS: `--require=${home.write('saboteur.cjs', code)}`,
+    SOME_API_KEY: 'canary-4711-canary',
+  });
+  const NO_CWD = 'process.cwd = () => { throw new TypeError("no place: " + process.env.SOME_API_KEY); };';
+  const LATER = 'if (process.argv.includes("acp")) setTimeout(() => { throw new Error("out of the blue"); }, 200);';
+
+  test('is told in words, without a stack trace or a secret', async () => {
+    const home = createHome();
+    const { code, stdout, stderr } = await home.run(['config', 'path'], sabotage(home, NO_CWD));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /^switchboard: this should not have happened: no place: \[redacted:\S+\]\n {2}it is a mistake of the switchboard: .*--debug.*\n$/,
+    );
+  });
+
+  test('is told with its place to those who ask with --debug, wherever it stands', async () => {
+    const home = createHome();
+    for (const words of [
+      ['--debug', 'config', 'path'],
+      ['config', 'path', '--debug'],
+    ]) {
+      const { code, stderr } = await home.run(words, sabotage(home, NO_CWD));
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^ {4}at .*saboteur\.cjs/m);
+      expect(stderr).not.toContain('canary');
+    }
+  });
+
+  test('is in the envelope for programs', async () => {
+    const home = createHome();
+    const { code, stdout } = await home.run(['agents', 'list', '--json'], sabotage(home, NO_CWD));
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, ok: false, error: { code: 'FAILED' } });
+  });
+
+  test('that happens outside of every command ends the process in the same words', async () => {
+    const home = createHome();
+    const { ended } = home.start(['acp'], sabotage(home, LATER)); // its stdin stays open
+    expect(await ended).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('this should not have happened: out of the blue\n'),
+    });
+    expect((await ended).stderr).not.toMatch(/^ {4}at /m);
+  });
 });

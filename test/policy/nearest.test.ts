@@ -11,10 +11,11 @@ test.each([
   ['argz', 'args'],
   ['Routes', 'routes'],
   ['evn', 'env'],
+  ['default', 'default_agent'],
 ])('%s is taken for %s', (word, meant) => {
   expect(didYouMean(word, KEYS)).toBe(`did you mean "${meant}"?`);
 });
 
-test.each(['y', 'policy', 'something_else', ''])('%j is near nothing', (word) => {
+test.each(['y', 'policy', 'something_else', 'ag', ''])('%j is near nothing', (word) => {
   expect(didYouMean(word, KEYS)).toBeUndefined();
 });

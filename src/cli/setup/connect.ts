@@ -94,7 +94,12 @@ export async function openEditor(editor: Editor, { file }: { readonly file?: str
 function printSnippet(kind: string, flags: ConnectFlags): number {
   const start = ourCommand(flags);
   const snippet = SNIPPETS[kind];
-  if (!snippet) throw new CommandFailure(2, `there is no snippet "${kind}"`, `there are: ${Object.keys(SNIPPETS).join(', ')}`);
+  if (!snippet)
+    throw new CommandFailure(
+      2,
+      `there is no snippet "${kind}"`,
+      didYouMean(kind, Object.keys(SNIPPETS)) ?? `there are: ${Object.keys(SNIPPETS).join(', ')}`,
+    );
   if (flags.json) printData({ kind, snippet: snippet(start) });
   else process.stdout.write(snippet(start));
   return 0;

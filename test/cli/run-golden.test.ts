@@ -1,0 +1,28 @@
+// What `switchboard run -o text` shows of a turn, as a whole: written down in golden/, held against every run. `-u` writes it anew.
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { createHome } from './command.ts';
+
+const golden = (name: string) => path.join(import.meta.dirname, 'golden', `${name}.txt`);
+
+test.each([
+  { name: 'answer', words: ['How does one start?'] },
+  { name: 'plan', words: ['/plan a shed'] },
+  { name: 'edit', words: ['-a', 'builder', '--write', '--policy', 'standard', '/edit notes.txt'] },
+  { name: 'refused', words: ['-a', 'builder', '--write', '--policy', 'standard', '/edit .env'] },
+  { name: 'mode', words: ['--mode', 'code', 'Hello'] },
+  { name: 'who', words: ['/whoami'] },
+])('$name', async ({ name, words }) => {
+  const home = createHome();
+  home.write('notes.txt', 'Garden shed\n');
+  const { code, stdout } = await home.run(['run', ...words]);
+  expect(code).toBe(0);
+  const normal = stdout
+    .replaceAll(home.project, '<project>')
+    .replaceAll(/\/\S+\/config\/policies/g, '<policies>')
+    .replaceAll(/(sketcher|builder)-[0-9a-f-]{36}/g, '$1-<id>')
+    .replaceAll(/"pid": \d+/g, '"pid": <pid>')
+    .replaceAll(/\[usage\] \d+/g, '[usage] <used>');
+  expect(normal).not.toMatch(/\/tmp|\/home|\/root|\d{4}-\d\d-\d\d/); // nothing of the machine it is made on
+  await expect(normal).toMatchFileSnapshot(golden(name));
+});

@@ -2,6 +2,7 @@
 import readline from 'node:readline';
 import { addEnvironment, createSecrets } from '../log/redact.ts';
 import { redactJson, redactJsonText } from '../log/redact-json.ts';
+import { createPieceCleaner } from '../log/redact-pieces.ts';
 import { createRecordingWriter, type Message, parseRecording } from '../store/recording.ts';
 import { createPlayer } from '../store/replay.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -41,7 +42,11 @@ export async function redactFile(file: string): Promise<number> {
   const secrets = createSecrets();
   addEnvironment(secrets, {}, process.env);
   const text = await readInput('the file', file);
-  const clean = { json: (value: unknown) => redactJson(value, secrets.redact), text: secrets.redact };
+  const clean = {
+    json: (value: unknown) => redactJson(value, secrets.redact),
+    text: secrets.redact,
+    pieces: () => createPieceCleaner(secrets),
+  };
   const write = (line: string) => void process.stdout.write(line);
   try {
     const recording = parseRecording(text);

@@ -3,7 +3,8 @@
 import type { Frame } from '../wire/frame.ts';
 import { stringAt } from '../wire/locate.ts';
 import type { Secrets } from './redact.ts';
-import { redactJson, redactJsonText } from './redact-json.ts';
+import { redactJson } from './redact-json.ts';
+import { createPieceCleaner } from './redact-pieces.ts';
 import { createRedactStream, type RedactStream } from './redact-stream.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -29,6 +30,7 @@ const CHUNK = /^(?:agent_message|agent_thought|user_message)_chunk$/;
 
 export function createChunkJoiner(secrets: Secrets): ChunkJoiner {
   const open = new Map<string, Open>();
+  const pieces = createPieceCleaner(secrets);
 
   function line({ head, message, chunks }: Open, text: string): string {
     const { params } = message as { params: { update: { content: Fields } } };
@@ -63,7 +65,7 @@ export function createChunkJoiner(secrets: Secrets): ChunkJoiner {
       }
       // Without a session it may be the end of any turn on this leg.
       const before = frame.sessionId === undefined ? endAll(leg).join('') : end(key);
-      if (!chunk) return `${before}${head},"msg":${redactJsonText(text, secrets.redact)}}\n`;
+      if (!chunk) return `${before}${head},"msg":${JSON.stringify(redactJson(pieces.message(leg, JSON.parse(text)), secrets.redact))}}\n`;
       const stream = createRedactStream(secrets);
       stream.push(chunk.text);
       open.set(key, { leg, kind: chunk.kind, messageId: chunk.messageId, head, message: chunk.message, stream, chunks: 1 });

@@ -1,4 +1,5 @@
 // Values that we know to be secrets, because somebody gave them to us or to an agent, in all the spellings in which they turn up in text.
+import { type CutFinder, createCutFinder } from './cut-values.ts';
 import { createLiteralFinder, type LiteralFinder } from './find-literals.ts';
 import { isCommonValue } from './secret-names.ts';
 
@@ -14,6 +15,8 @@ export type KnownValues = {
   add(name: string, value: string, isKept?: boolean): void;
   /** The text with every known value replaced by its name. */
   replace(text: string): string;
+  /** The same, and what is left of a known value at either end of the text. */
+  replaceCut(text: string): string;
   /** The longest spelling there is. */
   longest(): number;
 };
@@ -21,6 +24,7 @@ export type KnownValues = {
 export function createKnownValues(): KnownValues {
   const names = new Map<string, string>();
   const kept = new Set<string>();
+  let cuts: CutFinder | undefined;
   let built: { readonly literals: readonly string[]; readonly find: LiteralFinder; readonly longest: number } | undefined;
 
   function build() {
@@ -33,6 +37,14 @@ export function createKnownValues(): KnownValues {
     return built;
   }
 
+  function placesIn(text: string): Place[] {
+    if (text.length < MIN_LENGTH || names.size === 0) return [];
+    const { find, literals } = build();
+    const found = find(text);
+    if (found === undefined) return [];
+    return [...found].flatMap((index) => placesOf(text, literals[index] as string, names.get(literals[index] as string) ?? ''));
+  }
+
   return {
     add(name, value, isKept = false) {
       if (value.length < MIN_LENGTH || isCommonValue(name, value)) return;
@@ -42,6 +54,7 @@ export function createKnownValues(): KnownValues {
           if (names.has(spelling)) continue;
           names.set(spelling, plain(name));
           built = undefined;
+          cuts = undefined;
         }
       for (const oldest of names.keys()) {
         if (names.size - kept.size <= MOST_VALUES * 16) break;
@@ -49,12 +62,13 @@ export function createKnownValues(): KnownValues {
       }
     },
     replace(text) {
-      if (text.length < MIN_LENGTH || names.size === 0) return text;
-      const { find, literals } = build();
-      const found = find(text);
-      if (found === undefined) return text;
-      const places = [...found].flatMap((index) => placesOf(text, literals[index] as string, names.get(literals[index] as string) ?? ''));
-      return withoutPlaces(text, places);
+      const places = placesIn(text);
+      return places.length === 0 ? text : withoutPlaces(text, places);
+    },
+    replaceCut(text) {
+      const places = placesIn(text);
+      cuts ??= createCutFinder(names);
+      return names.size === 0 ? text : withoutPlaces(text, [...places, ...cuts(text)]);
     },
     longest: () => build().longest,
   };

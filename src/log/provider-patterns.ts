@@ -61,6 +61,27 @@ const PRIVATE_KEY: Pattern = {
   replacement: '[redacted:private-key]',
 };
 
+/** Not at the beginning of a key, or too common to tell one by itself. */
+const INNER = new Set([
+  'hooks.slack.com',
+  'discord',
+  'k_live_',
+  'k_test_',
+  ':AA',
+  'AccountKey=',
+  'dapi',
+  'sntry',
+  'earer ',
+  'EARER ',
+  'Basic ',
+]);
+const BEGINNINGS = FORMS.flatMap(([, literal]) => literal).filter((literal) => !INNER.has(literal));
+
+/** The beginning of a key at the end of a text that was cut there. */
+export const CUT_FORM = new RegExp(
+  `((?:^|[^A-Za-z0-9]))(?:${BEGINNINGS.map((literal) => literal.replaceAll('.', '\\.')).join('|')})[\\w.+/=-]*$`,
+);
+
 export const PROVIDER_PATTERNS: readonly Pattern[] = [
   PRIVATE_KEY,
   ...FORMS.map(([name, literal, form]) => ({

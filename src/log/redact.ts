@@ -3,7 +3,7 @@
 import { CONTEXT_PATTERNS } from './context-patterns.ts';
 import { createLiteralFinder } from './find-literals.ts';
 import { createKnownValues } from './known-values.ts';
-import { PROVIDER_PATTERNS } from './provider-patterns.ts';
+import { CUT_FORM, PROVIDER_PATTERNS } from './provider-patterns.ts';
 import { isSecretVariable } from './secret-names.ts';
 
 export type Redactor = (text: string) => string;
@@ -13,6 +13,8 @@ export type Secrets = {
   /** From now on the value is replaced by `[redacted:NAME]`, in all its spellings; of very many the oldest are forgotten, unless they are kept. */
   add(name: string, value: string, isKept?: boolean): void;
   readonly redact: Redactor;
+  /** For a text of which the beginning or the end may be missing: what is left there of a secret goes too. */
+  readonly redactCut: Redactor;
   /** The longest secret to reckon with, in characters: how much of a text may still be the beginning of one. */
   longest(): number;
 };
@@ -53,12 +55,15 @@ function replaceForms(text: string): string {
 
 export function createSecrets(userPatterns: readonly UserPattern[] = []): Secrets {
   const known = createKnownValues();
+  const without = (text: string): string => userPatterns.reduce((left, replace) => replace(left), replaceForms(text));
   return {
     add: known.add,
     longest: () => Math.max(LONGEST_FORM, known.longest()),
-    redact(text) {
-      const clean = replaceForms(known.replace(text));
-      return userPatterns.reduce((left, replace) => replace(left), clean);
+    redact: (text) => without(known.replace(text)),
+    redactCut(text) {
+      const clean = without(known.replaceCut(text));
+      const from = Math.max(0, clean.length - LONGEST_FORM);
+      return clean.slice(0, from) + clean.slice(from).replace(CUT_FORM, '$1[redacted]');
     },
   };
 }

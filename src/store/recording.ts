@@ -35,7 +35,12 @@ function readLine(line: string): Recorded | undefined {
 }
 
 /** Takes secrets out of a message, and out of a text. */
-export type RecordingCleaner = { json(value: unknown): unknown; text(text: string): string };
+export type RecordingCleaner = {
+  json(value: unknown): unknown;
+  text(text: string): string;
+  /** For what tools and terminals put out, a piece at a time; `owner` tells who does. */
+  pieces(): { message(owner: string, message: Message): Message };
+};
 
 export type RecordingWriter = {
   add(entry: Recorded): void;
@@ -58,6 +63,7 @@ export function createRecordingWriter(clean: RecordingCleaner, write: (line: str
   let held: Held[] = [];
   let heldCharacters = 0;
   const open = new Map<string, Run>();
+  const pieces = clean.pieces();
 
   function over(run: Run): void {
     const text = run.chunks.join('');
@@ -71,7 +77,7 @@ export function createRecordingWriter(clean: RecordingCleaner, write: (line: str
     for (const { entry, run, isFirst } of held) {
       if (run && !run.isOver) break;
       done++;
-      const msg = clean.json(entry.msg) as Message;
+      const msg = clean.json(pieces.message(`${entry.proc} ${entry.dir}`, entry.msg)) as Message;
       if (run?.text === undefined) write(`${JSON.stringify({ ...entry, msg })}\n`);
       else if (isFirst) write(`${JSON.stringify({ ...entry, msg: withText(msg, run.text) })}\n`);
     }

@@ -7,6 +7,8 @@ export type Cleaner = {
   json(value: unknown): unknown;
   text(text: string): string;
   stream(): { push(text: string): string; end(): string };
+  /** For what tools put out, a piece at a time; `owner` tells whose tools. */
+  pieces(): { update(owner: string, update: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> };
   /** How much at the end of a text may be the beginning of a secret, in characters. */
   longest(): number;
 };
@@ -53,6 +55,7 @@ export function createTranscript(clean: Cleaner, { entry: write, escapedMessage 
   let part: Buffer | undefined;
   let leftOut = 0;
   const tools = new Map<string, ToolRecord>();
+  let pieces: ReturnType<Cleaner['pieces']> | undefined;
   let title: string | undefined;
   let usage: unknown;
 
@@ -149,7 +152,8 @@ export function createTranscript(clean: Cleaner, { entry: write, escapedMessage 
       }
       if (kind === 'tool_call' || kind === 'tool_call_update') {
         endMessage();
-        toolCall(update);
+        pieces ??= clean.pieces();
+        toolCall(pieces.update('', update));
       } else if (kind === 'plan') self.add({ kind: 'plan', entries: update.entries });
       else if (kind === 'current_mode_update') self.add({ kind: 'mode', modeId: update.currentModeId });
       else if (kind === 'session_info_update' && typeof update.title === 'string') {

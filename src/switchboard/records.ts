@@ -6,6 +6,7 @@ import { createLearningTap } from '../log/learning-tap.ts';
 import { createLineSink } from '../log/line-sink.ts';
 import type { Secrets } from '../log/redact.ts';
 import { redactJson } from '../log/redact-json.ts';
+import { createPieceCleaner } from '../log/redact-pieces.ts';
 import { createRedactStream } from '../log/redact-stream.ts';
 import { createRecordTap, type RecordTap } from '../store/record-tap.ts';
 import { compactStats } from '../store/session-stats.ts';
@@ -105,13 +106,18 @@ function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, 
     json: (value: unknown) => redactJson(value, secrets.redact),
     text: secrets.redact,
     stream: () => createRedactStream(secrets),
+    pieces: () => createPieceCleaner(secrets),
     longest: secrets.longest,
   };
   return createTranscriptTap({ dir, clean, now: Date.now, onProblem });
 }
 
 function openRecording(file: string, secrets: Secrets, onProblem: (error: unknown) => void): RecordTap {
-  const clean = { json: (value: unknown) => redactJson(value, secrets.redact), text: secrets.redact };
+  const clean = {
+    json: (value: unknown) => redactJson(value, secrets.redact),
+    text: secrets.redact,
+    pieces: () => createPieceCleaner(secrets),
+  };
   try {
     return createRecordTap(file, clean, () => performance.now(), onProblem);
   } catch (error) {

@@ -125,6 +125,19 @@ describe('with payloads', () => {
     expect(text()).not.toContain('of-some-');
   });
 
+  test('a secret that is split over pieces of a tool’s output is not left in halves, neither there nor in the last frames', async () => {
+    const { leg, records, text } = setUp(true);
+    const { hear, watcher } = leg('codex');
+    const piece = (data: string) => ({
+      jsonrpc: '2.0',
+      method: 'session/update',
+      params: { sessionId: 's', update: { sessionUpdate: 'tool_call_update', toolCallId: 't', _meta: { delta: { data } } } },
+    });
+    await hear(piece(`it is ${SECRET.slice(0, 12)}`), piece(`${SECRET.slice(12)}, you see`));
+    expect(records().map(({ msg }) => msg.params.update._meta.delta.data)).toEqual(['it is [redacted:K]', ', you see']);
+    for (const half of [SECRET.slice(0, 12), SECRET.slice(12)]) expect(text() + JSON.stringify(watcher.lastFrames())).not.toContain(half);
+  });
+
   test('chunks of another message, kind or session are not joined to it', async () => {
     const { leg, records } = setUp(true);
     const { hear } = leg('codex');

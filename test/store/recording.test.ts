@@ -16,6 +16,7 @@ const prompt = (id: unknown, text: string, sessionId = 's') =>
 const clean = {
   json: (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll('SECRET', '[redacted]')),
   text: (text: string) => text.replaceAll('SECRET', '[redacted]'),
+  pieces: () => ({ message: (_: string, message: Message) => message }),
 };
 function written(...entries: readonly Recorded[]): readonly Message[] {
   let text = '';

@@ -14,6 +14,7 @@ import { newStateDir, noProblem } from './state.ts';
 const clean = {
   text: (text: string) => text.replaceAll('SECRET', '[redacted]'),
   longest: () => 10,
+  pieces: () => ({ update: (_: string, one: Readonly<Record<string, unknown>>) => one }),
   json: (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll('SECRET', '[redacted]')),
   stream() {
     let held = '';

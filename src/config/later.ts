@@ -4,7 +4,6 @@ import type { Path } from './document.ts';
 
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   '': [],
-  host_tools: ['modules'],
   'agent_servers.*': ['url', 'proxies'],
 };
 

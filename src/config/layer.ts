@@ -1,5 +1,6 @@
 // What one file contributes, each part with the place it came from, and how one file's part lies over another's.
 // Nothing here is known to be valid: all problems are to be found in one go, so later checks must cope with what earlier ones reject.
+import path from 'node:path';
 import type { Document, Path } from './document.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -52,7 +53,8 @@ export function layerOf(document: Document): Layer {
     workspace,
     log: fields(log),
     store: fields(store),
-    hostTools: host_tools === undefined ? undefined : { document, path: ['host_tools'], value: fields(host_tools) },
+    hostTools:
+      host_tools === undefined ? undefined : { document, path: ['host_tools'], value: withModules(fields(host_tools), document.file) },
     mcpServers: new Map(
       (Array.isArray(mcp_servers) ? mcp_servers : []).map((value, index) => [
         String(fields(value).name ?? index),
@@ -88,4 +90,11 @@ export function enabledNames(layer: Layer): string[] {
 /** The fields of an object; none of anything else. */
 export function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+/** Modules are found from the file that names them, wherever another file's settings go on top of it. */
+function withModules(hostTools: Record<string, unknown>, file: string): Record<string, unknown> {
+  const { modules } = hostTools;
+  if (!Array.isArray(modules)) return hostTools;
+  return { ...hostTools, modules: modules.map((one) => path.resolve(path.dirname(file), String(one))) };
 }

@@ -45,7 +45,7 @@ const FORMS: readonly (readonly [name: string, literal: string | readonly string
   ['atlassian', 'ATATT3', 'ATATT3[\\w=-]{40,}'],
   ['docker', 'dckr_pat_', 'dckr_pat_[\\w-]{20,}'],
   ['age', 'AGE-SECRET-KEY-1', 'AGE-SECRET-KEY-1[A-Z0-9]{50,}'],
-  ['switchboard', 'sbmcp_', 'sbmcp_[\\w-]{40,}'], // what sessions are lent their tools by: mcp/host-tools.ts
+  ['switchboard', 'sbmcp_', 'sbmcp_[\\w-]{40,}'], // what sessions are lent their tools by: mcp/doors.ts
   ['bearer', ['earer ', 'EARER '], '(?:Bearer|bearer|BEARER) +[\\w.~+/-]{16,}=*'],
   ['basic', 'Basic ', 'Basic +[A-Za-z0-9+/]{16,}={0,2}'],
 ];

@@ -21,6 +21,8 @@ export type CallDeps = {
   readonly check: ArgsCheck;
   readonly onEvent: (event: ToolEvent) => void;
   readonly maxOutputBytes: number;
+  /** Takes secrets out of what agents get to read; left out, results go as they are. */
+  readonly clean?: ((text: string) => string) | undefined;
 };
 
 export type Caller = { readonly signal: AbortSignal; readonly progress: (text: string) => void };
@@ -43,7 +45,7 @@ export async function callTool(tool: HostTool, args: ToolArgs, host: SessionHost
   try {
     const outcome = await until(signal, tool.run(args, { host, signal, progress: caller.progress, judged: verdict.judged }));
     deps.onEvent({ ...about, kind: 'called', reason: undefined });
-    return bounded(outcome, deps.maxOutputBytes);
+    return bounded(cleaned(outcome, deps.clean), deps.maxOutputBytes);
   } catch (error) {
     const reason = timeout?.aborted ? `it did not end within ${tool.timeoutMs} ms` : wordsOf(error);
     deps.onEvent({ ...about, kind: 'failed', reason });
@@ -68,6 +70,20 @@ function until<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
     signal.addEventListener('abort', cancelled, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancelled));
   });
+}
+
+/** Images and the like, which a search for secrets would only spoil. */
+const BINARY = new Set(['data', 'blob']);
+
+function cleaned(outcome: ToolOutcome, clean: CallDeps['clean']): ToolOutcome {
+  if (!clean) return outcome;
+  const deep = <T>(value: T): T => {
+    if (typeof value === 'string') return clean(value) as T;
+    if (Array.isArray(value)) return value.map(deep) as T;
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, BINARY.has(key) ? inner : deep(inner)])) as T;
+  };
+  return deep(outcome);
 }
 
 /** Agents put all of it into their context; what is too long is cut, and says so. */

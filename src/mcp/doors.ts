@@ -1,4 +1,5 @@
 // The ways in that listen: a private socket for the shim, loopback HTTP for agents that take that. Each is opened when the first session needs it.
+import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type Guest, type HttpDoor, type HttpHandler, openHttpDoor } from './http-door.ts';
 import { openSocketDoor, type SocketDoor } from './socket-door.ts';
@@ -9,6 +10,9 @@ export type DoorEvents<G extends Guest> = {
   serveSocket(guest: G, socket: Socket): void;
   serveHttp(guest: G): Promise<HttpHandler>;
 };
+
+/** What opens a door to one session's server. Of a form that is taken out of records, should an agent repeat it. */
+export const newToken = (): string => `sbmcp_${randomBytes(32).toString('base64url')}`;
 
 /** How an agent starts the shim. */
 export type Shim = { readonly command: string; readonly args: readonly string[] };

@@ -24,6 +24,7 @@ export type Gateway = {
   close(): Promise<void>;
 };
 
+const DOWN = '[not available at the moment]';
 const CALL_MS = 300_000;
 /** Agents ask for the list once, when a session begins: it is worth a moment. */
 const READY_MS = 10_000;
@@ -47,7 +48,17 @@ export function createGateway({ servers, version, pins, onChange, notice }: Gate
           tools.set(name, offered(name, listed, upstream));
           onChange();
         },
-        onDown: (why) => once(`the MCP server "${name}" is not available: ${why}; it is tried again`),
+        onDown(why) {
+          once(`the MCP server "${name}" is not available: ${why}; it is tried again`);
+          const known = tools.get(name);
+          if (!known || known.some(({ description }) => description.startsWith(DOWN))) return;
+          // Still listed: a call tries it at once, and agents that ask for the list only once find the tools again.
+          tools.set(
+            name,
+            known.map((tool) => ({ ...tool, description: `${DOWN} ${tool.description}` })),
+          );
+          onChange();
+        },
       });
       upstreams.push(upstream);
       return upstream.start();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createPipe, type Pipe } from './acp-door.ts';
 import type { ToolEvent } from './call-tool.ts';
 import type { McpTransport } from './choose-transport.ts';
-import { createDoors, type Shim } from './doors.ts';
+import { createDoors, newToken, type Shim } from './doors.ts';
 import type { ToolGate } from './gate.ts';
 import type { HttpHandler } from './http-door.ts';
 import { type Borrower, Lease, type LeaseDeps, tokenKey } from './lease.ts';
@@ -19,6 +19,7 @@ export type HostToolsOptions = {
   readonly gate: ToolGate;
   readonly onEvent: (event: ToolEvent) => void;
   readonly maxOutputBytes: number;
+  readonly clean?: ((text: string) => string) | undefined;
 };
 
 export type Lent = {
@@ -63,7 +64,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
 
   const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
   const deps: LeaseDeps = {
-    ...{ tools, toolsKnown, gate, onEvent, maxOutputBytes },
+    ...{ tools, toolsKnown, gate, onEvent, maxOutputBytes, clean: options.clean },
     check: async (tool, args) => (await import('./serve.ts')).checkArgs(tool, args),
     onRevoke(lease) {
       byKey.delete(lease.key);
@@ -100,8 +101,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
       }
       doors.open(transport, (write) => {
         if (write instanceof Error) return done(write);
-        // Of a form that is taken out of records, should an agent repeat it.
-        const token = `sbmcp_${randomBytes(32).toString('base64url')}`;
+        const token = newToken();
         done({ lease: newLease(transport, tokenKey(token), borrower), entry: (name) => write(name, token) });
       });
     },

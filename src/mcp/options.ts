@@ -37,7 +37,15 @@ export const hostToolsOptions = z
     terminal: switchOf('`run_command`, `command_output`, `kill_command`.', HOST_TOOLS_DEFAULTS.terminal),
     ask_user: switchOf('`ask_user`: a question to the user.', HOST_TOOLS_DEFAULTS.askUser),
     delegate: switchOf('`delegate`: an agent may ask another, in a session of its own.', HOST_TOOLS_DEFAULTS.delegate),
+    redact_results: switchOf(
+      'Whether known secrets and what looks like a key are taken out of results before an agent reads them.',
+      HOST_TOOLS_DEFAULTS.redactResults,
+    ),
     commands: z.array(commandOptions).describe('Tools of your own: programs that agents may call.').meta({ default: [] }),
+    modules: z
+      .array(z.string().min(1))
+      .describe('ES modules with tools of your own, relative to this file; they run in the switchboard itself.')
+      .meta({ default: [] }),
   })
   .partial()
   .describe('Tools lent to every agent through an MCP server in each session.');

@@ -20,7 +20,11 @@ export type HostToolsSettings = {
   readonly terminal: boolean;
   readonly askUser: boolean;
   readonly delegate: boolean;
+  /** Whether secrets are taken out of what tools give to agents. */
+  readonly redactResults: boolean;
   readonly commands: readonly CommandSettings[];
+  /** Absolute paths of ES modules with tools. */
+  readonly modules: readonly string[];
 };
 
 /** A server whose tools are lent to every agent. */
@@ -33,7 +37,14 @@ export type McpServerSettings = {
     | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 };
 
-export const HOST_TOOLS_DEFAULTS = { enabled: true, files: true, terminal: true, askUser: true, delegate: false } as const;
+export const HOST_TOOLS_DEFAULTS = {
+  enabled: true,
+  files: true,
+  terminal: true,
+  askUser: true,
+  delegate: false,
+  redactResults: false,
+} as const;
 export const COMMAND_TIMEOUT_MS = 60_000;
 
 /** What a tool or a server may be called: no underscore in a server's name, since agents take qualified names apart there. */
@@ -48,7 +59,9 @@ export function hostToolsSettings(options: Partial<HostToolsOptions>): HostTools
     terminal: options.terminal ?? defaults.terminal,
     askUser: options.ask_user ?? defaults.askUser,
     delegate: options.delegate ?? defaults.delegate,
+    redactResults: options.redact_results ?? defaults.redactResults,
     commands: (options.commands ?? []).map(commandSettings),
+    modules: options.modules ?? [],
   };
 }
 

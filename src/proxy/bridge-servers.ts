@@ -4,7 +4,8 @@ import type { McpReply } from '../mcp/acp-door.ts';
 import type { AskClient } from '../mcp/bridge/acp-back.ts';
 import type { BridgeDeps } from '../mcp/bridge/bridge.ts';
 import { type Bridges, createBridges, type Wanted } from '../mcp/bridge/bridges.ts';
-import { bridgeFor, isBridged, readServer } from '../mcp/bridge/client-server.ts';
+import { type AgentWays, bridgeFor, type ClientServer, isBridged, readServer } from '../mcp/bridge/client-server.ts';
+import { clientServer } from '../mcp/direct.ts';
 import type { Shim } from '../mcp/doors.ts';
 import type { GateVerdict } from '../mcp/gate.ts';
 import type { Span } from '../wire/frame.ts';
@@ -15,6 +16,7 @@ import type { AgentLeg } from './agent-leg.ts';
 import { memoryKey } from './confirm-tools.ts';
 import type { Hub } from './hub.ts';
 import { notificationLine } from './lines.ts';
+import { createTokenWatch } from './refused-token.ts';
 import type { Session } from './session.ts';
 import { tell } from './tell.ts';
 
@@ -25,8 +27,8 @@ export type Bridging = {
 };
 
 export function createBridging(shim: Shim, hub: () => Hub): Bridging {
-  const refused = () => hub().notice('somebody was refused a server of a session: a token that is not valid, or no longer');
-  return { bridges: createBridges(shim, refused), notes: new Map() };
+  const tokenRefused = createTokenWatch(hub);
+  return { bridges: createBridges(shim, () => tokenRefused('a server of a session')), notes: new Map() };
 }
 
 /** Whether this agent is given bridges, so that any type of server may be brought to its sessions. */
@@ -35,21 +37,26 @@ export const hasBridges = (hub: Hub, leg: AgentLeg): boolean =>
 
 /** What stands in a session's list in place of servers, from before it is opened until it ends. */
 export type BridgedServers = {
+  /** Entries for configured servers that agents are to be told of as they are, and that this one cannot take so. */
+  readonly direct: ReadonlyMap<string, string>;
   /** The changes to `params`, whose bytes these are. */
   patches(bytes: Buffer, params: Span | undefined): Patch[];
   bind(session: Session): void;
   revoke(): void;
 };
 
-const NONE: BridgedServers = { patches: () => [], bind: () => {}, revoke: () => {} };
+const NONE: BridgedServers = { direct: new Map(), patches: () => [], bind: () => {}, revoke: () => {} };
 
 /** Calls back at once, unless a listener has to be opened first. */
 export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | undefined, done: (bridged: BridgedServers) => void): void {
   const { bridging } = hub;
-  if (!bridging || paramsText === undefined || !hasBridges(hub, leg)) return done(NONE);
+  const direct = hub.lending?.direct ?? [];
+  if (!bridging || paramsText === undefined || (!hasBridges(hub, leg) && direct.length === 0)) return done(NONE);
   const { mcpServers, cwd } = (JSON.parse(paramsText) ?? {}) as { mcpServers?: unknown; cwd?: unknown };
-  const wanted = wantedIn(hub, leg, Array.isArray(mcpServers) ? mcpServers : []);
-  if (wanted.size === 0) return done(NONE);
+  const ways = waysOf(hub, leg);
+  const theirs = wantedOf(hasBridges(hub, leg) && Array.isArray(mcpServers) ? mcpServers.map(readServer) : [], ways);
+  const ours = wantedOf(direct.map(clientServer), ways);
+  if (theirs.size + ours.size === 0) return done(NONE);
   let bind: (session: Session | undefined) => void = () => {};
   const bound = new Promise<Session | undefined>((resolve) => {
     bind = resolve;
@@ -68,14 +75,16 @@ export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | unde
       void bound.then((session) => session && tell(hub, session, 'warning', `The MCP server ${server} is not available`, `${why}.`));
     },
   };
-  bridging.bridges.open([...wanted.values()], deps, (opened) => {
+  bridging.bridges.open([...theirs.values(), ...ours.values()], deps, (opened) => {
     if (opened instanceof Error) {
       // The agent says for itself what it thinks of the servers as they are.
       hub.notice(`agent "${leg.name}" gets no bridges to the editor's MCP servers: ${opened.message}`);
       return done(NONE);
     }
-    const texts = new Map([...wanted.keys()].map((index, n) => [index, opened.entries[n] as string]));
+    const texts = new Map([...theirs.keys()].map((index, n) => [index, opened.entries[n] as string]));
+    const added = [...ours.values()].map(({ server }, n) => [server.name, opened.entries[theirs.size + n] as string] as const);
     done({
+      direct: new Map(added),
       patches: (bytes, params) => replaced(bytes, params, texts),
       bind,
       revoke() {
@@ -86,18 +95,20 @@ export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | unde
   });
 }
 
-/** By their places in the list. */
-function wantedIn(hub: Hub, leg: AgentLeg, servers: readonly unknown[]): Map<number, Wanted> {
+function waysOf(hub: Hub, leg: AgentLeg): AgentWays {
   const { agentCapabilities, agentInfo } = leg.handshake?.result ?? {};
-  const ways = {
+  return {
     mcpCapabilities: agentCapabilities?.mcpCapabilities,
     setting: leg.spec.mcpTransport,
     seen: hub.lending?.memory?.seen(memoryKey(hub, leg)) ?? {},
     agentName: agentInfo?.name,
   };
+}
+
+/** Those that need a bridge, by their places in the list. */
+function wantedOf(servers: readonly (ClientServer | undefined)[], ways: AgentWays): Map<number, Wanted> {
   const wanted = new Map<number, Wanted>();
-  servers.forEach((entry, index) => {
-    const server = readServer(entry);
+  servers.forEach((server, index) => {
     const way = server && bridgeFor(server, ways);
     if (server && way) wanted.set(index, { server, way });
   });

@@ -51,6 +51,8 @@ export type Guard = {
   lentCall(hub: Hub, session: Session, request: ToolRequest): Promise<GateVerdict>;
   /** A call of a tool of the editor's own server, which reaches it through us. */
   bridgedCall(hub: Hub, session: Session, call: BridgedCall): Promise<GateVerdict>;
+  /** Somebody wanted tools of a session with a token that is worth nothing. */
+  tokenRefused(why: string): void;
   /** The session has ended, and with it what was answered for it alone. */
   ended(session: Session): void;
   readonly maxPendingPermissions: number | undefined;

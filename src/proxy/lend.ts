@@ -1,7 +1,7 @@
 // The server in each session: added to the list the session is opened with, bound to the session once it has an id, worthless when it ends.
 import type { Pipe } from '../mcp/acp-door.ts';
 import type { ToolEvent } from '../mcp/call-tool.ts';
-import { chooseTransport, type McpTransport, type SeenTransports, takenTransports } from '../mcp/choose-transport.ts';
+import { chooseTransport, type McpTransport, type SeenTransports } from '../mcp/choose-transport.ts';
 import { directEntry } from '../mcp/direct.ts';
 import type { Shim } from '../mcp/doors.ts';
 import type { ToolGate } from '../mcp/gate.ts';
@@ -20,6 +20,7 @@ import { memoryKey, stateReached } from './confirm-tools.ts';
 import type { Delegate } from './delegate.ts';
 import { abilitiesOf, releaseTerminals, workspaceOf } from './editor-workspace.ts';
 import type { Hub } from './hub.ts';
+import { createTokenWatch } from './refused-token.ts';
 import type { Session } from './session.ts';
 import { askingGate } from './tool-gate.ts';
 import { traceCall } from './trace-call.ts';
@@ -31,6 +32,8 @@ export type LendingOptions = {
   readonly onToolCall?: ToolGate | undefined;
   readonly onEvent?: ((event: ToolEvent) => void) | undefined;
   readonly maxOutputBytes?: number;
+  /** Takes secrets out of results before agents read them. */
+  readonly clean?: ((text: string) => string) | undefined;
   /** Configured MCP servers, and where it is kept what their tools looked like. */
   readonly servers?: readonly McpServerSettings[] | undefined;
   readonly pins?: Pins | undefined;
@@ -72,8 +75,9 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
     if (!session) return Promise.resolve({ allow: false, reason: 'the session has ended' });
     return guard ? guard.lentCall(hub(), session, request) : (options.onToolCall ?? askingGate(hub(), session))(request, signal);
   };
+  const tokenRefused = createTokenWatch(hub);
   const onEvent = (event: ToolEvent) => {
-    if (event.kind === 'refused-token') hub().notice(`somebody was refused the tools of a session: ${event.reason}`);
+    if (event.kind === 'refused-token') tokenRefused('the tools of a session');
     traceCall(hub(), event);
     options.onEvent?.(event);
   };
@@ -95,6 +99,7 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
     gate,
     onEvent,
     maxOutputBytes: options.maxOutputBytes ?? MAX_OUTPUT_BYTES,
+    clean: options.clean,
   });
   return {
     hostTools,
@@ -148,14 +153,13 @@ export class Loan implements Borrower {
     if (this.#session.errand) this.#hub.lending?.errands.delete(this.#session.errand.id);
     releaseTerminals(this.#hub, this.#session);
   }
-  lend(lending: Lending, { lease, entry }: Lent): void {
-    const takesHttp = takenTransports(this.leg.handshake?.result.agentCapabilities?.mcpCapabilities).includes('http');
+  lend(lending: Lending, { lease, entry }: Lent, bridged: ReadonlyMap<string, string>): void {
     this.lease = lease;
     this.#entries = (name, taken) => [
       entry(name),
       ...lending.direct
         .filter((server) => !taken.includes(server.name))
-        .flatMap((server) => directEntry(server, takesHttp, process.env) ?? []),
+        .flatMap((server) => bridged.get(server.name) ?? directEntry(server, process.env) ?? []),
     ];
     if (lease.transport === 'acp') lending.byServerId.set(lease.key, { leg: this.leg, lease });
   }
@@ -203,8 +207,8 @@ export class Loan implements Borrower {
   }
 }
 
-/** Calls back at once, unless a listener has to be opened first. */
-export function lend(hub: Hub, leg: AgentLeg, done: (loan: Loan) => void): void {
+/** `bridged` are entries for servers that the agent cannot take as they are. Calls back at once, unless a listener has to be opened first. */
+export function lend(hub: Hub, leg: AgentLeg, bridged: ReadonlyMap<string, string>, done: (loan: Loan) => void): void {
   const { lending } = hub;
   const loan = new Loan(hub, leg);
   const seen = lending?.memory?.seen(memoryKey(hub, leg)) ?? {};
@@ -213,7 +217,7 @@ export function lend(hub: Hub, leg: AgentLeg, done: (loan: Loan) => void): void 
   lending.hostTools.lend(transport, loan, (lent) => {
     // A session without our tools is better than none.
     if (lent instanceof Error) hub.notice(`agent "${leg.name}" gets no tools: ${lent.message}`);
-    else loan.lend(lending, lent);
+    else loan.lend(lending, lent, bridged);
     done(loan);
   });
 }

@@ -20,7 +20,7 @@ export type SessionServers = {
 
 /** Calls back at once, unless a listener has to be opened first. */
 export function serversFor(hub: Hub, leg: AgentLeg, paramsText: string | undefined, done: (servers: SessionServers) => void): void {
-  bridgeServers(hub, leg, paramsText, (bridged) => lend(hub, leg, (loan) => done(together(loan, bridged))));
+  bridgeServers(hub, leg, paramsText, (bridged) => lend(hub, leg, bridged.direct, (loan) => done(together(loan, bridged))));
 }
 
 function together(loan: Loan, bridged: BridgedServers): SessionServers {

@@ -64,6 +64,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     redact: secrets.redact,
     words: say,
   });
+  const tools = await toolsOf(assembly);
   const cache = createCapabilityCache(stateDir, systemClock.now, onProblem);
   const shared: Shared = {
     config,
@@ -76,7 +77,11 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     guard: () => policy?.guard(),
     log: createSessionLog(stateDir, onProblem),
     cache,
-    lending: lendingOf(config, stateDir, cache, onProblem, say, { tools: assembly.tools ?? [], onEvent: events.onTool }),
+    lending: lendingOf(config, stateDir, cache, onProblem, say, {
+      tools,
+      onEvent: events.onTool,
+      clean: secrets.redact,
+    }),
   };
   const open = new Set<Served>();
   let count = 0;
@@ -104,6 +109,13 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
 
 const LOOP = 'this switchboard is an agent of a switchboard, and so on, without end';
 const LOOP_HINT = 'some agent in agent_servers starts the switchboard: switchboard agents list';
+
+/** What the host hands in, and what modules of the configuration have. */
+async function toolsOf({ config: { hostTools }, tools = [] }: Assembly): Promise<readonly HostTool[]> {
+  if (!hostTools.enabled || hostTools.modules.length === 0) return tools;
+  const { toolsOfModules } = await import('./tool-modules.ts');
+  return [...tools, ...(await toolsOfModules(hostTools.modules, [...hostTools.commands, ...tools]))];
+}
 
 /** The engine is loaded only when somebody has a policy. */
 async function policyOf({ config, policy: flags = {}, stateDir, files, say, events = UNHEARD }: Assembly, redact: Redactor) {

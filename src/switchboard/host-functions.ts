@@ -1,12 +1,17 @@
 // Functions of whoever embeds us as tools of agents: checked when they are handed in, called like any other tool.
-import type { CommandSettings } from '../mcp/settings.ts';
 import { COMMAND_TIMEOUT_MS } from '../mcp/settings.ts';
 import { type HostTool, object, ToolFailure, text } from '../mcp/tool.ts';
 import type { HostFunction } from './api.ts';
 import { SetupFailure } from './setup-failure.ts';
 
-/** `others` are the tools that the configuration defines. Throws a SetupFailure that names everything wrong with them. */
-export async function hostFunctions(functions: readonly HostFunction[], others: readonly CommandSettings[]): Promise<readonly HostTool[]> {
+export type Named = Pick<HostTool, 'name' | 'inputSchema'>;
+
+/** `others` are the tools there are besides. Throws a SetupFailure that names everything wrong with them. */
+export async function hostFunctions(
+  functions: readonly HostFunction[],
+  others: readonly Named[],
+  hint = 'see "Tools of your own" in docs/embedding.md',
+): Promise<readonly HostTool[]> {
   if (functions.length === 0) return [];
   const { checkCommands, checkSchemas } = await import('../mcp/check-options.ts');
   const declared = [
@@ -18,7 +23,7 @@ export async function hostFunctions(functions: readonly HostFunction[], others: 
   );
   if (problems.length > 0) {
     const said = problems.map(({ path: [index, key], message }) => `tool "${declared[Number(index)]?.name}": ${key}: ${message}`);
-    throw new SetupFailure('TOOL_INVALID', said.join('\n'), 'see "Tools of your own" in docs/embedding.md');
+    throw new SetupFailure('TOOL_INVALID', said.join('\n'), hint);
   }
   return functions.map(hostTool);
 }

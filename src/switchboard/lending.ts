@@ -18,12 +18,13 @@ export function lendingOf(
   memory: TransportMemory,
   onProblem: (error: unknown) => void,
   notice: Say,
-  own: Pick<LendingOptions, 'onEvent'> & { readonly tools: readonly HostTool[] },
+  own: Pick<LendingOptions, 'onEvent' | 'clean'> & { readonly tools: readonly HostTool[] },
 ): LendingOptions | undefined {
   if (!hostTools.enabled) {
     if (mcpServers.length > 0) notice('mcp_servers are not lent to agents, because host_tools.enabled is false');
     return undefined;
   }
   const tools = [...toolsFor(hostTools), ...own.tools];
-  return { tools, shim: shimOf(), servers: mcpServers, pins: createToolPins(stateDir, onProblem), memory, onEvent: own.onEvent };
+  const clean = hostTools.redactResults ? own.clean : undefined;
+  return { tools, shim: shimOf(), servers: mcpServers, pins: createToolPins(stateDir, onProblem), memory, onEvent: own.onEvent, clean };
 }

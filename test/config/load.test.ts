@@ -33,7 +33,16 @@ test('what a file leaves out has its default', async () => {
       redact: { patterns: [], variables: [] },
     },
     store: { transcripts: true, maxAgeDays: 90, maxTotalBytes: 1_073_741_824 },
-    hostTools: { enabled: true, files: true, terminal: true, askUser: true, delegate: false, commands: [] },
+    hostTools: {
+      enabled: true,
+      files: true,
+      terminal: true,
+      askUser: true,
+      delegate: false,
+      redactResults: false,
+      commands: [],
+      modules: [],
+    },
     mcpServers: [],
   });
 });

@@ -1,4 +1,7 @@
 // Configured MCP servers, lent to agents through ours.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
 import { type Editor, fixture, open, type Stage, SWITCHBOARD, test } from '../e2e/harness.ts';
 import { called, mcpAgent, told, wordsOf } from './lending.ts';
@@ -66,14 +69,34 @@ test('a server that cannot be started does not spoil the rest', async ({ stage }
   expect(editor.stderr()).toContain('the MCP server "gone" is not available');
 });
 
-test('direct: agents are told of the server as it is', async ({ stage }) => {
+test('a server that has died and cannot be started again has its tools marked, until it is back', async ({ stage }) => {
+  const file = path.join(stage.dir, 'server.mjs');
+  const { args } = fixture('mcp-docs');
+  const put = (words: string) => writeFileSync(file, words);
+  const works = `await import(${JSON.stringify(pathToFileURL(String(args[0])).href)});`;
+  put(works);
+  const { editor, id } = await withServers(stage, [{ name: 'docs', command: process.execPath, args: [file] }]);
+  const marked = async () => (await told(editor, id, 'tools'))[1].description.startsWith('[not available at the moment]');
+  expect(await marked()).toBe(false);
+  put('process.exit(1);');
+  await called(editor, id, 'docs-die');
+  expect(await marked()).toBe(true);
+  expect(wordsOf(await called(editor, id, 'docs-search'))).toContain('the MCP server "docs" is not available');
+  put(works);
+  expect(await called(editor, id, 'docs-search')).not.toHaveProperty('isError');
+  expect(await marked()).toBe(false);
+});
+
+test('direct: agents are told of the server as it is, or of a bridge to it', async ({ stage }) => {
   const { editor, id } = await withServers(stage, [
     { ...docs({ A: '1' }), expose: 'direct' },
-    { name: 'web', url: 'http://127.0.0.1:9/mcp', expose: 'direct' },
+    { name: 'web', url: 'http://127.0.0.1:9/mcp', headers: { a: 's3cret-value' }, expose: 'direct' },
   ]);
   const servers = await told(editor, id, 'servers');
-  // The agent does not take http, so that one is left out.
-  expect(servers.slice(1)).toEqual([
-    { name: 'docs', command: process.execPath, args: fixture('mcp-docs').args, env: [{ name: 'A', value: '1' }] },
-  ]);
+  expect(servers[1]).toEqual({
+    ...{ name: 'docs', command: process.execPath, args: fixture('mcp-docs').args, env: [{ name: 'A', value: '1' }] },
+  });
+  // The agent does not take http.
+  expect(servers[2]).toMatchObject({ name: 'web', args: [expect.any(String), 'mcp-shim'] });
+  expect(JSON.stringify(servers)).not.toContain('s3cret-value');
 });

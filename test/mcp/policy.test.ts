@@ -92,3 +92,23 @@ test('a policy that has changed while the user thought holds against the yes', a
   expect(wordsOf(await written)).toContain('denied by policy');
   expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
 });
+
+test('whoever knocks with a wrong token, or with one of a session that has ended, is written down', async ({ stage }) => {
+  const config = { host_tools: { enabled: true }, policy: { version: 1, ...POLICY } };
+  const editor = await stage.connect({ one: mcpAgent('http') }, { config });
+  const { id } = await open(editor, stage.cwd);
+  const [{ url, headers }] = await told(editor, id, 'servers');
+  const knock = async (authorization: string) =>
+    (await fetch(url, { method: 'POST', headers: { authorization, 'content-type': 'application/json' }, body: '{}' })).status;
+  expect(await knock(`Bearer sbmcp_${'A'.repeat(43)}`)).toBe(401);
+  await editor.call('session/close', { sessionId: id });
+  expect(await knock(headers[0].value)).toBe(401);
+  const audit = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8');
+  const lines = audit
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.filter(({ method }) => method === 'mcp')).toMatchObject([{ verdict: 'deny' }, { verdict: 'deny' }]);
+  expect(audit).not.toContain(headers[0].value.slice('Bearer '.length));
+  expect(editor.stderr()).toContain('somebody was refused the tools of a session');
+});

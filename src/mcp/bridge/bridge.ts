@@ -1,6 +1,6 @@
 // One server of the client's for one session, under a token of its own: what the agent is given in its place, and what answers there.
-import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { newToken } from '../doors.ts';
 import type { GateVerdict } from '../gate.ts';
 import type { HttpHandler } from '../http-door.ts';
 import type { ToolArgs } from '../tool.ts';
@@ -57,7 +57,7 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
   }
 
   const self: Bridge = {
-    token: randomBytes(32).toString('base64url'),
+    token: newToken(),
     get isRevoked() {
       return isRevoked;
     },

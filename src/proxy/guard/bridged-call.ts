@@ -7,12 +7,13 @@ import type { Hub } from '../hub.ts';
 import type { Session } from '../session.ts';
 import { titleOf } from '../tool-gate.ts';
 import { askEditor } from './ask-editor.ts';
-import { type GuardDeps, judge, record } from './judge.ts';
+import { type GuardDeps, judge, record, recordLate } from './judge.ts';
 import { NOT_WRITTEN } from './lent-call.ts';
 
 export async function bridgedCall(deps: GuardDeps, hub: Hub, session: Session, call: BridgedCall): Promise<GateVerdict> {
   const about = { hub, leg: session.leg, session, surface: 'tools/call' };
-  const matter = judge(deps, about, JSON.stringify(call), (place) => askedMcp(place, call));
+  const look = () => judge(deps, about, JSON.stringify(call), (place) => askedMcp(place, call));
+  const matter = look();
   if (deps.isObserving) {
     record(deps, matter, 'passed');
     return { allow: true };
@@ -26,8 +27,13 @@ export async function bridgedCall(deps: GuardDeps, hub: Hub, session: Session, c
   }
   const shown = { title: titleOf(call), kind: 'other', rawInput: call };
   return new Promise((resolve) => {
-    askEditor(deps, matter, session, JSON.stringify(`bridged-${randomUUID()}`), shown, (reply) =>
-      resolve(reply === 'allowed' ? { allow: true } : { allow: false, reason: 'the user did not allow it' }),
-    );
+    askEditor(deps, matter, session, JSON.stringify(`bridged-${randomUUID()}`), shown, (reply) => {
+      if (reply !== 'allowed') return resolve({ allow: false, reason: 'the user did not allow it' });
+      // While the user thought, the policy may have changed.
+      const now = look();
+      if (now.verdict !== 'deny') return resolve({ allow: true });
+      recordLate(deps, now, now.decision.why);
+      resolve({ allow: false, reason: `denied by policy: ${now.decision.why}` });
+    });
   });
 }

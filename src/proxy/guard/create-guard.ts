@@ -10,7 +10,7 @@ import type { Asking } from './asking.ts';
 import { bridgedCall } from './bridged-call.ts';
 import { elicitation } from './elicitation.ts';
 import { fileOrTerminal, takeBack, type WaitingRequests } from './files-and-terminals.ts';
-import { type GuardDeps, recordUnread } from './judge.ts';
+import { type GuardDeps, recordRefusedToken, recordUnread } from './judge.ts';
 import { lentCall, mayRead } from './lent-call.ts';
 import { type McpConnections, mcpCall, mcpConnect } from './mcp-call.ts';
 import { modeUpdate, narrow, refusesChange, settleMode } from './modes.ts';
@@ -99,6 +99,7 @@ export function createGuard(options: GuardOptions): Guard {
     mayRead: (hub, session, file) => mayRead(deps, hub, session, file),
     lentCall: (hub, session, request) => lentCall(deps, hub, session, request),
     bridgedCall: (hub, session, call) => bridgedCall(deps, hub, session, call),
+    tokenRefused: (why) => recordRefusedToken(deps, why),
     ended: (session) => deps.remembered.endSession(session.publicId),
     get maxPendingPermissions() {
       return deps.isObserving ? undefined : limitsOf(deps.current().policy).maxPendingPermissions;

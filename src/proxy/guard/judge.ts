@@ -131,3 +131,11 @@ export function record(
   });
   return isWritten;
 }
+
+/** Nobody knows who it was: every program of the machine can knock at a door. */
+export function recordRefusedToken(deps: GuardDeps, why: string): void {
+  deps.audit.record({
+    ...{ agent: '', method: 'mcp', request: '', summary: 'mcp: a connection', evidence: 'raw', verdict: 'deny', why },
+    ...{ answeredBy: 'policy', option: 'refused', latencyMs: 0, policyHash: deps.current().hash, mode: 'enforce' },
+  });
+}

@@ -8,6 +8,7 @@ import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
 import type { ClientStreams } from '../switchboard/serve-client.ts';
 import { tellCrashes } from './crash.ts';
 import { notice } from './notice.ts';
+import { reloadOnChange } from './reload.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
 import { watchEventLoop } from './watch-event-loop.ts';
 
@@ -24,7 +25,7 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
     const { method, bytes } = connection.lastFrame();
     notice(`the event loop was blocked for ${ms} ms; the last frame was ${method ?? 'an answer'}, ${bytes} bytes`);
   });
-  const stopReloading = reloadOnHangUp(options, connection);
+  const stopReloading = reloadOnChange(options, { config, files }, switchboard, !ENDING_SIGNALS.includes('SIGHUP'));
   const ended = connection.ended.then(() => 0);
   const code = await Promise.race([ended, awaitSignals(connection).first]);
   stopWatching();
@@ -35,23 +36,6 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
 
 /** SIGHUP means a new configuration; where a console is closed with it, it means the end. */
 const ENDING_SIGNALS: readonly NodeJS.Signals[] = process.platform === 'win32' ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT'];
-
-/** Agents, default and routes of the files as they are now, for new sessions. A file with a mistake in it changes nothing. */
-function reloadOnHangUp(flags: AcpOptions, connection: Connection): () => void {
-  if (ENDING_SIGNALS.includes('SIGHUP')) return () => {};
-  const reload = async () => {
-    try {
-      const { config } = await resolveConfig(flags);
-      const { isTaken, said } = connection.reconfigure(config);
-      notice(isTaken ? `the configuration was read again and is for new sessions (${said})` : `the configuration was not changed: ${said}`);
-    } catch (error) {
-      notice(`the configuration was not changed, since it cannot be used as it is now: ${(error as Error).message}`);
-    }
-  };
-  const onHangUp = () => void reload();
-  process.on('SIGHUP', onHangUp);
-  return () => process.off('SIGHUP', onHangUp);
-}
 
 /** SIGUSR2 switches between the level that was set and `debug`, while sessions go on. */
 function toggleOnSignal(diagnostics: Diagnostics): void {

@@ -1,7 +1,7 @@
 // The configuration a command runs with: the user's files, or the embedded demo agents when there are none.
 import os from 'node:os';
 import type { Config } from '../config/config.ts';
-import { type LoadOptions, loadConfig } from '../config/load.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { didYouMean } from '../policy/nearest.ts';
 import { stateDir as findStateDir } from '../store/state-dir.ts';
 import { withDemoAgents } from '../switchboard/demo-agents.ts';
@@ -20,15 +20,22 @@ export type ConfigFlags = {
 
 export async function resolveConfig(
   flags: ConfigFlags,
-): Promise<{ readonly config: Config; readonly files: readonly string[]; readonly stateDir: string }> {
+  say: (text: string) => void = notice,
+): Promise<{
+  readonly config: Config;
+  readonly origin: LoadedConfig['origin'];
+  readonly files: readonly string[];
+  readonly stateDir: string;
+}> {
   const here = surroundings(flags);
   const loaded = await loadConfig({ ...here, version: VERSION });
-  for (const text of loaded.notices) notice(text);
-  if (loaded.origin === 'none') notice('no configuration found: the embedded demo agents serve. To make one: switchboard init');
+  for (const text of loaded.notices) say(text);
+  if (loaded.origin === 'none') say('no configuration found: the embedded demo agents serve. To make one: switchboard init');
   const config = loaded.origin === 'none' ? withDemoAgents(loaded.config, here.stateDir) : loaded.config;
   const alone = flags.agent ?? (flags.onlyFirst ? config.agents[0]?.name : undefined);
   const names = alone === undefined ? flags.agents : [alone];
-  return { config: names ? pinned(config, names) : config, files: loaded.files, stateDir: here.stateDir };
+  const { origin, files } = loaded;
+  return { config: names ? pinned(config, names) : config, origin, files, stateDir: here.stateDir };
 }
 
 /** What a search for the configuration depends on, as this process finds it. */

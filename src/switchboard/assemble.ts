@@ -14,8 +14,9 @@ import { createCapabilityCache } from '../store/capability-cache.ts';
 import { createSessionLog } from '../store/session-log.ts';
 import type { PolicyFlags } from './enforce-policy.ts';
 import { type Listener, UNHEARD } from './events.ts';
-import { secretsOf } from './launch.ts';
+import { learnConfigured, secretsOf } from './launch.ts';
 import { lendingOf } from './lending.ts';
+import { changedForLater, type Reconfigured, reconfigureAll } from './reconfigure.ts';
 import { type Say, sayOnce } from './say-once.ts';
 import { type ClientStreams, type Served, type Shared, serveClient } from './serve-client.ts';
 import { SetupFailure } from './setup-failure.ts';
@@ -42,6 +43,8 @@ export type Assembled = {
   readonly redact: Redactor;
   /** `recordTo` is a file to record everything to. */
   connect(client: ClientStreams, recordTo?: string): Served;
+  /** Another configuration: its agents are for sessions to come, its policy for all. */
+  reconfigure(next: Config): Reconfigured;
   /** Ends every connection, and then what they share. */
   close(): Promise<void>;
 };
@@ -66,7 +69,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   });
   const tools = await toolsOf(assembly);
   const cache = createCapabilityCache(stateDir, systemClock.now, onProblem);
-  const shared: Shared = {
+  let shared: Shared = {
     config,
     stateDir,
     secrets,
@@ -97,6 +100,18 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       open.add(served);
       void served.closed.then(() => open.delete(served));
       return served;
+    },
+    reconfigure(next) {
+      learnConfigured(secrets, next); // before anything is started with it
+      const before = shared.config;
+      const { agents, defaultAgent, explicitDefault, routes, policies } = next;
+      const isOtherPolicy = JSON.stringify(before.policies) !== JSON.stringify(policies);
+      // Whatever becomes of the agents: what it forbids is forbidden from now on.
+      if (isOtherPolicy && policy) policy.use(policies);
+      shared = { ...shared, config: { ...before, policies } };
+      const { isTaken, said } = reconfigureAll([...open], next);
+      if (isTaken) shared = { ...shared, config: { ...shared.config, agents, defaultAgent, explicitDefault, routes } };
+      return { isTaken, said, later: [...(isOtherPolicy && !policy ? ['policy'] : []), ...changedForLater(before, next)] };
     },
     async close() {
       isClosed = true;

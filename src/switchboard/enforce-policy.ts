@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { managedPolicyFile } from '../config/managed-policy.ts';
 import { policyHash } from '../config/policy-hash.ts';
 import { trustedFile } from '../config/trust.ts';
-import { watchFiles } from '../config/watch-files.ts';
+import { type FileWatch, watchFiles } from '../config/watch-files.ts';
 import { type Audit, createAudit } from '../log/audit.ts';
 import type { AuditEntry } from '../log/audit-line.ts';
 import type { Redactor } from '../log/redact.ts';
@@ -16,7 +16,7 @@ import type { CurrentPolicy } from '../proxy/guard/judge.ts';
 import type { Guard } from '../proxy/guard.ts';
 import { createRemembered, hashKey, rememberedFile } from '../store/remembered.ts';
 import { canonicalPath } from '../workspace/canonical.ts';
-import { type ReadLayer, readLayers } from './policy-layers.ts';
+import { type LayerSources, type ReadLayer, readLayers } from './policy-layers.ts';
 import { type Say, sayOnce } from './say-once.ts';
 
 export type PolicyFlags = {
@@ -40,6 +40,8 @@ export type Enforcing = {
 export type EnforcedPolicy = {
   /** One for each connection: what was answered for a session alone is not for the session of the same name at another client. */
   guard(): Guard;
+  /** Other files than before, or another policy in the configuration itself. One that cannot be used changes nothing. */
+  use(policies: Config['policies']): void;
   close(): void;
 };
 
@@ -53,22 +55,24 @@ export async function enforcePolicy({
   notice,
   onDecision,
 }: Enforcing): Promise<EnforcedPolicy | undefined> {
-  const sources = { policies, flag, managedFile: managedPolicyFile(process.platform, process.env), stateDir };
+  let sources = { policies, flag, managedFile: managedPolicyFile(process.platform, process.env), stateDir };
   const read = await readLayers(sources);
   for (const text of read.notices) notice(text);
   if (read.layers.length === 0) return undefined;
-  const protect = [stateDir, ...ownFiles, ...read.files].map(canonicalOr);
-  let { layers: last } = read;
-  let current = together(last, protect, stateDir);
-  const readAgain = async (): Promise<void> => {
+  let { layers: last, files: watched } = read;
+  const combined = () => together(last, [stateDir, ...ownFiles, ...watched].map(canonicalOr), stateDir);
+  let current = combined();
+  const readAgain = async (wanted: LayerSources): Promise<void> => {
     try {
-      const { layers, notices } = await readLayers(sources, last);
+      const { layers, files, notices } = await readLayers(wanted, last);
       for (const text of notices) notice(text);
-      const next = together(layers, protect, stateDir);
-      if (next.hash === current.hash) return;
-      last = layers;
-      current = next;
-      notice('the policy has changed; it holds for all sessions from now on');
+      if (layers.length === 0) throw new Error('there is none any more; to do without one, start anew');
+      const [isSame, isWatched] = [policyHash(layers) === current.hash, files.join('\n') === watched.join('\n')];
+      [sources, last, watched] = [wanted, layers, files];
+      if (isSame && isWatched) return;
+      current = combined();
+      if (!isWatched) watchAgain();
+      if (!isSame) notice('the policy has changed; it holds for all sessions from now on');
     } catch (error) {
       // Half a policy would be worse than the one from before.
       notice(`THE POLICY HAS CHANGED AND CANNOT BE USED, so the one from before still holds: ${(error as Error).message}`);
@@ -76,13 +80,19 @@ export async function enforcePolicy({
   };
   // One after the other, so that what was read first does not come into force last.
   let reading = Promise.resolve();
-  const reload = () => {
-    reading = reading.then(readAgain);
+  const reload = (change: Partial<LayerSources> = {}) => {
+    reading = reading.then(() => readAgain({ ...sources, ...change }));
   };
-  const watch = watchFiles([...read.files, trustedFile(stateDir)], reload, {
-    onProblem: (error) => notice(`changes of the policy are looked for every two seconds: ${(error as Error).message}`),
-  });
-  void watch.ready.then(reload); // whatever happened between the first look and the watch
+  const onWatchProblem = sayOnce(notice, (error) => `changes of the policy are looked for every two seconds: ${(error as Error).message}`);
+  let watch: FileWatch | undefined;
+  function watchAgain(): void {
+    if (isClosed) return;
+    watch?.close();
+    watch = watchFiles([...watched, trustedFile(stateDir)], () => reload(), { onProblem: onWatchProblem });
+    void watch.ready.then(() => reload()); // whatever happened between the last look and the watch
+  }
+  let isClosed = false;
+  watchAgain();
   if (policyMode === 'observe')
     notice('the policy is observed and not enforced: nothing is blocked, and the audit log says what would have been');
   const written = createAudit(stateDir, {
@@ -109,7 +119,11 @@ export async function enforcePolicy({
         canonical: canonicalPath,
         home: canonicalOr(os.homedir()),
       }),
-    close: () => watch.close(),
+    use: (wanted) => reload({ policies: wanted }),
+    close() {
+      isClosed = true;
+      watch?.close();
+    },
   };
 }
 

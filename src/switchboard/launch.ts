@@ -19,10 +19,15 @@ export async function secretsOf({ agents, mcpServers, logging }: Pick<Config, 'a
   const secrets = createSecrets(compile && patterns.map(compile));
   addEnvironment(secrets, {}, process.env);
   for (const name of variables) secrets.add(name, process.env[name] ?? '');
+  learnConfigured(secrets, { agents, mcpServers });
+  return secrets;
+}
+
+/** What agents and servers are given; to be known before any of them is started. */
+export function learnConfigured(secrets: Secrets, { agents, mcpServers }: Pick<Config, 'agents' | 'mcpServers'>): void {
   for (const { env, args } of agents) {
     addEnvironment(secrets, env);
     learnArgs(secrets, args);
   }
   for (const { at } of mcpServers) learnServer(secrets, at);
-  return secrets;
 }

@@ -1,5 +1,5 @@
 // A policy file that changes while the proxy runs.
-import { renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
 import { type Editor, open, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
@@ -27,6 +27,22 @@ test('holds at once for live sessions, also when an editor replaces the file by 
   renameSync(`${file}.new`, file);
   await told(editor, 'the policy has changed; it holds for all sessions');
   expect(await ask('make')).toEqual(selected('r1'));
+});
+
+test('is the one that the configuration names, also when it names another one', async ({ stage }) => {
+  const { editor, ask } = await running(stage, 'version: 1\nallow: ["execute(make ...)"]\n');
+  const config = path.join(stage.dir, 'config-0.json');
+  const told = JSON.parse(readFileSync(config, 'utf8'));
+  writeFileSync(config, JSON.stringify({ ...told, policy: 'nowhere.yaml' }));
+  await vi.waitFor(() => expect(editor.stderr()).toMatch(/THE POLICY HAS CHANGED AND CANNOT BE USED.*nowhere\.yaml/), { timeout: 20_000 });
+  expect(await ask('make')).toEqual(selected('a1'));
+  const other = path.join(stage.dir, 'other.yaml');
+  writeFileSync(other, 'version: 1\ndeny: ["execute(make ...)"]\n');
+  writeFileSync(config, JSON.stringify({ ...told, policy: 'other.yaml' }));
+  await vi.waitFor(() => expect(editor.stderr()).toContain('it holds for all sessions from now on'), { timeout: 20_000 });
+  expect(await ask('make')).toEqual(selected('r1'));
+  writeFileSync(other, 'version: 1\nallow: ["execute(make ...)"]\n');
+  await vi.waitFor(async () => expect(await ask('make')).toEqual(selected('a1')), { timeout: 20_000 });
 });
 
 test('that is broken leaves the one from before in force, and says so loudly', async ({ stage }) => {

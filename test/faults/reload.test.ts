@@ -1,5 +1,5 @@
-// SIGHUP: the configuration as it is now, for new sessions. What runs goes on as it is.
-import { writeFileSync } from 'node:fs';
+// The configuration as it is now, for new sessions: on SIGHUP, and when a file changes. What runs goes on as it is.
+import { renameSync, writeFileSync } from 'node:fs';
 import { expect, test as quick } from 'vitest';
 import { agentSpec } from '../../src/agents/defaults.ts';
 import { fixture, hello, open, prompt, SWITCHBOARD } from '../e2e/harness.ts';
@@ -20,7 +20,7 @@ test.concurrent('row 27: SIGHUP takes another agent into a running proxy, and a 
   const { id } = await open(editor, stage.cwd, 'one');
   writeFileSync(file, '{ "agent_servers": { "broken": {} } }');
   editor.child.kill('SIGHUP');
-  await noticed(editor, /was not changed, since it cannot be used/);
+  await noticed(editor, /THE CONFIGURATION HAS CHANGED AND CANNOT BE USED/);
   writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
   editor.child.kill('SIGHUP');
   await noticed(editor, /is for new sessions \(new: three\)/);
@@ -28,6 +28,37 @@ test.concurrent('row 27: SIGHUP takes another agent into a running proxy, and a 
   expect((await prompt(editor, added.id, 'count 2')).result).toEqual(end);
   expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
   expect(await editor.close()).toBe(0);
+});
+
+test.concurrent('a file that changes is read by itself: taken if it is good, loudly passed over if not, and told what of it must wait', async ({
+  stage,
+}) => {
+  const agents = { one: fixture('works', 'one'), two: fixture('works', 'two') };
+  const file = stage.writeConfig(agents);
+  const write = (content: object) => {
+    // As editors do it: another file, put in place of this one.
+    writeFileSync(`${file}.new`, JSON.stringify(content));
+    renameSync(`${file}.new`, file);
+  };
+  const editor = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
+  await hello(editor);
+  const { id } = await open(editor, stage.cwd, 'one');
+  write({ agent_servers: agents, default_agnt: 'two' });
+  await noticed(editor, /CANNOT BE USED, so the one from before still holds: .*unknown key "default_agnt"; did you mean "default_agent"\?/);
+  const secret = 'canary-4711-of-the-new-agent';
+  const three = { ...fixture('crash-mid-turn', 'three'), env: { SECRET: secret } };
+  write({ agent_servers: { ...agents, three }, limits: { max_queue_bytes: 1_000_000 }, policy: { version: 1 } });
+  await noticed(editor, /is for new sessions \(new: three\)\n.*changes of policy, limits, host_tools hold from the next start on/);
+  expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
+  // What the new agent was given is known for a secret from its first word on.
+  const added = await open(editor, stage.cwd, 'three');
+  const { error } = await prompt(editor, added.id, 'crash');
+  expect(error.data.stderr.join('\n')).toContain('the disk is on fire');
+  expect(JSON.stringify(error)).not.toContain(secret);
+  write({ agent_servers: { one: agents.one } });
+  await noticed(editor, /was not changed: this connection has several agents/);
+  expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
+  expect(await editor.close()).toBe(0); // nothing that watches keeps it alive
 });
 
 quick('an agent that is changed serves new sessions anew, and open ones as it was until the last of them is closed', async () => {

@@ -1,0 +1,69 @@
+// The configuration read again while the proxy runs: when a file of it changes, and on SIGHUP. What is wrong with it changes nothing.
+import path from 'node:path';
+import type { Config } from '../config/config.ts';
+import { userConfigFile } from '../config/discover.ts';
+import { trustedFile } from '../config/trust.ts';
+import type { FileWatch } from '../config/watch-files.ts';
+import type { Assembled } from '../switchboard/assemble.ts';
+import { isAlike } from '../switchboard/reconfigure.ts';
+import { notice } from './notice.ts';
+import { type ConfigFlags, resolveConfig, surroundings } from './resolve-config.ts';
+
+/** What was read at the start. */
+export type Read = { readonly config: Config; readonly files: readonly string[] };
+
+/** `onSignal` says whether SIGHUP means this. Returns how to stop; until then it does not keep the process alive. */
+export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Assembled, onSignal: boolean): () => void {
+  let current = first.config;
+  let isStopped = false;
+  let watch: FileWatch | undefined;
+
+  async function readAgain(isAsked: boolean): Promise<void> {
+    try {
+      const notices: string[] = [];
+      const { config, origin } = await resolveConfig(flags, (text) => notices.push(text));
+      if (isStopped || (!isAsked && isAlike(current, config))) return;
+      if (origin === 'none' && first.files.length > 0) throw new Error('there is none any more');
+      for (const text of notices) notice(text);
+      const { isTaken, said, later } = switchboard.reconfigure(config);
+      if (isTaken) current = config;
+      notice(isTaken ? `the configuration was read again and is for new sessions (${said})` : `the configuration was not changed: ${said}`);
+      if (later.length > 0) notice(`changes of ${later.join(', ')} hold from the next start on`);
+    } catch (error) {
+      // Half a configuration would be worse than the one from before.
+      notice(`THE CONFIGURATION HAS CHANGED AND CANNOT BE USED, so the one from before still holds: ${(error as Error).message}`);
+    }
+  }
+  // One after the other, so that what was read first does not come into force last.
+  let reading = Promise.resolve();
+  const reload = (isAsked: boolean) => {
+    reading = reading.then(() => readAgain(isAsked));
+  };
+  async function startWatching(): Promise<void> {
+    const { watchFiles } = await import('../config/watch-files.ts');
+    if (isStopped) return;
+    watch = watchFiles(filesToWatch(flags, first.files), () => reload(false), {
+      onProblem: (error) => notice(`changes of the configuration are looked for every two seconds: ${(error as Error).message}`),
+    });
+    await watch.ready;
+    reload(false); // whatever happened between the first look and the watch
+  }
+  // Not before the first answer: the editor waits for that, and nobody waits for this.
+  setImmediate(() => void startWatching());
+  const onHangUp = () => reload(true);
+  if (onSignal) process.on('SIGHUP', onHangUp);
+  return () => {
+    isStopped = true;
+    watch?.close();
+    process.off('SIGHUP', onHangUp);
+  };
+}
+
+/** Those that were found, those that may yet be made where they would be looked for first, and the word that lets a project's have its say. */
+function filesToWatch(flags: ConfigFlags, found: readonly string[]): readonly string[] {
+  const here = surroundings(flags);
+  const trusted = trustedFile(here.stateDir);
+  if (here.configFlag !== undefined || here.env.SWITCHBOARD_CONFIG) return [...found, trusted];
+  const inProject = ['switchboard.jsonc', 'switchboard.json'].map((name) => path.join(here.cwd, name));
+  return [...new Set([...found, userConfigFile(here), ...inProject, trusted])];
+}

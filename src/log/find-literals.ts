@@ -11,25 +11,42 @@ const TABLE_SIZE = 1 << 14;
 const LONGEST_SHIFT = 255;
 const FREQUENT = new Set('etaoinsrhldcupmfg ');
 
-const hash = (before: number, last: number): number => ((before & 0x7f) << 7) | (last & 0x7f);
-const rarity = (char: string): number => (FREQUENT.has(char) ? 0 : /[a-z]/.test(char) ? 1 : 2);
+/** By code: letters that are everywhere, other small letters, the rest. A table, since this is worked out in every process that starts. */
+const RARITY = Uint8Array.from({ length: 128 }, (_, code) =>
+  FREQUENT.has(String.fromCharCode(code)) ? 0 : code > 0x60 && code < 0x7b ? 1 : 2,
+);
 
-/** Literals have at least two characters; the longer the shortest of them, the faster. */
-export function createLiteralFinder(literals: readonly string[]): LiteralFinder {
+const hash = (before: number, last: number): number => ((before & 0x7f) << 7) | (last & 0x7f);
+
+/**
+ * Literals have at least two characters; the longer the shortest of them, the faster. With `following`, the shortest count as one character
+ * longer: they are only found where one of these comes behind them.
+ */
+export function createLiteralFinder(literals: readonly string[], following = ''): LiteralFinder {
   if (literals.length === 0) return () => undefined;
-  const window = Math.min(LONGEST_SHIFT, ...literals.map(({ length }) => length));
+  const shortest = literals.reduce((least, { length }) => Math.min(least, length), LONGEST_SHIFT);
+  const window = Math.min(LONGEST_SHIFT, following === '' ? shortest : shortest + 1);
   // How far the window may move when it ends in these two characters; 0 when a literal's window may end there.
   const shifts = new Uint8Array(TABLE_SIZE).fill(window - 1);
-  const candidates: Candidate[][] = [];
-  for (const [index, literal] of literals.entries()) {
+  const candidates = new Map<number, Candidate[]>();
+  function endsIn(key: number, candidate: Candidate): void {
+    shifts[key] = 0;
+    const others = candidates.get(key);
+    if (others) others.push(candidate);
+    else candidates.set(key, [candidate]);
+  }
+  for (let index = 0; index < literals.length; index++) {
+    const literal = literals[index] as string;
     const offset = rarestWindow(literal, window);
-    for (let at = 1; at < window; at++) {
+    const candidate = { index, literal, offset, first: literal.charCodeAt(offset) };
+    const inside = Math.min(window, literal.length) - 1;
+    for (let at = 1; at <= inside; at++) {
       const key = hash(literal.charCodeAt(offset + at - 1), literal.charCodeAt(offset + at));
-      shifts[key] = Math.min(shifts[key] as number, window - 1 - at);
-      if (at < window - 1) continue;
-      candidates[key] ??= [];
-      candidates[key].push({ index, literal, offset, first: literal.charCodeAt(offset) });
+      if (at === window - 1) endsIn(key, candidate);
+      else shifts[key] = Math.min(shifts[key] as number, window - 1 - at);
     }
+    if (literal.length >= window) continue;
+    for (let k = 0; k < following.length; k++) endsIn(hash(literal.charCodeAt(inside), following.charCodeAt(k)), candidate);
   }
 
   return (text) => {
@@ -44,7 +61,7 @@ export function createLiteralFinder(literals: readonly string[]): LiteralFinder 
       }
       const start = at - window + 1;
       const first = text.charCodeAt(start);
-      for (const candidate of candidates[key] as Candidate[])
+      for (const candidate of candidates.get(key) as Candidate[])
         if (candidate.first === first && text.startsWith(candidate.literal, start - candidate.offset))
           found = (found ?? new Set()).add(candidate.index);
       at++;
@@ -53,12 +70,14 @@ export function createLiteralFinder(literals: readonly string[]): LiteralFinder 
   };
 }
 
+const rarity = (code: number): number => RARITY[code] ?? 2;
+
 /** Where in the literal the window ends in characters that are seldom seen. */
 function rarestWindow(literal: string, window: number): number {
   let best = 0;
   let bestRarity = -1;
   for (let offset = 0; offset + window <= literal.length; offset++) {
-    const rare = rarity(literal.charAt(offset + window - 2)) + rarity(literal.charAt(offset + window - 1));
+    const rare = rarity(literal.charCodeAt(offset + window - 2)) + rarity(literal.charCodeAt(offset + window - 1));
     if (rare <= bestRarity) continue;
     best = offset;
     bestRarity = rare;

@@ -30,14 +30,16 @@ let byLiteral: { readonly find: ReturnType<typeof createLiteralFinder>; readonly
 const PATTERNS = [...PROVIDER_PATTERNS, ...CONTEXT_PATTERNS];
 
 /** The finder goes in steps of nearly the shortest literal; so a short one is looked for with each character that may follow it. */
-const SHORT = 4;
-const FOLLOWING = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-%:~!$&*+='];
-const longEnough = (literal: string): readonly string[] => (literal.length >= SHORT ? [literal] : FOLLOWING.map((char) => literal + char));
+const FOLLOWING = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-%:~!$&*+=';
 
 function literalFinder() {
   if (byLiteral) return byLiteral;
-  const literals = PATTERNS.flatMap((pattern, index) => pattern.literals.flatMap(longEnough).map((literal) => ({ literal, index })));
-  byLiteral = { find: createLiteralFinder(literals.map(({ literal }) => literal)), owner: literals.map(({ index }) => index) };
+  const literals = PATTERNS.flatMap((pattern, index) => pattern.literals.map((literal) => ({ literal, index })));
+  const find = createLiteralFinder(
+    literals.map(({ literal }) => literal),
+    FOLLOWING,
+  );
+  byLiteral = { find, owner: literals.map(({ index }) => index) };
   return byLiteral;
 }
 

@@ -15,3 +15,20 @@ test('finds exactly the literals that occur', () => {
     ),
   );
 });
+
+test('the shortest are found where one of the following characters comes behind them, and the others wherever they are', () => {
+  const unit = fc.constantFrom('a', 'b', 'k', '-', '!');
+  fc.assert(
+    fc.property(
+      fc.array(fc.string({ unit, minLength: 3, maxLength: 5 }), { minLength: 1, maxLength: 6 }),
+      fc.string({ unit, maxLength: 60 }),
+      (literals, text) => {
+        const shortest = Math.min(...literals.map(({ length }) => length));
+        const occurs = (literal: string) =>
+          literal.length > shortest ? text.includes(literal) : ['a', 'k'].some((next) => text.includes(literal + next));
+        const found = createLiteralFinder(literals, 'ak')(text);
+        expect([...(found ?? [])].sort()).toEqual(literals.flatMap((literal, index) => (occurs(literal) ? [index] : [])));
+      },
+    ),
+  );
+});

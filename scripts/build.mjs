@@ -1,6 +1,7 @@
 // One bundled entry with lazy chunks: file resolution, not code, is what makes a Node program slow to start.
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -10,6 +11,9 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const dist = path.join(root, 'dist');
 // Built aside and then put in place: a proxy that starts meanwhile finds the old one or the new one, never half of it.
 const outdir = path.join(root, `dist.${process.pid}`);
+
+/** What stands for `import` in the start; as long as that, so that places in the sources stay where they are. */
+const LATER = 'onNeed';
 
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
@@ -52,6 +56,7 @@ await build({
   sourcemap: false,
 });
 await declarations;
+await compileStart();
 rmSync(dist, { recursive: true, force: true });
 renameSync(outdir, dist);
 
@@ -102,7 +107,9 @@ async function joinStart(outputs) {
     outfile: joined,
     // Node needs less time for a start without its loader of ES modules.
     format: 'cjs',
-    banner: { js: "const here = require('node:url').pathToFileURL(__filename).href;" },
+    banner: {
+      js: `const here = require('node:url').pathToFileURL(__filename).href, ${LATER} = module.${LATER} ?? ((name) => import(name));`,
+    },
     define: { ...options.define, 'import.meta.url': 'here' },
     stdin: { contents: contents.join('\n'), resolveDir: outdir, sourcefile: 'start.js' },
     minifyWhitespace: true,
@@ -116,6 +123,12 @@ async function joinStart(outputs) {
       },
     ],
   });
+  const text = readFileSync(joined, 'utf8').replaceAll('import("./', `${LATER}("./`);
+  // As ASCII it is read without a look at each character, and takes half the memory.
+  writeFileSync(
+    joined,
+    text.replaceAll(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
   for (const { output, names } of parts) {
     const shared = names.map(({ name, as }) => `const ${as} = start.${as};\nexport { ${as} as ${name} };`);
     const start = "const start = createRequire(import.meta.url)('./cli.cjs');";
@@ -127,6 +140,34 @@ async function joinStart(outputs) {
   }
   for (const name of readdirSync(aside)) renameSync(path.join(aside, name), path.join(outdir, name));
   rmSync(aside, { recursive: true });
+}
+
+/**
+ * The start as V8 has compiled it once it has answered an editor, for `bin/load.js`. Made with the agent below, in a home of its own; the
+ * second time the agent is known, as it is on any day but the first.
+ */
+async function compileStart() {
+  const home = mkdtempSync(path.join(os.tmpdir(), 'switchboard-build-'));
+  const config = path.join(home, 'switchboard.json');
+  const answer = '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}';
+  const agent = `process.stdin.once('data', () => console.log('${answer}'))`;
+  writeFileSync(config, JSON.stringify({ agent_servers: { agent: { command: process.execPath, args: ['-e', agent] } } }));
+  const words = ['acp', '--config', config];
+  const maker = path.join(root, 'scripts', 'compile-start.cjs');
+  try {
+    for (let time = 0; time < 2; time++) {
+      const running = promisify(execFile)(process.execPath, [maker, path.join(outdir, 'cli.cjs'), ...words], {
+        cwd: home,
+        env: { ...process.env, SWITCHBOARD_HOME: home },
+      });
+      running.child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}\n');
+      await running;
+    }
+  } catch (error) {
+    console.warn(`build: the start is not compiled ahead of time (${error.message}); it works all the same`);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
 }
 
 /** Imported, a built-in module is wrapped with all it has, also with what it would load when first asked for; asked for like this it is not. */

@@ -1,6 +1,6 @@
 // The way in for agents that take HTTP servers: loopback only, a port of the system's choosing, opened when the first session needs it.
 // Every local user and every web page can knock here, so all of it is checked before anything is routed.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Arguments of a tool may hold a whole file. */
@@ -21,6 +21,8 @@ export type HttpDoorEvents<G extends Guest> = {
 export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door: HttpDoor | Error) => void, port = 0): void {
   let inFlight = 0;
   let failures: number[] = [];
+  // Loaded now: most processes never get here, and nobody should wait for it at the start.
+  const { createServer } = process.getBuiltinModule('node:http');
   const server: Server = createServer({ headersTimeout: 10_000, requestTimeout: 60_000 }, (request, response) => {
     if (inFlight >= MAX_IN_FLIGHT) return refuse(response, 429, 'too many requests at once');
     inFlight++;

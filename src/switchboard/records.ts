@@ -8,6 +8,7 @@ import type { Secrets } from '../log/redact.ts';
 import { redactJson } from '../log/redact-json.ts';
 import { createPieceCleaner } from '../log/redact-pieces.ts';
 import { createRedactStream } from '../log/redact-stream.ts';
+import { systemClock } from '../proxy/clock.ts';
 import { createRecordTap, type RecordTap } from '../store/record-tap.ts';
 import { compactStats } from '../store/session-stats.ts';
 import { pruneTranscripts, transcriptsDir } from '../store/transcript-files.ts';
@@ -88,7 +89,7 @@ function openFrameLog(
     now,
     onProblem,
   });
-  return createFrameLog({ hasPayloads: logging.frames === 'redacted', sink, secrets, now, monotonicMs: () => performance.now() });
+  return createFrameLog({ hasPayloads: logging.frames === 'redacted', sink, secrets, now, monotonicMs: systemClock.monotonicMs });
 }
 
 function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, onProblem: (error: unknown) => void): TranscriptTap {

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import { Script } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+describe('the start that was compiled when it was built', () => {
+  let copy: string;
+  beforeAll(() => {
+    copy = mkdtempSync(path.join(os.tmpdir(), 'switchboard-start-'));
+    for (const part of ['bin', 'dist', 'package.json']) cpSync(path.join(root, part), path.join(copy, part), { recursive: true });
+  });
+  afterAll(() => rmSync(copy, { recursive: true, force: true }));
+  const cache = () => path.join(copy, 'dist', 'cli.cjs.cache');
+  const version = (env: NodeJS.ProcessEnv = {}) =>
+    execFileSync(process.execPath, [path.join(copy, 'bin', 'switchboard.js'), '--version'], {
+      encoding: 'utf8',
+      env: { ...process.env, ...env },
+    }).trim();
+  const wanted = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).version;
+
+  test('is what this Node takes', () => {
+    const source = readFileSync(path.join(copy, 'dist', 'cli.cjs'), 'latin1');
+    const script = new Script(createRequire(import.meta.url)('node:module').wrap(source), { cachedData: readFileSync(cache()) });
+    expect(script.cachedDataRejected).toBe(false);
+  });
+
+  test('is all ASCII: it is read as Latin-1', () => {
+    expect(readFileSync(path.join(copy, 'dist', 'cli.cjs')).every((byte) => byte < 0x80)).toBe(true);
+  });
+
+  // `--version` is answered by a part that is loaded later, and shares the modules of the start.
+  test('is not missed where it is broken off, of another version, or gone, nor where places in the sources are asked for', () => {
+    expect(version()).toBe(wanted);
+    expect(version({ NODE_OPTIONS: '--enable-source-maps' })).toBe(wanted);
+    truncateSync(cache(), 1000);
+    expect(version()).toBe(wanted);
+    writeFileSync(cache(), 'made by another version');
+    expect(version()).toBe(wanted);
+    rmSync(cache());
+    expect(version()).toBe(wanted);
+  });
+});

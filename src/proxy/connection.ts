@@ -12,6 +12,7 @@ import type { Refusal } from '../wire/careful.ts';
 import { detach, type Frame } from '../wire/frame.ts';
 import { createLeg } from '../wire/leg.ts';
 import type { Limits } from '../wire/limits.ts';
+import { scan } from '../wire/scan.ts';
 import type { Watcher } from '../wire/tap.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type AgentHealth, type AgentLeg, createAgentLeg, idTextOf } from './agent-leg.ts';
@@ -29,6 +30,7 @@ import { type Guard, NARROWED } from './guard.ts';
 import type { Hub } from './hub.ts';
 import { initialize, keepHandshake } from './initialize.ts';
 import { createLending, type LendingOptions } from './lend.ts';
+import { errorLine } from './lines.ts';
 import { answerFromEditor, withdrawAll } from './questions.ts';
 import { leaveBehind, newAgents, type Reconfiguration } from './reconfigure.ts';
 import { createTrafficWatch } from './traffic-watch.ts';
@@ -276,9 +278,17 @@ export function connect(fromEditorStream: Readable, toEditorStream: Writable, op
   }
   /** The answer to a line that was not passed on; when it was itself an answer, the agent that waits for it is told. */
   function complain(kind: Refusal['kind'], idText: string | undefined, error: ProxyError): void {
-    const asked = kind === 'response' && idText !== undefined ? editor.settle(idText) : undefined;
-    if (asked) asked.leg.fail(asked.idText, failure('ANSWER_REFUSED', ['the editor', asked.method, error.message]));
+    if (kind === 'response' && idText !== undefined) unusable(idText, error);
     else if (kind !== 'response') editor.complain(kind === 'request' && idText !== undefined ? idText : 'null', error);
+  }
+
+  /** An answer of the editor's that cannot be used is one all the same: whoever waits for it, here or at an agent, hears that it has failed. */
+  function unusable(idText: string, error: ProxyError): void {
+    const instead = scan(Buffer.from(errorLine(idText, error)), 0);
+    if (!instead || editor.ownAnswer(idText, instead)) return; // the ids that we give leave no doubt
+    const asked = editor.settle(idText);
+    if (!asked || asked.onAnswer?.(instead)) return;
+    asked.leg.fail(asked.idText, failure('ANSWER_REFUSED', ['the editor', asked.method, error.message]));
   }
 
   /** Agents answer a cancel in their own words if they are given a moment before the end of their input. */

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
-import { type Json, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { type Json, type Stage, type StartOptions, testAtOnce as test, UNANSWERED } from './harness.ts';
 import { audit, type Guarded, guarded, selected } from './policy-support.ts';
 
 const POLICY = {
@@ -10,8 +10,12 @@ const POLICY = {
   allow: ['read($cwd/**)', 'edit($cwd/src/**)', 'execute(npm test ...)'],
 };
 
-async function place(stage: Stage, policy: Json = POLICY): Promise<Guarded & { readonly at: (file: string) => string }> {
-  const all = await guarded(stage, policy);
+async function place(
+  stage: Stage,
+  policy: Json = POLICY,
+  options: StartOptions = {},
+): Promise<Guarded & { readonly at: (file: string) => string }> {
+  const all = await guarded(stage, policy, options);
   all.editor.on('fs/read_text_file', ({ path: file }: Json) => ({ content: `of ${path.basename(file)}` }));
   all.editor.on('fs/write_text_file', () => ({}));
   all.editor.on('terminal/create', () => ({ terminalId: 't1' }));
@@ -116,6 +120,27 @@ describe('what no rule settles', () => {
     expect(editor.all('session/request_permission')).toHaveLength(1);
     expect(editor.all('fs/write_text_file').map(({ msg }) => msg.params.path)).toEqual([at('README.md')]);
     expect(agent.answersTo('second')).toHaveLength(1);
+  });
+
+  test.for([
+    [
+      'that parsers read differently',
+      (id: number) => `{"jsonrpc":"2.0","id":${id},"result":{},"result":${JSON.stringify(selected('allow'))}}`,
+    ],
+    [
+      'over the limit',
+      (id: number) => `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify({ ...selected('allow'), pad: 'x'.repeat(70_000) })}}`,
+    ],
+  ] as const)('is refused by an answer %s, and what waits behind it goes on', async ([, answer], { stage }) => {
+    const { agent, editor, id, at } = await place(stage, POLICY, { config: { limits: { max_frame_bytes: 65_536 } } });
+    editor.on('session/request_permission', () => UNANSWERED);
+    const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
+    const asked = await editor.got('session/request_permission');
+    const read = agent.call('fs/read_text_file', { sessionId: id, path: at('README.md') });
+    editor.line(answer(asked.msg.id));
+    expect((await write).error.message).toContain('denied by policy');
+    await read;
+    expect(editor.all('fs/write_text_file')).toEqual([]);
   });
 
   test('holds back what the agent asks behind it, and nothing else', async ({ stage }) => {

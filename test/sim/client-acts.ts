@@ -220,9 +220,9 @@ export function createClientActs(sim: Sim, client: SimClient): ClientActs {
   }
 
   function answerOne(index: number): void {
-    const { idText, frame } = client.questions[index] as (typeof client.questions)[number];
+    const { idText, frame, isStandIn } = client.questions[index] as (typeof client.questions)[number];
     client.questions.splice(index, 1);
-    const answer = { kind: 'answer' as const, id: idText, answerTo: frame.serial };
+    const answer = { kind: 'answer' as const, id: idText, answerTo: frame.serial, about: { isStandIn } };
     if (faults.happens('client: answers with an error')) return void say({ ...answer, as: 'error', body: { code: -32603, message: 'no' } });
     if (faults.happens('client: unclear answer'))
       return void say({ ...answer, as: 'result', fate: 'never', spoilt: () => Buffer.from(`{"jsonrpc":"2.0","id":${idText}}`) });
@@ -235,11 +235,17 @@ export function createClientActs(sim: Sim, client: SimClient): ClientActs {
         ...answer,
         as: 'result',
         fate: 'never',
-        about: { isUnheard: true, owesNull: true },
+        about: { isUnheard: true, owesNull: true, isStandIn },
         spoilt: (line) => Buffer.from(line.slice(0, -1)),
       });
     if (faults.happens('client: answers unknown id'))
-      say({ ...answer, id: '99999', as: 'result', fate: 'never', about: { isUnheard: true } });
+      say({ ...answer, id: '99999', as: 'result', fate: 'never', about: { isUnheard: true, isStandIn } });
+    const choices = isStandIn ? STAND_IN_CHOICES : sim.guarding && frame.method === 'session/request_permission' ? CHOICES : undefined;
+    if (choices) {
+      const optionId = sim.guarding?.random.pick(choices);
+      const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
+      return void say({ ...answer, as: 'result', body: { outcome }, about: { isStandIn, optionId } });
+    }
     const terminalId = frame.method === 'terminal/create' ? `t${sim.terminals.length + 1}` : undefined;
     if (terminalId !== undefined) sim.terminals.push(terminalId);
     const well = { ...answer, as: 'result' as const, body: bodyOf(frame.method as string, terminalId), about: { terminalId } };
@@ -273,6 +279,10 @@ export function createClientActs(sim: Sim, client: SimClient): ClientActs {
     cancel,
   };
 }
+
+/** What a client may choose under a policy; undefined is a cancel. */
+const CHOICES = ['yes', 'yes', 'always', 'no', 'nonsense', undefined] as const;
+const STAND_IN_CHOICES = ['allow', 'allow', 'allow-always', 'reject', 'reject-always', 'nonsense', undefined] as const;
 
 function bodyOf(method: string, terminalId: string | undefined): Record<string, unknown> {
   if (method === 'session/request_permission') return { outcome: { outcome: 'selected', optionId: 'yes' } };

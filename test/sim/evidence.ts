@@ -1,5 +1,6 @@
 // What has been seen at the proxy's edges so far, and the rules that need nothing else.
 import type { VirtualClock } from './clock.ts';
+import type { Guarding } from './guarding.ts';
 import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
 import type { SimSink } from './pipe.ts';
 import type { Run } from './sim-agent.ts';
@@ -62,6 +63,9 @@ export type Evidence = {
   readonly blindLoads: Set<string>;
   /** Those that belong to a session the client has opened. */
   readonly askedInSession: Set<AgentFrame>;
+  /** What the proxy asks the client by itself, about a request of an agent's. */
+  readonly standIns: Map<string, AgentFrame>;
+  readonly guarding: Guarding | undefined;
   readonly answered: Set<AgentFrame>;
   readonly answeredByClient: Map<AgentFrame, ClientFrame>;
   readonly mustBeCancelled: Set<AgentFrame>;
@@ -73,10 +77,10 @@ export type Evidence = {
   readonly toolCalls: Map<string, { readonly run: Run; readonly publicId: string; readonly toolCallId: string }>;
 };
 
-export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: readonly string[]): Evidence {
+export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: readonly string[], guarding: Guarding | undefined): Evidence {
   const problems: string[] = [];
   return {
-    ...{ ledger, clock, agents, problems },
+    ...{ ledger, clock, agents, guarding, problems },
     runs: [],
     problem: (text) => void problems.push(text),
     toEditor: undefined,
@@ -104,6 +108,7 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     answeredNow: new Map(),
     blindLoads: new Set(),
     askedInSession: new Set(),
+    standIns: new Map(),
     answered: new Set(),
     answeredByClient: new Map(),
     mustBeCancelled: new Set(),

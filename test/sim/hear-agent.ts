@@ -125,10 +125,23 @@ function response(seen: Evidence, run: Run, message: Message, idText: string, cl
       `${run.agent}#${run.number} hears an answer with the id ${idText} that it does not wait for${client ? `: ${nameOf(client)}` : `: ${JSON.stringify(message)}`}`,
     );
   seen.answered.add(asked);
+  if (!client) allowedBySomebody(seen, asked, message);
   if (seen.mustBeCancelled.delete(asked) && !isCancelled(message))
     seen.problem(`${nameOf(asked)} was cancelled and is answered ${JSON.stringify(message)}`);
   if (!client && message.error && asked.fate === 'must' && !seen.isStopping && !isJustified(seen, asked, message))
     seen.problem(`${nameOf(asked)} gets an error that nothing explains: ${message.error.message}`);
+}
+
+/** Under a policy, a permission is given because a rule or the user gave it, and for once. */
+function allowedBySomebody(seen: Evidence, asked: AgentFrame, { result }: Message): void {
+  const { optionId } = (result?.outcome ?? {}) as { optionId?: string };
+  if (!seen.guarding || asked.method !== 'session/request_permission' || optionId === undefined || optionId === 'no') return;
+  if (optionId !== 'yes') return seen.problem(`${nameOf(asked)} is answered with ${optionId}`);
+  const byClient = seen.answeredByClient.get(asked)?.about.optionId;
+  const byRule = seen.guarding
+    .decided(asked.serial)
+    .some(({ verdict, option, isWritten }) => verdict === 'allow' && isWritten && option === optionId);
+  if (!byRule && byClient !== 'yes' && byClient !== 'always') seen.problem(`${nameOf(asked)} is allowed, and nobody has allowed it`);
 }
 
 function isCancelled({ result }: Message): boolean {
@@ -137,6 +150,9 @@ function isCancelled({ result }: Message): boolean {
 
 function isJustified(seen: Evidence, asked: AgentFrame, { error }: Message): boolean {
   if (seen.answeredByClient.has(asked)) return true;
+  const words = String(error?.message);
+  if (seen.guarding && /enied by policy/.test(words)) return seen.guarding.decided(asked.serial).length > 0;
+  if (seen.guarding && error?.code === -32800) return seen.ledger.agentFrames.some(({ about }) => about.withdraws === asked.serial);
   return /Terminal ".*" was not created|There are already \d+|No agent owns session|was not given to this agent/.test(
     String(error?.message),
   );

@@ -2,6 +2,7 @@
 import { type Evidence, isChanging, isDiscarded, isLoad, isThere, letGo, nameOf, runOf } from './evidence.ts';
 import { idTextIn } from './frame-text.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
+import { isJudgedMethod } from './questions.ts';
 import { type Message, serialIn } from './sim.ts';
 
 /** A line as the client has it. */
@@ -12,6 +13,8 @@ export type Received = {
   readonly frame: AgentFrame | undefined;
   /** The request that it answers. */
   readonly request: ClientFrame | undefined;
+  /** A question of the proxy's own; `frame` is what it is about. */
+  readonly isStandIn: boolean;
 };
 
 export function hearEditor(seen: Evidence, line: string): Received {
@@ -22,10 +25,13 @@ export function hearEditor(seen: Evidence, line: string): Received {
   if (serial !== undefined && !frame && message.method !== undefined)
     seen.problem(`the client hears a frame that no agent has said: ${line}`);
   if (frame) passed(seen, frame, line, idText, message);
-  if (message.method === undefined) return { message, idText, frame, request: response(seen, message, idText as string, frame) };
+  if (message.method === undefined)
+    return { message, idText, frame, request: response(seen, message, idText as string, frame), isStandIn: false };
+  const about = idText !== undefined && !frame ? standIn(seen, message, idText) : undefined;
+  if (about) return { message, idText, frame: about, request: undefined, isStandIn: true };
   if (idText !== undefined) question(seen, message, idText, frame, line);
   else notification(seen, message, frame, line);
-  return { message, idText, frame, request: undefined };
+  return { message, idText, frame, request: undefined, isStandIn: false };
 }
 
 /** A frame of an agent's has come through: once, whole, in its place, and under the right name. */
@@ -109,6 +115,8 @@ function response(seen: Evidence, message: Message, idText: string, frame: Agent
   if (request.method === 'initialize') seen.isGreeted = true;
   blamed(seen, request, message);
   if (message.error === undefined) outcome(seen, request, message, frame);
+  // What did not come back is nobody's, and its id is free for another.
+  else if (isLoad(request) && !seen.bound.get(request.publicId as string)?.isLive) seen.bound.delete(request.publicId as string);
   if (request.about.changesTo !== undefined) changeSettled(seen, request);
   return request;
 }
@@ -194,10 +202,36 @@ function bind(seen: Evidence, publicId: string, session: AgentSession): void {
   seen.bound.set(publicId, { session, isLive: true });
 }
 
+/** The proxy asks the user about a request that the agent did not ask about. */
+function standIn(seen: Evidence, message: Message, idText: string): AgentFrame | undefined {
+  const { toolCall } = (message.params ?? {}) as { toolCall?: { rawInput?: { path?: string; command?: readonly string[] } } };
+  const { path, command } = toolCall?.rawInput ?? {};
+  const key = path?.replace('/w/', '') ?? command?.at(-1);
+  const asked = seen.ledger.agentFrames.find((frame) => key !== undefined && frame.about.key === key);
+  if (!seen.guarding || message.method !== 'session/request_permission' || !asked) return undefined;
+  if (seen.answered.has(asked)) seen.problem(`the client is asked about ${nameOf(asked)}, which has its answer`);
+  if ([...seen.standIns.values()].includes(asked)) seen.problem(`the client is asked twice about ${nameOf(asked)}`);
+  seen.standIns.set(idText, asked);
+  seen.spokenOf.add(String(message.params?.sessionId));
+  return asked;
+}
+
+/** Never an allow without a decision: a rule's, or the user's own yes. */
+function isDecided({ guarding }: Evidence, frame: AgentFrame): boolean {
+  if (!guarding || !isJudgedMethod(frame.method)) return true;
+  return guarding
+    .decided(frame.serial)
+    .some(
+      ({ verdict, isWritten, answeredBy, option }) =>
+        (verdict === 'allow' && isWritten) || (answeredBy === 'user' && option?.startsWith('allow')),
+    );
+}
+
 function question(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined, line: string): void {
   // Terminals of an agent that has died are given back by the proxy itself.
   if (!frame && message.method === 'terminal/release') return;
   if (!frame) return seen.problem(`the client is asked what no agent has asked: ${line}`);
+  if (!isDecided(seen, frame)) seen.problem(`${nameOf(frame)} reaches the client, and nobody has allowed it`);
   if (seen.atClient.has(idText)) seen.problem(`two open questions with the id ${idText}: ${nameOf(frame)}`);
   seen.atClient.set(idText, frame);
   if (seen.bound.get(String(message.params?.sessionId))?.isLive) seen.askedInSession.add(frame);
@@ -237,14 +271,16 @@ function notification(seen: Evidence, message: Message, frame: AgentFrame | unde
 
 /** By the agent that asked, or by the proxy for one that is gone. */
 function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined, line: string): void {
-  const asked = seen.atClient.get(idText) ?? seen.answeredNow.get(idText);
+  const asked = seen.standIns.get(idText) ?? seen.atClient.get(idText) ?? seen.answeredNow.get(idText);
   if (frame) {
     if (asked?.serial !== frame.about.withdraws) seen.problem(`${nameOf(frame)} takes back another's question: ${line}`);
     return;
   }
   if (!asked) return seen.problem(`a question is taken back that is not open: ${line}`);
-  if (!runOf(seen, asked).sim.isOver) seen.problem(`${nameOf(asked)} is taken back though its agent lives`);
+  const isLate = seen.guarding?.decided(asked.serial).some(({ answeredBy }) => answeredBy === 'timeout');
+  if (!runOf(seen, asked).sim.isOver && !isLate) seen.problem(`${nameOf(asked)} is taken back though its agent lives`);
   seen.atClient.delete(idText);
+  seen.standIns.delete(idText);
 }
 
 function toolCall(seen: Evidence, params: NonNullable<Message['params']>, frame: AgentFrame | undefined): void {

@@ -53,6 +53,7 @@ function something(world: World): void {
     [workers.length * 4, () => random.pick(workers).act()],
     [0.2, () => void world.connection.health()],
     [1, () => passTime(world, random.int(1, 15_000))],
+    [sim.guarding ? 0.3 : 0, () => sim.guarding?.change()],
   ]);
   next();
 }

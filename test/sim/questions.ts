@@ -9,17 +9,33 @@ export type Questions = {
   answered(heard: Heard): void;
 };
 
+const YES = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
+
 type Asked = { readonly method: string; readonly body: Record<string, unknown>; readonly about?: Record<string, unknown> };
 
+/** Those that wait for the user's answer where the policy wants one, and wait for each other. */
+export const isJudgedMethod = (method: string | undefined): boolean => /^(fs\/|terminal\/create$)/.test(method ?? '');
+
 export function createQuestions(sim: Sim, run: Run): Questions {
-  const { random, faults } = sim;
+  const { random, faults, guarding } = sim;
   const terminals = new Map<AgentSession | undefined, string[]>();
   const elicited: string[] = [];
 
   const permission = (): Asked => ({
     method: 'session/request_permission',
-    body: { toolCall: { toolCallId: 'call1' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] },
+    body: guarding
+      ? {
+          toolCall: { toolCallId: 'call1', kind: 'execute', rawInput: { command: guarding.random.pick(['ls a', 'make b', 'rm c']) } },
+          options: [
+            ...YES,
+            { optionId: 'always', name: 'Always', kind: 'allow_always' },
+            { optionId: 'no', name: 'No', kind: 'reject_once' },
+          ],
+        }
+      : { toolCall: { toolCallId: 'call1' }, options: YES },
   });
+  /** Of one question alone, so that what the proxy asks about it can be told. */
+  const key = () => `${run.agent}.${run.number}.${run.nextQuestion}`;
   function compose(session: AgentSession | undefined, prompt: Heard | undefined): Asked {
     if (!session) return { method: '_sim/ask', body: { word: 'now' } };
     const own = terminals.get(session) ?? [];
@@ -37,9 +53,17 @@ export function createQuestions(sim: Sim, run: Run): Questions {
       case 'permission':
         return permission();
       case 'file':
-        return { method: random.pick(['fs/read_text_file', 'fs/write_text_file']), body: { path: '/w/a.txt', content: 'x' } };
+        return {
+          method: random.pick(['fs/read_text_file', 'fs/write_text_file']),
+          body: { path: guarding ? `/w/${key()}` : '/w/a.txt', content: 'x' },
+          about: { key: key() },
+        };
       case 'terminal':
-        return { method: 'terminal/create', body: { command: 'ls' } };
+        return {
+          method: 'terminal/create',
+          body: guarding ? { command: guarding.random.pick(['ls', 'make', 'rm']), args: [key()] } : { command: 'ls' },
+          about: { key: key() },
+        };
       case 'terminal use': {
         const method = random.pick(['terminal/output', 'terminal/wait_for_exit', 'terminal/kill', 'terminal/release']);
         return { method, body: { terminalId }, about: { terminalId } };
@@ -83,7 +107,18 @@ export function createQuestions(sim: Sim, run: Run): Questions {
       const { method, body, about = {} } = only ? permission() : compose(session, prompt);
       const number = run.nextQuestion++;
       const id = random.chance(0.8) ? String(number) : `"q${number}"`;
-      const { frame, came } = run.mouth.say({ kind: 'question', as: 'params', method, id, session, body, about, isOrdered: true });
+      const isJudged = guarding !== undefined && isJudgedMethod(method);
+      const { frame, came } = run.mouth.say({
+        kind: 'question',
+        as: 'params',
+        method,
+        id,
+        session,
+        body,
+        about,
+        isOrdered: true,
+        isJudged,
+      });
       if (came === 'lost') return undefined;
       run.questions.add(frame);
       if (faults.happens('takes question back'))

@@ -17,7 +17,7 @@ export type ClientSession = {
   agentOption: string;
 };
 
-type Question = { readonly idText: string; readonly frame: AgentFrame; dueMs: number; isNever: boolean };
+type Question = { readonly idText: string; readonly frame: AgentFrame; readonly isStandIn: boolean; dueMs: number; isNever: boolean };
 
 export type Saying = {
   readonly kind: ClientFrame['kind'];
@@ -71,9 +71,9 @@ export function createSimClient(sim: Sim): SimClient {
   const sink = new SimSink(WATER_MARK_BYTES, readLine);
   witness.watchEditor(sink);
 
-  function receive({ message, idText, frame, request }: Received): void {
+  function receive({ message, idText, frame, request, isStandIn }: Received): void {
     if (message.method !== undefined) {
-      if (idText !== undefined && frame) ask(idText, frame);
+      if (idText !== undefined && frame) ask(idText, frame, isStandIn);
       return;
     }
     if (!request) return;
@@ -121,10 +121,10 @@ export function createSimClient(sim: Sim): SimClient {
       });
     }
   }
-  function ask(idText: string, frame: AgentFrame): void {
+  function ask(idText: string, frame: AgentFrame, isStandIn: boolean): void {
     const isLate = faults.happens('client: answers late');
     const dueMs = clock.nowMs + (isLate ? random.int(500, 30_000) : 0);
-    self.questions.push({ idText, frame, dueMs, isNever: faults.happens('client: never answers') });
+    self.questions.push({ idText, frame, isStandIn, dueMs, isNever: faults.happens('client: never answers') });
   }
 
   const self: SimClient = {

@@ -2,6 +2,7 @@
 import type { Limits } from '../../src/wire/limits.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Faults } from './faults.ts';
+import type { Guarding } from './guarding.ts';
 import type { Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 import type { Witness } from './witness.ts';
@@ -16,6 +17,8 @@ export type Sim = {
   /** The names of the agents, in their order. */
   readonly agents: readonly string[];
   readonly witness: Witness;
+  /** The policy of this history, if it has one. */
+  readonly guarding: Guarding | undefined;
   /** Terminals that the client has made, and for which question. */
   readonly terminals: string[];
   readonly trace: (text: string) => void;

@@ -13,6 +13,8 @@ export type Saying = {
   readonly session?: AgentSession | undefined;
   /** Whether it must keep its place among the session's frames. */
   readonly isOrdered?: boolean;
+  /** It may have to wait for the user, and only keeps its place among its like. */
+  readonly isJudged?: boolean;
   readonly answerTo?: number | undefined;
   readonly about?: Readonly<Record<string, unknown>>;
   readonly fate?: Fate;
@@ -97,7 +99,7 @@ export function createMouth(
         kind,
         method,
         session,
-        stream: saying.isOrdered ? `${who.agent}#${who.run}/${session?.native ?? ''}` : undefined,
+        stream: saying.isOrdered ? `${who.agent}#${who.run}/${session?.native ?? ''}${saying.isJudged ? '/judged' : ''}` : undefined,
         writing,
         idText: kind === 'question' ? id : undefined,
         answerTo: saying.answerTo,

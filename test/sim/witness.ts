@@ -14,6 +14,7 @@ import {
   openRequests,
   runOf,
 } from './evidence.ts';
+import type { Guarding } from './guarding.ts';
 import { hearAgent } from './hear-agent.ts';
 import { hearEditor, type Received } from './hear-editor.ts';
 import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
@@ -51,10 +52,17 @@ const BRINGS_BACK = new Set(['session/prompt', 'session/set_mode', 'session/set_
 export function createWitness(
   ledger: Ledger,
   clock: VirtualClock,
-  about: { readonly agents: readonly string[]; readonly limits: Limits; readonly cancelMs: number },
+  about: {
+    readonly agents: readonly string[];
+    readonly limits: Limits;
+    readonly cancelMs: number;
+    readonly guarding: Guarding | undefined;
+  },
 ): Witness {
-  const seen = createEvidence(ledger, clock, about.agents);
+  const seen = createEvidence(ledger, clock, about.agents, about.guarding);
   const { problem } = seen;
+  /** Requests that waited for the user when their turn was cancelled. */
+  const mustEnd = new Set<AgentFrame>();
 
   function requestSaid(frame: ClientFrame): void {
     if (frame.idText === 'null') {
@@ -88,9 +96,15 @@ export function createWitness(
         isThere(runOf(seen, asked))
       )
         seen.mustBeCancelled.add(asked);
+    for (const asked of seen.standIns.values())
+      if (asked.session === holder.session && !seen.answered.has(asked) && isThere(runOf(seen, asked))) mustEnd.add(asked);
   }
   function answerSaid(frame: ClientFrame): void {
     const asked = ledger.agentFrame(frame.answerTo);
+    if (frame.about.isStandIn) {
+      if (!frame.about.isUnheard) seen.standIns.delete(frame.idText as string);
+      return;
+    }
     if (!asked || frame.about.isUnheard || seen.atClient.get(frame.idText as string) !== asked) return;
     seen.atClient.delete(frame.idText as string);
     seen.answeredNow.set(frame.idText as string, asked);
@@ -116,6 +130,9 @@ export function createWitness(
     for (const [id, asked] of seen.atClient)
       if (runOf(seen, asked).sim.isOver && !seen.isStopping && !(asked.session && seen.loose.has(asked.session)))
         problem(`${nameOf(asked)} is open at the client as ${id} though its process is over`);
+    for (const [id, asked] of seen.standIns)
+      if (runOf(seen, asked).sim.isOver && !seen.isStopping)
+        problem(`what the proxy asks about ${nameOf(asked)} is open at the client as ${id} though its process is over`);
     for (const [key, { run, publicId, toolCallId }] of seen.toolCalls) {
       if (!run.sim.isOver) continue;
       seen.toolCalls.delete(key);
@@ -127,6 +144,10 @@ export function createWitness(
     for (const asked of seen.mustBeCancelled)
       if (isThere(runOf(seen, asked))) problem(`${nameOf(asked)} was cancelled and its agent has not heard so`);
     seen.mustBeCancelled.clear();
+    for (const asked of mustEnd)
+      if (!seen.answered.has(asked) && isThere(runOf(seen, asked)))
+        problem(`${nameOf(asked)} was cancelled and its agent has not heard so`);
+    mustEnd.clear();
     for (const [request, deadline] of seen.deadlines)
       if (clock.nowMs > deadline) {
         seen.deadlines.delete(request);

@@ -6,6 +6,7 @@ import { createModel, initializeResult, openSession } from './agent-model.ts';
 import { type ClientActs, createClientActs } from './client-acts.ts';
 import { createVirtualClock } from './clock.ts';
 import { createFaults } from './faults.ts';
+import { createGuarding } from './guarding.ts';
 import { createLedger } from './ledger.ts';
 import { seeded } from './random.ts';
 import type { Sim } from './sim.ts';
@@ -37,10 +38,14 @@ export function createWorld(seed: number): World {
   const ledger = createLedger();
   const trace: string[] = [];
   const names = Array.from({ length: random.int(1, 4) }, (_, i) => `a${i + 1}`);
-  const witness = createWitness(ledger, clock, { agents: names, limits: LIMITS, cancelMs: CANCEL_MS });
+  // Names of questions that the guard asks are not to be guessed, and so not drawn from the seed either.
+  const note = (text: string) =>
+    void trace.push(`${String(clock.nowMs).padStart(7)}  ${text.replace(/switchboard-[0-9a-f-]{36}/g, 'switchboard-#')}`);
+  const guarding = createGuarding(seed, note);
+  const witness = createWitness(ledger, clock, { agents: names, limits: LIMITS, cancelMs: CANCEL_MS, guarding });
   const sim: Sim = {
-    ...{ random, faults, ledger, clock, witness, limits: LIMITS, cancelMs: CANCEL_MS, agents: names, terminals: [] },
-    trace: (text) => void trace.push(`${String(clock.nowMs).padStart(7)}  ${text}`),
+    ...{ random, faults, ledger, clock, witness, guarding, limits: LIMITS, cancelMs: CANCEL_MS, agents: names, terminals: [] },
+    trace: note,
   };
   const models = new Map(names.map((name) => [name, createModel(name, random)]));
   const specs = names.map((name) =>
@@ -85,6 +90,7 @@ export function createWorld(seed: number): World {
     routes: random.chance(0.2) ? [{ cwd: '/w/routed/**', agent: random.pick(names) }] : [],
     limits: LIMITS,
     initializeWaitMs: 5000,
+    guard: guarding?.guard,
     launch(spec) {
       const run = startSimAgent(sim, models.get(spec.name) as NonNullable<ReturnType<typeof models.get>>, spec);
       runs.push(run);

@@ -29,6 +29,11 @@ export function readCatalogue(file: string): Catalogue {
   return (JSON.parse(readFileSync(file, 'utf8')) as { agents: Catalogue }).agents;
 }
 
+/** The day it was put together. */
+export function catalogueDate(file: string): string {
+  return (JSON.parse(readFileSync(file, 'utf8')) as { date: string }).date;
+}
+
 /** `@scope/name@1.2.3` or `name==1.2.3`: the name alone. */
 export function packageName(pinned: string): string {
   return pinned.replace(/(?<=.)(?:@|==).*$/, '');

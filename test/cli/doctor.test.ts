@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { checkCatalogue } from '../../src/cli/doctor/check-program.ts';
 import { createHome, type Home } from './command.ts';
 
 const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
@@ -30,9 +31,18 @@ test('a machine that is set up: no problem, exit code 0', async () => {
   expect(code).toBe(0);
   expect(find('agent.start', 'agent "one" answered in')).toMatchObject([{ status: 'ok' }]);
   expect(find('editor.entry', 'Zed starts us')).toMatchObject([{ status: 'ok' }]);
-  expect(find('policy')).toMatchObject([{ status: 'ok', what: 'the policy is valid: user' }]);
+  expect(find('policy')).toMatchObject([
+    { status: 'ok', what: expect.stringMatching(/^the policy is valid: .*standard\.yaml \(yours\)$/) },
+  ]);
   expect(find('node')).toMatchObject([{ status: 'ok' }]);
   expect(home.processesLeft()).toEqual([]);
+});
+
+test.each([
+  { now: '2026-12-01', status: 'ok', says: 'of 2026-11-16' },
+  { now: '2027-11-16', status: 'warning', says: '365 days old' },
+])('a catalogue of 2026-11-16 on $now: $status', ({ now, status, says }) => {
+  expect(checkCatalogue('2026-11-16', Date.parse(now))).toMatchObject({ status, what: expect.stringContaining(says) });
 });
 
 test('every problem is named with why and what to do: exit code 8', async () => {

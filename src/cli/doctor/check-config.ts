@@ -3,9 +3,18 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { type LoadOptions, loadConfig } from '../../config/load.ts';
 import { managedPolicyFile } from '../../config/managed-policy.ts';
 import { ConfigError, renderProblem } from '../../config/problems.ts';
+import type { Layer } from '../../policy/layers.ts';
 import { readLayers } from '../../switchboard/policy-layers.ts';
 import { SetupFailure } from '../../switchboard/setup-failure.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
+
+const WHOSE: Readonly<Record<Layer['name'], string>> = {
+  managed: "your organisation's",
+  user: 'yours',
+  project: "the project's",
+  'command-line': 'of the command line',
+  remembered: 'remembered',
+};
 
 /** Without a configuration that can be used there is no more to check of it. */
 export async function checkConfig(here: LoadOptions): Promise<{ readonly findings: Finding[]; readonly loaded: LoadedConfig | undefined }> {
@@ -39,7 +48,7 @@ async function checkPolicy({ config: { policies } }: LoadedConfig, { stateDir, p
         'policy',
         none
           ? 'there is no policy: every question goes to your editor'
-          : `the policy is valid: ${layers.map(({ name }) => name).join(', ')}`,
+          : `the policy is valid: ${layers.map(({ name, policy }) => `${policy.file} (${WHOSE[name]})`).join(', ')}`,
       ),
       ...ignored,
     ];

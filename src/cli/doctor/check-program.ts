@@ -1,13 +1,30 @@
-// Ourselves: the Node we run on, the place we lie in, the clock.
+// Ourselves: the Node we run on, the place we lie in, the clock, the age of what we know about agents.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { catalogueDate } from '../../setup/catalogue.ts';
 import { readPackage } from '../../setup/find-program.ts';
 import { packageFile } from '../../switchboard/package-file.ts';
 import { passingPlace } from '../setup/our-command.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
+const DAY_MS = 86_400_000;
+const CATALOGUE_DAYS = 180;
+
 export function checkProgram(): Finding[] {
-  return [checkNode(process.version), checkPlace(), checkClock(Date.now())];
+  const date = catalogueDate(packageFile('config', 'agent-catalog.json'));
+  return [checkNode(process.version), checkPlace(), checkClock(Date.now()), checkCatalogue(date, Date.now())];
+}
+
+/** Agents have a new version every few weeks, and now and then a new name. */
+export function checkCatalogue(date: string, now: number): Finding {
+  const days = Math.floor((now - Date.parse(date)) / DAY_MS);
+  if (days <= CATALOGUE_DAYS) return ok('catalogue', `the catalogue of agents is of ${date}`);
+  return warning(
+    'catalogue',
+    `the catalogue of agents is ${days} days old`,
+    'agents added from it may be out of date',
+    'update the switchboard, then: switchboard agents add ID --install --force',
+  );
 }
 
 function checkNode(version: string): Finding {
@@ -33,7 +50,7 @@ function checkPlace(): Finding {
 /** A clock that is behind the day we were installed is wrong; records and timeouts then are too. */
 function checkClock(now: number): Finding {
   const installed = statSync(packageFile('bin', 'switchboard.js')).mtimeMs;
-  if (now >= installed - 86_400_000) return ok('clock', `the clock says ${new Date(now).toISOString()}`);
+  if (now >= installed - DAY_MS) return ok('clock', `the clock says ${new Date(now).toISOString()}`);
   return warning(
     'clock',
     `the clock says ${new Date(now).toISOString()}`,

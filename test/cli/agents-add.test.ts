@@ -45,13 +45,13 @@ test('a file is made when there is none: commented, private, valid, the agent pi
   expect(stderr).toContain('switchboard agents add gemini --install');
   expect(statSync(home.userFile).mode & 0o777).toBe(0o600);
   expect(read(home.userFile)).toContain('// The agents by name');
-  expect(await home.run(['config', 'validate'])).toMatchObject({ code: 0, stdout: expect.stringContaining('agents: gemini (default)') });
+  expect(await home.quick(['config', 'validate'])).toMatchObject({ code: 0, stdout: expect.stringContaining('agents: gemini (default)') });
 });
 
 test('an installed program is started directly, by the absolute paths of node and its script', async () => {
   const home = createHome();
   const bin = installed(home, 'gemini', '@google/gemini-cli', '0.50.0');
-  const { stderr } = await home.run(['agents', 'add', 'gemini', '--name', 'g'], { PATH: `${bin}:/usr/bin` });
+  const { stderr } = await home.quick(['agents', 'add', 'gemini', '--name', 'g'], { PATH: `${bin}:/usr/bin` });
   expect(parse(read(home.userFile)).agent_servers).toEqual({
     g: { label: 'Gemini CLI', command: process.execPath, args: [path.join(bin, 'gemini'), '--acp'] },
   });
@@ -61,7 +61,7 @@ test('an installed program is started directly, by the absolute paths of node an
 test('a program of that name that belongs to another package is not taken for the agent', async () => {
   const home = createHome();
   const bin = installed(home, 'gemini', 'gemini-protocol-browser', '1.0.0');
-  const { stderr } = await home.run(['agents', 'add', 'gemini'], { PATH: `${bin}:/usr/bin` });
+  const { stderr } = await home.quick(['agents', 'add', 'gemini'], { PATH: `${bin}:/usr/bin` });
   expect(stderr).toContain('not resolved to a direct command');
 });
 
@@ -85,7 +85,7 @@ fs.appendFileSync(${JSON.stringify(path.join(home.home, 'npm-calls'))}, 'called 
     { mode: 0o755 },
   );
   const env = { PATH: `${bin}:/usr/bin`, SWITCHBOARD_HOME: path.join(home.home, 'state') };
-  const first = await home.run(['agents', 'add', 'qwen-code', '--install', '--json'], env);
+  const first = await home.quick(['agents', 'add', 'qwen-code', '--install', '--json'], env);
   const { data, warnings } = JSON.parse(first.stdout);
   const script = path.join(
     home.home,
@@ -96,7 +96,7 @@ fs.appendFileSync(${JSON.stringify(path.join(home.home, 'npm-calls'))}, 'called 
   );
   expect(data.entry).toMatchObject({ command: process.execPath, args: [script, '--acp'] });
   expect(warnings).toEqual([]);
-  expect(await home.run(['agents', 'add', 'qwen-code', '--install'], env)).toMatchObject({
+  expect(await home.quick(['agents', 'add', 'qwen-code', '--install'], env)).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('nothing to change'),
   });
@@ -105,7 +105,7 @@ fs.appendFileSync(${JSON.stringify(path.join(home.home, 'npm-calls'))}, 'called 
 
 test('an install that fails says so, and leaves the configuration alone', async () => {
   const home = createHome();
-  const { code, stderr } = await home.run(['agents', 'add', 'gemini', '--install'], { PATH: '/nowhere' });
+  const { code, stderr } = await home.quick(['agents', 'add', 'gemini', '--install'], { PATH: '/nowhere' });
   expect(code).toBe(1);
   expect(stderr).toContain('could not be installed: npm was not found');
   expect(existsSync(home.userFile)).toBe(false);
@@ -114,7 +114,7 @@ test('an install that fails says so, and leaves the configuration alone', async 
 test('any agent can be added by its command; comments and commas stay, the old text is kept, secrets of others are not shown', async () => {
   const home = createHome();
   home.write(home.userFile, WRITTEN);
-  const { code, stdout } = await home.run([
+  const { code, stdout } = await home.quick([
     'agents',
     'add',
     'mine',
@@ -147,19 +147,19 @@ test('any agent can be added by its command; comments and commas stay, the old t
 test('without an id it lists what there is to add', async () => {
   const home = createHome();
   const bin = installed(home, 'gemini', '@google/gemini-cli', '0.50.0');
-  const { code, stdout } = await home.run(['agents', 'add'], { PATH: bin });
+  const { code, stdout } = await home.quick(['agents', 'add'], { PATH: bin });
   expect(code).toBe(0);
   expect(stdout).toMatch(/^gemini +Gemini CLI +[\d.]+ +installed$/m);
-  const { data } = JSON.parse((await home.run(['agents', 'add', '--json'], { PATH: bin })).stdout);
+  const { data } = JSON.parse((await home.quick(['agents', 'add', '--json'], { PATH: bin })).stdout);
   expect(data.agents.map(({ id }: { id: string }) => id)).toEqual(CATALOGUE.map(({ id }) => id));
 });
 
 test('adding twice changes nothing the second time', async () => {
   const home = createHome();
   const words = ['agents', 'add', 'mine', '--command', 'our-agent', '--', '--acp'];
-  await home.run(words);
+  await home.quick(words);
   const before = read(home.userFile);
-  expect(await home.run(words)).toMatchObject({ code: 0, stdout: `${home.userFile}: nothing to change\n` });
+  expect(await home.quick(words)).toMatchObject({ code: 0, stdout: `${home.userFile}: nothing to change\n` });
   expect(read(home.userFile)).toBe(before);
   expect(existsSync(`${home.userFile}.bak`)).toBe(false);
 });
@@ -168,9 +168,9 @@ test('an agent of that name that is set up otherwise is replaced only when asked
   const home = createHome();
   home.write(home.userFile, WRITTEN);
   const words = ['agents', 'add', 'claude', '--command', 'other'];
-  expect(await home.run(words)).toMatchObject({ code: 2, stderr: expect.stringContaining('--force') });
+  expect(await home.quick(words)).toMatchObject({ code: 2, stderr: expect.stringContaining('--force') });
   expect(read(home.userFile)).toBe(WRITTEN);
-  expect((await home.run([...words, '--force'])).code).toBe(0);
+  expect((await home.quick([...words, '--force'])).code).toBe(0);
   expect(read(home.userFile)).toContain(
     '"claude": { "command": "other", "args": [] }, // the one I like'
       .replace('{ ', '{\n      ')
@@ -182,7 +182,7 @@ test('an agent of that name that is set up otherwise is replaced only when asked
 test('--dry-run shows the change and writes nothing', async () => {
   const home = createHome();
   home.write(home.userFile, WRITTEN);
-  const { stdout } = await home.run(['agents', 'remove', 'old', '--dry-run']);
+  const { stdout } = await home.quick(['agents', 'remove', 'old', '--dry-run']);
   expect(stdout).toContain('-    "old": { "command": "old-agent", "env": { "OLD_API_KEY": "…" } }, // soon to go');
   expect(stdout).toContain('Nothing was written (--dry-run).');
   expect(read(home.userFile)).toBe(WRITTEN);
@@ -191,7 +191,7 @@ test('--dry-run shows the change and writes nothing', async () => {
 test('remove takes the entry and its line, and nothing else', async () => {
   const home = createHome();
   home.write(home.userFile, WRITTEN);
-  const { code, stdout } = await home.run(['agents', 'remove', 'old', '--json']);
+  const { code, stdout } = await home.quick(['agents', 'remove', 'old', '--json']);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: { name: 'old', changed: true, dryRun: false, file: home.userFile } });
   expect(read(home.userFile)).toBe(WRITTEN.replace(/ *"old".*\n/, ''));
@@ -202,7 +202,7 @@ test('a link is followed: the file behind it is edited, and the link stays', asy
   const kept = home.write(path.join(home.home, 'dotfiles', 'switchboard.jsonc'), WRITTEN);
   mkdirSync(path.dirname(home.userFile), { recursive: true });
   symlinkSync(kept, home.userFile);
-  await home.run(['agents', 'add', 'mine', '--command', 'our-agent']);
+  await home.quick(['agents', 'add', 'mine', '--command', 'our-agent']);
   expect(lstatSync(home.userFile).isSymbolicLink()).toBe(true);
   expect(read(kept)).toContain('our-agent');
 });
@@ -210,8 +210,8 @@ test('a link is followed: the file behind it is edited, and the link stays', asy
 test('--config and $SWITCHBOARD_CONFIG name the file to edit', async () => {
   const home = createHome();
   home.write('given.jsonc', WRITTEN);
-  await home.run(['agents', 'add', 'mine', '--command', 'our-agent', '--config', 'given.jsonc']);
-  await home.run(['agents', 'remove', 'old'], { SWITCHBOARD_CONFIG: 'given.jsonc' });
+  await home.quick(['agents', 'add', 'mine', '--command', 'our-agent', '--config', 'given.jsonc']);
+  await home.quick(['agents', 'remove', 'old'], { SWITCHBOARD_CONFIG: 'given.jsonc' });
   const text = read(path.join(home.project, 'given.jsonc'));
   expect(text).toContain('our-agent');
   expect(text).not.toContain('old-agent');
@@ -237,11 +237,11 @@ test.each([
 ])('agents $words is refused', async ({ words, code, says }) => {
   const home = createHome();
   home.write(home.userFile, WRITTEN);
-  const plain = await home.run(['agents', ...words.slice(0, 1), ...words.slice(1)]);
+  const plain = await home.quick(['agents', ...words.slice(0, 1), ...words.slice(1)]);
   expect({ code: plain.code, stdout: plain.stdout }).toEqual({ code, stdout: '' });
   expect(plain.stderr).toContain(says);
   expect(plain.stderr).not.toMatch(/canary| {4}at /);
-  const json = await home.run(['agents', words[0] ?? '', '--json', ...words.slice(1)]);
+  const json = await home.quick(['agents', words[0] ?? '', '--json', ...words.slice(1)]);
   expect(JSON.parse(json.stdout)).toMatchObject({
     ok: false,
     error: { code: expect.stringMatching(/^[A-Z_]+$/), hint: expect.any(String) },
@@ -252,7 +252,7 @@ test.each([
 test('a file that cannot be parsed is refused with the place, and left alone', async () => {
   const home = createHome();
   home.write(home.userFile, '{ "agent_servers": { ');
-  const { code, stderr } = await home.run(['agents', 'add', 'gemini']);
+  const { code, stderr } = await home.quick(['agents', 'add', 'gemini']);
   expect(code).toBe(6);
   expect(stderr).toContain(`${home.userFile}:1:`);
   expect(read(home.userFile)).toBe('{ "agent_servers": { ');
@@ -261,7 +261,7 @@ test('a file that cannot be parsed is refused with the place, and left alone', a
 test('a file that cannot be written is said in one sentence', async () => {
   const home = createHome();
   home.write(path.join(home.home, '.config', 'acp-switchboard'), 'a file where a folder should be');
-  const { code, stderr } = await home.run(['agents', 'add', 'x', '--command', 'x']);
+  const { code, stderr } = await home.quick(['agents', 'add', 'x', '--command', 'x']);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^switchboard: .* cannot be (?:read|written) \(E\w+\)\n$/);
 });

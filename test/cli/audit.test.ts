@@ -37,7 +37,7 @@ describe('audit verify', () => {
   test('says that a log is intact', async () => {
     const { home, file } = withDecisions(5);
     expect(await home.run(['audit', 'verify'])).toEqual({ code: 0, stdout: `intact: ${file} (5 decisions)\n`, stderr: '' });
-    const { code, stdout } = await home.run(['audit', 'verify', '--json']);
+    const { code, stdout } = await home.quick(['audit', 'verify', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ ok: true, data: { file, lines: 5, problems: [], notes: [], isIntact: true }, warnings: [] });
   });
@@ -49,10 +49,10 @@ describe('audit verify', () => {
   ])('a line that is %s is named, with exit code 8', async (kind, edit, says) => {
     const { home, file, change } = withDecisions(5);
     change(edit);
-    const { code, stdout, stderr } = await home.run(['audit', 'verify']);
+    const { code, stdout, stderr } = await home.quick(['audit', 'verify']);
     expect({ code, stderr }).toEqual({ code: 8, stderr: expect.stringContaining(says) });
     expect(stdout).toContain(`not intact: ${file}`);
-    const json = await home.run(['audit', 'verify', '--json']);
+    const json = await home.quick(['audit', 'verify', '--json']);
     expect(json.code).toBe(8);
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: true,
@@ -63,21 +63,21 @@ describe('audit verify', () => {
   test('a line that a crash cut off is a note', async () => {
     const { home, file } = withDecisions(2);
     appendFileSync(file, '{"seq":3,');
-    const { code, stderr } = await home.run(['audit', 'verify']);
+    const { code, stderr } = await home.quick(['audit', 'verify']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('note: line 3 breaks off') });
   });
 
   test('another file may be named', async () => {
     const { home, file } = withDecisions(1);
     const copy = home.write('copy.jsonl', readFileSync(file, 'utf8'));
-    const { code, stdout, stderr } = await home.run(['audit', 'verify', '--file', 'copy.jsonl']);
+    const { code, stdout, stderr } = await home.quick(['audit', 'verify', '--file', 'copy.jsonl']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `intact: ${copy} (1 decision)\n` });
     expect(stderr).toContain('copy.head is not there, so lines missing at the end would not be seen');
   });
 
   test('without a log it says so, to people and programs', async () => {
     const home = createHome();
-    const { code, stdout, stderr } = await home.run(['audit', 'verify', '--json']);
+    const { code, stdout, stderr } = await home.quick(['audit', 'verify', '--json']);
     expect(code).toBe(4);
     expect(stderr).toContain('there is no audit log');
     expect(JSON.parse(stdout)).toMatchObject({
@@ -90,7 +90,7 @@ describe('audit verify', () => {
     const home = createHome();
     mkdirSync(path.join(stateOf(home), 'audit.jsonl'), { recursive: true });
     chmodSync(stateOf(home), 0o700);
-    const { code, stderr } = await home.run(['audit', 'verify']);
+    const { code, stderr } = await home.quick(['audit', 'verify']);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('cannot be read (EISDIR)') });
   });
 });
@@ -98,18 +98,18 @@ describe('audit verify', () => {
 describe('audit tail', () => {
   test('shows the newest decisions, the last one last', async () => {
     const { home } = withDecisions(15);
-    const { code, stdout } = await home.run(['audit', 'tail']);
+    const { code, stdout } = await home.quick(['audit', 'tail']);
     const lines = stdout.trimEnd().split('\n');
     expect({ code, count: lines.length }).toEqual({ code: 0, count: 10 });
     expect(lines.at(-1)).toMatch(/Z {2}allow {2}claude {2}execute: step 15 {2}\(policy, steps \/policy\.yaml:3\)$/);
-    expect((await home.run(['audit', 'tail', '-n', '2'])).stdout.trimEnd().split('\n')).toHaveLength(2);
-    expect((await home.run(['audit', 'tail', '-n', '0'])).stdout).toBe('');
-    expect((await home.run(['audit', 'tail', '-n', '100'])).stdout.trimEnd().split('\n')).toHaveLength(15);
+    expect((await home.quick(['audit', 'tail', '-n', '2'])).stdout.trimEnd().split('\n')).toHaveLength(2);
+    expect((await home.quick(['audit', 'tail', '-n', '0'])).stdout).toBe('');
+    expect((await home.quick(['audit', 'tail', '-n', '100'])).stdout.trimEnd().split('\n')).toHaveLength(15);
   });
 
   test('is one envelope for programs', async () => {
     const { home, file } = withDecisions(3);
-    const { stdout } = await home.run(['audit', 'tail', '-n', '2', '--json']);
+    const { stdout } = await home.quick(['audit', 'tail', '-n', '2', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: { file, lines: [{ seq: 2 }, { seq: 3, summary: 'execute: step 3' }] } });
   });
 
@@ -142,14 +142,14 @@ describe('audit tail', () => {
   test('what an agent put into a line cannot steer the terminal', async () => {
     const { home, file } = withDecisions(1);
     appendFileSync(file, `${JSON.stringify({ seq: 2, prev: 'x', summary: '\u001b[2J\u0007' })}\n`);
-    const { stdout } = await home.run(['audit', 'tail']);
+    const { stdout } = await home.quick(['audit', 'tail']);
     expect(stdout).toContain('[2J');
     expect(stdout).not.toContain('\u001b');
     expect(stdout).not.toContain('\u0007');
   });
 
   test.each([['-1'], ['many'], ['1.5']])('%s is no number of lines', async (count) => {
-    const { code, stderr } = await createHome().run(['audit', 'tail', `--lines=${count}`]);
+    const { code, stderr } = await createHome().quick(['audit', 'tail', `--lines=${count}`]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('expected a whole number') });
   });
 });

@@ -1,10 +1,10 @@
 // Our command as a person or an editor runs it: the built bin in a process of its own, with a home that is thrown away.
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, fork, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 
 const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 const MARK = 'SWITCHBOARD_TEST_MARK';
@@ -104,6 +104,8 @@ export function createHome() {
       child.stdin.end();
       return ended;
     },
+    /** The same for a command that asks, edits or tells and is over: in a process that all of them share, since most of their time is its start. Not for `run`, `acp`, `mcp` or `demo`. */
+    quick: (args: readonly string[], extra: NodeJS.ProcessEnv = {}): Promise<Ended> => runWarm(args, { ...env, ...extra }, project),
     /** Writes a file below the root; content that is not text becomes JSON. */
     write(file: string, content: unknown): string {
       const target = path.resolve(project, file);
@@ -117,6 +119,21 @@ export function createHome() {
       return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environment(pid).includes(`${MARK}=${mark}`));
     },
   };
+}
+
+let warm: ChildProcess | undefined;
+afterAll(() => void warm?.kill('SIGKILL'));
+
+/** One after the other; a test that runs two at once must start them. */
+async function runWarm(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<Ended> {
+  warm ??= fork(path.join(import.meta.dirname, 'warm-command.cjs'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = warm;
+  const answer = new Promise<Ended>((resolve, reject) => {
+    child.once('message', (ended) => resolve(ended as Ended));
+    child.once('exit', (code) => reject(new Error(`the command ended its process with ${code}`)));
+  });
+  child.send({ args, env, cwd });
+  return answer.finally(() => child.removeAllListeners('exit'));
 }
 
 function environment(pid: string): string[] {

@@ -26,18 +26,18 @@ test.each([
 ])('after $words it offers $offers', async ({ words, offers }) => {
   const home = createHome();
   home.write(home.userFile, AGENTS);
-  const { code, stdout } = await home.run(['__complete', '--', ...words]);
+  const { code, stdout } = await home.quick(['__complete', '--', ...words]);
   expect({ code, words: stdout.split('\n').filter((word) => word !== '') }).toEqual({ code: 0, words: offers });
 });
 
 test('with a configuration that is not valid it offers no agents, and no errors', async () => {
   const home = createHome();
   home.write(home.userFile, '{ broken');
-  expect(await home.run(['__complete', '--', 'agents', 'test', ''])).toMatchObject({ code: 0, stdout: '' });
+  expect(await home.quick(['__complete', '--', 'agents', 'test', ''])).toMatchObject({ code: 0, stdout: '' });
 });
 
 test('an unknown shell: exit code 2', async () => {
-  expect(await createHome().run(['completion', 'tcsh'])).toMatchObject({
+  expect(await createHome().quick(['completion', 'tcsh'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('shells are: bash, zsh, fish'),
   });
@@ -48,7 +48,7 @@ async function withScript(home: Home, shell: string): Promise<{ script: string; 
   const bin = path.join(home.home, 'bin');
   mkdirSync(bin);
   writeFileSync(path.join(bin, 'switchboard'), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`, { mode: 0o755 });
-  const script = home.write(`script.${shell}`, (await home.run(['completion', shell])).stdout);
+  const script = home.write(`script.${shell}`, (await home.quick(['completion', shell])).stdout);
   return { script, env: { PATH: `${bin}:${process.env.PATH}`, HOME: home.home, TERM: 'dumb' } };
 }
 const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;

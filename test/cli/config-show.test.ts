@@ -25,7 +25,7 @@ test('every setting has the place it comes from, or is a default; values of env 
     'switchboard.jsonc',
     '{\n  "default_agent": "two",\n  "routes": [{ "cwd": "/b/**", "agent": "one" }],\n  "limits": {}\n}',
   );
-  const { code, stdout } = await home.run(['config', 'show', '--json'], { KEY: 'x' });
+  const { code, stdout } = await home.quick(['config', 'show', '--json'], { KEY: 'x' });
   expect(code).toBe(0);
   expect(stdout).not.toContain(CANARY);
   const { data } = JSON.parse(stdout) as Shown;
@@ -51,17 +51,17 @@ test('every setting has the place it comes from, or is a default; values of env 
 test('for people: a table, with --origin the place too', async () => {
   const home = createHome();
   const own = home.write(home.userFile, OWN);
-  const plain = await home.run(['config', 'show'], { KEY: 'x' });
+  const plain = await home.quick(['config', 'show'], { KEY: 'x' });
   expect(plain.stdout).toMatch(/^KEY +VALUE\n/);
   expect(plain.stdout).not.toContain(own);
-  const { stdout } = await home.run(['config', 'show', '--origin'], { KEY: 'x' });
+  const { stdout } = await home.quick(['config', 'show', '--origin'], { KEY: 'x' });
   expect(stdout).toMatch(/^KEY +VALUE +FROM\n/);
   expect(stdout).toContain(`${own}:7:34`);
   expect(stdout).not.toContain(CANARY);
 });
 
 test('without a configuration, what is in force are the defaults', async () => {
-  const { code, stdout, stderr } = await createHome().run(['config', 'show', '--origin']);
+  const { code, stdout, stderr } = await createHome().quick(['config', 'show', '--origin']);
   expect(code).toBe(0);
   expect(stdout).toContain('limits.max_frame_bytes');
   expect(stderr).toContain('switchboard init');
@@ -70,7 +70,7 @@ test('without a configuration, what is in force are the defaults', async () => {
 test('a configuration that is not valid is not shown: exit code 6', async () => {
   const home = createHome();
   home.write(home.userFile, '{ "agent_server": {} }');
-  const { code, stdout, stderr } = await home.run(['config', 'show', '--json']);
+  const { code, stdout, stderr } = await home.quick(['config', 'show', '--json']);
   expect(code).toBe(6);
   expect(JSON.parse(stdout)).toMatchObject({
     ok: false,
@@ -80,7 +80,7 @@ test('a configuration that is not valid is not shown: exit code 6', async () => 
 });
 
 test('schema prints the one that comes with the package', async () => {
-  const { code, stdout } = await createHome().run(['config', 'schema']);
+  const { code, stdout } = await createHome().quick(['config', 'schema']);
   expect(code).toBe(0);
   expect(stdout).toBe(readFileSync(path.resolve(import.meta.dirname, '../../config/switchboard.schema.json'), 'utf8'));
 });

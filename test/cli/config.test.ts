@@ -18,7 +18,7 @@ test('path lists the files that are used, the strongest last', async () => {
 
 test('path names the place for a file where there is none', async () => {
   const home = createHome();
-  const { code, stdout, stderr } = await home.run(['config', 'path']);
+  const { code, stdout, stderr } = await home.quick(['config', 'path']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain(home.userFile);
 });
@@ -31,14 +31,14 @@ test.each([
   const home = createHome();
   home.write(home.userFile, AGENTS);
   const given = home.write('given.jsonc', 'not even JSON');
-  expect(await home.run(words, env)).toEqual({ code: 0, stdout: `${given}\tnamed by ${by}\n`, stderr: '' });
+  expect(await home.quick(words, env)).toEqual({ code: 0, stdout: `${given}\tnamed by ${by}\n`, stderr: '' });
 });
 
 test('validate says what is valid', async () => {
   const home = createHome();
   const own = home.write(home.userFile, AGENTS);
   home.write('switchboard.json', { default_agent: 'two' });
-  const { code, stdout } = await home.run(['config', 'validate']);
+  const { code, stdout } = await home.quick(['config', 'validate']);
   expect(code).toBe(0);
   expect(stdout).toBe(`valid: ${own}, ${path.join(home.project, 'switchboard.json')}\nagents: one, two (default)\n`);
 });
@@ -47,7 +47,7 @@ test('validate with a file looks at that file alone, and names every problem in 
   const home = createHome();
   home.write(home.userFile, AGENTS);
   const file = home.write('given.jsonc', '{\n  "agent_servers": { "a b": { "command": 7 } },\n  "default_agent": "c",\n  "lag": {}\n}');
-  const { code, stdout, stderr } = await home.run(['config', 'validate', 'given.jsonc']);
+  const { code, stdout, stderr } = await home.quick(['config', 'validate', 'given.jsonc']);
   expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
   const places = stderr.split('\n').flatMap((line) =>
     line.startsWith(file)
@@ -63,13 +63,13 @@ test('validate with a file looks at that file alone, and names every problem in 
 });
 
 test('validate without any configuration says that there is none', async () => {
-  const { code, stdout, stderr } = await createHome().run(['config', 'validate']);
+  const { code, stdout, stderr } = await createHome().quick(['config', 'validate']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('no configuration found');
 });
 
 test('validate of a file that is not there: exit code 6', async () => {
-  const { code, stderr } = await createHome().run(['config', 'validate', 'missing.jsonc']);
+  const { code, stderr } = await createHome().quick(['config', 'validate', 'missing.jsonc']);
   expect({ code, stderr: stderr.replace(/\/.*\//, '') }).toEqual({
     code: 6,
     stderr: 'switchboard: the configuration is not usable\nmissing.jsonc:1:1: no such file, though --config names it\n',
@@ -78,7 +78,7 @@ test('validate of a file that is not there: exit code 6', async () => {
 
 test('the example that comes with the package is valid', async () => {
   const example = path.resolve(import.meta.dirname, '../../config/switchboard.example.jsonc');
-  const { code, stdout } = await createHome().run(['config', 'validate', example]);
+  const { code, stdout } = await createHome().quick(['config', 'validate', example]);
   expect(code).toBe(0);
   expect(stdout).toContain('agents: claude (default), gemini');
 });
@@ -88,25 +88,25 @@ test("trust lets a project's file bring agents, until its content changes", asyn
   home.write(home.userFile, AGENTS);
   const file = home.write('switchboard.jsonc', { agent_servers: { three: { command: 'three-agent' } } });
 
-  const before = await home.run(['config', 'validate']);
+  const before = await home.quick(['config', 'validate']);
   expect(before.stdout).toContain('agents: one (default), two\n');
   expect(before.stderr).toContain(`to allow it: switchboard config trust ${file}`);
 
-  const trusting = await home.run(['config', 'trust', 'switchboard.jsonc']);
+  const trusting = await home.quick(['config', 'trust', 'switchboard.jsonc']);
   expect({ code: trusting.code, stderr: trusting.stderr }).toEqual({ code: 0, stderr: '' });
   expect(trusting.stdout).toContain(`trusted: ${file}\n`);
-  expect(await home.run(['config', 'validate'])).toMatchObject({
+  expect(await home.quick(['config', 'validate'])).toMatchObject({
     stderr: '',
     stdout: expect.stringContaining('one (default), two, three'),
   });
-  expect((await home.run(['config', 'path'])).stdout).toContain(`${file}\tof the project, trusted\n`);
+  expect((await home.quick(['config', 'path'])).stdout).toContain(`${file}\tof the project, trusted\n`);
 
   home.write('switchboard.jsonc', { agent_servers: { four: { command: 'four-agent' } } });
-  expect((await home.run(['config', 'validate'])).stdout).toContain('agents: one (default), two\n');
+  expect((await home.quick(['config', 'validate'])).stdout).toContain('agents: one (default), two\n');
 });
 
 test('trust of a file that is not there: exit code 6', async () => {
-  const { code, stderr } = await createHome().run(['config', 'trust', 'missing.jsonc']);
+  const { code, stderr } = await createHome().quick(['config', 'trust', 'missing.jsonc']);
   expect(code).toBe(6);
   expect(stderr).toContain('missing.jsonc:1:1: cannot be read (ENOENT)');
 });
@@ -115,7 +115,7 @@ test('trust that cannot be written down says so in one sentence', async () => {
   const home = createHome();
   home.write('switchboard.jsonc', {});
   symlinkSync('/dev/null', path.join(home.home, 'state'));
-  const { code, stderr } = await home.run(['config', 'trust', 'switchboard.jsonc'], { SWITCHBOARD_HOME: path.join(home.home, 'state') });
+  const { code, stderr } = await home.quick(['config', 'trust', 'switchboard.jsonc'], { SWITCHBOARD_HOME: path.join(home.home, 'state') });
   expect(code).toBe(1);
   expect(stderr).toMatch(/^switchboard: the state directory .* cannot be written \(E\w+\)\n {2}set SWITCHBOARD_HOME to one that can\n$/);
 });

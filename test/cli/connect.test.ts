@@ -77,20 +77,20 @@ test.each(EDITORS)(
     }
     expect(read(`${target}.bak`)).toBe(sample);
 
-    const second = await home.run(['connect', id]);
+    const second = await home.quick(['connect', id]);
     expect(second.stdout).toContain('nothing to change');
     expect(read(target)).toBe(text);
 
-    const gone = await home.run(['disconnect', id]);
+    const gone = await home.quick(['disconnect', id]);
     expect(gone.code).toBe(0);
     expect(read(target)).toBe(sample);
-    expect(await home.run(['disconnect', id])).toMatchObject({ code: 0, stdout: expect.stringContaining('is not connected') });
+    expect(await home.quick(['disconnect', id])).toMatchObject({ code: 0, stdout: expect.stringContaining('is not connected') });
   },
 );
 
 test.each(EDITORS)('$id: where there is no file, one is made that only you can read', async ({ id, file, path: keys, entry }) => {
   const home = createHome();
-  const { code, stdout } = await home.run(['connect', id, '--json']);
+  const { code, stdout } = await home.quick(['connect', id, '--json']);
   expect(code).toBe(0);
   const target = path.join(home.home, file);
   expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: { editor: id, file: target, changed: true, dryRun: false }, warnings: [] });
@@ -101,7 +101,7 @@ test.each(EDITORS)('$id: where there is no file, one is made that only you can r
 test.each(EDITORS)('$id: --dry-run writes nothing', async ({ id, file, sample }) => {
   const home = createHome();
   const target = put(home, file, sample);
-  const { stdout } = await home.run(['connect', id, '--dry-run']);
+  const { stdout } = await home.quick(['connect', id, '--dry-run']);
   expect(stdout).toContain('Nothing was written');
   expect(stdout).toMatch(/^\+.*switchboard\.js/m);
   expect(read(target)).toBe(sample);
@@ -122,7 +122,7 @@ test.each([
 ])('$id: a file that cannot be relied on is refused with the place and left alone', async ({ id, file, text, place }) => {
   const home = createHome();
   const target = put(home, file, text);
-  const { code, stdout, stderr } = await home.run(['connect', id]);
+  const { code, stdout, stderr } = await home.quick(['connect', id]);
   expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
   expect(stderr).toContain(target);
   expect(stderr).toContain(place);
@@ -136,7 +136,7 @@ test('an entry of ours from elsewhere is brought up to date, and what the user a
     '.config/zed/settings.json',
     `{\n  "agent_servers": {\n    "SB": { "command": "/old/node", "args": ["/old/bin/switchboard.js", "acp"], "env": { "A": "b" }, "default_mode": "x" } // mine\n  }\n}\n`,
   );
-  await home.run(['connect', 'zed', '--agent', 'claude', '--config', 'mine.jsonc']);
+  await home.quick(['connect', 'zed', '--agent', 'claude', '--config', 'mine.jsonc']);
   expect(valueAt(read(target), ['agent_servers'])).toEqual({
     SB: {
       command: process.execPath,
@@ -153,15 +153,15 @@ test('a foreign entry of our name is not touched', async () => {
   const home = createHome();
   const text = '{ "agent_servers": { "Switchboard": { "command": "theirs" } } }';
   const target = put(home, '.jetbrains/acp.json', text);
-  expect(await home.run(['connect', 'jetbrains'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--name NAME') });
-  expect(await home.run(['disconnect', 'jetbrains'])).toMatchObject({ code: 0 });
+  expect(await home.quick(['connect', 'jetbrains'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--name NAME') });
+  expect(await home.quick(['disconnect', 'jetbrains'])).toMatchObject({ code: 0 });
   expect(read(target)).toBe(text);
 });
 
 test('a byte order mark and CRLF stay', async () => {
   const home = createHome();
   const target = put(home, 'Code/settings.json', '\uFEFF{\r\n  "a": 1\r\n}\r\n');
-  await home.run(['connect', 'vscode', '--file', target]);
+  await home.quick(['connect', 'vscode', '--file', target]);
   const text = read(target);
   expect(text.startsWith('\uFEFF{\r\n  "a": 1,\r\n')).toBe(true);
   expect(text.replaceAll('\r\n', '')).not.toContain('\n');
@@ -172,13 +172,13 @@ test.each([
   { words: ['zde'], says: 'did you mean "zed"?' },
   { words: ['--print', 'perl'], says: 'there are: lua, elisp, toml' },
 ])('connect $words: exit code 2', async ({ words, says }) => {
-  const { code, stderr } = await createHome().run(['connect', ...words]);
+  const { code, stderr } = await createHome().quick(['connect', ...words]);
   expect(code).toBe(2);
   expect(stderr).toContain(says);
 });
 
 test.each(['lua', 'elisp', 'toml'])('--print %s is for editors that are set up by code', async (kind) => {
-  const { code, stdout } = await createHome().run(['connect', '--print', kind]);
+  const { code, stdout } = await createHome().quick(['connect', '--print', kind]);
   expect(code).toBe(0);
   expect(stdout).toContain(BIN);
 });

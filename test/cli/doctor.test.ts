@@ -13,7 +13,7 @@ type Found = { check: string; status: string; what: string; why?: string; next?:
 type Report = { ok: boolean; data: { healthy: boolean; problems: number; warnings: number; findings: Found[] } };
 
 async function examine(home: Home, words: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
-  const { code, stdout, stderr } = await home.run(['doctor', '--json', ...words], env);
+  const { code, stdout, stderr } = await home.quick(['doctor', '--json', ...words], env);
   const { data } = JSON.parse(stdout) as Report;
   const find = (check: string, about = '') => data.findings.filter((one) => one.check === check && one.what.includes(about));
   for (const { status, why, next } of data.findings)
@@ -25,7 +25,7 @@ test('a machine that is set up: no problem, exit code 0', async () => {
   const home = createHome();
   home.write(home.userFile, { agent_servers: { one: fixture('works.mjs') }, policy: 'standard' });
   mkdirSync(path.join(home.home, '.config', 'zed'), { recursive: true });
-  await home.run(['connect', 'zed']);
+  await home.quick(['connect', 'zed']);
   const { code, data, find } = await examine(home);
   expect(data).toMatchObject({ healthy: true, problems: 0 });
   expect(code).toBe(0);
@@ -98,7 +98,7 @@ test('every problem is named with why and what to do: exit code 8', async () => 
 test('for people: a line for each finding, and a count', async () => {
   const home = createHome();
   home.write(home.userFile, { agent_servers: { one: { command: 'no-such-agent' } } });
-  const { code, stdout } = await home.run(['doctor']);
+  const { code, stdout } = await home.quick(['doctor']);
   expect(code).toBe(8);
   expect(stdout).toContain(
     'PROBLEM  agent "one": the command no-such-agent was not found\n         why:  it cannot be started\n         next: install no-such-agent',

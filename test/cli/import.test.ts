@@ -56,7 +56,7 @@ test('the agents of all editors come over, with where they are from, and without
   expect(stderr).toContain('@zed-industries/claude-code-acp is now @agentclientprotocol/claude-agent-acp');
   expect(stderr).toContain('Claude-Code: not taken over: default_mode');
   expect(stderr).toContain('--experimental-acp of Gemini CLI is now --acp');
-  expect(await home.run(['config', 'validate'])).toMatchObject({
+  expect(await home.quick(['config', 'validate'])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('agents: gemini (default), Gemini-CLI, qwen, codex'),
   });
@@ -67,12 +67,12 @@ test('a second time nothing changes, and agents whose variables are set are enab
   const home = createHome();
   home.write(path.join(home.home, '.jetbrains/acp.json'), JETBRAINS);
   const env = { ...ENV, OPENCODE_TOKEN: 'x' };
-  const first = await home.run(['import', '--from', 'jetbrains', '--json'], env);
+  const first = await home.quick(['import', '--from', 'jetbrains', '--json'], env);
   expect(JSON.parse(first.stdout).data.imported).toEqual([
     { name: 'OpenCode', source: expect.stringContaining('JetBrains'), enabled: true, missing: [] },
   ]);
   const text = read(home.userFile);
-  const second = await home.run(['import', '--json'], env);
+  const second = await home.quick(['import', '--json'], env);
   expect(JSON.parse(second.stdout).data).toMatchObject({
     imported: [],
     changed: false,
@@ -85,8 +85,8 @@ test('ourselves are left out, a taken name gets another, and comments of the con
   const home = createHome();
   home.write(home.userFile, '{\n  "agent_servers": {\n    "qwen": { "command": "another" } // mine\n  }\n}\n');
   home.write(path.join(home.home, '.config/acp-ui/agents.json'), ACP_UI);
-  await home.run(['connect', 'acp-ui'], ENV);
-  const { stdout } = await home.run(['import', '--from', 'acp-ui'], ENV);
+  await home.quick(['connect', 'acp-ui'], ENV);
+  const { stdout } = await home.quick(['import', '--from', 'acp-ui'], ENV);
   expect(stdout).toMatch(/left out: Switchboard of acp-ui .*it is the switchboard itself/);
   expect(parse(read(home.userFile)).agent_servers).toMatchObject({ qwen: { command: 'another' }, 'qwen-acp-ui': { command: 'qwen' } });
   expect(read(home.userFile)).toContain('// mine');
@@ -97,9 +97,9 @@ test('remove takes the note of where it was from along', async () => {
   home.write(path.join(home.home, '.config/acp-ui/agents.json'), ACP_UI);
   home.write(home.userFile, '{\n  "agent_servers": {\n    "own": { "command": "another" }\n  }\n}\n');
   const before = read(home.userFile);
-  await home.run(['import'], ENV);
+  await home.quick(['import'], ENV);
   expect(read(home.userFile)).toContain('// imported from acp-ui');
-  await home.run(['agents', 'remove', 'qwen']);
+  await home.quick(['agents', 'remove', 'qwen']);
   expect(read(home.userFile)).toBe(before);
 });
 
@@ -107,7 +107,7 @@ test('one editor whose file is broken does not keep the others from coming over'
   const home = createHome();
   home.write(path.join(home.home, '.jetbrains/acp.json'), '{ broken');
   home.write(path.join(home.home, '.config/acp-ui/agents.json'), ACP_UI);
-  const { code, stdout, stderr } = await home.run(['import', '--dry-run'], ENV);
+  const { code, stdout, stderr } = await home.quick(['import', '--dry-run'], ENV);
   expect(code).toBe(0);
   expect(stdout).toContain('imported: qwen');
   expect(stderr).toContain('JetBrains IDEs is passed over');
@@ -122,11 +122,11 @@ test.each([
 ])('import $words is refused', async ({ words, code, says }) => {
   const home = createHome();
   home.write(path.join(home.home, '.jetbrains/acp.json'), '{ broken');
-  const result = await home.run(['import', ...words]);
+  const result = await home.quick(['import', ...words]);
   expect({ code: result.code, stdout: result.stdout }).toEqual({ code, stdout: '' });
   expect(result.stderr).toContain(says);
 });
 
 test('without any editor there is nothing to import', async () => {
-  expect(await createHome().run(['import'])).toMatchObject({ code: 0, stdout: 'No editor with a list of agents was found.\n' });
+  expect(await createHome().quick(['import'])).toMatchObject({ code: 0, stdout: 'No editor with a list of agents was found.\n' });
 });

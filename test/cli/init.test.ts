@@ -32,7 +32,7 @@ test('--yes takes what is found: installed agents, those of editors, a policy, a
     agent_servers: { codex: { command: path.join(home.home, 'bin', 'codex-acp') } },
   });
   expect(config).toContain('// The agents by name');
-  expect(await home.run(['config', 'validate'], env)).toMatchObject({
+  expect(await home.quick(['config', 'validate'], env)).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('agents: codex (default), gemini, qwen'),
   });
@@ -41,7 +41,7 @@ test('--yes takes what is found: installed agents, those of editors, a policy, a
   expect(existsSync(path.join(home.home, '.jetbrains'))).toBe(false);
   expect(stdout).toContain('Next: switchboard doctor');
 
-  const again = await home.run(['init', '--yes', '--json'], env);
+  const again = await home.quick(['init', '--yes', '--json'], env);
   expect(JSON.parse(again.stdout)).toMatchObject({
     ok: true,
     data: { changed: false, agents: [], imported: [], editors: [{ changed: false }, { changed: false }] },
@@ -53,7 +53,7 @@ test('what must not be touched can be said; a configuration that is there keeps 
   const home = createHome();
   const env = furnished(home);
   home.write(home.userFile, '{\n  // mine\n  "agent_servers": { "own": { "command": "own-agent" } },\n  "policy": "careful",\n}\n');
-  await home.run(['init', '--yes', '--no-import', '--no-connect'], env);
+  await home.quick(['init', '--yes', '--no-import', '--no-connect'], env);
   const text = read(home.userFile);
   expect(parse(text)).toMatchObject({ agent_servers: { own: {}, codex: {} }, policy: 'careful' });
   expect(Object.keys(parse(text).agent_servers)).toEqual(['own', 'codex']);
@@ -63,7 +63,7 @@ test('what must not be touched can be said; a configuration that is there keeps 
 
 test('--dry-run writes nothing at all', async () => {
   const home = createHome();
-  const { stdout } = await home.run(['init', '--yes', '--dry-run', '--policy', 'none'], furnished(home));
+  const { stdout } = await home.quick(['init', '--yes', '--dry-run', '--policy', 'none'], furnished(home));
   expect(stdout.match(/Nothing was written/g)).toHaveLength(3);
   expect(stdout).not.toContain('"policy": "');
   expect(existsSync(home.userFile)).toBe(false);
@@ -74,7 +74,7 @@ test('an editor whose file is broken is told of, and the rest is done', async ()
   const home = createHome();
   const env = furnished(home);
   home.write(path.join(home.home, '.config/zed/settings.json'), '{ "agent_servers": ');
-  const { code, stderr } = await home.run(['init', '--yes'], env);
+  const { code, stderr } = await home.quick(['init', '--yes'], env);
   expect(code).toBe(0);
   expect(stderr).toContain('Zed was not connected');
   expect(parse(read(home.userFile)).agent_servers).toMatchObject({ codex: {}, qwen: {} });
@@ -86,7 +86,7 @@ test.each([
   { words: ['--yes', '--policy', 'strict'], code: 2, says: 'presets are: careful, standard, ci, readonly, none' },
 ])('init $words on a bare machine, without a terminal: exit code $code', async ({ words, code, says }) => {
   const home = createHome();
-  const result = await home.run(['init', ...words], { PATH: '/nowhere' });
+  const result = await home.quick(['init', ...words], { PATH: '/nowhere' });
   expect({ code: result.code, stdout: result.stdout }).toEqual({ code, stdout: '' });
   expect(result.stderr).toContain(says);
   expect(existsSync(home.userFile)).toBe(false);

@@ -25,7 +25,7 @@ const data = (stdout: string) => JSON.parse(stdout).data.records;
 describe('records', () => {
   test('of several processes are shown in the order of time, and a torn line is passed over', async () => {
     const home = logHome({ 'a.jsonl': lines(record(1), record(3)), 'b.jsonl': `${lines(record(2))}{"t":17,"le` });
-    const { code, stdout } = await home.run(['logs', '--json'], home.env);
+    const { code, stdout } = await home.quick(['logs', '--json'], home.env);
     expect(code).toBe(0);
     expect(data(stdout).map(({ id }: { id: number }) => id)).toEqual([1, 2, 3]);
   });
@@ -34,7 +34,7 @@ describe('records', () => {
     const home = logHome({
       'a.jsonl': lines(...[1, 2, 3, 4].map((n) => record(n, { ms: n * 100 })), record(5, { leg: 'other', ms: 900 })),
     });
-    const { stdout } = await home.run(['logs', '--json', '-n', '2', 'agent:codex', 'ms>100'], home.env);
+    const { stdout } = await home.quick(['logs', '--json', '-n', '2', 'agent:codex', 'ms>100'], home.env);
     expect(data(stdout).map(({ id }: { id: number }) => id)).toEqual([3, 4]);
   });
 
@@ -42,7 +42,7 @@ describe('records', () => {
     const home = logHome({
       'a.jsonl': lines(record(1, { session: 's\u001b[2J', ms: 12, error: -32603 }), { t: 1, event: 'dropped', records: 7 }),
     });
-    const { stdout } = await home.run(['logs'], home.env);
+    const { stdout } = await home.quick(['logs'], home.env);
     expect(stdout).toContain('7 records were dropped');
     expect(stdout).toMatch(
       /2027-01-15 08:00:00\.001 {2}codex +-> {2}request +x\/y {2}#1 {2}session s\?\[2J {2}12 ms {2}10 B {2}ERROR -32603/,
@@ -61,7 +61,7 @@ describe('records', () => {
         },
       ),
     });
-    const { stdout } = await home.run(['logs', '--last-failure', '--json'], home.env);
+    const { stdout } = await home.quick(['logs', '--last-failure', '--json'], home.env);
     expect(data(stdout)).toEqual([record(1), { t: record(3).t, leg: 'codex', event: 'down', reason: 'agent_exited' }]);
   });
 });
@@ -81,13 +81,13 @@ test.each([
   [['logs', 'codex'], '"codex" is not a filter'],
   [['logs', '-n', 'many'], '--lines wants a whole number'],
 ])('%j is refused with what to write instead', async (args, words) => {
-  const { code, stderr } = await createHome().run(args);
+  const { code, stderr } = await createHome().quick(args);
   expect(code).toBe(2);
   expect(stderr).toContain(words);
 });
 
 test('no record is no failure, and it is said where they would be', async () => {
-  const { code, stdout, stderr } = await createHome().run(['logs']);
+  const { code, stdout, stderr } = await createHome().quick(['logs']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('log.frames');
 });

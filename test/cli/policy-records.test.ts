@@ -35,14 +35,14 @@ describe('policy remembered', () => {
 
   test('lists what holds', async () => {
     const { home, ids } = withAnswers();
-    const { code, stdout } = await home.run(['policy', 'remembered']);
+    const { code, stdout } = await home.quick(['policy', 'remembered']);
     const [head, first, second] = stdout.split('\n');
     expect(code).toBe(0);
     expect(head).toMatch(/^ID +VERDICT +FOR +AGENT +DIRECTORY +SINCE +UNTIL +WHAT$/);
     expect(first).toMatch(new RegExp(`^${ids[0]} +allow +workspace +claude +/project .* revoked +execute: npm test$`));
     expect(second).toMatch(new RegExp(`^${ids[1]} +deny +session +claude +/project .* its end +edit: /project/a`));
     expect(stdout).not.toContain('\u001b');
-    const json = JSON.parse((await home.run(['policy', 'remembered', '--json'])).stdout);
+    const json = JSON.parse((await home.quick(['policy', 'remembered', '--json'])).stdout);
     expect(json).toMatchObject({
       ok: true,
       data: {
@@ -57,26 +57,26 @@ describe('policy remembered', () => {
 
   test('takes one back, or all', async () => {
     const { home, ids } = withAnswers();
-    expect(await home.run(['policy', 'remembered', '--revoke', ids[0]])).toEqual({ code: 0, stdout: `revoked: ${ids[0]}\n`, stderr: '' });
-    expect((await home.run(['policy', 'remembered'])).stdout).not.toContain(ids[0]);
-    const { stdout } = await home.run(['policy', 'remembered', '--all', '--json']);
+    expect(await home.quick(['policy', 'remembered', '--revoke', ids[0]])).toEqual({ code: 0, stdout: `revoked: ${ids[0]}\n`, stderr: '' });
+    expect((await home.quick(['policy', 'remembered'])).stdout).not.toContain(ids[0]);
+    const { stdout } = await home.quick(['policy', 'remembered', '--all', '--json']);
     expect(JSON.parse(stdout)).toEqual({ ok: true, data: { revoked: [ids[1]] }, warnings: [] });
-    expect(await home.run(['policy', 'remembered'])).toEqual({ code: 0, stdout: 'nothing is remembered\n', stderr: '' });
+    expect(await home.quick(['policy', 'remembered'])).toEqual({ code: 0, stdout: 'nothing is remembered\n', stderr: '' });
   });
 
   test('says when there is no such answer, and when two things are asked at once', async () => {
     const home = createHome();
-    const missing = await home.run(['policy', 'remembered', '--revoke', 'deadbeef', '--json']);
+    const missing = await home.quick(['policy', 'remembered', '--revoke', 'deadbeef', '--json']);
     expect(missing).toMatchObject({ code: 4, stderr: expect.stringContaining('there is no such answer') });
     expect(JSON.parse(missing.stdout)).toMatchObject({ ok: false, error: { message: 'there is no such answer' } });
-    const both = await home.run(['policy', 'remembered', '--revoke', 'deadbeef', '--all']);
+    const both = await home.quick(['policy', 'remembered', '--revoke', 'deadbeef', '--all']);
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('give one of the two') });
   });
 
   test('says when the file cannot be read', async () => {
     const home = createHome();
     mkdirSync(path.join(stateOf(home), 'remembered.jsonl'), { recursive: true });
-    const { code, stderr } = await home.run(['policy', 'remembered']);
+    const { code, stderr } = await home.quick(['policy', 'remembered']);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('remembered.jsonl cannot be read (EISDIR)') });
   });
 });
@@ -88,12 +88,12 @@ describe('policy trust', () => {
     const home = createHome();
     const file = home.write('policy.yaml', POLICY);
     expect(await isTrusted(stateOf(home), POLICY)).toBe(false);
-    const { code, stdout } = await home.run(['policy', 'trust', 'policy.yaml']);
+    const { code, stdout } = await home.quick(['policy', 'trust', 'policy.yaml']);
     expect(code).toBe(0);
     expect(stdout).toContain(`trusted: ${file}\n  it may allow: allow[0] (line 4)\n`);
     expect(await isTrusted(stateOf(home), POLICY)).toBe(true);
     expect(await isTrusted(stateOf(home), `${POLICY}# more\n`)).toBe(false);
-    const json = JSON.parse((await home.run(['policy', 'trust', 'policy.yaml', '--json'])).stdout);
+    const json = JSON.parse((await home.quick(['policy', 'trust', 'policy.yaml', '--json'])).stdout);
     expect(json).toMatchObject({
       ok: true,
       data: { file, sha256: expect.stringMatching(/^[0-9a-f]{64}$/), allows: [{ id: 'allow[0]', line: 4 }] },
@@ -103,18 +103,18 @@ describe('policy trust', () => {
   test('a policy that is not valid is not trusted', async () => {
     const home = createHome();
     home.write('policy.yaml', 'version: 1\nalow: []\n');
-    const { code, stderr } = await home.run(['policy', 'trust', 'policy.yaml']);
+    const { code, stderr } = await home.quick(['policy', 'trust', 'policy.yaml']);
     expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining('policy.yaml:2:1') });
     expect(await isTrusted(stateOf(home), 'version: 1\nalow: []\n')).toBe(false);
   });
 
   test('nor one that is not there, or no file', async () => {
     const home = createHome();
-    expect(await home.run(['policy', 'trust', 'policy.yaml'])).toMatchObject({
+    expect(await home.quick(['policy', 'trust', 'policy.yaml'])).toMatchObject({
       code: 6,
       stderr: expect.stringContaining('cannot be read (ENOENT)'),
     });
-    expect(await home.run(['policy', 'trust', '/dev/zero'])).toMatchObject({
+    expect(await home.quick(['policy', 'trust', '/dev/zero'])).toMatchObject({
       code: 6,
       stderr: expect.stringContaining('not a regular file'),
     });
@@ -124,7 +124,7 @@ describe('policy trust', () => {
     const home = createHome();
     home.write('policy.yaml', POLICY);
     const taken = home.write('taken', '');
-    const { code, stderr } = await home.run(['policy', 'trust', 'policy.yaml'], { SWITCHBOARD_HOME: path.join(taken, 'state') });
+    const { code, stderr } = await home.quick(['policy', 'trust', 'policy.yaml'], { SWITCHBOARD_HOME: path.join(taken, 'state') });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('set SWITCHBOARD_HOME') });
   });
 });
@@ -175,7 +175,7 @@ describe('policy replay', () => {
 
   test.each([[false], [true]])('says what a policy makes of each request, and what changes (recorded: %s)', async (asRecorded) => {
     const home = prepared(asRecorded);
-    const { code, stdout } = await home.run([
+    const { code, stdout } = await home.quick([
       'policy',
       'replay',
       'session.ndjson',
@@ -209,16 +209,16 @@ describe('policy replay', () => {
 
   test('in words', async () => {
     const home = prepared(false);
-    const { stdout } = await home.run(['policy', 'replay', 'session.ndjson', '--policy', 'new.yaml', '--against', 'old.yaml']);
+    const { stdout } = await home.quick(['policy', 'replay', 'session.ndjson', '--policy', 'new.yaml', '--against', 'old.yaml']);
     expect(stdout).toContain(`session.ndjson:6: ask -> deny  claude  fs/read_text_file  read: ${home.project}/.env  (deny by rule deny[0]`);
     expect(stdout).toContain('5 requests: 2 allow, 2 ask, 1 deny\n3 would be decided otherwise than before\n');
-    const same = await home.run(['policy', 'replay', 'session.ndjson', '--policy', 'new.yaml', '--against', 'new.yaml']);
+    const same = await home.quick(['policy', 'replay', 'session.ndjson', '--policy', 'new.yaml', '--against', 'new.yaml']);
     expect(same.stdout).toContain('nothing changes');
   });
 
   test.runIf(hasRecordings).each(agentsRecorded)('every question that %s was recorded to ask is judged, as that agent', async (agent) => {
     const home = createHome();
-    const { stdout } = await home.run(['policy', 'replay', fileOf(agent), '--json']);
+    const { stdout } = await home.quick(['policy', 'replay', fileOf(agent), '--json']);
     const { requests } = JSON.parse(stdout).data;
     const judged = ['session/request_permission', 'fs/read_text_file', 'fs/write_text_file'];
     const methods = readRecording(agent).flatMap(({ dir, msg }) =>
@@ -234,18 +234,21 @@ describe('policy replay', () => {
     const file = path.join(home.project, 'session.ndjson');
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, `${text}{"id":10,"meth`);
-    expect(await home.run(['policy', 'replay', 'session.ndjson'])).toMatchObject({ code: 0 });
+    expect(await home.quick(['policy', 'replay', 'session.ndjson'])).toMatchObject({ code: 0 });
     writeFileSync(file, `${text}nonsense\n${text}`);
-    const { code, stdout, stderr } = await home.run(['policy', 'replay', 'session.ndjson', '--json']);
+    const { code, stdout, stderr } = await home.quick(['policy', 'replay', 'session.ndjson', '--json']);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('line 10 of the recording is not JSON') });
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'REPLAY' } });
   });
 
   test('what cannot be read is told', async () => {
     const home = prepared(false);
-    expect(await home.run(['policy', 'replay', 'nowhere.ndjson'])).toMatchObject({ code: 2, stderr: expect.stringContaining('(ENOENT)') });
-    expect(await home.run(['policy', 'replay', 'session.ndjson', '--against', 'nowhere.yaml'])).toMatchObject({ code: 6 });
+    expect(await home.quick(['policy', 'replay', 'nowhere.ndjson'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('(ENOENT)'),
+    });
+    expect(await home.quick(['policy', 'replay', 'session.ndjson', '--against', 'nowhere.yaml'])).toMatchObject({ code: 6 });
     home.write('broken.yaml', 'version: 2\n');
-    expect(await home.run(['policy', 'replay', 'session.ndjson', '--against', 'broken.yaml'])).toMatchObject({ code: 6 });
+    expect(await home.quick(['policy', 'replay', 'session.ndjson', '--against', 'broken.yaml'])).toMatchObject({ code: 6 });
   });
 });

@@ -44,7 +44,7 @@ function sessionsHome() {
       { t: 6, kind: 'turn', stopReason: 'end_turn' },
     ),
   );
-  const run = (...args: readonly string[]) => home.run(['sessions', ...args], { SWITCHBOARD_HOME: state });
+  const run = (...args: readonly string[]) => home.quick(['sessions', ...args], { SWITCHBOARD_HOME: state });
   const ids = async (...args: readonly string[]) => {
     const { stdout } = await run(...args, '--json');
     return JSON.parse(stdout).data.sessions.map(({ sessionId }: { sessionId: string }) => sessionId);

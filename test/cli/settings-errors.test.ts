@@ -61,7 +61,8 @@ const CASES: readonly { wrong: string; settings?: string; words?: readonly strin
 test.each(CASES)('$wrong: exit code $code', async ({ settings, words = [], code, says }) => {
   const home = createHome();
   if (settings !== undefined) home.write('settings.json', settings);
-  const ended = await home.run(['run', '--config', 'settings.json', ...words, 'hello']);
+  const args = ['run', '--config', 'settings.json', ...words, 'hello'];
+  const ended = await (code === 6 ? home.quick(args) : home.run(args)); // with settings that are wrong, nothing is begun
   expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code, stdout: '' });
   expect(ended.stderr).toMatch(says);
   expect(ended.stderr).not.toMatch(/^ {4}at /m); // no stack trace

@@ -36,7 +36,7 @@ describe.each([
     const all = [...inputs.map((words) => ({ words, code: 2 })), ...settings.map((words) => ({ words, code: 6 }))];
     const told = [];
     for (const { words } of all) {
-      const { code, stderr } = await home.run(words);
+      const { code, stderr } = await (words[0] === 'run' ? home.run : home.quick)(words);
       expect(stderr, words.join(' ')).toMatch(new RegExp(`cannot be read \\(${why}\\)|no such file|not a regular file`));
       expect(stderr, words.join(' ')).toContain(file);
       expect(stderr).not.toContain('    at ');
@@ -52,7 +52,7 @@ describe('a state directory', () => {
     const file = home.write('plain-file', 'x');
     const lines = ['sessions list', 'sessions search x', 'sessions show x', 'sessions export x', 'sessions delete x', 'logs', 'audit tail'];
     for (const line of lines) {
-      const { code, stdout, stderr } = await home.run(line.split(' '), { SWITCHBOARD_HOME: file });
+      const { code, stdout, stderr } = await home.quick(line.split(' '), { SWITCHBOARD_HOME: file });
       expect({ line, code, stdout }).toEqual({ line, code: 1, stdout: '' });
       expect(stderr).toMatch(/^switchboard: .*plain-file.* cannot be (?:used|read) \(ENOTDIR\)\n/);
       expect(stderr).not.toContain('    at ');

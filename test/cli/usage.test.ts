@@ -38,7 +38,7 @@ test.each([
   { words: ['config'], says: 'Usage: switchboard config', suggests: 'validate' },
   { words: ['config', 'trust'], says: "missing required argument 'file'", suggests: 'file' },
 ])('"$words" is answered with exit code 2 and what was probably meant', async ({ words, says, suggests }) => {
-  const { code, stdout, stderr } = await createHome().run(words);
+  const { code, stdout, stderr } = await createHome().quick(words);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(says);
   expect(stderr).toContain(suggests);

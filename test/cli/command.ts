@@ -90,9 +90,9 @@ export function createHome() {
     /** Any other program, in the same surroundings. */
     launch,
     /** The same at a terminal: what is written to its stdin is typed, and all it shows is in stdout. */
-    startInTerminal(args: readonly string[], extra: NodeJS.ProcessEnv = {}, columns = 120): Running {
+    startInTerminal(args: readonly string[], extra: NodeJS.ProcessEnv = {}): Running {
       const words = [process.execPath, BIN, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
-      return launch(['script', '-qefc', `stty cols ${columns} rows 50; exec ${words.join(' ')}`, '/dev/null'], {
+      return launch(['script', '-qefc', `stty cols 120 rows 50; exec ${words.join(' ')}`, '/dev/null'], {
         TERM: 'xterm',
         SHELL: '/bin/sh',
         ...extra,

@@ -105,7 +105,7 @@ test('a configuration that is not usable is told as ever, and a port that is non
   const config = stage.writeConfig({ one: fixture('until-cancelled') }, { mcp_servers: [{ name: 'docs', command: 'x' }] });
   expect(await ended('approve', 'dosc', '--config', config)).toMatchObject({
     code: 4,
-    said: expect.stringContaining('configured are: docs'),
+    said: expect.stringContaining('did you mean "docs"?'),
   });
 });
 

@@ -1,5 +1,6 @@
 // One editor and its agents, put together. Everything that happens on this connection happens in here, and nothing of it is global.
 import type { Readable, Writable } from 'node:stream';
+import type { InitializeResult } from '../acp/shapes.ts';
 import type { AgentProcess } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { failure, type ProxyError } from '../errors.ts';
@@ -33,6 +34,7 @@ import { createLending, type LendingOptions } from './lend.ts';
 import { errorLine } from './lines.ts';
 import { answerFromEditor, withdrawAll } from './questions.ts';
 import { leaveBehind, newAgents, type Reconfiguration } from './reconfigure.ts';
+import { restartAgent } from './restart-agent.ts';
 import { createTrafficWatch } from './traffic-watch.ts';
 
 const LAST_WORDS_MS = 500;
@@ -77,6 +79,10 @@ export type Connection = {
   health(): Readonly<Record<string, AgentHealth>>;
   /** What has reached nobody so far. */
   readonly counters: Readonly<Counters>;
+  /** Every process of an agent by its id: whose it is, and what the agent answered to initialize. */
+  described(): Readonly<Record<string, { readonly name: string; readonly title: string; readonly answer: InitializeResult | undefined }>>;
+  /** Ends an agent's process in good order and starts another; false when there is no such agent. */
+  restart(name: string): boolean;
   /** The frame that came last, for whoever wonders what held us up. */
   lastFrame(): { readonly method: string | undefined; readonly bytes: number };
 };
@@ -345,5 +351,8 @@ export function connect(fromEditorStream: Readable, toEditorStream: Writable, op
     },
     counters: hub.counters,
     health: () => Object.fromEntries(allLegs().map((agent) => [agent.id, agent.health()])),
+    described: () =>
+      Object.fromEntries(allLegs().map(({ id, name, title, handshake }) => [id, { name, title, answer: handshake?.result }])),
+    restart: (name) => !isStopping && restartAgent(hub, name),
   };
 }

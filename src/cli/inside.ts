@@ -1,14 +1,20 @@
 // The proxy in this very process, for commands that are the editor themselves. Signals are theirs to deal with.
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Config, PolicySource } from '../config/config.ts';
+import type { Secrets } from '../log/redact.ts';
+import type { Connection } from '../proxy/connection.ts';
 import { assemble } from '../switchboard/assemble.ts';
 import type { Listener } from '../switchboard/events.ts';
+import type { Onlooker } from '../switchboard/records.ts';
 import type { AcpOptions } from './acp.ts';
 import { notice } from './notice.ts';
 import { resolveConfig } from './resolve-config.ts';
 
 export type Inside = {
   readonly config: Config;
+  readonly stateDir: string;
+  readonly secrets: Secrets;
+  readonly connection: Connection;
   readonly fromProxy: Readable;
   readonly toProxy: Writable;
   /** Ends every agent at once. */
@@ -20,7 +26,11 @@ export type Inside = {
 /** `policies` hold besides those of the configuration. */
 export async function startInside(
   options: AcpOptions,
-  more: { readonly policies?: readonly PolicySource[]; readonly events?: Listener } = {},
+  more: {
+    readonly policies?: readonly PolicySource[];
+    readonly events?: Listener;
+    readonly onlooker?: (secrets: Secrets) => Onlooker;
+  } = {},
 ): Promise<Inside> {
   const { config: found, files, stateDir } = await resolveConfig(options);
   const config = { ...found, policies: [...found.policies, ...(more.policies ?? [])] };
@@ -33,8 +43,10 @@ export async function startInside(
     policy: options,
     logLevel,
     ...(more.events && { events: more.events }),
+    onlooker: more.onlooker,
   });
   const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
   const { connection } = switchboard.connect({ input: toProxy, output: fromProxy }, record);
-  return { config, fromProxy, toProxy, kill: connection.kill, close: switchboard.close };
+  const { secrets, close } = switchboard;
+  return { config, stateDir, secrets, connection, fromProxy, toProxy, kill: connection.kill, close };
 }

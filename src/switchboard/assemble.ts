@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import { managedPolicyFile } from '../config/managed-policy.ts';
 import type { Level } from '../log/defaults.ts';
 import { createDiagnostics, type Diagnostics } from '../log/diagnostics.ts';
-import type { Redactor } from '../log/redact.ts';
+import type { Redactor, Secrets } from '../log/redact.ts';
 import type { HostTool } from '../mcp/tool.ts';
 import { systemClock } from '../proxy/clock.ts';
 import { createCapabilityCache } from '../store/capability-cache.ts';
@@ -17,6 +17,7 @@ import { type Listener, UNHEARD } from './events.ts';
 import { learnConfigured, secretsOf } from './launch.ts';
 import { lendingOf } from './lending.ts';
 import { changedForLater, type Reconfigured, reconfigureAll } from './reconfigure.ts';
+import type { Onlooker } from './records.ts';
 import { type Say, sayOnce } from './say-once.ts';
 import { type ClientStreams, type Served, type Shared, serveClient } from './serve-client.ts';
 import { SetupFailure } from './setup-failure.ts';
@@ -35,12 +36,15 @@ export type Assembly = {
   /** Lent to every agent besides those of the configuration. */
   readonly tools?: readonly HostTool[];
   readonly events?: Listener;
+  /** Looks on at every leg of every client. */
+  readonly onlooker?: ((secrets: Secrets) => Onlooker) | undefined;
 };
 
 export type Assembled = {
   readonly diagnostics: Diagnostics;
   /** Takes out of a text what is known to be secret here. */
   readonly redact: Redactor;
+  readonly secrets: Secrets;
   /** `recordTo` is a file to record everything to. */
   connect(client: ClientStreams, recordTo?: string): Served;
   /** Another configuration: its agents are for sessions to come, its policy for all. */
@@ -85,6 +89,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       onEvent: events.onTool,
       clean: secrets.redact,
     }),
+    onlooker: assembly.onlooker?.(secrets),
   };
   const open = new Set<Served>();
   let count = 0;
@@ -92,6 +97,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   return {
     diagnostics,
     redact: secrets.redact,
+    secrets,
     connect(client, recordTo) {
       if (isClosed) throw new Error('this switchboard is closed; make another one');
       const served = serveClient(shared, client, count++, recordTo);

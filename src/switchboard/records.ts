@@ -14,7 +14,7 @@ import { compactStats } from '../store/session-stats.ts';
 import { pruneTranscripts, transcriptsDir } from '../store/transcript-files.ts';
 import { createTranscriptSource, type TranscriptSource } from '../store/transcript-source.ts';
 import { createTranscriptTap, type TranscriptTap } from '../store/transcript-tap.ts';
-import { joinTaps, type Watcher } from '../wire/tap.ts';
+import { joinTaps, type Tap, type Watcher } from '../wire/tap.ts';
 import { type Say, sayOnce } from './say-once.ts';
 import { SetupFailure } from './setup-failure.ts';
 
@@ -30,8 +30,22 @@ const DAY_MS = 86_400_000;
 const PRUNE_AFTER_MS = 5000;
 const MAX_QUEUE_BYTES = 8 * 1024 * 1024;
 
-/** `name` is that of the connection, and of no other in this process; `recordTo` a file to record everything to. */
-export function createRecords(config: Config, stateDir: string, secrets: Secrets, notice: Say, name: string, recordTo?: string): Records {
+/** Somebody else who looks on at every leg, by its name. */
+export type Onlooker = (leg: string, side: Side) => Tap;
+
+export type RecordsOptions = {
+  readonly config: Config;
+  readonly stateDir: string;
+  readonly secrets: Secrets;
+  readonly say: Say;
+  /** That of the connection, and of no other in this process. */
+  readonly name: string;
+  /** A file to record everything to. */
+  readonly recordTo?: string | undefined;
+  readonly onlooker?: Onlooker | undefined;
+};
+
+export function createRecords({ config, stateDir, secrets, say: notice, name, recordTo, onlooker }: RecordsOptions): Records {
   const onProblem = sayOnce(notice, (error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
   const frameLog = openFrameLog(config, stateDir, secrets, onProblem, name);
   const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem) : undefined;
@@ -55,6 +69,7 @@ export function createRecords(config: Config, stateDir: string, secrets: Secrets
         createLearningTap(secrets),
         ...(frames ? [frames.tap] : []),
         ...(side === 'editor' ? [transcripts, recording].filter((tap) => tap !== undefined) : []),
+        ...(onlooker ? [onlooker(leg, side)] : []),
       ];
       return {
         tap: joinTaps(taps, onProblem),

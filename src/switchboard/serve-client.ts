@@ -19,7 +19,7 @@ import type { Listener } from './events.ts';
 import { launchAgent } from './launch.ts';
 import { shimOf } from './lending.ts';
 import { publishHealth } from './publish-health.ts';
-import { createRecords } from './records.ts';
+import { createRecords, type Onlooker } from './records.ts';
 import type { Say } from './say-once.ts';
 import { VERSION } from './version.ts';
 
@@ -38,6 +38,7 @@ export type Shared = {
   readonly log: SessionLog;
   readonly cache: CapabilityCache;
   readonly lending: LendingOptions | undefined;
+  readonly onlooker: Onlooker | undefined;
 };
 
 export type Served = {
@@ -50,10 +51,10 @@ export type Served = {
 
 /** `number` tells it from the other clients of this process. */
 export function serveClient(shared: Shared, { input, output }: ClientStreams, number: number, recordTo?: string): Served {
-  const { config, stateDir, secrets, diagnostics, say, onProblem, events, guard, log, cache, lending } = shared;
+  const { config, stateDir, secrets, diagnostics, say, onProblem, events, guard, log, cache, lending, onlooker } = shared;
   const mark = randomUUID();
   const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
-  const records = createRecords(config, stateDir, secrets, say, name, recordTo);
+  const records = createRecords({ config, stateDir, secrets, say, name, recordTo, onlooker });
   const running = createRunningRecord(stateDir, mark, onProblem);
   const launch = (spec: AgentSpec) => {
     const child = launchAgent(spec, mark, secrets);

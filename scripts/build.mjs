@@ -1,6 +1,6 @@
 // One bundled entry with lazy chunks: file resolution, not code, is what makes a Node program slow to start.
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,12 @@ const options = {
   sourcemap: true,
   sourcesContent: false,
   legalComments: 'linked',
-  define: { 'process.env.SWITCHBOARD_VERSION': JSON.stringify(version) },
+  define: {
+    'process.env.SWITCHBOARD_VERSION': JSON.stringify(version),
+    // `ws` would look for native modules that are not there.
+    'process.env.WS_NO_BUFFER_UTIL': '"1"',
+    'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
+  },
   logLevel: 'warning',
 };
 // Bundled CommonJS packages ask for built-ins by `require`, which an ES module does not have.
@@ -46,6 +51,7 @@ const { metafile } = await build({
   metafile: true,
 });
 await joinStart(metafile.outputs);
+await buildPage();
 // The library by itself: who embeds it has its own start, and nothing of the command line in it.
 await build({
   ...options,
@@ -59,6 +65,27 @@ await declarations;
 await compileStart();
 rmSync(dist, { recursive: true, force: true });
 renameSync(outdir, dist);
+
+/** The console's page: what is on no first screen is loaded when it is looked at. */
+async function buildPage() {
+  const page = path.join(outdir, 'console');
+  await build({
+    absWorkingDir: root,
+    outdir: page,
+    entryPoints: { page: 'console/main.tsx', style: 'console/style.css' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'browser',
+    target: ['chrome123', 'firefox121', 'safari17.5'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    minify: true,
+    legalComments: 'linked',
+    logLevel: 'warning',
+  });
+  for (const name of ['index.html', 'icon.svg']) cpSync(path.join(root, 'console', name), path.join(page, name));
+}
 
 /** The types of the library, in `dist/types`: those of this file, and of the files they refer to. Checked by `npm run check`, not here. */
 async function declare(entry) {

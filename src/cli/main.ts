@@ -16,6 +16,7 @@ import { addRecordCommands } from './record-commands.ts';
 import { printFailure } from './report-failure.ts';
 import type { ConfigFlags } from './resolve-config.ts';
 import { addRunCommand } from './run-command.ts';
+import type { ServeOptions } from './serve.ts';
 import { addAgentEditing, addConfigShowing, addSetupCommands } from './setup.ts';
 
 const EXIT = { usage: 2 } as const;
@@ -70,6 +71,12 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .addHelpText('after', example('switchboard demo --fast'))
     .action(async (flags: DemoFlags) => finish(await (await import('./demo.ts')).demo(flags)));
   addMcpCommands(program, finish);
+  acpOptions(program.command('serve'))
+    .description('the web console: every session, question and frame in the browser, on this machine only')
+    .option('--port <port>', 'listen there; any free port unless given')
+    .option('--open', 'open it in the browser')
+    .addHelpText('after', example('switchboard serve --open'))
+    .action(async (_: ServeOptions, command: Command) => finish(await (await import('./serve.ts')).serve(command.optsWithGlobals())));
   addRunCommand(program, agentArgs, finish);
   addCompareCommand(program, agentArgs, finish);
   addAgentsCommands(program, agentArgs, finish);

@@ -1,0 +1,10 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { followAddress } from './route.ts';
+import { connect } from './socket.ts';
+import { hear, position } from './state.ts';
+
+// The token in the address goes before anything is shown.
+await connect(position, hear);
+followAddress();
+render(<App />, document.getElementById('app') as HTMLElement);

@@ -1,0 +1,170 @@
+// A change of a file: one below the other or side by side, with the changed words marked.
+
+import { signal } from '@preact/signals';
+import { diffWordsWithSpace, structuredPatch } from 'diff';
+import type { ComponentChildren, VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { shortened } from './words.ts';
+
+const MAX_CHARACTERS = 400_000;
+const MAX_LINE = 2000;
+
+type Line = { readonly kind: 'same' | 'old' | 'new'; readonly text: string; readonly n: number; readonly pair?: string };
+type Hunk = { readonly header: string; readonly lines: readonly Line[] };
+
+const isSideBySide = signal(localStorage.getItem('switchboard-diff') === 'side');
+
+export function Diff({ path, oldText, newText, cwd }: { path: string; oldText: string | undefined; newText: string; cwd?: string }): VNode {
+  const before = oldText ?? '';
+  const isLarge = before.length + newText.length > MAX_CHARACTERS;
+  const hunks = useMemo(() => (isLarge ? [] : hunksOf(before, newText)), [before, newText, isLarge]);
+  const added = hunks.reduce((sum, { lines }) => sum + lines.filter(({ kind }) => kind === 'new').length, 0);
+  const removed = hunks.reduce((sum, { lines }) => sum + lines.filter(({ kind }) => kind === 'old').length, 0);
+  const isOutside = cwd !== undefined && cwd !== '' && path.startsWith('/') && path !== cwd && !path.startsWith(`${cwd}/`);
+  return (
+    <figure class="diff">
+      <figcaption>
+        <span class={isOutside ? 'path outside' : 'path'} title={isOutside ? 'outside the directory of the session' : path}>
+          {isOutside ? `⚠ ${path}` : shortened(path, cwd)}
+        </span>
+        {oldText === undefined && <span class="chip">new file</span>}
+        <span class="counts">
+          <ins>+{added}</ins> <del>−{removed}</del>
+        </span>
+        <button
+          type="button"
+          class="quiet wide-only"
+          aria-pressed={isSideBySide.value}
+          onClick={() => {
+            isSideBySide.value = !isSideBySide.value;
+            localStorage.setItem('switchboard-diff', isSideBySide.value ? 'side' : 'one');
+          }}
+        >
+          {isSideBySide.value ? 'Unified' : 'Side by side'}
+        </button>
+      </figcaption>
+      {isLarge ? (
+        <p class="quiet-text">
+          The file is too large to be compared here: {before.length.toLocaleString()} characters before, {newText.length.toLocaleString()}{' '}
+          after.
+        </p>
+      ) : hunks.length === 0 ? (
+        <p class="quiet-text">Nothing changes.</p>
+      ) : (
+        <div class="lines">{isSideBySide.value ? <Sides hunks={hunks} /> : <Unified hunks={hunks} />}</div>
+      )}
+    </figure>
+  );
+}
+
+const SIGNS = { same: ' ', old: '−', new: '+' } as const;
+
+function Unified({ hunks }: { readonly hunks: readonly Hunk[] }): VNode {
+  return (
+    <table class="unified">
+      {hunks.map(({ header, lines }) => (
+        <tbody>
+          <tr class="hunk">
+            <td colSpan={3}>{header}</td>
+          </tr>
+          {lines.map((line) => (
+            <tr class={line.kind}>
+              <td class="n">{line.n}</td>
+              <td class="sign">{SIGNS[line.kind]}</td>
+              <td class="text">{wordsOf(line)}</td>
+            </tr>
+          ))}
+        </tbody>
+      ))}
+    </table>
+  );
+}
+
+function Sides({ hunks }: { readonly hunks: readonly Hunk[] }): VNode {
+  return (
+    <table class="sides">
+      {hunks.map(({ header, lines }) => (
+        <tbody>
+          <tr class="hunk">
+            <td colSpan={4}>{header}</td>
+          </tr>
+          {rowsOf(lines).map(([left, right]) => (
+            <tr>
+              <td class="n">{left?.n}</td>
+              <td class={`text ${left?.kind ?? 'none'}`}>{left && wordsOf(left)}</td>
+              <td class="n">{right?.n}</td>
+              <td class={`text ${right?.kind ?? 'none'}`}>{right && wordsOf(right)}</td>
+            </tr>
+          ))}
+        </tbody>
+      ))}
+    </table>
+  );
+}
+
+function rowsOf(lines: readonly Line[]): (readonly [Line | undefined, Line | undefined])[] {
+  const rows: (readonly [Line | undefined, Line | undefined])[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at] as Line;
+    if (line.kind === 'same') {
+      rows.push([line, line]);
+      at++;
+      continue;
+    }
+    const [old, now] = changeAt(lines, at);
+    for (let row = 0; row < Math.max(old.length, now.length); row++) rows.push([old[row], now[row]]);
+    at += old.length + now.length;
+  }
+  return rows;
+}
+
+/** What is taken out and what is put in its place. */
+function changeAt(lines: readonly Line[], from: number): readonly [Line[], Line[]] {
+  let at = from;
+  while (lines[at]?.kind === 'old') at++;
+  let end = at;
+  while (lines[end]?.kind === 'new') end++;
+  return [lines.slice(from, at), lines.slice(at, end)];
+}
+
+function hunksOf(before: string, after: string): readonly Hunk[] {
+  const { hunks } = structuredPatch('', '', before, after, '', '', { context: 3 });
+  return hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) => {
+    let [old, now] = [oldStart, newStart];
+    const read = lines
+      .filter((line) => !line.startsWith('\\'))
+      .map((line): Line => {
+        const text = line.slice(1);
+        if (line.startsWith('-')) return { kind: 'old', text, n: old++ };
+        if (line.startsWith('+')) return { kind: 'new', text, n: now++ };
+        old++;
+        return { kind: 'same', text, n: now++ };
+      });
+    return { header: `@@ −${oldStart},${oldLines} +${newStart},${newLines} @@`, lines: paired(read) };
+  });
+}
+
+/** Lines that stand for each other are compared word by word. */
+function paired(lines: readonly Line[]): Line[] {
+  const made: Line[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const [old, now] = changeAt(lines, at);
+    if (old.length === 0 && now.length === 0) {
+      made.push(lines[at++] as Line);
+      continue;
+    }
+    made.push(...old.map((line, index) => ({ ...line, ...(now[index] && { pair: now[index].text }) })));
+    made.push(...now.map((line, index) => ({ ...line, ...(old[index] && { pair: old[index].text }) })));
+    at += old.length + now.length;
+  }
+  return made;
+}
+
+function wordsOf({ kind, text, pair }: Line): ComponentChildren {
+  if (text.length > MAX_LINE) return `${text.slice(0, MAX_LINE)}… (${text.length.toLocaleString()} characters)`;
+  if (pair === undefined || pair.length > MAX_LINE) return text === '' ? ' ' : text;
+  const parts = kind === 'old' ? diffWordsWithSpace(text, pair) : diffWordsWithSpace(pair, text);
+  return parts
+    .filter(({ added, removed }) => (kind === 'old' ? !added : !removed))
+    .map(({ value, added, removed }) => (added || removed ? <mark>{value}</mark> : value));
+}

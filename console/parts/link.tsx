@@ -1,0 +1,52 @@
+// Addresses that agents name. Where one leads is shown first, and it is opened only after a yes.
+import { signal } from '@preact/signals';
+import type { ComponentChildren, VNode } from 'preact';
+import { Dialog } from './dialog.tsx';
+
+const asked = signal<string | undefined>(undefined);
+
+export function Link({ to, children }: { readonly to: string; readonly children: ComponentChildren }): VNode {
+  if (!/^https?:\/\//i.test(to)) return <span class="address">{[children, ` (${to})`]}</span>;
+  return (
+    <button
+      type="button"
+      class="link"
+      title={to}
+      onClick={() => {
+        asked.value = to;
+      }}
+    >
+      {children}
+    </button>
+  );
+}
+
+/** On every screen once. */
+export function LinkQuestion(): VNode | null {
+  const to = asked.value;
+  if (to === undefined) return null;
+  const close = () => {
+    asked.value = undefined;
+  };
+  return (
+    <Dialog title="Open this address?" onClose={close}>
+      <p>The agent wrote it. It opens in a new tab.</p>
+      <pre class="address-whole">{to}</pre>
+      <div class="buttons">
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            window.open(to, '_blank', 'noopener,noreferrer');
+            close();
+          }}
+        >
+          Open
+        </button>
+      </div>
+    </Dialog>
+  );
+}

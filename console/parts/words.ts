@@ -1,0 +1,33 @@
+// Times and sizes, as short as they can be read.
+export function ago(at: number, now = Date.now()): string {
+  const seconds = Math.max(0, Math.round((now - at) / 1000));
+  if (seconds < 60) return 'now';
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return seconds < 30 * 86_400 ? `${Math.floor(seconds / 86_400)} d` : new Date(at).toLocaleDateString();
+}
+
+export function lasting(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+export const short = (count: number): string =>
+  count < 1000
+    ? String(count)
+    : count < 1_000_000
+      ? `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)}k`
+      : `${(count / 1_000_000).toFixed(1)}M`;
+
+/** The last two parts of a directory. */
+export const place = (path: string): string => {
+  const parts = path.split('/').filter((part) => part !== '');
+  return parts.length <= 2 ? path : `…/${parts.slice(-2).join('/')}`;
+};
+
+/** Without the directory of the session, where it lies in that. */
+export function shortened(path: string, cwd: string | undefined): string {
+  return cwd !== undefined && cwd !== '' && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
+}

@@ -1,0 +1,111 @@
+import type { VNode } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Composer } from '../parts/composer.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Items } from '../parts/items.tsx';
+import { Pickers } from '../parts/pickers.tsx';
+import { Elsewhere, QuestionCard } from '../parts/question.tsx';
+import { place, short } from '../parts/words.ts';
+import { ask, status } from '../socket.ts';
+import { conversation, questions, type Shown, sessions, watch } from '../state.ts';
+
+export function Chat({ sessionId }: { readonly sessionId: string }): VNode {
+  const [problem, setProblem] = useState('');
+  const isOpen = status.value === 'open';
+  useEffect(() => {
+    if (isOpen) watch(sessionId).catch((error: Error) => setProblem(error.message));
+  }, [sessionId, isOpen]);
+  const shown = conversation(sessionId);
+  if (problem !== '') return <p class="problem">{problem}</p>;
+  if (!shown) return <p class="quiet-text centred">…</p>;
+  return <Open key={sessionId} sessionId={sessionId} shown={shown} />;
+}
+
+function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown: Shown }): VNode {
+  void shown.around.value;
+  const { isRunning, options, commands, accepts, usage, items } = shown.conversation;
+  const row = sessions.value.get(sessionId);
+  const mine = questions.value.filter((question) => question.sessionId === sessionId);
+  const [question] = mine;
+  const isStored = row?.state === 'stored';
+  return (
+    <div class="chat">
+      <header class="bar">
+        <a class="back narrow-only" href="#/" aria-label="Sessions">
+          <Icon name="back" />
+        </a>
+        <div class="about">
+          <h1 title={row?.title}>{row?.title || 'New session'}</h1>
+          <p>
+            <span class="chip">{row?.agent}</span> <span title={row?.cwd}>{place(row?.cwd ?? '')}</span>
+            {usage && (
+              <span title={`${usage.used} of ${usage.size} tokens of context`}>
+                {' · '}
+                <meter min={0} max={usage.size} value={usage.used} /> {short(usage.used)} / {short(usage.size)}
+                {usage.cost !== undefined && ` · ${usage.cost}`}
+              </span>
+            )}
+          </p>
+        </div>
+        <Pickers sessionId={sessionId} options={options} isBegun={items.some((item) => item.kind === 'message' && item.role === 'user')} />
+        {!isStored && (
+          <button
+            type="button"
+            class="quiet"
+            title="Close the session; it stays in the list"
+            onClick={() => void ask({ act: 'close', sessionId }).catch(() => {})}
+          >
+            Close
+          </button>
+        )}
+      </header>
+      <Scroll shown={shown} cwd={row?.cwd ?? ''} />
+      <footer>
+        {question && <QuestionCard key={question.questionId} question={question} isCurrent isAlone />}
+        {mine.length > 1 && <p class="quiet-text">{mine.length - 1} more to answer</p>}
+        <Elsewhere sessionId={sessionId} />
+        {isStored && items.length > 0 && <p class="quiet-text centred">As it was written down. A prompt takes the session up again.</p>}
+        <Composer sessionId={sessionId} isRunning={isRunning} commands={commands} accepts={accepts} />
+      </footer>
+    </div>
+  );
+}
+
+/** Stays at the end while more comes, unless one has scrolled away from it. */
+function Scroll({ shown, cwd }: { readonly shown: Shown; readonly cwd: string }): VNode {
+  const box = useRef<HTMLDivElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    const [element, content] = [box.current, inner.current];
+    if (!element || !content) return;
+    const stick = () => {
+      if (isAtEnd.current) element.scrollTop = element.scrollHeight;
+    };
+    const observer = new ResizeObserver(stick);
+    observer.observe(content);
+    observer.observe(element);
+    stick();
+    return () => observer.disconnect();
+  }, [shown]);
+  return (
+    <div
+      class="scroll"
+      ref={box}
+      tabIndex={0}
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40;
+      }}
+    >
+      <div class="items" ref={inner} role="log" aria-label="Conversation">
+        <Items shown={shown} cwd={cwd} />
+        <Busy shown={shown} />
+      </div>
+    </div>
+  );
+}
+
+function Busy({ shown }: { readonly shown: Shown }): VNode | null {
+  void shown.around.value;
+  return shown.conversation.isRunning ? <div class="busy" role="status" aria-label="The agent is at work" /> : null;
+}

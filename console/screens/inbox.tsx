@@ -1,0 +1,55 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Elsewhere, QuestionCard } from '../parts/question.tsx';
+import { ago } from '../parts/words.ts';
+import { questions, settled } from '../state.ts';
+
+/** Questions of all sessions, the oldest first. `j` and `k` go to the next and the one before. */
+export function Inbox(): VNode {
+  const [at, setAt] = useState(0);
+  const open = questions.value.toSorted((a, b) => a.at - b.at);
+  const current = Math.min(at, open.length - 1);
+  useEffect(() => {
+    const pressed = ({ key, target }: KeyboardEvent) => {
+      if (target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
+      if (key === 'j') setAt(Math.min(current + 1, open.length - 1));
+      if (key === 'k') setAt(Math.max(current - 1, 0));
+    };
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, [current, open.length]);
+  const [waiting] = open;
+  return (
+    <div class="screen">
+      <header class="bar">
+        <h1>Questions</h1>
+        {waiting && <span class="dim">the oldest waits since {ago(waiting.at)}</span>}
+      </header>
+      <div class="body inbox">
+        <Elsewhere />
+        {open.length === 0 && (
+          <div class="empty">
+            <p>Nobody waits for an answer.</p>
+          </div>
+        )}
+        {open.map((question, index) => (
+          <div key={question.questionId} class={index === current ? 'entry current' : 'entry'}>
+            <QuestionCard question={question} isCurrent={index === current} />
+          </div>
+        ))}
+        {settled.value.length > 0 && (
+          <section class="answered">
+            <h2>Answered</h2>
+            <ul>
+              {settled.value.toReversed().map(({ question, outcome, isElsewhere }) => (
+                <li key={question.questionId}>
+                  <b>{outcome}</b> — {question.title} <span class="dim">{isElsewhere ? 'elsewhere' : 'here'}</span>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import { signal } from '@preact/signals';
+import type { VNode } from 'preact';
+import type { SessionRow } from '../../src/console/wire.ts';
+import { Icon } from '../parts/icon.tsx';
+import { ago, place, short } from '../parts/words.ts';
+import { go, toSession } from '../route.ts';
+import { newestFirst } from '../state.ts';
+
+const filter = signal('');
+export const STATES: Readonly<Record<SessionRow['state'], string>> = {
+  idle: 'open',
+  running: 'at work',
+  asking: 'asks you',
+  stored: '',
+};
+
+export function Sessions(): VNode {
+  const words = filter.value.toLowerCase().split(/\s+/);
+  const rows = newestFirst.value.filter((row) => {
+    const text = `${row.title} ${row.agent} ${row.cwd} ${row.sessionId} ${STATES[row.state]}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  const agents = [...new Set(rows.map(({ agent }) => agent))];
+  return (
+    <div class="screen">
+      <header class="bar">
+        <h1>Sessions</h1>
+        <input
+          type="search"
+          placeholder="Filter"
+          aria-label="Filter sessions"
+          value={filter.value}
+          onInput={({ currentTarget }) => {
+            filter.value = currentTarget.value;
+          }}
+        />
+        <a class="button primary" href="#/new">
+          <Icon name="plus" /> New session
+        </a>
+      </header>
+      <div class="body">
+        {rows.length === 0 && <Nothing isFiltered={filter.value !== ''} />}
+        {agents.map((agent) => (
+          <section key={agent}>
+            <h2>{agent}</h2>
+            <table class="list sessions">
+              <thead>
+                <tr>
+                  <th>Title</th>
+                  <th class="wide-only">Directory</th>
+                  <th>State</th>
+                  <th class="number wide-only">Turns</th>
+                  <th class="number wide-only">Context</th>
+                  <th class="number">Last</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows
+                  .filter((row) => row.agent === agent)
+                  .map((row) => (
+                    <Row key={row.sessionId} row={row} />
+                  ))}
+              </tbody>
+            </table>
+          </section>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Row({ row }: { readonly row: SessionRow }): VNode {
+  const { sessionId, title, cwd, state, turns, used, size, cost, at, stopReason } = row;
+  return (
+    <tr onClick={() => go(toSession(sessionId))}>
+      <td class="title">
+        <a href={toSession(sessionId)}>{title || <span class="dim">{sessionId.slice(0, 18)}</span>}</a>
+      </td>
+      <td class="wide-only dim" title={cwd}>
+        {place(cwd)}
+      </td>
+      <td>
+        <span class={`state ${state}`}>{STATES[state] || (stopReason === 'end_turn' ? '' : stopReason)}</span>
+      </td>
+      <td class="number wide-only">{turns || ''}</td>
+      <td class="number wide-only" title={used === undefined ? '' : `${used} of ${size}`}>
+        {used === undefined ? '' : `${short(used)} / ${short(size ?? 0)}`}
+        {cost === undefined ? '' : ` · ${cost}`}
+      </td>
+      <td class="number dim">{ago(at)}</td>
+    </tr>
+  );
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }): VNode {
+  return (
+    <div class="empty">
+      <p>{isFiltered ? 'No session fits the filter.' : 'No session yet.'}</p>
+      {!isFiltered && (
+        <a class="button primary" href="#/new">
+          <Icon name="plus" /> Begin one
+        </a>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,113 @@
+// The way to the server: in by the link, then one socket that is opened again whenever it is lost, and goes on where it was.
+import { signal } from '@preact/signals';
+import type { Asked, Hello } from '../src/console/acts.ts';
+import type { Failure, FromServer } from '../src/console/wire.ts';
+
+/** `out`: this page has not been let in, or not any more. */
+export const status = signal<'connecting' | 'open' | 'lost' | 'out'>('connecting');
+/** Why the page is out. */
+export const refusal = signal('');
+/** What this page goes by in answers. */
+export const pageId = signal('');
+
+export class Refused extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+type Wish = Asked extends infer One ? (One extends Asked ? Omit<One, 'id'> : never) : never;
+type Waiting = { readonly resolve: (result: unknown) => void; readonly reject: (error: Error) => void };
+
+const WORD = 'switchboard-word';
+const waiting = new Map<number, Waiting>();
+let socket: WebSocket | undefined;
+let nextId = 0;
+let delayMs = 250;
+let where: () => Omit<Hello, 'hello'> = () => ({});
+let hear: (message: FromServer) => void = () => {};
+
+/** `position` says what this page has already. */
+export async function connect(position: () => Omit<Hello, 'hello'>, listener: (message: FromServer) => void): Promise<void> {
+  where = position;
+  hear = listener;
+  const token = location.hash.slice(1);
+  if (/^[\w-]{43}$/.test(token)) {
+    history.replaceState(null, '', location.pathname); // it is not to be read off the screen, or found in the history
+    const answer = await fetch('/enter', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token }),
+    });
+    // A link that was used before may still be in a tab that is let in already.
+    if (answer.ok) localStorage.setItem(WORD, ((await answer.json()) as { word: string }).word);
+    else if (localStorage.getItem(WORD) === null) return out('The link is not valid, or was used before.');
+  }
+  open();
+}
+
+function out(why: string): void {
+  refusal.value = why;
+  status.value = 'out';
+}
+
+function open(): void {
+  const word = localStorage.getItem(WORD);
+  if (word === null) return out('The console is opened with the link that the terminal shows.');
+  const mine = new WebSocket(`ws://${location.host}/socket`);
+  let wasOpen = false;
+  socket = mine;
+  mine.onopen = () => {
+    wasOpen = true;
+    mine.send(JSON.stringify({ hello: word, ...where() }));
+  };
+  mine.onmessage = ({ data }) => {
+    const message = JSON.parse(String(data)) as FromServer;
+    if (message.t === 'welcome') {
+      pageId.value = message.page;
+      status.value = 'open';
+      delayMs = 250;
+    }
+    if (message.t === 'answer') answered(message);
+    else hear(message);
+  };
+  mine.onclose = ({ code }) => {
+    for (const { reject } of waiting.values()) reject(new Refused({ message: 'the connection was lost' }));
+    waiting.clear();
+    if (code === 4401) return out('This page is not let in any more. Open it with a new link from the terminal.');
+    status.value = 'lost';
+    setTimeout(() => void again(wasOpen), delayMs);
+    delayMs = Math.min(delayMs * 2, 5000);
+  };
+}
+
+/** A socket that is refused says nothing of why; the page itself is asked whether the server is there at all. */
+async function again(wasOpen: boolean): Promise<void> {
+  if (!wasOpen) {
+    const isThere = await fetch('/', { method: 'HEAD' }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isThere && delayMs > 1000) return out('This page is not let in. Open it with a new link from the terminal.');
+  }
+  open();
+}
+
+function answered({ re, result, error }: Extract<FromServer, { t: 'answer' }>): void {
+  const one = waiting.get(re);
+  waiting.delete(re);
+  if (error) one?.reject(new Refused(error));
+  else one?.resolve(result);
+}
+
+export function ask<T = unknown>(wish: Wish): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (socket?.readyState !== WebSocket.OPEN) return reject(new Refused({ message: 'not connected' }));
+    const id = nextId++;
+    waiting.set(id, { resolve: resolve as (result: unknown) => void, reject });
+    socket.send(JSON.stringify({ id, ...wish }));
+  });
+}

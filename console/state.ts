@@ -1,0 +1,152 @@
+// What the page knows. Messages are taken in once for each frame that is drawn, however many have come.
+import { batch, computed, type Signal, signal } from '@preact/signals';
+import { apply, type Conversation, type Event } from '../src/console/conversation.ts';
+import type { AgentRow, BoardEvent, FrameRow, FromServer, Question, SessionRow } from '../src/console/wire.ts';
+import { ask, pageId } from './socket.ts';
+
+export const version = signal('');
+export const cwd = signal('');
+export const agents = signal<readonly AgentRow[]>([]);
+export const sessions = signal<ReadonlyMap<string, SessionRow>>(new Map());
+export const questions = signal<readonly Question[]>([]);
+/** What became of questions that this page has seen, for a while. */
+export const settled = signal<readonly { readonly question: Question; readonly outcome: string; readonly isElsewhere: boolean }[]>([]);
+export const isReady = signal(false);
+export const newestFirst = computed(() => [...sessions.value.values()].sort((a, b) => b.at - a.at));
+
+/** A conversation on screen. Numbers count changes: of the list, of each item, of what stands around them. */
+export type Shown = {
+  readonly conversation: Conversation;
+  readonly list: Signal<number>;
+  readonly around: Signal<number>;
+  item(id: number): Signal<number>;
+};
+
+type Kept = Shown & { seq: number; readonly items: Map<number, Signal<number>> };
+const shown = new Map<string, Kept>();
+/** Which conversations have come. */
+export const arrived = signal(0);
+let epoch: string | undefined;
+let seq = 0;
+
+export const position = () => ({
+  ...(epoch !== undefined && { epoch, since: seq }),
+  sessions: [...shown.keys()],
+});
+
+export function conversation(sessionId: string): Shown | undefined {
+  return arrived.value >= 0 ? shown.get(sessionId) : undefined;
+}
+
+/** One conversation is on screen at a time; a few more are kept up to date. */
+export async function watch(sessionId: string): Promise<void> {
+  if (shown.has(sessionId)) return;
+  for (const other of [...shown.keys()].slice(0, -4)) {
+    shown.delete(other);
+    void ask({ act: 'unwatch', sessionId: other }).catch(() => {});
+  }
+  await ask({ act: 'watch', sessionId });
+}
+
+function keep(conversation: Conversation, at: number): void {
+  const items = new Map<number, Signal<number>>();
+  shown.set(conversation.sessionId, {
+    conversation,
+    seq: at,
+    items,
+    list: signal(0),
+    around: signal(0),
+    item(id) {
+      const known = items.get(id) ?? signal(0);
+      items.set(id, known);
+      return known;
+    },
+  });
+  arrived.value++;
+}
+
+let waiting: FromServer[] = [];
+let isScheduled = false;
+let onFrames: (message: Extract<FromServer, { t: 'frames' }>) => void = () => {};
+export const hearFrames = (listener: (message: { rows: readonly FrameRow[]; isFirst: boolean; dropped: number }) => void): void => {
+  onFrames = listener;
+};
+
+export function hear(message: FromServer): void {
+  waiting.push(message);
+  if (isScheduled) return;
+  isScheduled = true;
+  // What is not on screen is not drawn, and would wait for ever.
+  if (document.hidden) setTimeout(takeIn, 100);
+  else requestAnimationFrame(takeIn);
+}
+
+function takeIn(): void {
+  const messages = waiting;
+  waiting = [];
+  isScheduled = false;
+  batch(() => {
+    for (const message of messages) take(message);
+  });
+}
+
+function take(message: FromServer): void {
+  switch (message.t) {
+    case 'welcome':
+      epoch = message.epoch;
+      return;
+    case 'board': {
+      const { board } = message;
+      seq = message.seq;
+      version.value = board.version;
+      cwd.value = board.cwd;
+      agents.value = board.agents;
+      sessions.value = new Map(board.sessions.map((row) => [row.sessionId, row]));
+      questions.value = board.questions;
+      isReady.value = true;
+      return;
+    }
+    case 'conversation':
+      return keep(message.conversation, message.seq);
+    case 'deltas':
+      for (const delta of message.deltas) {
+        seq = Math.max(seq, delta.seq);
+        if (delta.sessionId === undefined) onBoard(delta.event as BoardEvent);
+        else onSession(delta.sessionId, delta.seq, delta.event as Event);
+      }
+      return;
+    case 'frames':
+      return onFrames(message);
+  }
+}
+
+function onBoard(event: BoardEvent): void {
+  switch (event.b) {
+    case 'session':
+      sessions.value = new Map(sessions.value).set(event.row.sessionId, event.row);
+      return;
+    case 'agents':
+      agents.value = event.agents;
+      return;
+    case 'question':
+      questions.value = [...questions.value.filter(({ questionId }) => questionId !== event.question.questionId), event.question];
+      return;
+    case 'settled': {
+      const question = questions.value.find(({ questionId }) => questionId === event.questionId);
+      questions.value = questions.value.filter((one) => one !== question);
+      if (question)
+        settled.value = [...settled.value, { question, outcome: event.outcome, isElsewhere: event.by !== pageId.value }].slice(-20);
+    }
+  }
+}
+
+function onSession(sessionId: string, at: number, event: Event): void {
+  const kept = shown.get(sessionId);
+  if (!kept || at <= kept.seq) return;
+  kept.seq = at;
+  const before = kept.conversation.nextId;
+  const changed = apply(kept.conversation, event);
+  if (changed) kept.item(changed.id).value++;
+  if (changed === undefined || event.e === 'prompt' || event.e === 'end') kept.around.value++;
+  if (kept.conversation.nextId !== before) kept.list.value++;
+}

@@ -1,0 +1,93 @@
+// The pictures of the console in docs/images, taken anew: node scripts/console-images.mjs, after a build. Needs Chromium.
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const images = path.join(root, 'docs', 'images');
+const place = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-images-'));
+const project = path.join(place, 'ada', 'garden');
+mkdirSync(project, { recursive: true });
+mkdirSync(images, { recursive: true });
+writeFileSync(path.join(project, 'shed.md'), '# The shed\n\n- 2 m by 3 m\n- a window to the south\n- a green door\n');
+
+const serving = spawn(process.execPath, [path.join(root, 'bin', 'switchboard.js'), 'serve', '--policy', 'careful'], {
+  cwd: project,
+  env: { PATH: process.env.PATH, HOME: place, SWITCHBOARD_HOME: path.join(place, 'state') },
+  stdio: ['ignore', 'pipe', 'ignore'],
+});
+const link = await new Promise((resolve) => {
+  let said = '';
+  serving.stdout.on('data', (data) => {
+    said += data;
+    const [found] = /http:\S+/.exec(said) ?? [];
+    if (found) resolve(found);
+  });
+});
+const { origin } = new URL(link);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run', '--disable-sync'],
+});
+const context = await browser.newContext({ viewport: { width: 1120, height: 700 }, colorScheme: 'light' });
+const page = await context.newPage();
+await page.goto(link);
+await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+
+async function begin(agent) {
+  await page.goto(`${origin}/#/new`);
+  await page.getByRole('radio', { name: agent }).check();
+  await page.getByRole('button', { name: 'Begin' }).click();
+  await page.getByLabel('Prompt').waitFor();
+}
+async function prompt(words, answer) {
+  const before = await page.locator('.end').count();
+  await page.getByLabel('Prompt').fill(words);
+  await page.getByLabel('Prompt').press('Enter');
+  if (answer) await page.locator('.question').getByRole('button', { name: answer }).first().click();
+  if (answer !== null) await page.waitForFunction((count) => document.querySelectorAll('.end').length > count, before);
+}
+async function take(name) {
+  await page.waitForTimeout(400);
+  await page.screenshot({ path: path.join(images, `console-${name}.png`) });
+}
+
+await begin('Builder');
+await prompt('How wide should the door be?');
+await begin('Sketcher');
+await prompt('/plan the garden path');
+await begin('Builder');
+await prompt('/run ls -l --color=always');
+await take('terminal');
+await begin('Sketcher');
+await prompt('/plan a garden shed');
+await prompt('/edit shed.md', null);
+await page.locator('.question .diff').waitFor();
+await take('chat');
+await page.emulateMedia({ colorScheme: 'dark' });
+await take('chat-dark');
+await page.setViewportSize({ width: 390, height: 700 });
+await take('narrow');
+await page.setViewportSize({ width: 1120, height: 700 });
+await page.emulateMedia({ colorScheme: 'light' });
+await page.goto(`${origin}/#/inbox`);
+await page.locator('.question .diff').waitFor();
+await take('questions');
+await page.goto(`${origin}/#/`);
+await page.locator('.list').first().waitFor();
+await take('sessions');
+await page.goto(`${origin}/#/agents`);
+await page.locator('.agent-card').first().waitFor();
+await take('agents');
+await page.goto(`${origin}/#/frames`);
+await page.locator('.frame').first().waitFor();
+await page.locator('.frame', { hasText: 'session/request_permission' }).last().click();
+await page.locator('.detail pre').waitFor();
+await take('frames');
+await browser.close();
+serving.kill('SIGINT');
+await new Promise((resolve) => serving.once('exit', resolve));
+rmSync(place, { recursive: true, force: true });

@@ -1,0 +1,44 @@
+// The agents as the console shows them: how their processes are, and what they can do.
+import type { Config } from '../../config/config.ts';
+import { neutralise } from '../../console/neutralise.ts';
+import type { AgentRow } from '../../console/wire.ts';
+import type { Redactor } from '../../log/redact.ts';
+import type { Connection } from '../../proxy/connection.ts';
+
+const STDERR_LINES = 50;
+
+/** Words of an agent's own may hold secrets, and worse. */
+export function agentRows(connection: Connection, { defaultAgent }: Pick<Config, 'defaultAgent'>, redact: Redactor): readonly AgentRow[] {
+  const clean = (text: string) => neutralise(redact(text));
+  const health = connection.health();
+  return Object.entries(connection.described()).flatMap(([id, { name, title, answer }]) => {
+    const its = health[id];
+    if (!its) return [];
+    const { state, pid, uptimeMs, restarts, sessions, inFlight, lastError, unavailable, stderrTail } = its;
+    const why = unavailable ?? lastError;
+    return [
+      {
+        ...{ id, name, title: clean(title), isDefault: name === defaultAgent, state, pid, restarts, sessions, inFlight },
+        // To the second: a difference of milliseconds is no news.
+        since: uptimeMs === undefined ? undefined : Math.round((Date.now() - uptimeMs) / 1000) * 1000,
+        version: answer?.agentInfo?.version === undefined ? undefined : clean(answer.agentInfo.version),
+        lastError: why === undefined ? undefined : clean(why.message),
+        stderr: stderrTail.slice(-STDERR_LINES).map(clean),
+        capabilities: pathsOf(answer?.agentCapabilities, '').map(clean),
+        authMethods: (answer?.authMethods ?? []).map((method) => ({
+          id: method.id,
+          name: clean(method.name),
+          description: typeof method.description === 'string' ? clean(method.description) : undefined,
+        })),
+      },
+    ];
+  });
+}
+
+/** `promptCapabilities.image` and the like, for all that is offered. */
+function pathsOf(value: unknown, at: string): string[] {
+  if (typeof value !== 'object' || value === null) return value === true ? [at] : [];
+  const members = Object.entries(value).filter(([key]) => key !== '_meta');
+  if (members.length === 0) return at === '' ? [] : [at];
+  return members.flatMap(([key, member]) => pathsOf(member, at === '' ? key : `${at}.${key}`));
+}

@@ -1,0 +1,26 @@
+// Sessions of before and of other processes, as rows for the console.
+import { neutralise } from '../../console/neutralise.ts';
+import type { SessionRow } from '../../console/wire.ts';
+import { createSessionLog } from '../../store/session-log.ts';
+import { readStats } from '../../store/session-stats.ts';
+import { transcriptsDir } from '../../store/transcript-files.ts';
+
+const MOST = 300;
+
+export function storedSessions(stateDir: string): () => readonly SessionRow[] {
+  // Problems with the directory are said by whoever writes there.
+  const log = createSessionLog(stateDir, () => {});
+  return () => {
+    const stats = readStats(transcriptsDir(stateDir));
+    return [...log.records().values()].slice(-MOST).map(({ sessionId, agent, cwd, at }) => {
+      const its = stats.get(sessionId);
+      const { used, size } = (its?.usage ?? {}) as { used?: unknown; size?: unknown };
+      return {
+        ...{ sessionId, agent, cwd: cwd ?? '', state: 'stored' as const, turns: its?.turns ?? 0, stopReason: its?.stopReason },
+        title: neutralise(its?.title ?? ''),
+        ...(typeof used === 'number' && typeof size === 'number' && { used, size }),
+        at: its?.t ?? Date.parse(at),
+      };
+    });
+  };
+}

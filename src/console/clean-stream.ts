@@ -1,0 +1,42 @@
+// Text that comes in pieces and is shown as it comes. A secret may begin in one piece and end in the next; holding text back until that is
+// ruled out would stop the stream, so what has been shown is taken back instead as soon as more of it is known.
+import { neutralise } from './neutralise.ts';
+
+export type CleanStream = {
+  /** What is to be shown now: take so many characters back, then add the text. */
+  push(text: string): { readonly drop: number; readonly text: string };
+};
+
+const KEPT = 8192;
+const MOST = 2 * KEPT;
+
+export function createCleanStream(redact: (text: string) => string): CleanStream {
+  /** What may still change, as it came and as it is shown. */
+  let raw = '';
+  let shown = '';
+  const clean = (text: string) => neutralise(redact(text));
+
+  /** What is long over does not change any more. */
+  function settle(): void {
+    if (raw.length <= MOST) return;
+    const at = raw.lastIndexOf('\n', raw.length - KEPT) + 1;
+    const [before, after] = [clean(raw.slice(0, at)), clean(raw.slice(at))];
+    if (at === 0 || before + after !== shown) return;
+    raw = raw.slice(at);
+    shown = after;
+  }
+
+  return {
+    push(text) {
+      raw += text;
+      const now = clean(raw);
+      let same = 0;
+      if (now.startsWith(shown)) same = shown.length;
+      else while (same < now.length && same < shown.length && now[same] === shown[same]) same++;
+      const news = { drop: shown.length - same, text: now.slice(same) };
+      shown = now;
+      settle();
+      return news;
+    },
+  };
+}

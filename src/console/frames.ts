@@ -1,0 +1,165 @@
+// The frames that pass, for whoever looks on: rows in a ring, bodies as long as there is room for them. While no page is open the taps do
+// nothing at all.
+import { type FrameFilter, type FrameRecord, parseFilter } from '../log/frame-filter.ts';
+import { createFrameLog, type Side } from '../log/frame-log.ts';
+import { lastRecords } from '../log/read-frames.ts';
+import type { Secrets } from '../log/redact.ts';
+import { neutralise } from './neutralise.ts';
+import type { FrameRow, FromServer } from './wire.ts';
+
+export type Tap = ReturnType<ReturnType<typeof createFrameLog>['watch']>['tap'];
+
+/** A page that looks on. */
+export type Viewer = { send(message: FromServer): void; readonly isBehind: boolean };
+
+export type Frames = ReturnType<typeof createFrames>;
+
+const MAX_ROWS = 60_000;
+const MAX_BODY_CHARACTERS = 32 * 1024 * 1024;
+const HISTORY = 2000;
+const SEND_EVERY_MS = 100;
+const MOST_AT_ONCE = 4000;
+
+type Kept = { readonly n: number; readonly record: FrameRecord };
+type Interest = { readonly filter: FrameFilter; next: number; isFirst: boolean };
+
+/** `dir` is where the frame log of all processes lies. */
+export function createFrames(secrets: Secrets, dir: string) {
+  const bodies = new Map<number, string>();
+  const interests = new Map<Viewer, Interest>();
+  let rows: Kept[] = [];
+  /** Those before are for what passed earlier. */
+  let next = HISTORY;
+  let hasHistory = false;
+  let dropped = 0;
+  let bodySize = 0;
+  let isOpen = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const log = createFrameLog({
+    hasPayloads: true,
+    secrets,
+    now: Date.now,
+    monotonicMs: () => performance.now(),
+    sink: {
+      write(lines) {
+        for (const line of lines.split('\n')) if (line !== '') take(JSON.parse(line) as FrameRecord);
+      },
+      drop(count) {
+        dropped += count;
+      },
+      flush: async () => {},
+      close: async () => {},
+    },
+  });
+
+  function take({ msg, line, ...record }: FrameRecord): void {
+    const n = next++;
+    rows.push({ n, record });
+    // In large steps, so that not every frame moves all of them.
+    if (rows.length > MAX_ROWS) rows = rows.slice(MAX_ROWS / 6);
+    const body = msg === undefined ? line : JSON.stringify(msg);
+    if (body === undefined) return;
+    bodies.set(n, body);
+    bodySize += body.length;
+    for (const [oldest, text] of bodies) {
+      if (bodySize <= MAX_BODY_CHARACTERS) break;
+      bodies.delete(oldest);
+      bodySize -= text.length;
+    }
+  }
+  /** What passed before the first page was there, as the frame log has it; in front of what has come since. */
+  function readHistory(): void {
+    hasHistory = true;
+    const since = rows[0]?.record.t ?? Number.POSITIVE_INFINITY;
+    const before = lastRecords(dir, ({ t }) => t < since, HISTORY);
+    rows = [...before.map(({ msg, line, ...record }, index) => ({ n: index, record })), ...rows];
+  }
+  function send(): void {
+    log.settle();
+    for (const [viewer, interest] of interests) {
+      // Rows wait for a slow page; they are not lost to it while they are in the ring.
+      if (viewer.isBehind) continue;
+      const from = rows.findIndex(({ n }) => n >= interest.next);
+      const fresh = from === -1 ? [] : rows.slice(from, from + MOST_AT_ONCE);
+      const wanted = fresh.filter(({ record }) => interest.filter(record)).map(rowOf);
+      if (wanted.length > 0 || interest.isFirst) viewer.send({ t: 'frames', rows: wanted, isFirst: interest.isFirst, dropped });
+      interest.isFirst = false;
+      interest.next = fresh.at(-1) === undefined ? next : (fresh.at(-1) as Kept).n + 1;
+    }
+    schedule();
+  }
+  function schedule(): void {
+    clearTimeout(timer);
+    if (interests.size > 0) timer = setTimeout(send, SEND_EVERY_MS);
+  }
+
+  return {
+    /** A tap for a leg: it passes on what it sees only while somebody looks on. */
+    tap(leg: string, side: Side): Tap {
+      const { tap } = log.watch(leg, side);
+      return {
+        received(frame) {
+          if (isOpen) tap.received(frame);
+        },
+        refused(line) {
+          if (isOpen) tap.refused(line);
+        },
+        sent(frame, patches) {
+          if (isOpen) tap.sent(frame, patches);
+        },
+        sentLine(line) {
+          if (isOpen) tap.sentLine(line);
+        },
+      };
+    },
+    /** The term that is none, if there is one. */
+    watch(viewer: Viewer, filter: string): string | undefined {
+      const wanted = parseFilter(filter.split(/\s+/).filter((term) => term !== ''));
+      if (typeof wanted !== 'function') return wanted.wrong;
+      if (!hasHistory) readHistory();
+      interests.set(viewer, { filter: wanted, next: 0, isFirst: true });
+      send();
+      return undefined;
+    },
+    unwatch(viewer: Viewer): void {
+      interests.delete(viewer);
+      schedule();
+    },
+    body: (n: number): string | undefined => clean(bodies.get(n)),
+    /** A page is there. What passes from now on is kept for it. */
+    look(): void {
+      isOpen = true;
+    },
+    /** No page is left. */
+    rest(): void {
+      isOpen = false;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function rowOf({ n, record }: Kept): FrameRow {
+  const { t, leg, dir, kind, method, id, session, bytes, ms, error, chunks, event, reason, ours } = record;
+  return {
+    ...{
+      n,
+      t,
+      leg: clean(leg),
+      dir,
+      kind,
+      method: clean(method),
+      session: clean(session),
+      bytes,
+      ms,
+      error,
+      chunks,
+      event,
+      reason: clean(reason),
+      ours,
+    },
+    id: id === undefined ? undefined : clean(String(id)),
+  };
+}
+
+const clean = (text: string | undefined): string | undefined => (text === undefined ? undefined : neutralise(text));

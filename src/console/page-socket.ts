@@ -1,0 +1,130 @@
+// One page: what it watches goes out in batches, what it asks for is answered. One that reads too slowly is not piled up for: it gets the
+// state anew when it has caught up.
+import { randomUUID } from 'node:crypto';
+import type { WebSocket } from 'ws';
+import { type Asked, readAsked, readHello } from './acts.ts';
+import type { Conversation } from './conversation.ts';
+import type { Feed, Numbered } from './feed.ts';
+import type { Board, FromServer } from './wire.ts';
+
+export type PageDeps = {
+  readonly feed: Feed;
+  readonly board: () => Board;
+  readonly conversation: (sessionId: string) => Conversation;
+  /** Does what is asked; rejects with what the page is to hear. */
+  readonly perform: (asked: Asked, page: Page) => Promise<unknown>;
+  readonly failure: (error: unknown) => Extract<FromServer, { t: 'answer' }>['error'];
+  readonly opened: (page: Page) => void;
+  readonly closed: (page: Page) => void;
+};
+
+export type Page = {
+  readonly id: string;
+  send(message: FromServer): void;
+  /** Whether it has more before it than it can take. */
+  readonly isBehind: boolean;
+  watch(sessionId: string): void;
+  unwatch(sessionId: string): void;
+};
+
+const BATCH_MS = 16;
+const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
+const CAUGHT_UP_BYTES = 256 * 1024;
+const MAX_ASKED = 64;
+
+export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): void {
+  const hello = readHello(first);
+  if (!hello) return socket.close(4400, 'not understood');
+  const { feed } = deps;
+  const watched = new Set<string>(hello.sessions ?? []);
+  let waiting: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let isLost = false;
+  let asked = 0;
+
+  const page: Page = {
+    id: randomUUID(),
+    send: (message) => sendText(JSON.stringify(message)),
+    get isBehind() {
+      return isLost || socket.bufferedAmount > MAX_BUFFERED_BYTES;
+    },
+    watch(sessionId) {
+      watched.add(sessionId);
+      flush();
+      sendConversation(sessionId);
+    },
+    unwatch: (sessionId) => void watched.delete(sessionId),
+  };
+
+  function sendText(text: string): void {
+    socket.send(text, catchUp);
+  }
+  /** Called whenever something has gone out. */
+  function catchUp(): void {
+    if (!isLost || socket.bufferedAmount > CAUGHT_UP_BYTES) return;
+    isLost = false;
+    sendAll();
+  }
+  /** The number is that of the last event in it: asking for it may have led to one more. */
+  function sendConversation(sessionId: string): void {
+    const conversation = deps.conversation(sessionId);
+    page.send({ t: 'conversation', seq: feed.seq, conversation });
+  }
+  function sendAll(): void {
+    const board = deps.board();
+    page.send({ t: 'board', seq: feed.seq, board });
+    for (const sessionId of watched) sendConversation(sessionId);
+  }
+  function take({ sessionId, text }: Numbered): void {
+    if (isLost || (sessionId !== undefined && !watched.has(sessionId))) return;
+    waiting.push(text);
+    timer ??= setTimeout(flush, BATCH_MS);
+  }
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting.length === 0) return;
+    const text = `{"t":"deltas","deltas":[${waiting.join(',')}]}`;
+    waiting = [];
+    if (socket.bufferedAmount > MAX_BUFFERED_BYTES) isLost = true;
+    else sendText(text);
+  }
+  async function received(data: unknown): Promise<void> {
+    const value = parse(String(data));
+    const wish = readAsked(value);
+    const re = Number((value as { id?: unknown } | undefined)?.id ?? -1);
+    if ('wrong' in wish) return page.send({ t: 'answer', re, error: { message: wish.wrong } });
+    if (asked >= MAX_ASKED) return page.send({ t: 'answer', re, error: { message: 'too much is asked for at once' } });
+    asked++;
+    try {
+      const result = await deps.perform(wish, page);
+      flush(); // what has come of it stands before the answer
+      page.send({ t: 'answer', re, result: result ?? {} });
+    } catch (error) {
+      page.send({ t: 'answer', re, error: deps.failure(error) ?? { message: 'failed' } });
+    } finally {
+      asked--;
+    }
+  }
+
+  deps.opened(page);
+  const missed = hello.epoch === feed.epoch && hello.since !== undefined ? feed.since(hello.since) : undefined;
+  page.send({ t: 'welcome', page: page.id, epoch: feed.epoch, isResumed: missed !== undefined });
+  if (missed) for (const one of missed) take(one);
+  else sendAll();
+  const silence = feed.listen(take);
+  socket.on('message', (data) => void received(data));
+  socket.once('close', () => {
+    silence();
+    clearTimeout(timer);
+    deps.closed(page);
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+// What the programs of terminals print, shown while they run: looked at every now and then, since nobody says when there is more.
+import type { Redactor } from '../log/redact.ts';
+import type { BoardKeeper } from './board.ts';
+import type { Output } from './conversation.ts';
+import type { Host } from './desk.ts';
+import { neutraliseOutput } from './neutralise.ts';
+import { fields, text } from './read-update.ts';
+
+const LOOK_EVERY_MS = 250;
+const MAX_CHARACTERS = 64 * 1024;
+
+type Watched = { readonly sessionId: string; readonly cwd: string; shown: string };
+
+export function createTerminalWatch(board: BoardKeeper, host: Host, redact: Redactor) {
+  const watched = new Map<string, Watched>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function look(terminalId: string, about: Watched): Promise<void> {
+    const { sessionId, cwd } = about;
+    try {
+      const result = fields(await host.serve(sessionId, cwd, 'terminal/output', { sessionId, terminalId }));
+      const output = outputOf(result, redact);
+      if (output.exit !== undefined) watched.delete(terminalId);
+      const shown = JSON.stringify(output);
+      if (shown === about.shown) return;
+      about.shown = shown;
+      board.event(sessionId, { e: 'output', terminalId, output });
+    } catch {
+      watched.delete(terminalId); // it was released meanwhile
+    }
+  }
+  function schedule(): void {
+    if (watched.size === 0) return;
+    timer ??= setTimeout(async () => {
+      await Promise.all([...watched].map(([terminalId, about]) => look(terminalId, about)));
+      timer = undefined;
+      schedule();
+    }, LOOK_EVERY_MS);
+  }
+
+  return {
+    begin(sessionId: string, cwd: string, terminalId: string): void {
+      watched.set(terminalId, { sessionId, cwd, shown: '' });
+      schedule();
+    },
+    /** It is about to be released: what it has printed in the end. */
+    async last(sessionId: string, cwd: string, terminalId: unknown): Promise<void> {
+      if (typeof terminalId === 'string') await look(terminalId, watched.get(terminalId) ?? { sessionId, cwd, shown: '' });
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+function outputOf({ output, truncated, exitStatus }: ReturnType<typeof fields>, redact: Redactor): Output {
+  const whole = text(output) ?? '';
+  const { exitCode, signal } = fields(exitStatus);
+  const isOver = typeof exitStatus === 'object' && exitStatus !== null;
+  return {
+    text: neutraliseOutput(redact(whole.slice(-MAX_CHARACTERS))),
+    isTruncated: truncated === true || whole.length > MAX_CHARACTERS,
+    exit: isOver ? (typeof signal === 'string' ? signal : `exit ${String(exitCode ?? 'unknown')}`) : undefined,
+  };
+}

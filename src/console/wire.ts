@@ -1,0 +1,113 @@
+// What the page and its server say to each other on the one socket.
+import type { Conversation, Event, ToolContent } from './conversation.ts';
+
+export type SessionState = 'idle' | 'running' | 'asking' | 'stored';
+
+export type SessionRow = {
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly title: string;
+  readonly cwd: string;
+  /** `stored`: of before, or of another process; it is taken up again when it is prompted. */
+  readonly state: SessionState;
+  readonly turns: number;
+  readonly used?: number | undefined;
+  readonly size?: number | undefined;
+  readonly cost?: string | undefined;
+  readonly stopReason?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+};
+
+export type AnswerOption = { readonly name: string; readonly kind: string };
+
+/** A permission question. Options go by their place in the list. */
+export type Question = {
+  readonly questionId: string;
+  readonly sessionId: string;
+  /** Of the tool call that is asked about. */
+  readonly toolCallId: string;
+  readonly agent: string;
+  readonly sessionTitle: string;
+  readonly cwd: string;
+  readonly title: string;
+  readonly toolKind: string;
+  readonly command?: string | undefined;
+  readonly content: readonly ToolContent[];
+  readonly locations: readonly string[];
+  readonly input?: string | undefined;
+  /** Which rule wants it asked, where a policy does. */
+  readonly why?: string | undefined;
+  readonly options: readonly AnswerOption[];
+  readonly at: number;
+};
+
+export type AgentRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly isDefault: boolean;
+  readonly state: string;
+  readonly pid?: number | undefined;
+  readonly since?: number | undefined;
+  readonly restarts: number;
+  readonly sessions: number;
+  readonly inFlight: number;
+  readonly version?: string | undefined;
+  readonly lastError?: string | undefined;
+  readonly stderr: readonly string[];
+  /** Capabilities it has, as paths: `promptCapabilities.image`. */
+  readonly capabilities: readonly string[];
+  readonly authMethods: readonly { readonly id: string; readonly name: string; readonly description?: string | undefined }[];
+};
+
+export type Board = {
+  readonly version: string;
+  readonly cwd: string;
+  readonly agents: readonly AgentRow[];
+  readonly sessions: readonly SessionRow[];
+  readonly questions: readonly Question[];
+};
+
+export type BoardEvent =
+  | { readonly b: 'session'; readonly row: SessionRow }
+  | { readonly b: 'question'; readonly question: Question }
+  /** `by`: the page that answered, as it was told in `welcome`; undefined when nobody here did. */
+  | { readonly b: 'settled'; readonly questionId: string; readonly outcome: string; readonly by?: string | undefined }
+  | { readonly b: 'agents'; readonly agents: readonly AgentRow[] };
+
+export type Delta = { readonly seq: number; readonly sessionId?: string; readonly event: Event | BoardEvent };
+
+/** A line of the frame log, with a number to ask for its body by. */
+export type FrameRow = {
+  readonly n: number;
+  readonly t: number;
+  readonly leg?: string | undefined;
+  readonly dir?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly method?: string | undefined;
+  readonly id?: string | undefined;
+  readonly session?: string | undefined;
+  readonly bytes?: number | undefined;
+  readonly ms?: number | undefined;
+  readonly error?: number | undefined;
+  readonly chunks?: number | undefined;
+  readonly event?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly ours?: boolean | undefined;
+};
+
+export type FromServer =
+  | { readonly t: 'welcome'; readonly page: string; readonly epoch: string; readonly isResumed: boolean }
+  | { readonly t: 'board'; readonly seq: number; readonly board: Board }
+  | { readonly t: 'conversation'; readonly seq: number; readonly conversation: Conversation }
+  | { readonly t: 'deltas'; readonly deltas: readonly Delta[] }
+  | { readonly t: 'answer'; readonly re: number; readonly result?: unknown; readonly error?: Failure }
+  /** `isFirst`: those before are not among them, and the page begins anew. */
+  | { readonly t: 'frames'; readonly rows: readonly FrameRow[]; readonly isFirst: boolean; readonly dropped: number };
+
+export type Failure = {
+  readonly message: string;
+  readonly code?: number | undefined;
+  readonly authMethods?: readonly string[] | undefined;
+};

@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { apply, createConversation, type Event, MAX_ITEMS, MAX_SIZE } from '../../src/console/conversation.ts';
+
+const told = (events: readonly Event[]) => {
+  const conversation = createConversation('s');
+  for (const event of events) apply(conversation, event);
+  return conversation;
+};
+const kinds = (events: readonly Event[]) => told(events).items.map(({ kind }) => kind);
+
+describe('a conversation', () => {
+  test('pieces of one message are one message; another role, id or a tool call in between begins a new one', () => {
+    const { items } = told([
+      { e: 'text', role: 'agent', text: 'One ' },
+      { e: 'text', role: 'agent', text: 'two' },
+      { e: 'text', role: 'thought', text: 'Hm.' },
+      { e: 'text', role: 'agent', text: 'Three' },
+      { e: 'tool', toolCallId: 't', title: 'Read' },
+      { e: 'text', role: 'agent', text: 'Four' },
+      { e: 'text', role: 'agent', messageId: 'm', text: 'Five' },
+    ]);
+    expect(items.map((item) => (item.kind === 'message' ? item.text : item.kind))).toEqual([
+      'One two',
+      'Hm.',
+      'Three',
+      'tool',
+      'Four',
+      'Five',
+    ]);
+  });
+
+  test('a text can take back its end', () => {
+    const { items } = told([
+      { e: 'text', role: 'agent', text: 'the key is abc' },
+      { e: 'text', role: 'agent', text: '[redacted]', drop: 3 },
+    ]);
+    expect(items).toMatchObject([{ text: 'the key is [redacted]', size: 21 }]);
+  });
+
+  test('an update of a tool call changes what it names and leaves the rest', () => {
+    const { items } = told([
+      { e: 'tool', toolCallId: 't', title: 'Edit', toolKind: 'edit', status: 'pending' },
+      { e: 'tool', toolCallId: 'u', title: 'Other' },
+      { e: 'tool', toolCallId: 't', status: 'completed', content: [{ type: 'terminal', terminalId: 'x' }] },
+    ]);
+    expect(items).toMatchObject([
+      { title: 'Edit', toolKind: 'edit', status: 'completed', content: [{ terminalId: 'x' }] },
+      { title: 'Other' },
+    ]);
+  });
+
+  test('a turn has one plan, and the next turn another', () => {
+    const plan = (content: string): Event => ({ e: 'plan', entries: [{ content, status: 'pending' }] });
+    const prompt: Event = { e: 'prompt', text: 'do', blocks: [] };
+    expect(kinds([prompt, plan('a'), plan('b'), { e: 'end', stopReason: 'end_turn' }, prompt, plan('c')])).toEqual([
+      ...['message', 'plan', 'end'],
+      ...['message', 'plan'],
+    ]);
+  });
+
+  test('a mode that the agent changes by itself is the current one', () => {
+    const mode: Event = { e: 'options', options: [{ type: 'select', id: '$mode', name: 'Mode', value: 'ask', choices: [] }] };
+    expect(told([mode, { e: 'option', id: '$mode', value: 'code' }]).options).toMatchObject([{ value: 'code' }]);
+  });
+
+  test('the oldest go when there are too many or too much', () => {
+    const many = told(Array.from({ length: MAX_ITEMS + 10 }, (_, n): Event => ({ e: 'note', text: String(n) })));
+    expect(many.items).toHaveLength(MAX_ITEMS);
+    expect(many).toMatchObject({ dropped: 10, items: expect.arrayContaining([expect.objectContaining({ id: 10 })]) });
+    const image = { type: 'image' as const, mimeType: 'image/png', data: 'A'.repeat(MAX_SIZE / 4) };
+    const large = told(Array.from({ length: 9 }, (): Event => ({ e: 'prompt', text: '', blocks: [image] })));
+    expect(large.items).toHaveLength(4);
+    expect(large.size).toBeLessThanOrEqual(MAX_SIZE);
+  });
+
+  test('whoever begins with a snapshot and goes on with events has what another has who heard everything', () => {
+    const event: fc.Arbitrary<Event> = fc.oneof(
+      fc.record({ e: fc.constant('text' as const), role: fc.constantFrom('agent' as const, 'thought' as const), text: fc.string() }),
+      fc.record({
+        e: fc.constant('tool' as const),
+        toolCallId: fc.constantFrom('a', 'b'),
+        status: fc.constantFrom('pending', 'completed'),
+      }),
+      fc.record({ e: fc.constant('prompt' as const), text: fc.string(), blocks: fc.constant([]) }),
+      fc.record({ e: fc.constant('note' as const), text: fc.string() }),
+      fc.record({ e: fc.constant('plan' as const), entries: fc.constant([]) }),
+      fc.record({ e: fc.constant('end' as const), stopReason: fc.constant('end_turn') }),
+      fc.record({
+        e: fc.constant('output' as const),
+        terminalId: fc.constant('x'),
+        output: fc.constant({ text: 'y', isTruncated: false }),
+      }),
+      fc.constant({ e: 'reset' as const }),
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 40 }), fc.nat(40), (events, cut) => {
+        const joined = JSON.parse(JSON.stringify(told(events.slice(0, cut))));
+        for (const one of events.slice(cut)) apply(joined, one);
+        expect(JSON.parse(JSON.stringify(joined))).toEqual(JSON.parse(JSON.stringify(told(events))));
+      }),
+    );
+  });
+});

@@ -1,0 +1,410 @@
+// The console as a person has it: the built command, a real browser, real agents.
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Puppet, PuppetSession } from '../e2e/puppet.ts';
+import { program, startBrowser } from './browser.ts';
+import { type Serving, serve } from './serve.ts';
+
+const CANARY = 'canary-7f3e9a1b5c2d8e4f6a0b';
+/** Asked in the page. */
+const HACKED = `[document.querySelectorAll('#app script, #app img[src="x"], #app a[href^="java"]').length, 'hacked' in window]`;
+const WIDTHS = `[document.documentElement.scrollWidth, document.querySelector('main').scrollWidth]`;
+/** What the mime does with a prompt that begins with one of these words. */
+const turns = new Map<string, (session: PuppetSession, mime: Puppet) => unknown>();
+
+describe.skipIf(program === undefined)('in the browser', () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let serving: Serving;
+  const problems: string[] = [];
+
+  beforeAll(async () => {
+    const turn = (session: PuppetSession, words: string) => {
+      const act = turns.get(words.split(' ', 1)[0] ?? '');
+      if (act) return act(session, serving.mime);
+      serving.mime.say(session.id, `heard: ${words}`);
+      return { stopReason: 'end_turn' };
+    };
+    const secret = { log: { redact: { variables: ['CANARY'] } } };
+    [browser, serving] = await Promise.all([startBrowser(), serve({ turn }, secret, { CANARY })]);
+    context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
+    context.setDefaultTimeout(20_000);
+    const page = await context.newPage();
+    watch(page);
+    await page.goto(serving.link);
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    expect(page.url()).not.toContain('#'); // the token is gone from the address
+    await page.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    // Ctrl-C ends everything in good order.
+    expect(await serving?.stop()).toBe(130);
+    expect(problems).toEqual([]);
+  });
+
+  function watch(page: Page): void {
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/ERR_CONNECTION|WebSocket connection/.test(message.text())) problems.push(message.text());
+    });
+  }
+  async function open(hash = ''): Promise<Page> {
+    const page = await context.newPage();
+    onTestFinished(() => page.close());
+    watch(page);
+    await page.goto(`${serving.origin}/${hash}`);
+    await page.locator('.side').waitFor({ state: 'attached' });
+    return page;
+  }
+  async function begin(agent: string): Promise<Page> {
+    const page = await open('#/new');
+    await page.getByRole('radio', { name: agent }).check();
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.getByLabel('Prompt').waitFor();
+    return page;
+  }
+  async function prompt(page: Page, words: string): Promise<void> {
+    await page.getByLabel('Prompt').fill(words);
+    await page.getByLabel('Prompt').press('Enter');
+  }
+  const ends = (page: Page, count: number) => expect.poll(() => page.locator('.end, .failure').count(), { timeout: 20_000 }).toBe(count);
+  const file = (name: string) => path.join(serving.project, name);
+  /** Keys answer nothing right after a question has come up, nor while one types. */
+  async function answerByKey(page: Page, key: string): Promise<void> {
+    const id = await page.locator('.question').getAttribute('data-question');
+    await page.getByLabel('Prompt').press('Escape');
+    await expect
+      .poll(async () => {
+        await page.keyboard.press(key);
+        return page.locator(`[data-question="${id}"]`).count();
+      })
+      .toBe(0);
+  }
+
+  test('a turn: thoughts folded, the plan, the words, a title, commands to pick from', async () => {
+    const page = await begin('Sketcher');
+    await page.getByLabel('Prompt').fill('/pl');
+    await page.getByRole('option', { name: '/plan' }).waitFor();
+    await page.getByLabel('Prompt').press('Tab');
+    expect(await page.getByLabel('Prompt').inputValue()).toBe('/plan ');
+    await prompt(page, '/plan a shed');
+    await ends(page, 1);
+    await expect.poll(() => page.locator('.plan li.done').count()).toBe(3);
+    expect(await page.locator('.thought').getAttribute('open')).toBeNull();
+    expect(await page.locator('.message.agent').innerText()).toBe('Sketcher has a plan for a shed: 3 steps, all of them done.');
+    await page.getByRole('heading', { name: '/plan a shed' }).waitFor();
+    // The agent stays who it is once the session has begun; its model can be changed.
+    expect(await page.getByRole('combobox', { name: 'Agent' }).isDisabled()).toBe(true);
+    await page.getByRole('combobox', { name: 'Model' }).selectOption('ink');
+    await prompt(page, '/whoami');
+    await ends(page, 2);
+    expect(await page.locator('.message.agent').last().innerText()).toContain('"model": "ink"');
+  });
+
+  test('before its first prompt a session may go to another agent, whose pictures and files are then asked about', async () => {
+    const page = await begin('Sketcher');
+    const png = { name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from('89504e470d0a1a0a', 'hex') };
+    const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('remember the milk') };
+    await page.locator('input[type=file]').setInputFiles([png, note]);
+    await expect.poll(() => page.locator('.attached li').count()).toBe(2);
+    await page.getByRole('button', { name: 'Remove note.txt' }).click();
+    expect(await page.locator('.attached').innerText()).toContain('dot.png');
+    await page.getByRole('button', { name: 'Remove dot.png' }).click();
+
+    await page.getByRole('combobox', { name: 'Agent' }).selectOption('builder');
+    await page.getByTitle('Attach text files').waitFor();
+    await page.locator('input[type=file]').setInputFiles([png, note]);
+    await page.getByText('dot.png was not attached: this agent takes no images').waitFor();
+    expect(await page.locator('.attached li').count()).toBe(1);
+    await prompt(page, 'What is in it?');
+    await ends(page, 1);
+    expect(await page.locator('.message.user').innerText()).toContain('remember the milk');
+    expect(await page.locator('.bar .chip').innerText()).toBe('builder');
+  });
+
+  test('a change of a file is shown before it is allowed, by key, and is then on disk; what is rejected is not', async () => {
+    const page = await begin('Sketcher');
+    await prompt(page, '/edit shown.txt');
+    await page.locator('.question .diff .new', { hasText: 'Sketcher was here in turn 1.' }).waitFor();
+    await page.getByLabel('Prompt').press('a'); // typed, and no answer
+    expect(await page.locator('.question').count()).toBe(1);
+    expect(existsSync(file('shown.txt'))).toBe(false);
+    await page.getByLabel('Prompt').fill('');
+    await answerByKey(page, 'a');
+    await ends(page, 1);
+    expect(readFileSync(file('shown.txt'), 'utf8')).toBe('Sketcher was here in turn 1.\n');
+    expect(await page.locator('.decision').innerText()).toContain('Allow — Edit shown.txt');
+
+    await prompt(page, '/edit shown.txt');
+    await page.locator('.question').waitFor();
+    await answerByKey(page, 'd');
+    await ends(page, 2);
+    expect(readFileSync(file('shown.txt'), 'utf8')).not.toContain('turn 2');
+    expect(await page.locator('.tool .status').last().innerText()).toBe('failed');
+  });
+
+  test('a command is asked about in full, and what it prints is seen', async () => {
+    const page = await begin('Builder');
+    await prompt(page, '/run printf "\\033[31mred\\033[0m and plain"');
+    expect(await page.locator('.question .command').innerText()).toBe("$ printf '\\033[31mred\\033[0m and plain'");
+    await page.locator('.question').getByRole('button', { name: 'Allow', exact: false }).first().click();
+    await page.locator('.terminal .sgr-1', { hasText: 'red' }).waitFor();
+    await page.getByText('exit 0').waitFor();
+    await ends(page, 1);
+  });
+
+  test('the first answer counts, and the other page says that there was one', async () => {
+    const page = await begin('Sketcher');
+    const other = await open('#/inbox');
+    await prompt(page, '/edit two.txt');
+    await other.locator('.question', { hasText: 'Edit two.txt' }).waitFor();
+    await expect.poll(() => other.title()).toBe('(1) Switchboard');
+    await page.locator('.question').waitFor();
+    await other.getByRole('button', { name: 'Reject' }).click();
+    await page.getByText('was answered elsewhere: Reject').waitFor();
+    expect(await page.locator('.question').count()).toBe(0);
+    await ends(page, 1);
+    expect(existsSync(file('two.txt'))).toBe(false);
+  });
+
+  test('a turn can be cancelled, also while it asks', async () => {
+    const page = await begin('Sketcher');
+    await prompt(page, '/edit never.txt');
+    await page.locator('.question').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Cancelled').waitFor();
+    expect(await page.locator('.question').count()).toBe(0);
+  });
+
+  test('a page that is loaded anew, or loses its connection, in the middle of a turn misses nothing', async () => {
+    const page = await begin('Sketcher');
+    await page.routeWebSocket(/socket$/, (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage((message) => {
+        socket.send(message);
+        if (String(message).includes('"t":"welcome"')) welcomes.push(JSON.parse(String(message)).isResumed);
+      });
+      cut = async () => {
+        await server.close();
+        await socket.close({ code: 4000 });
+      };
+    });
+    let cut = async () => {};
+    const welcomes: boolean[] = [];
+    await prompt(page, '/slow 3');
+    await page.getByText('5 of 60').waitFor();
+    await page.reload();
+    await page.getByText('20 of 60').waitFor();
+    await cut();
+    await page.getByText('Done.').waitFor();
+    await ends(page, 1);
+    const lines = (await page.locator('.message.agent').innerText()).split('\n').filter((line) => line !== '');
+    expect(lines).toEqual([...Array.from({ length: 60 }, (_, n) => `${n + 1} of 60`), 'Done.']);
+    expect(welcomes).toEqual([false, true]);
+  });
+
+  test('what an agent says is text, whatever it looks like', async () => {
+    const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
+    const plan = { sessionUpdate: 'plan', entries: [{ content: evil, priority: 'high', status: 'pending' }] };
+    const call = { toolCallId: 't', title: evil, kind: 'edit', status: 'pending', locations: [{ path: evil }] };
+    const content = [
+      { type: 'diff', path: `/etc/${evil}`, oldText: evil, newText: `${evil}!` },
+      { type: 'content', content: { type: 'text', text: evil } },
+    ];
+    turns.set('evil', async ({ id }, mime) => {
+      mime.say(
+        id,
+        `${evil}\n\n[click](javascript:window.hacked=1) [here](https://example.com/?q=1) \u001b[31m\u202eabc\n\n\`\`\`html\n${evil}\n\`\`\``,
+      );
+      mime.update(id, plan);
+      mime.update(id, { sessionUpdate: 'tool_call', ...call, content, rawInput: { command: evil } });
+      mime.update(id, { sessionUpdate: 'session_info_update', title: evil });
+      mime.update(id, { sessionUpdate: 'available_commands_update', availableCommands: [{ name: evil, description: evil }] });
+      await mime.request('session/request_permission', {
+        sessionId: id,
+        toolCall: { ...call, content },
+        options: [{ optionId: evil, name: evil, kind: 'allow_once' }],
+      });
+      return { stopReason: evil };
+    });
+    const page = await begin('Mime');
+    await prompt(page, 'evil');
+    await page.locator('.question').waitFor();
+    await page.getByLabel('Prompt').fill('/');
+    await page.getByRole('listbox').getByRole('option').last().waitFor();
+    await page.getByLabel('Prompt').fill('');
+    expect(await page.locator('.question .outside').innerText()).toContain('/etc/');
+    await page.locator('.question button.primary').click();
+    await ends(page, 1);
+    expect(await page.locator('.message.agent').innerText()).toContain(`${evil}\n`);
+    expect(await page.locator('.message.agent').innerText()).toContain('⟨U+202E⟩abc');
+    expect(await page.locator('.message.agent').innerText()).toContain('click (javascript:window.hacked=1)');
+    expect(await page.evaluate(HACKED)).toEqual([0, false]);
+    // A link is opened after a yes, and not before.
+    await page.getByRole('button', { name: 'here' }).click();
+    expect(await page.locator('dialog').innerText()).toContain('https://example.com/?q=1');
+    await page.locator('dialog').getByRole('button', { name: 'Cancel' }).click();
+    expect(context.pages()).toHaveLength(1);
+  });
+
+  test('secrets are not shown, not even in two pieces', async () => {
+    turns.set('secret', async ({ id }, mime) => {
+      mime.say(id, `The key is ${CANARY.slice(0, 9)}`);
+      await mime.request('session/request_permission', {
+        sessionId: id,
+        toolCall: { toolCallId: 't', title: `Use ${CANARY}`, rawInput: { command: `curl ${CANARY}` } },
+        options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+      });
+      mime.say(id, `${CANARY.slice(9)}.`);
+      mime.say(id, `${CANARY.slice(0, 12)}`);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      mime.say(id, `${CANARY.slice(12)}. That was all.`);
+      return { stopReason: 'end_turn' };
+    });
+    const page = await begin('Mime');
+    await prompt(page, 'secret');
+    expect(await page.locator('.question').innerText()).not.toContain(CANARY);
+    await page.locator('.question button.primary').click();
+    await page.getByText('That was all.').waitFor();
+    expect(await page.locator('#app').innerText()).not.toContain(CANARY);
+    expect(await page.locator('.message.agent').last().innerText()).toContain('[redacted:CANARY]. That was all.');
+  });
+
+  test('five thousand updates in one breath arrive whole and in order', async () => {
+    turns.set('flood', ({ id }, mime) => {
+      for (let n = 0; n < 5000; n++) mime.say(id, `${n}\n`);
+      return { stopReason: 'end_turn' };
+    });
+    const page = await begin('Mime');
+    await prompt(page, 'flood');
+    await ends(page, 1);
+    const numbers = (await page.locator('.message.agent').innerText()).split('\n');
+    expect(numbers).toEqual(Array.from({ length: 5000 }, (_, n) => String(n)));
+    // The end is in sight.
+    expect(
+      await page.locator('.scroll').evaluate(({ scrollTop, scrollHeight, clientHeight }) => scrollHeight - scrollTop - clientHeight),
+    ).toBeLessThan(40);
+  });
+
+  test('an agent that dies is said to have, on the page and among the agents, and the session goes on with the next prompt', async () => {
+    turns.set('die', (_, mime) => {
+      mime.exit();
+      return new Promise(() => {});
+    });
+    const page = await begin('Mime');
+    const agents = await open('#/agents');
+    const card = agents.locator('[data-agent=mime]');
+    await card.getByText('running').waitFor();
+    const [before] = serving.mime.pids.slice(-1);
+    await prompt(page, 'die');
+    await page.locator('.failure', { hasText: 'agent "mime" exited' }).waitFor();
+    await card.getByText('not started').waitFor();
+    await prompt(page, 'still there?');
+    await page.getByText('heard: still there?').waitFor();
+    await card.getByText('running').waitFor();
+    expect(await card.locator('dd').nth(3).innerText()).toBe('1'); // crashes
+    expect(await card.locator('dd').nth(1).innerText()).not.toBe(String(before));
+
+    // And by hand, in good order.
+    const [second] = serving.mime.pids.slice(-1);
+    await card.getByRole('button', { name: 'Restart' }).click();
+    await expect.poll(() => serving.mime.pids.at(-1)).not.toBe(second);
+    await prompt(page, 'and now?');
+    await page.getByText('heard: and now?').waitFor();
+  });
+
+  test('frames: every one is listed, filtered, looked into and held; fifty thousand still scroll', async () => {
+    turns.set('many', ({ id }, mime) => {
+      let lines = '';
+      for (let n = 0; n < 50_000; n++)
+        lines += `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${id}","update":{"sessionUpdate":"usage_update","used":${n},"size":60000}}}\n`;
+      mime.write(lines);
+      return { stopReason: 'end_turn' };
+    });
+    const page = await begin('Mime');
+    const frames = await open('#/frames');
+    const list = frames.getByRole('grid');
+    await prompt(page, 'hello frames');
+    await list.getByText('session/prompt').first().waitFor();
+    await frames.getByLabel('Filter frames').fill('agent:mime method:session/prompt kind:request');
+    await expect
+      .poll(() =>
+        list
+          .getByRole('row')
+          .allInnerTexts()
+          .then((rows) => rows.every((row) => /mime[\s\S]*req[\s\S]*session\/prompt/.test(row))),
+      )
+      .toBe(true);
+    await list.getByRole('row').last().click();
+    await frames.locator('.detail pre', { hasText: 'hello frames' }).waitFor();
+    await frames.getByLabel('Filter frames').fill('agnt:mime');
+    await frames.getByRole('alert').filter({ hasText: '"agnt:mime" is no term of a filter' }).waitFor();
+
+    await frames.getByLabel('Filter frames').fill('agent:mime method:session/update');
+    await frames.getByRole('alert').waitFor({ state: 'detached' });
+    await prompt(page, 'many');
+    await ends(page, 2);
+    await expect.poll(async () => Number(await list.getAttribute('aria-rowcount')), { timeout: 30_000 }).toBeGreaterThan(50_000);
+    expect(await list.getByRole('row').count()).toBeLessThan(80);
+    await list.evaluate((element) => {
+      element.scrollTop = 25_000 * 24;
+    });
+    await list.getByRole('row').nth(10).click();
+    await frames.locator('.detail pre', { hasText: '"usage_update"' }).waitFor();
+    const count = await list.getAttribute('aria-rowcount');
+    await frames.getByRole('button', { name: 'Pause' }).click();
+    turns.set('one', ({ id }, mime) => {
+      mime.update(id, { sessionUpdate: 'usage_update', used: 1, size: 2 });
+      return { stopReason: 'end_turn' };
+    });
+    await prompt(page, 'one');
+    await frames.getByRole('button', { name: /Go on \([1-9]/ }).waitFor();
+    expect(await list.getAttribute('aria-rowcount')).toBe(count);
+    await frames.getByRole('button', { name: /Go on/ }).click();
+    await expect.poll(async () => Number(await list.getAttribute('aria-rowcount'))).toBeGreaterThan(Number(count));
+  });
+
+  test('a session that was closed is shown as it was written down, and a prompt takes it up again', async () => {
+    const page = await begin('Sketcher');
+    await prompt(page, 'The blue door');
+    await ends(page, 1);
+    const words = await page.locator('.message.agent').innerText();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('As it was written down').waitFor();
+    await page.reload();
+    await page.getByText('As it was written down').waitFor();
+    expect(await page.locator('.message.agent').innerText()).toBe(words);
+    await prompt(page, '/whoami');
+    await expect.poll(() => page.locator('.message.agent').last().innerText()).toContain('"turns": 2');
+    expect(await page.locator('.message.user').allInnerTexts()).toEqual(['The blue door', '/whoami']);
+  });
+
+  test('on a narrow screen nothing is cut off', async () => {
+    const page = await begin('Sketcher');
+    await page.setViewportSize({ width: 390, height: 780 });
+    await prompt(page, '/edit narrow.txt');
+    await page.locator('.question .diff').waitFor();
+    const address = page.url();
+    for (const hash of [new URL(address).hash, '#/', '#/new', '#/inbox', '#/agents', '#/frames']) {
+      await page.goto(`${serving.origin}/${hash}`);
+      await page.locator('.bar').waitFor();
+      expect(await page.evaluate(WIDTHS)).toEqual([390, 390]);
+    }
+    await page.goto(address);
+    await page.locator('.question button.danger').click();
+    await ends(page, 1);
+  });
+
+  test('the link that was used lets nobody else in', async () => {
+    const stranger = await browser.newContext();
+    onTestFinished(() => stranger.close());
+    const page = await stranger.newPage();
+    await page.goto(serving.link);
+    await page.getByText('The link is not valid, or was used before.').waitFor();
+    await page.goto(serving.origin);
+    await page.getByText('The console is opened with the link that the terminal shows.').waitFor();
+  });
+});

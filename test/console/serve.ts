@@ -1,0 +1,64 @@
+// The built `switchboard serve` in a process of its own, with a home that is thrown away: the embedded agents, and one that does what the test says.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createPuppeteer, type Puppet, type Traits } from '../e2e/puppet.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const BIN = path.join(ROOT, 'bin', 'switchboard.js');
+const DEMO = path.join(ROOT, 'dist', 'demo-agent.js');
+
+export type Serving = {
+  readonly link: string;
+  readonly origin: string;
+  readonly project: string;
+  readonly mime: Puppet;
+  readonly child: ChildProcess;
+  readonly said: () => string;
+  stop(): Promise<number | null>;
+};
+
+export async function serve(traits: Traits = {}, more: object = {}, env: NodeJS.ProcessEnv = {}): Promise<Serving> {
+  const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-console-'));
+  const [home, project] = ['home', 'project'].map((name) => path.join(root, name)) as [string, string];
+  for (const directory of [home, project]) mkdirSync(directory);
+  const puppeteer = createPuppeteer(path.join(root, 'puppets'));
+  const mime = puppeteer.agent('mime', { title: 'Mime', ...traits });
+  const demo = (name: string) => ({ command: process.execPath, args: [DEMO, '--name', name, '--state', path.join(root, name)] });
+  const config = path.join(root, 'config.json');
+  const agents = { sketcher: demo('sketcher'), builder: demo('builder'), mime: mime.server };
+  writeFileSync(config, JSON.stringify({ agent_servers: agents, host_tools: { enabled: false }, ...more }));
+  const child = spawn(process.execPath, [BIN, 'serve', '--config', config], {
+    cwd: project,
+    env: { PATH: process.env.PATH, HOME: home, TMPDIR: root, SWITCHBOARD_HOME: path.join(root, 'state'), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const link = await new Promise<string>((resolve, reject) => {
+    const hear = (data: unknown) => {
+      said += String(data);
+      const [found] = /http:\/\/\S+/.exec(said) ?? [];
+      if (found !== undefined) resolve(found);
+    };
+    child.stdout?.on('data', hear);
+    child.stderr?.on('data', hear);
+    void exited.then(() => reject(new Error(`serve has ended: ${said}`)));
+  });
+  return {
+    link,
+    origin: new URL(link).origin,
+    project,
+    mime,
+    child,
+    said: () => said,
+    async stop() {
+      child.kill('SIGINT');
+      const code = await exited;
+      await puppeteer.stop();
+      rmSync(root, { recursive: true, force: true });
+      return code;
+    },
+  };
+}

@@ -1,6 +1,6 @@
 // `switchboard completion SHELL`: a small script for the shell that asks us for each word, so that it never falls behind the commands.
 import type { Command, Option } from 'commander';
-import { didYouMean } from '../policy/nearest.ts';
+import { nearestOf } from '../policy/nearest.ts';
 import { EDITORS } from '../setup/editors.ts';
 import { SNIPPETS } from '../setup/snippets.ts';
 import { PRESETS } from '../switchboard/read-policy.ts';
@@ -43,12 +43,7 @@ export const SHELLS = Object.keys(SCRIPTS);
 
 export function completion(shell: string): number {
   const script = SCRIPTS[shell];
-  if (script === undefined)
-    throw new CommandFailure(
-      2,
-      `there is no completion for "${shell}"`,
-      [didYouMean(shell, SHELLS), `shells are: ${SHELLS.join(', ')}`].filter(Boolean).join(' '),
-    );
+  if (script === undefined) throw new CommandFailure(2, `there is no completion for "${shell}"`, nearestOf(shell, SHELLS, 'shells'));
   process.stdout.write(script);
   return 0;
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FILTER_TERMS, type FrameFilter, type FrameRecord, parseFilter } from '../log/frame-filter.ts';
 import { followRecords, lastFailure, lastRecords } from '../log/read-frames.ts';
+import { nearestOf } from '../policy/nearest.ts';
 import { CommandFailure } from './command-failure.ts';
 import { notice } from './notice.ts';
 import { printJson } from './output.ts';
@@ -16,7 +17,11 @@ const FAILURE_FRAMES = 50;
 export async function logs(terms: readonly string[], flags: LogsFlags): Promise<number> {
   const wanted = parseFilter(terms);
   if (typeof wanted !== 'function')
-    throw new CommandFailure(2, `"${wanted.wrong}" is not a filter`, `filters are: ${FILTER_TERMS.join(' ')}`);
+    throw new CommandFailure(
+      2,
+      `"${wanted.wrong}" is not a filter`,
+      nearestOf(wanted.wrong.replace(/(?<=[:<>]).*/, ''), FILTER_TERMS, 'filters'),
+    );
   const count = Number(flags.lines ?? 200);
   if (!Number.isInteger(count) || count < 0) throw new CommandFailure(2, `--lines wants a whole number, not "${flags.lines}"`);
   const dir = path.join(surroundings({}).stateDir, 'frames');

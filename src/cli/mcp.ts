@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { type Conversations, converse } from '../client/conversations.ts';
 import { type Guest, type HttpDoor, openHttpDoor } from '../mcp/http-door.ts';
 import { tokenKey } from '../mcp/lease.ts';
-import { didYouMean } from '../policy/nearest.ts';
+import { nearestOf } from '../policy/nearest.ts';
 import { createToolPins } from '../store/tool-pins.ts';
 import { VERSION } from '../switchboard/version.ts';
 import { type AcpOptions, acp } from './acp.ts';
@@ -71,11 +71,7 @@ export async function approve(name: string, options: AcpOptions): Promise<number
   const pins = createToolPins(stateDir, (error) => notice(`${stateDir}: ${(error as Error).message}`));
   if (!config.mcpServers.some((server) => server.name === name)) {
     const known = config.mcpServers.map((server) => server.name);
-    throw new CommandFailure(
-      4,
-      `there is no MCP server "${name}"`,
-      didYouMean(name, known) ?? `configured are: ${known.join(', ') || 'none'}`,
-    );
+    throw new CommandFailure(4, `there is no MCP server "${name}"`, nearestOf(name, known, 'configured'));
   }
   const count = pins.forget(name);
   process.stdout.write(`${count} tool${count === 1 ? '' : 's'} of ${name} will be taken as they are the next time they are seen.\n`);

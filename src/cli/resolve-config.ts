@@ -2,7 +2,7 @@
 import os from 'node:os';
 import type { Config } from '../config/config.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
-import { didYouMean } from '../policy/nearest.ts';
+import { nearestOf } from '../policy/nearest.ts';
 import { stateDir as findStateDir } from '../store/state-dir.ts';
 import { withDemoAgents } from '../switchboard/demo-agents.ts';
 import { VERSION } from '../switchboard/version.ts';
@@ -54,6 +54,6 @@ function pinned(config: Config, names: readonly string[]): Config {
 }
 
 function unknownAgent(name: string, known: readonly string[]): never {
-  const hint = [didYouMean(name, known), `configured are: ${known.join(', ')}`].filter((part) => part !== undefined).join(' ');
+  const hint = nearestOf(name, known, 'configured');
   throw new CommandFailure(4, `there is no agent "${name}"`, hint);
 }

@@ -25,6 +25,13 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return found === undefined ? undefined : `did you mean "${found}"?`;
 }
 
+/** `did you mean "x"? modes are: x, y`: the one that is near, if any, and all there are. */
+export function nearestOf(word: string, candidates: readonly string[], kind: string): string {
+  const all = `${kind} are: ${candidates.join(', ') || 'none'}`;
+  const meant = didYouMean(word, candidates);
+  return meant === undefined ? all : `${meant} ${all}`;
+}
+
 // Two swapped neighbours count once: it is the commonest slip ("defualt").
 function editDistance(a: string, b: string): number {
   let twoAbove: number[] = [];

@@ -45,6 +45,26 @@ test.each([
   expect(stderr).not.toContain('    at '); // no stack trace
 });
 
+test.each([
+  { words: 'agents test skecher', code: 4, meant: 'sketcher' },
+  { words: 'agents add gemni', code: 4, meant: 'gemini' },
+  { words: 'agents add claude', code: 4, meant: 'claude-agent' },
+  { words: 'auth skecher', code: 4, meant: 'sketcher' },
+  { words: 'connect zde', code: 2, meant: 'zed' },
+  { words: 'disconnect jetbrain', code: 2, meant: 'jetbrains' },
+  { words: 'connect --print lau', code: 2, meant: 'lua' },
+  { words: 'import --from vscod', code: 2, meant: 'vscode' },
+  { words: 'init --yes --policy standrad', code: 2, meant: 'standard' },
+  { words: 'completion bsh', code: 2, meant: 'bash' },
+  { words: 'policy check standar', code: 6, meant: 'standard' },
+  { words: 'policy explain --agent a --action raed --path x', code: 2, meant: 'read' },
+  { words: 'logs agnt:x', code: 2, meant: 'agent:' },
+])('"$words": what is nearly a name is answered with $meant', async ({ words, code, meant }) => {
+  const ended = await createHome().quick(words.split(' '));
+  expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code, stdout: '' });
+  expect(ended.stderr).toContain(`did you mean "${meant}"?`);
+});
+
 test('a reader that leaves early is no reason for a stack trace', async () => {
   const { child, ended } = createHome().start(['--help']);
   child.stdout.destroy();

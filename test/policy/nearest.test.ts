@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { didYouMean } from '../../src/policy/nearest.ts';
+import { didYouMean, nearestOf } from '../../src/policy/nearest.ts';
 
 const KEYS = ['agent_servers', 'default_agent', 'routes', 'limits', 'args', 'env', 'x'];
 
@@ -18,4 +18,10 @@ test.each([
 
 test.each(['y', 'policy', 'something_else', 'ag', ''])('%j is near nothing', (word) => {
   expect(didYouMean(word, KEYS)).toBeUndefined();
+});
+
+test('all there are stand behind the one that was meant', () => {
+  expect(nearestOf('raed', ['read', 'write'], 'modes')).toBe('did you mean "read"? modes are: read, write');
+  expect(nearestOf('xyz', ['read', 'write'], 'modes')).toBe('modes are: read, write');
+  expect(nearestOf('xyz', [], 'modes')).toBe('modes are: none');
 });

@@ -1,5 +1,6 @@
 // One session in a terminal: opened or taken up again, prompted, cancelled. It knows the protocol and the outputs, and not where they come from.
 import { type Client, ClientError } from '../../client/client.ts';
+import { nearestOf } from '../../policy/nearest.ts';
 import { CommandFailure } from '../command-failure.ts';
 
 export type Opened = { readonly sessionId: string; readonly modes: readonly string[]; readonly options: readonly ConfigOption[] };
@@ -54,12 +55,7 @@ function opened(sessionId: string, result: Fields): Opened {
 export async function setMode(client: Client, { sessionId, modes, options }: Opened, mode: string): Promise<void> {
   const option = options.find(({ category }) => category === 'mode');
   const known = option?.values ?? modes;
-  if (!known.includes(mode))
-    throw new CommandFailure(
-      2,
-      `there is no mode "${mode}"`,
-      known.length > 0 ? `modes are: ${known.join(', ')}` : 'the agent has no modes',
-    );
+  if (!known.includes(mode)) throw new CommandFailure(2, `there is no mode "${mode}"`, nearestOf(mode, known, 'modes'));
   if (option) await client.request('session/set_config_option', { sessionId, configId: option.id, value: mode });
   else await client.request('session/set_mode', { sessionId, modeId: mode });
 }
@@ -70,19 +66,15 @@ export async function setOption(client: Client, { sessionId, options }: Opened, 
   const [id, value] = at === -1 ? [setting, ''] : [setting.slice(0, at), setting.slice(at + 1)];
   const option = options.find((one) => one.id === id);
   if (at === -1) throw new CommandFailure(2, `"${setting}" sets nothing`, 'write it as KEY=VALUE');
-  if (!option)
-    throw new CommandFailure(
-      2,
-      `there is no option "${id}"`,
-      options.length > 0 ? `options are: ${options.map((one) => one.id).join(', ')}` : 'the agent has none',
-    );
+  const ids = options.map((one) => one.id);
+  if (!option) throw new CommandFailure(2, `there is no option "${id}"`, nearestOf(id, ids, 'options'));
   const isBoolean = option.type === 'boolean';
   const isKnown = isBoolean ? value === 'true' || value === 'false' : option.values.includes(value);
   if (!isKnown)
     throw new CommandFailure(
       2,
       `"${value}" is no value of ${id}`,
-      `values are: ${(isBoolean ? ['true', 'false'] : option.values).join(', ')}`,
+      nearestOf(value, isBoolean ? ['true', 'false'] : option.values, 'values'),
     );
   await client.request('session/set_config_option', { sessionId, configId: id, value: isBoolean ? value === 'true' : value });
 }

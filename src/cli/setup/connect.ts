@@ -1,7 +1,7 @@
 // `switchboard connect` and `disconnect`: ourselves into and out of an editor's list of agents.
 import path from 'node:path';
 import { ConfigError } from '../../config/problems.ts';
-import { didYouMean } from '../../policy/nearest.ts';
+import { didYouMean, nearestOf } from '../../policy/nearest.ts';
 import { NotAnObject } from '../../setup/edit-jsonc.ts';
 import { connected, disconnected, type EditorFile, openEditorFile } from '../../setup/editor-file.ts';
 import { EDITORS, type Editor, placesHere } from '../../setup/editors.ts';
@@ -94,12 +94,7 @@ export async function openEditor(editor: Editor, { file }: { readonly file?: str
 function printSnippet(kind: string, flags: ConnectFlags): number {
   const start = ourCommand(flags);
   const snippet = SNIPPETS[kind];
-  if (!snippet)
-    throw new CommandFailure(
-      2,
-      `there is no snippet "${kind}"`,
-      didYouMean(kind, Object.keys(SNIPPETS)) ?? `there are: ${Object.keys(SNIPPETS).join(', ')}`,
-    );
+  if (!snippet) throw new CommandFailure(2, `there is no snippet "${kind}"`, nearestOf(kind, Object.keys(SNIPPETS), 'there'));
   if (flags.json) printData({ kind, snippet: snippet(start) });
   else process.stdout.write(snippet(start));
   return 0;

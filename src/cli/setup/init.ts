@@ -1,5 +1,5 @@
 // `switchboard init`: from nothing to a configuration and an editor that uses it. What is chosen comes from the wizard or, with --yes, from what is found.
-import { didYouMean } from '../../policy/nearest.ts';
+import { nearestOf } from '../../policy/nearest.ts';
 import { NotAnObject, withProperty } from '../../setup/edit-jsonc.ts';
 import { EDITORS, type Editor, placesHere } from '../../setup/editors.ts';
 import { editorsInUse, installedAgents } from '../../setup/survey.ts';
@@ -39,11 +39,7 @@ export type Survey = {
 
 export async function initCommand(flags: InitFlags): Promise<number> {
   if (flags.policy !== undefined && flags.policy !== 'none' && !PRESETS.includes(flags.policy))
-    throw new CommandFailure(
-      2,
-      `there is no preset "${flags.policy}"`,
-      didYouMean(flags.policy, PRESETS) ?? `presets are: ${PRESETS.join(', ')}, none`,
-    );
+    throw new CommandFailure(2, `there is no preset "${flags.policy}"`, nearestOf(flags.policy, [...PRESETS, 'none'], 'presets'));
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (!flags.yes && (!isTerminal || flags.json))
     throw new CommandFailure(2, 'init asks questions, and this is not a terminal', 'to take what is found: switchboard init --yes');

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { type Conversations, converse } from '../client/conversations.ts';
-import { type Guest, type HttpDoor, openHttpDoor } from '../mcp/http-door.ts';
+import { type Guest, type HttpDoor, type HttpHandler, openHttpDoor } from '../mcp/http-door.ts';
 import { tokenKey } from '../mcp/lease.ts';
 import { nearestOf } from '../policy/nearest.ts';
 import { createToolPins } from '../store/tool-pins.ts';
@@ -29,20 +29,16 @@ export async function mcp(options: McpOptions): Promise<number> {
     void agents.closed.then(close);
     return proxied;
   }
-  const handler = serveAgentsOverHttp(served);
-  const door = await listen(handler.fetch, port, agents);
+  const door = await listen(serveAgentsOverHttp(served), port, agents);
   const code = await proxied;
   door.close();
   return code;
 }
 
-type Fetch = (request: Request, options?: { parsedBody?: unknown }) => Promise<Response>;
-
-async function listen(fetch: Fetch, port: number, agents: Conversations): Promise<HttpDoor> {
+async function listen(handle: HttpHandler, port: number, agents: Conversations): Promise<HttpDoor> {
   const given = process.env.SWITCHBOARD_MCP_TOKEN;
   const token = given !== undefined && given.length >= 32 ? given : randomBytes(32).toString('base64url');
   const client: Guest = { onRevoke: () => {} };
-  const handle = (request: Request, parsedBody: unknown) => fetch(request, parsedBody === undefined ? {} : { parsedBody });
   const admit = (word: string) => (tokenKey(word) === tokenKey(token) ? client : undefined);
   const door = await new Promise<HttpDoor | Error>((done) => openHttpDoor({ admit, serve: async () => handle }, done, port));
   if (door instanceof Error) {

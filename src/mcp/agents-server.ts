@@ -1,14 +1,9 @@
 // Agents as tools of an MCP client: it opens sessions with them, prompts them, and is asked what they want to be allowed.
-import {
-  type CallToolResult,
-  createMcpHandler,
-  fromJsonSchema,
-  type McpHttpHandler,
-  Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
+import { type CallToolResult, createMcpHandler, fromJsonSchema, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { failed } from './call-tool.ts';
+import type { HttpHandler } from './http-door.ts';
+import { httpSessions } from './http-sessions.ts';
 import { progressOf } from './progress.ts';
 import { type JsonSchema, object, text } from './tool.ts';
 
@@ -196,6 +191,8 @@ export function serveAgentsOnStdio(options: AgentsServerOptions): { close(): Pro
   return serveStdio(() => serverOf(options));
 }
 
-export function serveAgentsOverHttp(options: AgentsServerOptions): McpHttpHandler {
-  return createMcpHandler(() => serverOf(options));
+export function serveAgentsOverHttp(options: AgentsServerOptions): HttpHandler {
+  const { fetch } = createMcpHandler(() => serverOf(options));
+  const otherwise: HttpHandler = (request, parsedBody) => fetch(request, parsedBody === undefined ? {} : { parsedBody });
+  return httpSessions((front) => void serverOf(options).connect(front), otherwise).handle;
 }

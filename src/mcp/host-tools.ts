@@ -88,9 +88,9 @@ export function createHostTools(options: HostToolsOptions): HostTools {
       return handler;
     },
   });
-  function handlerOf(lease: Lease, { fetch, close, notify }: ReturnType<typeof import('./serve.ts').serveHttp>): HttpHandler {
-    keep(lease, { close, toolsChanged: () => notify.toolsChanged() });
-    return (request, parsedBody) => fetch(request, parsedBody === undefined ? {} : { parsedBody });
+  function handlerOf(lease: Lease, served: Served & { readonly handle: HttpHandler }): HttpHandler {
+    keep(lease, served);
+    return served.handle;
   }
 
   return {

@@ -21,9 +21,13 @@ export type HttpDoorEvents<G extends Guest> = {
 export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door: HttpDoor | Error) => void, port = 0): void {
   let inFlight = 0;
   let failures: number[] = [];
+  /** What each guest has under way, to be ended when it is one no more. */
+  const underWay = new WeakMap<G, Set<AbortController>>();
   // Loaded now: most processes never get here, and nobody should wait for it at the start.
   const { createServer } = process.getBuiltinModule('node:http');
   const server: Server = createServer({ headersTimeout: 10_000, requestTimeout: 60_000 }, (request, response) => {
+    // A connection keeps one GET open for what it is told unasked; those are as many as there are connections.
+    if (request.method === 'GET') return void answer(request, response);
     if (inFlight >= MAX_IN_FLIGHT) return refuse(response, 429, 'too many requests at once');
     inFlight++;
     response.on('close', () => inFlight--);
@@ -38,9 +42,11 @@ export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door
     if (!guest) return unauthorized(response);
     if (request.method === 'POST' && !/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
       return refuse(response, 415, 'content-type must be application/json');
-    const gone = new AbortController();
-    response.on('close', () => gone.abort());
-    guest.onRevoke(() => gone.abort());
+    const gone = begun(guest);
+    response.on('close', () => {
+      gone.abort();
+      underWay.get(guest)?.delete(gone);
+    });
     try {
       const body = request.method === 'POST' ? await readBody(request) : undefined;
       if (body === TOO_LONG) return refuse(response, 413, `a request may have ${MAX_BODY_BYTES} bytes`);
@@ -51,6 +57,19 @@ export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door
       if (!gone.signal.aborted) refuse(response, 500, 'switchboard failed on this request');
       else response.destroy();
     }
+  }
+  function begun(guest: G): AbortController {
+    const gone = new AbortController();
+    const all = underWay.get(guest);
+    if (all) all.add(gone);
+    else {
+      const first = new Set([gone]);
+      underWay.set(guest, first);
+      guest.onRevoke(() => {
+        for (const one of first) one.abort();
+      });
+    }
+    return gone;
   }
   /** A guesser is not kept company. */
   function unauthorized(response: ServerResponse): void {

@@ -1,8 +1,10 @@
 // The SDK's side of a lease, for both eras of MCP: the 2025 handshake that agents in the field speak, and 2026-07-28. Loaded when an agent first connects.
 
 import type { Duplex } from 'node:stream';
-import { createMcpHandler, fromJsonSchema, type McpHttpHandler, Server, type Transport } from '@modelcontextprotocol/server';
+import { createMcpHandler, fromJsonSchema, Server, type Transport } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { HttpHandler } from './http-door.ts';
+import { httpSessions } from './http-sessions.ts';
 import type { Lease } from './lease.ts';
 import { progressOf } from './progress.ts';
 import type { HostTool } from './tool.ts';
@@ -39,9 +41,30 @@ export function serveTransport(lease: Lease, transport: Transport, info: ServerI
   };
 }
 
-/** Serves a lease over HTTP, one request at a time; nothing is kept in between. */
-export function serveHttp(lease: Lease, info: ServerInfo): McpHttpHandler {
-  return createMcpHandler(() => serverOf(lease, info));
+/** Serves a lease over HTTP: connections to those who shake hands, and each request by itself to all others. */
+export function serveHttp(lease: Lease, info: ServerInfo): Served & { readonly handle: HttpHandler } {
+  const servers = new Set<Server>();
+  const { fetch, close, notify } = createMcpHandler(() => serverOf(lease, info));
+  const sessions = httpSessions(
+    (front) => {
+      const server = serverOf(lease, info);
+      servers.add(server);
+      server.onclose = () => servers.delete(server);
+      void server.connect(front);
+    },
+    (request, parsedBody) => fetch(request, parsedBody === undefined ? {} : { parsedBody }),
+  );
+  return {
+    handle: sessions.handle,
+    async close() {
+      sessions.close();
+      await close();
+    },
+    toolsChanged() {
+      notify.toolsChanged();
+      for (const server of servers) server.sendToolListChanged().catch(() => {});
+    },
+  };
 }
 
 function serverOf(lease: Lease, info: ServerInfo): Server {

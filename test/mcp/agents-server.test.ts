@@ -109,8 +109,9 @@ test('a configuration that is not usable is told as ever, and a port that is non
   });
 });
 
-test('over HTTP it wants its token', async ({ stage }) => {
-  const child = stage.spawn(process.execPath, [SWITCHBOARD, 'mcp', '--http'], { HOME: stage.dir });
+test('over HTTP it wants its token, and asks and is cancelled like on stdio', async ({ stage }) => {
+  const config = stage.writeConfig({ asks: fixture('until-cancelled') });
+  const child = stage.spawn(process.execPath, [SWITCHBOARD, 'mcp', '--http', '--config', config], { HOME: stage.dir });
   let said = '';
   const heard = (pattern: RegExp): Promise<string> =>
     new Promise((resolve) => {
@@ -127,11 +128,16 @@ test('over HTTP it wants its token', async ({ stage }) => {
     });
   const [url, token] = await Promise.all([heard(/MCP at (\S+)/), heard(/Bearer (\S+)/)]);
   expect((await fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })).status).toBe(401);
-  const client = new Client({ name: 'test', version: '0' });
+  const client = new Client({ name: 'test', version: '0' }, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { answer: 'Allow' } }));
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }));
   const { call } = driverOf(client);
   const { session_id } = (await call('start_session')).structuredContent;
-  expect((await call('prompt', { session_id, prompt: 'hello' })).structuredContent.stop_reason).toBe('end_turn');
+  expect((await call('prompt', { session_id, prompt: 'edit' })).structuredContent.tool_calls).toMatchObject([{ status: 'completed' }]);
+  const enough = new AbortController();
+  const turn = call('prompt', { session_id, prompt: 'wait' }, { signal: enough.signal, onprogress: () => enough.abort('enough') });
+  await expect(turn).rejects.toThrow();
+  expect((await call('prompt', { session_id, prompt: 'how' })).structuredContent.text).toBe('cancelled');
   await client.close();
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([143, null]);

@@ -7,7 +7,18 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import * as z from 'zod';
-import { type Editor, fixture, hello, type Json, open, type Peer, prompt, Refusal, type Stage, test } from '../e2e/harness.ts';
+import {
+  type Editor,
+  fixture,
+  hello,
+  type Json,
+  open,
+  type Peer,
+  prompt,
+  Refusal,
+  type Stage,
+  testAtOnce as test,
+} from '../e2e/harness.ts';
 import { mcpAgent, type Takes, told, wordsOf } from './lending.ts';
 
 const RICH = fixture('mcp-rich');

@@ -2,7 +2,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { type Editor, type Json, open, type Peer, type Puppet, prompt, type Server, type Stage, test, UNANSWERED } from '../e2e/harness.ts';
+import {
+  type Editor,
+  type Json,
+  open,
+  type Peer,
+  type Puppet,
+  prompt,
+  type Server,
+  type Stage,
+  testAtOnce as test,
+  UNANSWERED,
+} from '../e2e/harness.ts';
 import { called, mcpAgent, told, wordsOf } from './lending.ts';
 
 const ON = { host_tools: { enabled: true, delegate: true } };

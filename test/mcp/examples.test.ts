@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ParseError, parse } from 'jsonc-parser';
 import { expect } from 'vitest';
-import { type Json, open, type Stage, test } from '../e2e/harness.ts';
+import { type Json, open, type Stage, testAtOnce as test } from '../e2e/harness.ts';
 import { called, mcpAgent, told, wordsOf } from './lending.ts';
 
 const text = readFileSync(path.resolve(import.meta.dirname, '../../docs/tools.md'), 'utf8');

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
-import { type Json, open, type Stage, SWITCHBOARD, test } from '../e2e/harness.ts';
+import { type Json, open, type Stage, SWITCHBOARD, testAtOnce as test } from '../e2e/harness.ts';
 import { called, mcpAgent, told, wordsOf } from './lending.ts';
 
 const OURS = { files: false, terminal: false, ask_user: false };

@@ -35,10 +35,11 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
 
   /** The SDK is loaded when an agent first connects. */
   async function load() {
-    const [{ openBack }, { relay }, { httpFront }, { StdioServerTransport }] = await Promise.all([
+    const [{ openBack }, { relay }, { httpSessions }, { onlyHandshake }, { StdioServerTransport }] = await Promise.all([
       import('./back.ts'),
       import('./relay.ts'),
-      import('./http-front.ts'),
+      import('../http-sessions.ts'),
+      import('./only-handshake.ts'),
       import('@modelcontextprotocol/server/stdio'),
     ]);
     const connect = (front: Parameters<typeof relay>[0]) => {
@@ -53,7 +54,7 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
       });
       self.onRevoke(() => void front.close().catch(() => {}));
     };
-    return { connect, httpFront, StdioServerTransport };
+    return { connect, serve: () => httpSessions(connect, onlyHandshake).handle, StdioServerTransport };
   }
 
   const self: Bridge = {
@@ -85,7 +86,7 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
       });
     },
     serveHttp() {
-      handler ??= load().then(({ connect, httpFront }) => httpFront(connect).handle);
+      handler ??= load().then(({ serve }) => serve());
       return handler;
     },
   };

@@ -18,7 +18,7 @@ export type AcpOptions = ConfigFlags & PolicyFlags & { readonly logLevel?: Level
 export async function acp(options: AcpOptions, editor: ClientStreams = { input: process.stdin, output: process.stdout }): Promise<number> {
   const { config, files, stateDir } = await resolveConfig(options);
   const switchboard = await assemble({ config, files, stateDir, say: notice, policy: options, logLevel: options.logLevel });
-  tellCrashes(() => switchboard.redact);
+  tellCrashes(() => switchboard.secrets.redact);
   toggleOnSignal(switchboard.diagnostics);
   const { connection } = switchboard.connect(editor, options.record);
   const stopWatching = watchEventLoop((ms) => {

@@ -1,6 +1,7 @@
 // `switchboard compare`: one prompt to several agents at once, each in a session, and where they may write in a directory, of its own.
 import { type Conversations, converse, type PermissionAsked } from '../client/conversations.ts';
 import type { PolicySource } from '../config/config.ts';
+import { redactJson } from '../log/redact-json.ts';
 import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
 import { UNHEARD } from '../switchboard/events.ts';
 import { VERSION } from '../switchboard/version.ts';
@@ -98,9 +99,10 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
       const place = places.get(turn.agent);
       return { ...turn, ok: exitCode === EXIT.ok, refused: refused.get(turn.agent) ?? [], ...(place && { directory: place }) };
     });
-    if (flags.json) printJson({ prompt, outcomes });
+    const shown = redactJson(outcomes, proxy.secrets.redact) as readonly Outcome[];
+    if (flags.json) printJson({ prompt, outcomes: shown });
     else
-      printReport(outcomes, createPaint(process.stdout.isTTY === true, process.env), (text) => {
+      printReport(shown, createPaint(process.stdout.isTTY === true, process.env), (text) => {
         process.stdout.write(text);
       });
     if (over.signal.aborted) return EXIT.interrupted;
@@ -153,7 +155,7 @@ async function takeTurn(agents: Conversations, agent: string, cwd: string, promp
       exitCode: isLate ? EXIT.timeout : EXIT.ok,
     };
   } catch (error) {
-    const failed = inOwnWords(error, agent);
+    const failed = inOwnWords(error, agent, (words) => words); // cleaned with everything else that is shown
     const { message, hint, exitCode } =
       failed instanceof CommandFailure ? failed : { message: (error as Error).message, hint: undefined, exitCode: EXIT.failed };
     const result = company.over.aborted ? 'cancelled' : late?.aborted ? 'timeout' : 'failed';

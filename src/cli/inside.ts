@@ -7,12 +7,14 @@ import { assemble } from '../switchboard/assemble.ts';
 import type { Listener } from '../switchboard/events.ts';
 import type { Onlooker } from '../switchboard/records.ts';
 import type { AcpOptions } from './acp.ts';
+import { tellCrashes } from './crash.ts';
 import { notice } from './notice.ts';
 import { resolveConfig } from './resolve-config.ts';
 
 export type Inside = {
   readonly config: Config;
   readonly stateDir: string;
+  /** For what is shown of what passes. */
   readonly secrets: Secrets;
   readonly connection: Connection;
   readonly fromProxy: Readable;
@@ -48,5 +50,6 @@ export async function startInside(
   const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
   const { connection } = switchboard.connect({ input: toProxy, output: fromProxy }, record);
   const { secrets, close } = switchboard;
+  tellCrashes(() => secrets.redact);
   return { config, stateDir, secrets, connection, fromProxy, toProxy, kill: connection.kill, close };
 }

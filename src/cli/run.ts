@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { type Client, createClient } from '../client/client.ts';
 import { errorCode } from '../config/read-text.ts';
+import { createLiveCleaner, type LiveCleaner } from '../log/redact-live.ts';
 import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
 import { VERSION } from '../switchboard/version.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -53,16 +54,17 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   const { agents, defaultAgent } = proxy.config;
   // A session that is taken up again says itself whose it is.
   const agent = agents.length === 1 ? (agents[0]?.name ?? '') : defaultAgent;
-  const screen = createScreen(flags.output);
+  const clean = createLiveCleaner(proxy.secrets);
+  const screen = createScreen(flags.output, clean);
   screen.selected(agent, agents.find(({ name }) => name === agent)?.command);
   const files = createFiles(process.cwd(), { canWrite: flags.write === true || flags.yolo === true, canReadAll: flags.yolo === true });
   const commands = createSignal();
   const client = createClient(proxy.fromProxy, proxy.toProxy, {
     ...(screen.line && { line: screen.line }),
     notification(method, params) {
-      const { update } = (params ?? {}) as { update?: { sessionUpdate?: unknown } };
       if (method !== 'session/update') return;
-      screen.output.update(update);
+      screen.update({ method, params });
+      const { update } = (params ?? {}) as { update?: { sessionUpdate?: unknown } };
       if (update?.sessionUpdate === 'available_commands_update') commands.given();
     },
     request(method, params, signal) {
@@ -70,7 +72,8 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
       screen.output.end();
       const { options = [] } = (params ?? {}) as { options?: readonly Offered[] };
       const paint = createPaint(process.stderr.isTTY === true, process.env);
-      return isAtTerminal ? askPerson({ input: process.stdin, output: process.stderr }, paint, params, signal) : refusal(options);
+      const shown = { ...(clean({ method, params }).params as object), options };
+      return isAtTerminal ? askPerson({ input: process.stdin, output: process.stderr }, paint, shown, signal) : refusal(options);
     },
   });
   const turns = createTurns(client, screen.output);
@@ -90,7 +93,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
     });
     return await inTime(Promise.race([work, interrupts.ended]), flags.timeout);
   } catch (error) {
-    throw inOwnWords(error, agent, logins);
+    throw inOwnWords(error, agent, proxy.secrets.redact, logins);
   } finally {
     screen.output.end();
     client.close();
@@ -154,20 +157,30 @@ function configFlags(given: RunFlags['config'] = []): { readonly file: string | 
   return { file, settings };
 }
 
-/** Where things are shown: a person's page, the assistant's words alone, or every frame and nothing else. */
-function createScreen(kind: RunFlags['output']) {
+/** Where things are shown, without secrets: a person's page, the assistant's words alone, or every frame and nothing else. */
+function createScreen(kind: RunFlags['output'], clean: LiveCleaner) {
   const write = (text: string) => void process.stdout.write(text);
   const paint = createPaint(process.stdout.isTTY === true, process.env);
   const isFrames = kind === 'jsonl' || kind === 'json';
   const output = kind === 'text' ? createTextOutput(write, paint) : createSimpleOutput(isFrames ? () => {} : write, paint);
   return {
     output,
-    line: isFrames ? (_: string, line: string) => write(`${line}\n`) : undefined,
+    update(message: Readonly<Record<string, unknown>>): void {
+      if (!isFrames) output.update((clean(message).params as { update?: unknown } | undefined)?.update);
+    },
+    line: isFrames ? (_: string, line: string) => write(`${cleanLine(line, clean)}\n`) : undefined,
     /** Arguments and environment are left out: they may hold secrets. */
     selected(name: string, command: string | undefined): void {
       if (isFrames) write(`${JSON.stringify({ jsonrpc: '2.0', method: 'client/selected_agent', params: { name, command } })}\n`);
     },
   };
+}
+
+/** As it came, if there is nothing in it to be taken out. */
+function cleanLine(line: string, clean: LiveCleaner): string {
+  const message = JSON.parse(line);
+  const shown = JSON.stringify(clean(message));
+  return shown === JSON.stringify(message) ? line : shown;
 }
 
 type Turns = {

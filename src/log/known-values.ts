@@ -15,8 +15,8 @@ export type KnownValues = {
   add(name: string, value: string, isKept?: boolean): void;
   /** The text with every known value replaced by its name. */
   replace(text: string): string;
-  /** The same, and what is left of a known value at either end of the text. */
-  replaceCut(text: string): string;
+  /** The same, and what is left of a known value at either end of the text; only at its end if it goes on from somewhere. */
+  replaceCut(text: string, onlyEnd?: boolean): string;
   /** The longest spelling there is. */
   longest(): number;
 };
@@ -65,10 +65,10 @@ export function createKnownValues(): KnownValues {
       const places = placesIn(text);
       return places.length === 0 ? text : withoutPlaces(text, places);
     },
-    replaceCut(text) {
+    replaceCut(text, onlyEnd = false) {
       const places = placesIn(text);
       cuts ??= createCutFinder(names);
-      return names.size === 0 ? text : withoutPlaces(text, [...places, ...cuts(text)]);
+      return names.size === 0 ? text : withoutPlaces(text, [...places, ...cuts(text, onlyEnd)]);
     },
     longest: () => build().longest,
   };

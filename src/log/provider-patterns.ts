@@ -77,10 +77,11 @@ const INNER = new Set([
 ]);
 const BEGINNINGS = FORMS.flatMap(([, literal]) => literal).filter((literal) => !INNER.has(literal));
 
-/** The beginning of a key at the end of a text that was cut there. */
-export const CUT_FORM = new RegExp(
-  `((?:^|[^A-Za-z0-9]))(?:${BEGINNINGS.map((literal) => literal.replaceAll('.', '\\.')).join('|')})[\\w.+/=-]*$`,
-);
+const BEGINNING_OF_KEY = `((?:^|[^A-Za-z0-9]))(?:${BEGINNINGS.map((literal) => literal.replaceAll('.', '\\.')).join('|')})`;
+
+/** The beginning of a key at the end of a text that was cut there; and so much of one that it can hardly be anything else. */
+export const CUT_FORM = new RegExp(`${BEGINNING_OF_KEY}[\\w.+/=-]*$`);
+export const LONG_CUT_FORM = new RegExp(`${BEGINNING_OF_KEY}[\\w.+/=-]{8,}$`);
 
 export const PROVIDER_PATTERNS: readonly Pattern[] = [
   PRIVATE_KEY,

@@ -1,6 +1,6 @@
 // What tools and terminals put out comes in pieces too: as it grows, or a piece at a time, and the end of a piece may go through a secret.
 // Beginning, end and what came before are looked at with each of them.
-import type { Secrets } from './redact.ts';
+import type { Redactor, Secrets } from './redact.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export function createPieceCleaner(secrets: Secrets): PieceCleaner {
 
   function next(key: string, text: string): string {
     const before = seen.get(key);
-    const shown = before ? following(before, text) : secrets.redactCut(text);
+    const shown = before ? after(before, text) : secrets.redactCut(text);
     seen.delete(key);
     seen.set(key, {
       ...{ head: text.slice(0, HEAD), length: text.length, shown: text.length <= HEAD ? shown : '' },
@@ -34,14 +34,13 @@ export function createPieceCleaner(secrets: Secrets): PieceCleaner {
     if (oldest !== undefined) seen.delete(oldest);
     return shown;
   }
-  function following({ head, length, shown, tail }: Seen, text: string): string {
+  function after({ head, length, shown, tail }: Seen, text: string): string {
     // The same once more may be a piece that is like the last, or all there is so far; in either case it is shown as it was.
     if (text === head && text.length === length) return shown;
     // Most agents say all there is so far each time.
     if (text.length >= length && text.startsWith(head)) return secrets.redactCut(text);
-    const whole = secrets.redactCut(tail + text);
     // Once more: it may as well be the end of all there is, of which the beginning was left out.
-    return secrets.redactCut(whole.slice(commonLength(whole, secrets.redactCut(tail))));
+    return secrets.redactCut(following(secrets.redactCut, tail, text));
   }
   function texts(value: unknown, key: string, depth: number): unknown {
     if (typeof value === 'string') return value.length === 0 ? value : next(key, value);
@@ -69,6 +68,12 @@ export function createPieceCleaner(secrets: Secrets): PieceCleaner {
       return message;
     },
   };
+}
+
+/** What a text becomes behind what came before it. */
+export function following(redact: Redactor, before: string, text: string): string {
+  const whole = redact(before + text);
+  return whole.slice(commonLength(whole, redact(before)));
 }
 
 function commonLength(one: string, other: string): number {

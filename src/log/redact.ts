@@ -3,7 +3,7 @@
 import { CONTEXT_PATTERNS } from './context-patterns.ts';
 import { createLiteralFinder } from './find-literals.ts';
 import { createKnownValues } from './known-values.ts';
-import { CUT_FORM, PROVIDER_PATTERNS } from './provider-patterns.ts';
+import { CUT_FORM, LONG_CUT_FORM, PROVIDER_PATTERNS } from './provider-patterns.ts';
 import { isSecretVariable } from './secret-names.ts';
 
 export type Redactor = (text: string) => string;
@@ -15,6 +15,8 @@ export type Secrets = {
   readonly redact: Redactor;
   /** For a text of which the beginning or the end may be missing: what is left there of a secret goes too. */
   readonly redactCut: Redactor;
+  /** For a text that goes on and is shown as it comes: less is taken for the beginning of a secret, since people read it. */
+  readonly redactStreamed: Redactor;
   /** The longest secret to reckon with, in characters: how much of a text may still be the beginning of one. */
   longest(): number;
 };
@@ -55,6 +57,11 @@ function replaceForms(text: string): string {
   );
 }
 
+function withoutEnd(text: string, form: RegExp): string {
+  const from = Math.max(0, text.length - LONGEST_FORM);
+  return text.slice(0, from) + text.slice(from).replace(form, '$1[redacted]');
+}
+
 export function createSecrets(userPatterns: readonly UserPattern[] = []): Secrets {
   const known = createKnownValues();
   const without = (text: string): string => userPatterns.reduce((left, replace) => replace(left), replaceForms(text));
@@ -62,11 +69,8 @@ export function createSecrets(userPatterns: readonly UserPattern[] = []): Secret
     add: known.add,
     longest: () => Math.max(LONGEST_FORM, known.longest()),
     redact: (text) => without(known.replace(text)),
-    redactCut(text) {
-      const clean = without(known.replaceCut(text));
-      const from = Math.max(0, clean.length - LONGEST_FORM);
-      return clean.slice(0, from) + clean.slice(from).replace(CUT_FORM, '$1[redacted]');
-    },
+    redactCut: (text) => withoutEnd(without(known.replaceCut(text)), CUT_FORM),
+    redactStreamed: (text) => withoutEnd(without(known.replaceCut(text, true)), LONG_CUT_FORM),
   };
 }
 

@@ -42,8 +42,7 @@ export type Assembly = {
 
 export type Assembled = {
   readonly diagnostics: Diagnostics;
-  /** Takes out of a text what is known to be secret here. */
-  readonly redact: Redactor;
+  /** What is known to be secret here. */
   readonly secrets: Secrets;
   /** `recordTo` is a file to record everything to. */
   connect(client: ClientStreams, recordTo?: string): Served;
@@ -96,7 +95,6 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   let isClosed = false;
   return {
     diagnostics,
-    redact: secrets.redact,
     secrets,
     connect(client, recordTo) {
       if (isClosed) throw new Error('this switchboard is closed; make another one');

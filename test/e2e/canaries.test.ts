@@ -1,10 +1,13 @@
-// A canary in every place a secret can come from, an agent that says them all in every way it can, and then a search of everything the
-// proxy has written or said of its own.
+// A canary in every place a secret can come from, in every field of every method, an agent that says them all in every way it can, and then
+// a search of everything the proxy has written or said of its own, and of what each of our commands prints.
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect } from 'vitest';
-import { fixture, hello, open, SWITCHBOARD, testAtOnce as test, text } from './harness.ts';
+import { text as readAll } from 'node:stream/consumers';
+import { describe, expect } from 'vitest';
+import { FROM_AGENT, FROM_EDITOR } from '../../src/acp/methods.ts';
+import { type Editor, fixture, hello, type Json, open, type Stage, SWITCHBOARD, test, text } from './harness.ts';
 
 const canary = () => `cnry${randomBytes(12).toString('hex')}`;
 
@@ -23,75 +26,155 @@ const filesBelow = (dir: string): string[] =>
     .map((name) => path.join(dir, name))
     .filter((file) => statSync(file).isFile());
 
-test('no canary is in any file, on stderr, in an error or in what a command prints', { timeout: 60_000 }, async ({ stage }) => {
-  const own = { CANARY_TOKEN: canary(), CANARY_OTHER: canary() };
-  const [inEnv, inHeader, inLogin, inAnswer, around] = [canary(), canary(), canary(), canary(), canary()];
-  const editor = stage.proxy(
-    { tells: { ...fixture('tells-all', 'tells'), env: own } },
-    {
-      config: { policy: 'standard', log: { frames: 'redacted', level: 'debug', file: 'diagnostics.log' } },
-      args: ['--record', path.join(stage.state, 'recording.jsonl')],
-      env: { MY_API_TOKEN: around },
-    },
-  );
-  await hello(editor);
+type Place = readonly [place: string, content: string];
+
+/** The places in which a canary is, whichever way it is spelled. */
+const found = (canaries: readonly string[], places: readonly Place[]): string[] => [
+  ...new Set(
+    canaries.flatMap((secret) =>
+      spellings(secret).flatMap((spelling) => places.flatMap(([place, content]) => (content.includes(spelling) ? [place] : []))),
+    ),
+  ),
+];
+
+/** What a command says, on stdout and stderr together. */
+async function says(stage: Stage, args: readonly string[], env: Readonly<Record<string, string>>, input = ''): Promise<Place> {
+  const child = stage.spawn(process.execPath, [SWITCHBOARD, ...args], env);
+  const ended = once(child, 'close');
+  const words = Promise.all([readAll(child.stdout), readAll(child.stderr as never)]);
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  await ended;
+  return [args.join(' '), (await words).join('\n')];
+}
+
+/** A conversation in which each canary is in every field of every method, both ways. */
+async function tellEverything(stage: Stage, { inEnv, inHeader, inLogin, inAnswer, around }: Record<string, string>, editor: Editor) {
+  await hello(editor, { _meta: { note: around }, clientInfo: { name: String(around), title: around, version: around } });
   await editor.call('authenticate', { methodId: 'key', _meta: { apiKey: inLogin } });
   const { id } = await open(editor, stage.cwd, undefined, {
     mcpServers: [
       { name: 'a', command: 'a', args: ['--token', inEnv], env: [{ name: 'WHAT', value: inEnv }] },
-      { type: 'http', name: 'b', url: 'http://127.0.0.1/', headers: [{ name: 'X-Key', value: inHeader }] },
+      { type: 'http', name: 'b', url: `http://127.0.0.1/?key=${inHeader}`, headers: [{ name: 'X-Key', value: inHeader }] },
     ],
+    _meta: { note: inLogin },
   });
   editor.on('elicitation/create', () => ({ action: 'accept', content: { password: inAnswer } }));
-  editor.on('*', () => ({ outcome: { outcome: 'selected', optionId: 'x' }, content: inEnv, terminalId: 't' }));
-  const said = await editor.request('session/prompt', { sessionId: id, prompt: text(`tell ${inLogin} ${around}`) });
-  expect(said.result.stopReason).toBe('end_turn');
+  editor.on('*', () => ({
+    ...{ outcome: { outcome: 'selected', optionId: 'x' }, content: inEnv, terminalId: 't', exitCode: 0 },
+    ...{ output: `${inEnv?.slice(14)} ${inEnv} ${inEnv?.slice(0, 14)}`, truncated: true },
+  }));
+  const every = { note: inEnv, modeId: inLogin, modelId: inHeader, configId: around, value: inEnv, title: inLogin, cwd: stage.cwd };
+  const said: string[] = ['initialize', 'authenticate', 'session/new', 'session/prompt'];
+  for (const [method, { kind }] of Object.entries(FROM_EDITOR)) {
+    if (said.includes(method) || ['session/delete', 'session/close'].includes(method)) continue;
+    const params = {
+      ...every,
+      sessionId: id,
+      mcpServers: [],
+      headers: { X: inHeader },
+      requestId: inLogin,
+      serverId: around,
+      cursor: inEnv,
+    };
+    if (kind === 'notification') editor.notify(method, params);
+    else await editor.request(method, params, `${method} ${around}`);
+  }
+  await editor.request('_vendor/ask', { sessionId: id, ...every });
+  const told = await editor.request('session/prompt', { sessionId: id, prompt: text(`tell ${inLogin} ${around}`) });
+  expect(told.result.stopReason).toBe('end_turn');
   const crashed = await editor.request('session/prompt', { sessionId: id, prompt: text(`crash ${inAnswer}`) });
   expect(crashed.error.data).toMatchObject({ reason: 'agent_exited', stderr: expect.any(Array), lastFrames: expect.any(Array) });
   expect(crashed.error.data.lastFrames.length).toBe(50);
+  for (const method of ['session/close', 'session/delete']) await editor.request(method, { sessionId: 'another', ...every });
   expect(await editor.close()).toBe(0);
+  return { id, crashed };
+}
 
-  const canaries = [...Object.values(own), inEnv, inHeader, inLogin, inAnswer, around];
-  const passedOn = editor.seen.map(({ line }) => line).join('\n');
-  // Were they not passed on untouched, there would be nothing to find.
-  for (const secret of [...Object.values(own), inEnv, inHeader, inLogin, inAnswer, around]) expect(passedOn).toContain(secret);
+describe('no canary', () => {
+  test('is in any file, on stderr, in an error or in what a command prints', { timeout: 180_000 }, async ({ stage }) => {
+    const own = { CANARY_TOKEN: canary(), CANARY_OTHER: canary() };
+    const given = { inEnv: canary(), inHeader: canary(), inLogin: canary(), inAnswer: canary(), around: canary() };
+    const [asArgument, ofServer] = [canary(), canary()];
+    const canaries = [...Object.values(own), ...Object.values(given), asArgument, ofServer];
+    const tells = fixture('tells-all', 'tells', '--api-key', asArgument);
+    const servers = [{ name: 'docs', command: 'no-such-server', args: ['--token', ofServer], env: { DOCS: ofServer } }];
+    const config = { policy: 'standard', log: { frames: 'redacted', level: 'debug', file: 'diagnostics.log' }, mcp_servers: servers };
+    const env = { MY_API_TOKEN: given.around };
+    const editor = stage.proxy(
+      { tells: { ...tells, env: own } },
+      { config, args: ['--record', path.join(stage.state, 'recording.jsonl')], env },
+    );
+    const { id, crashed } = await tellEverything(stage, given, editor);
 
-  const printed: string[] = [];
-  for (const args of [
-    ['logs', '-n', '5000'],
-    ['logs', '--json'],
-    ['logs', '--last-failure'],
-    ['audit', 'tail'],
-    ['sessions', 'list'],
-    ['sessions', 'show', id],
-    ['sessions', 'export', id, '--format', 'html'],
-    ['agents', 'list', '--config', stage.writeConfig({ tells: { ...fixture('tells-all', 'tells'), env: own } })],
-  ]) {
-    const command = stage.run(process.execPath, [SWITCHBOARD, ...args], { MY_API_TOKEN: around });
-    const lines: string[] = [];
-    command.sift((line) => lines.push(line) > 0);
-    await command.close();
-    printed.push(lines.join('\n'), command.stderr());
-  }
-  expect(printed.join('').length).toBeGreaterThan(10_000);
-  const written = filesBelow(stage.state).map((file) => [path.relative(stage.state, file), readFileSync(file, 'latin1')] as const);
-  expect(written.map(([file]) => file)).toEqual(
-    expect.arrayContaining([
-      expect.stringMatching(/^frames\/.*\.jsonl$/),
-      `transcripts/${id}.jsonl`,
-      'audit.jsonl',
-      'diagnostics.log',
-      'recording.jsonl',
-    ]),
-  );
-  const places = [
-    ...written,
-    ['stderr', editor.stderr()],
-    ['error', JSON.stringify(crashed.error)],
-    ['printed', printed.join('\n')],
-  ] as const;
-  const found = canaries.flatMap((secret) =>
-    spellings(secret).flatMap((spelling) => places.flatMap(([place, content]) => (content.includes(spelling) ? [place] : []))),
-  );
-  expect(found).toEqual([]);
+    // What was passed on is untouched: everything is in it, and the search below finds it there. So would it without redaction.
+    const wire = editor.seen.map(({ line }) => line);
+    for (const secret of canaries.filter((one) => one !== asArgument && one !== ofServer))
+      expect(found([secret], [['wire', wire.join('\n')]]), secret).toEqual(['wire']);
+
+    const file = stage.writeConfig({ tells: { ...tells, env: own }, other: { ...tells, env: own } }, { ...config, mcp_servers: servers });
+    const raw = path.join(stage.dir, 'raw.jsonl');
+    const entry = (dir: string, msg: Json) => `${JSON.stringify({ t: 0, proc: 1, dir, n: 1, msg })}\n`;
+    writeFileSync(raw, wire.map((line) => entry('agent->client', JSON.parse(line))).join(''));
+    const knowing = { ...env, ...Object.fromEntries(canaries.map((secret, n) => [`CANARY_${n}_TOKEN`, secret])) };
+    const request = (method: string, params: Json) => `${JSON.stringify({ jsonrpc: '2.0', id: method, method, params })}\n`;
+    const opening = request('initialize', {}) + request('session/new', { cwd: stage.cwd, mcpServers: [] });
+    const calls = opening + request('session/prompt', { sessionId: id, prompt: [] });
+    const mcpHello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+    const commands: readonly (readonly [args: readonly string[], env?: Readonly<Record<string, string>>, input?: string])[] = [
+      [['logs', '-n', '5000']],
+      [['logs', '--json']],
+      [['logs', '--last-failure']],
+      [['audit', 'tail', '-n', '500']],
+      [['audit', 'tail', '--json']],
+      [['sessions', 'list']],
+      [['sessions', 'list', '--json']],
+      [['sessions', 'show', id]],
+      [['sessions', 'show', id, '--json']],
+      ...['md', 'json', 'html'].map((format) => [['sessions', 'export', id, '--format', format]] as const),
+      [['sessions', 'search', 'here']],
+      [['agents', 'list', '--config', file]],
+      [['agents', 'test', '--json', '--config', file]],
+      [['config', 'show', '--origin', '--config', file]],
+      [['config', 'show', '--json', '--config', file]],
+      [['doctor', '--json', '--config', file]],
+      [['policy', 'explain', '--agent', 'tells', '--frame', raw], knowing],
+      [['policy', 'replay', raw], knowing],
+      [['policy', 'remembered', '--json']],
+      [['replay', path.join(stage.state, 'recording.jsonl'), '--instant'], env, calls],
+      [['redact', raw], knowing],
+      ...['text', 'simple', 'jsonl', 'json'].map((form) => [['run', '-o', form, '--config', file, `tell ${given.around}`]] as const),
+      [['run', '--config', file, 'crash']],
+      [['mcp', '--config', file], env, request('initialize', mcpHello) + request('tools/list', {})],
+    ];
+    const printed: Place[] = [];
+    for (let at = 0; at < commands.length; at += 4)
+      printed.push(
+        ...(await Promise.all(commands.slice(at, at + 4).map(([args, its = env, input]) => says(stage, args, { ...env, ...its }, input)))),
+      );
+    expect(printed.filter(([, content]) => content.length < 3)).toEqual([]);
+    for (const wanted of ['redact', 'run -o jsonl', 'replay', 'sessions show'])
+      expect(printed.find(([args]) => args.startsWith(wanted))?.[1].length, wanted).toBeGreaterThan(1000);
+
+    const written = filesBelow(stage.state).map((name): Place => [path.relative(stage.state, name), readFileSync(name, 'latin1')]);
+    expect(written.map(([name]) => name)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^frames\/.*\.jsonl$/),
+        `transcripts/${id}.jsonl`,
+        ...['audit.jsonl', 'diagnostics.log', 'recording.jsonl', 'sessions.jsonl'],
+      ]),
+    );
+    // Every method there is has been spoken.
+    const frames = written.flatMap(([name, content]) => (name.startsWith('frames/') ? [content] : [])).join('');
+    const spoken = (dir: string) =>
+      new Set([...frames.matchAll(new RegExp(`"dir":"${dir}","kind":"[a-z]+","method":"([^"]+)"`, 'g'))].map(([, method]) => method));
+    expect([...spoken('fromEditor')]).toEqual(expect.arrayContaining(Object.keys(FROM_EDITOR)));
+    expect([...spoken('fromAgent')]).toEqual(expect.arrayContaining(Object.keys(FROM_AGENT)));
+    expect(found(canaries, [...written, ...printed, ['stderr', editor.stderr()], ['error', JSON.stringify(crashed.error)]])).toEqual([]);
+    // The very same command does show them where nothing was taken out: of a recording that is as it came.
+    const asItCame = wire.map((line) => entry('agent->client', JSON.parse(line))).join('');
+    writeFileSync(raw, entry('client->agent', { id: 0, method: 'initialize', params: {} }) + asItCame);
+    const unclean = await says(stage, ['replay', raw, '--instant'], env, request('initialize', {}));
+    for (const secret of [...Object.values(own), ...Object.values(given)]) expect(found([secret], [unclean])).toHaveLength(1);
+  });
 });

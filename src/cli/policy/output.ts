@@ -1,16 +1,25 @@
-// How the policy commands speak: lines for people, one envelope for programs. What comes from agents cannot steer the terminal.
+// How the policy commands speak: lines for people, one envelope for programs. What comes from agents cannot steer the terminal, and secrets
+// that can be told by their form, by their place or from this environment are not shown.
+import { createRedactor, type Redactor } from '../../log/redact.ts';
+import { redactJson } from '../../log/redact-json.ts';
 import { type Problem, renderPolicyProblem, withoutControls } from '../../policy/problem.ts';
 
+let redactor: Redactor | undefined;
+function redact(text: string): string {
+  redactor ??= createRedactor({}, process.env);
+  return redactor(text);
+}
+
 export function print(line: string): void {
-  process.stdout.write(`${withoutControls(line)}\n`);
+  process.stdout.write(`${withoutControls(redact(line))}\n`);
 }
 
 export function complain(line: string): void {
-  process.stderr.write(`${withoutControls(line)}\n`);
+  process.stderr.write(`${withoutControls(redact(line))}\n`);
 }
 
 export function printData(data: unknown, warnings: readonly string[] = []): void {
-  process.stdout.write(`${JSON.stringify({ ok: true, data, warnings })}\n`);
+  process.stdout.write(`${JSON.stringify({ ok: true, data: redactJson(data, redact), warnings })}\n`);
 }
 
 export function printError(code: string, message: string, hint: string, data?: unknown): void {

@@ -6,13 +6,20 @@ import type { Connection } from '../proxy/connection.ts';
 import { assemble } from '../switchboard/assemble.ts';
 import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
 import type { ClientStreams } from '../switchboard/serve-client.ts';
+import { bodiesFromLines, linesFromBodies } from '../wire/content-length.ts';
 import { tellCrashes } from './crash.ts';
 import { notice } from './notice.ts';
 import { reloadOnChange } from './reload.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
 import { watchEventLoop } from './watch-event-loop.ts';
 
-export type AcpOptions = ConfigFlags & PolicyFlags & { readonly logLevel?: Level; readonly record?: string };
+export type AcpOptions = ConfigFlags &
+  PolicyFlags & {
+    readonly logLevel?: Level;
+    readonly record?: string;
+    /** How the editor's messages are told apart. */
+    readonly framing?: 'ndjson' | 'content-length';
+  };
 
 /** Serves the editor until it goes; returns the exit code. */
 export async function acp(options: AcpOptions, editor: ClientStreams = { input: process.stdin, output: process.stdout }): Promise<number> {
@@ -20,7 +27,7 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
   const switchboard = await assemble({ config, files, stateDir, say: notice, policy: options, logLevel: options.logLevel });
   tellCrashes(() => switchboard.secrets.redact);
   toggleOnSignal(switchboard.diagnostics);
-  const { connection } = switchboard.connect(editor, options.record);
+  const { connection } = switchboard.connect(inLines(editor, options), options.record);
   const stopWatching = watchEventLoop((ms) => {
     const { method, bytes } = connection.lastFrame();
     notice(`the event loop was blocked for ${ms} ms; the last frame was ${method ?? 'an answer'}, ${bytes} bytes`);
@@ -32,6 +39,10 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
   stopReloading();
   await switchboard.close();
   return code;
+}
+
+function inLines({ input, output }: ClientStreams, { framing }: AcpOptions): ClientStreams {
+  return framing === 'content-length' ? { input: linesFromBodies(input), output: bodiesFromLines(output) } : { input, output };
 }
 
 /** SIGHUP means a new configuration; where a console is closed with it, it means the end. */

@@ -1,9 +1,9 @@
 // The command line: which words do what, and how a failure is told.
 import { Command, Option } from 'commander';
-import { LEVELS, type Level } from '../log/defaults.ts';
+import { LEVELS } from '../log/defaults.ts';
 import { didYouMean } from '../policy/nearest.ts';
-import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
 import { VERSION } from '../switchboard/version.ts';
+import type { AcpOptions } from './acp.ts';
 import type { AgentsFlags } from './agents.ts';
 import { addAuditCommands } from './audit.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -51,7 +51,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .helpCommand(true);
-  acpOptions(program)
+  framingOption(acpOptions(program))
     .option(DEBUG, 'with any command: say of a failure where in the code it happened')
     .usage('[options] [command]')
     .argument('[words...]')
@@ -61,7 +61,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
       if (process.stdin.isTTY && flags.auth === undefined) return program.outputHelp();
       finish(await runAcp(agentArgs, flags));
     });
-  acpOptions(program.command('acp').description('the proxy on stdio: what an editor starts'))
+  framingOption(acpOptions(program.command('acp').description('the proxy on stdio: what an editor starts')))
     .addHelpText('after', example('switchboard acp --config ~/switchboard.jsonc'))
     .action(async (_: AcpFlags, command: Command) => finish(await runAcp(agentArgs, command.optsWithGlobals())));
   program
@@ -170,7 +170,7 @@ function addConfigCommands(program: Command, finish: (code: number) => void): vo
 
 const example = (line: string, note?: string): string => `\nExample:\n  ${line}${note === undefined ? '' : `\n\n${note}`}`;
 
-type AcpFlags = ConfigFlags & PolicyFlags & { readonly auth?: string; readonly logLevel?: Level; readonly record?: string };
+type AcpFlags = AcpOptions & { readonly auth?: string };
 
 function configOption(command: Command): Command {
   return command.option('--config <file>', 'the configuration to use, instead of searching for one');
@@ -188,6 +188,11 @@ function acpOptions(command: Command): Command {
     .addOption(
       new Option('--auth <agent>', 'run this agent in the terminal for a login; what editors call for a terminal login').hideHelp(),
     );
+}
+
+function framingOption(command: Command): Command {
+  const framings = ['ndjson', 'content-length'];
+  return command.addOption(new Option('--framing <framing>', "how the editor's messages are told apart (default: ndjson)").choices(framings));
 }
 
 async function runAcp(agentArgs: readonly string[], flags: AcpFlags): Promise<number> {

@@ -1,5 +1,4 @@
 // One editor and its agents, put together. Everything that happens on this connection happens in here, and nothing of it is global.
-import type { Readable, Writable } from 'node:stream';
 import type { InitializeResult } from '../acp/shapes.ts';
 import type { AgentProcess } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
@@ -14,6 +13,7 @@ import { detach, type Frame } from '../wire/frame.ts';
 import { createLeg } from '../wire/leg.ts';
 import type { Limits } from '../wire/limits.ts';
 import { scan } from '../wire/scan.ts';
+import type { Sink, Source } from '../wire/streams.ts';
 import type { Watcher } from '../wire/tap.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type AgentHealth, type AgentLeg, createAgentLeg, idTextOf } from './agent-leg.ts';
@@ -87,7 +87,7 @@ export type Connection = {
   lastFrame(): { readonly method: string | undefined; readonly bytes: number };
 };
 
-export function connect(fromEditorStream: Readable, toEditorStream: Writable, options: ConnectionOptions): Connection {
+export function connect(fromEditorStream: Source, toEditorStream: Sink, options: ConnectionOptions): Connection {
   const { limits, notice } = options;
   const timers = createTimers(options.clock);
   const watch = createTrafficWatch(timers, 'the editor', notice);

@@ -1,6 +1,5 @@
 // One client, from its first byte to the end of the last process that was started for it.
 import { randomUUID } from 'node:crypto';
-import type { Readable, Writable } from 'node:stream';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { escapees } from '../agents/leftovers.ts';
 import { createRunningRecord } from '../agents/running-record.ts';
@@ -14,6 +13,7 @@ import type { Guard } from '../proxy/guard.ts';
 import type { LendingOptions } from '../proxy/lend.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/session-log.ts';
+import type { Sink, Source } from '../wire/streams.ts';
 import { createWorkspace } from '../workspace/workspace.ts';
 import type { Listener } from './events.ts';
 import { launchAgent } from './launch.ts';
@@ -23,7 +23,7 @@ import { createRecords, type Onlooker } from './records.ts';
 import type { Say } from './say-once.ts';
 import { VERSION } from './version.ts';
 
-export type ClientStreams = { readonly input: Readable; readonly output: Writable };
+export type ClientStreams = { readonly input: Source; readonly output: Sink };
 
 /** What all clients of one switchboard have in common. */
 export type Shared = {

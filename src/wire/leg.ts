@@ -1,11 +1,11 @@
 // One connection to a peer: bytes in become frames, frames become bytes out. It knows JSON-RPC, not ACP, and not what carries the bytes.
 import { isUtf8 } from 'node:buffer';
-import type { Readable, Writable } from 'node:stream';
 import { careful, type Refusal } from './careful.ts';
 import { type Frame, LF } from './frame.ts';
 import { createLineSplitter } from './ndjson.ts';
 import { type Envelope, envelopeOfOverlong } from './overlong.ts';
 import { scan } from './scan.ts';
+import type { Sink, Source } from './streams.ts';
 import type { Tap } from './tap.ts';
 import { forgetView } from './view.ts';
 import { createWriter, type Writer } from './writer.ts';
@@ -35,7 +35,7 @@ export type Leg = {
 /** Above this a buffer is worth letting go of before the next one comes. */
 const LARGE_BYTES = 1 << 20;
 
-export function createLeg(input: Readable, output: Writable, maxFrameBytes: number, on: LegEvents, tap?: Tap): Leg {
+export function createLeg(input: Source, output: Sink, maxFrameBytes: number, on: LegEvents, tap?: Tap): Leg {
   const writer = createWriter(
     output,
     {

@@ -1,7 +1,7 @@
 // Collects what one read chunk leads to and writes it at once: a write per frame would double the cost of a frame.
 // The microtask runs as soon as the chunk has been worked through, so nothing waits for a timer and nobody has to say "flush".
-import type { Writable } from 'node:stream';
 import type { Frame, Span } from './frame.ts';
+import type { Sink } from './streams.ts';
 import type { Tap } from './tap.ts';
 
 /** Up to here the parts are copied into one buffer; above it they go out as they are, in one vectored write. */
@@ -28,7 +28,7 @@ export type Writer = {
 
 export type WriterEvents = { readonly full?: () => void; readonly drain?: () => void; readonly error?: (error: Error) => void };
 
-export function createWriter(output: Writable, on: WriterEvents = {}, tap?: Tap): Writer {
+export function createWriter(output: Sink, on: WriterEvents = {}, tap?: Tap): Writer {
   // The first `count` of each are queued. The lists are kept: to empty them would mean to grow them again with the next frame.
   const parts: (Buffer | string)[] = [];
   const starts: number[] = [];

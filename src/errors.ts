@@ -106,7 +106,7 @@ const FAILURES = {
   AGENT_SILENT: {
     rpc: -32603,
     say: (agent: string, ms: number) =>
-      `Agent "${agent}" did not answer initialize within ${ms} ms. Start its command by hand to see why, or raise agent_servers.${agent}.timeouts.initialize_ms`,
+      `Agent "${agent}" did not answer initialize within ${ms} ms. Start its command by hand to see why, set its framing or dialect if it does not speak ACP in lines, or raise agent_servers.${agent}.timeouts.initialize_ms`,
   },
   AGENT_VERSION: {
     rpc: -32603,
@@ -167,6 +167,10 @@ const FAILURES = {
   AGENT_STUCK: {
     rpc: -32603,
     say: (agent: string, seconds: number) => `Agent "${agent}" has read nothing of what was sent to it for ${seconds} s, so it was ended`,
+  },
+  AGENT_UNSTOPPABLE: {
+    rpc: -32603,
+    say: (agent: string) => `Agent "${agent}" went on with a turn that was cancelled, so it was ended`,
   },
   FAN_OUT: { rpc: -32603, say: (method: string, failures: string) => `${method} failed at: ${failures}` },
   SHUTTING_DOWN: { rpc: -32603, say: () => 'switchboard is shutting down' },

@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
   console: ['client', 'store', 'log', 'policy', 'config', 'acp'],
   proxy: ['agents', 'dialects', 'mcp', 'workspace', 'policy', 'log', 'store', 'router', 'acp', 'wire'],
   setup: ['config', 'agents', 'log'],
-  config: ['agents', 'mcp', 'policy', 'log', 'store', 'wire'], // it composes the option schemas each of them owns
+  config: ['agents', 'dialects', 'mcp', 'policy', 'log', 'store', 'wire'], // it composes the option schemas each of them owns
   client: ['acp', 'wire'],
   mcp: ['processes', 'acp', 'wire'],
   workspace: ['processes', 'acp', 'wire'],

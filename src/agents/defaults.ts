@@ -9,11 +9,21 @@ export type AgentSpec = {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly label?: string;
-  readonly timeouts: { readonly initializeMs: number; readonly cancelMs: number; readonly stopGraceMs: number; readonly stallMs: number };
+  readonly timeouts: {
+    readonly initializeMs: number;
+    readonly cancelMs: number;
+    readonly stopGraceMs: number;
+    readonly stallMs: number;
+    /** After how long a silent turn is over, for an agent that does not say when it is. */
+    readonly quietMs: number;
+  };
+  /** How it frames messages and what it makes of them, or `auto`; dialects/ knows the names. */
+  readonly framing: string;
+  readonly dialect: string;
   /** What happens when a turn has been silent for `stallMs`, besides telling the user. */
   readonly onStall: 'notice' | 'cancel' | 'end';
-  /** `session`: one process for each session, for agents that can hold only one. */
-  readonly isolation: 'shared' | 'session';
+  /** `session`: one process for each session, for agents that can hold only one. `auto`: as its dialect needs it. */
+  readonly isolation: 'auto' | 'shared' | 'session';
   /** How the tools we lend reach it. */
   readonly mcpTransport: 'auto' | 'acp' | 'http' | 'stdio' | 'off';
   /** Whether servers of the editor's that it cannot take are bridged for it; `auto` unless it is the only agent. */
@@ -23,9 +33,11 @@ export type AgentSpec = {
 
 /** The settings of an agent whose options leave them out. */
 export const AGENT_DEFAULTS = {
-  timeouts: { initializeMs: 30_000, cancelMs: 10_000, stopGraceMs: 3_000, stallMs: 60_000 },
+  timeouts: { initializeMs: 30_000, cancelMs: 10_000, stopGraceMs: 3_000, stallMs: 60_000, quietMs: 5_000 },
+  framing: 'auto',
+  dialect: 'auto',
   onStall: 'notice',
-  isolation: 'shared',
+  isolation: 'auto',
   mcpTransport: 'auto',
   mcpBridge: 'auto',
   restart: { enabled: true, max: 5, windowS: 60 },
@@ -49,7 +61,10 @@ export function agentSpec(name: string, options: AgentOptions): AgentSpec {
       cancelMs: options.timeouts?.cancel_ms ?? timeouts.cancelMs,
       stopGraceMs: options.timeouts?.stop_grace_ms ?? timeouts.stopGraceMs,
       stallMs: options.timeouts?.stall_ms ?? timeouts.stallMs,
+      quietMs: options.timeouts?.quiet_ms ?? timeouts.quietMs,
     },
+    framing: options.framing ?? AGENT_DEFAULTS.framing,
+    dialect: options.dialect ?? AGENT_DEFAULTS.dialect,
     onStall: options.on_stall ?? AGENT_DEFAULTS.onStall,
     isolation: options.isolation ?? AGENT_DEFAULTS.isolation,
     mcpTransport: options.mcp_transport ?? AGENT_DEFAULTS.mcpTransport,

@@ -26,11 +26,14 @@ const optional = z
       ),
     label: z.string().min(1).describe('The name shown to people; else the title the agent gives itself, else its key.'),
     enabled: z.boolean().describe('`false`: not started, not offered, references not looked up.').meta({ default: true }),
-    framing: z.enum(['auto', 'ndjson']).describe('How messages are told apart on its stdio.').meta({ default: 'auto' }),
-    dialect: z.enum(['auto', 'acp']).describe('The protocol it speaks.').meta({ default: 'auto' }),
+    // Which there are is for dialects/ to say; the configuration puts its list in their place.
+    framing: z.string(),
+    dialect: z.string(),
     isolation: z
-      .enum(['shared', 'session'])
-      .describe('`shared`: all sessions of the agent share one process. `session`: each has its own, for agents that can hold only one.')
+      .enum(['auto', 'shared', 'session'])
+      .describe(
+        '`shared`: all sessions of the agent share one process. `session`: each has its own, for agents that can hold only one. `auto`: as its dialect needs it, else shared.',
+      )
       .meta({ default: isolation }),
     timeouts: z
       .strictObject({
@@ -47,6 +50,9 @@ const optional = z
             "A turn in which the agent has said nothing for this long is reported in the session, after twice the time at the latest. Waiting for the user's answer does not count. 0: never.",
           )
           .meta({ default: timeouts.stallMs }),
+        quiet_ms: milliseconds
+          .describe('After how long a silent turn is over, for an agent whose dialect has no word for it (`intercom`).')
+          .meta({ default: timeouts.quietMs }),
       })
       .partial()
       .describe('How long this agent is waited for.'),

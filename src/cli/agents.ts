@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { InitializeResult } from '../acp/shapes.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { isRunning, readRunningRecords } from '../agents/running-record.ts';
+import { isSame, PLAIN, type Tongue } from '../dialects/tongue.ts';
 import type { ProxyError } from '../errors.ts';
 import type { Secrets } from '../log/redact.ts';
 import { redactJson } from '../log/redact-json.ts';
-import { startRun } from '../proxy/agent-run.ts';
 import { systemClock } from '../proxy/clock.ts';
 import { agentOf } from '../proxy/isolation.ts';
+import { startAgent } from '../proxy/start-agent.ts';
 import { launchAgent, secretsOf } from '../switchboard/launch.ts';
 import type { Limits } from '../wire/limits.ts';
 import { printJson, printTable } from './output.ts';
@@ -77,6 +78,8 @@ type Tested = {
   readonly ok: boolean;
   readonly startMs: number;
   readonly result?: InitializeResult;
+  /** Where it is not ACP in lines. */
+  readonly tongue?: Tongue;
   readonly error?: ProxyError;
 };
 
@@ -105,14 +108,14 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets): Pr
   const from = performance.now();
   return new Promise((resolve) => {
     let isDone = false;
-    const done = async (about: Pick<Tested, 'ok' | 'result' | 'error'>, leaving: Promise<void>) => {
+    const done = async (about: Pick<Tested, 'ok' | 'result' | 'error' | 'tongue'>, leaving: Promise<void>) => {
       if (isDone) return; // the end that we asked for ourselves
       isDone = true;
       const startMs = Math.round(performance.now() - from);
       await leaving;
       resolve({ agent: spec.name, startMs, ...about });
     };
-    const run = startRun(
+    const run = startAgent(
       spec,
       {
         launch: (agent) => launchAgent(agent, randomUUID(), secrets),
@@ -121,7 +124,7 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets): Pr
         initializeParams: () => TEST_PARAMS,
       },
       {
-        ready: ({ result }) => void done({ ok: true, result }, run.stop()),
+        ready: ({ result }, tongue) => void done({ ok: true, result, ...(!isSame(tongue, PLAIN) && { tongue }) }, run.stop()),
         over: (error, _, leaving) => void done({ ok: false, error }, leaving),
         frame: () => {},
         answer: () => {},
@@ -132,7 +135,7 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets): Pr
   });
 }
 
-function describe({ agent, ok, startMs, result, error }: Tested): string {
+function describe({ agent, ok, startMs, result, error, tongue }: Tested): string {
   if (!ok) {
     const stderr = (error?.data?.stderr as readonly string[] | undefined) ?? [];
     return [`${agent}: FAILED. ${error?.message}`, ...stderr.map((line) => `  | ${line}`)].join('\n');
@@ -143,6 +146,7 @@ function describe({ agent, ok, startMs, result, error }: Tested): string {
     `${agent}: ok, initialized in ${startMs} ms`,
     `  is            ${info ? `${info.title ?? info.name} ${info.version ?? ''}`.trim() : 'unnamed'}`,
     `  capabilities  ${offered(result?.agentCapabilities ?? {}).join(', ') || 'the baseline only'}`,
+    ...(tongue ? [`  speaks        ${tongue.dialect}, framed by ${tongue.framing}`] : []),
     `  logins        ${methods.map((method) => `${method.id} (${method.name})`).join(', ') || 'none'}`,
   ].join('\n');
 }

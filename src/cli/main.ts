@@ -192,7 +192,9 @@ function acpOptions(command: Command): Command {
 
 function framingOption(command: Command): Command {
   const framings = ['ndjson', 'content-length'];
-  return command.addOption(new Option('--framing <framing>', "how the editor's messages are told apart (default: ndjson)").choices(framings));
+  return command.addOption(
+    new Option('--framing <framing>', "how the editor's messages are told apart (default: ndjson)").choices(framings),
+  );
 }
 
 async function runAcp(agentArgs: readonly string[], flags: AcpFlags): Promise<number> {

@@ -7,10 +7,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   'agent_servers.*': ['url', 'proxies'],
 };
 
-const VALUES: Readonly<Record<string, readonly unknown[]>> = {
-  'agent_servers.*.framing': ['content-length'],
-  'agent_servers.*.dialect': ['agentkit', 'intercom', 'webapp'],
-};
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {};
 
 export function isLaterKey(owner: Path, key: string): boolean {
   return KEYS[pattern(owner)]?.includes(key) ?? false;

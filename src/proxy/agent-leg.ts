@@ -2,15 +2,18 @@
 import type { AgentSpec } from '../agents/defaults.ts';
 import type { Handshake } from '../agents/handshake.ts';
 import { createRestartPolicy, type RestartPolicy } from '../agents/restart-policy.ts';
+import { firstTongue, settingOf, type Tongue, traitsOf } from '../dialects/tongue.ts';
 import { failure, type ProxyError } from '../errors.ts';
 import { createLedger } from '../router/ledger.ts';
 import type { Refusal } from '../wire/careful.ts';
 import { detach, type Frame, textOf } from '../wire/frame.ts';
 import { inOrder, type Patch } from '../wire/writer.ts';
-import { type AgentRun, HANDSHAKE_ID, type RunDeps, startRun } from './agent-run.ts';
+import { type AgentRun, HANDSHAKE_ID, type RunDeps } from './agent-run.ts';
 import type { OpenRequest } from './editor-leg.ts';
+import { earlierAnswer, earlierResult } from './legacy.ts';
 import { errorLine, notificationLine, requestLine, resultLine } from './lines.ts';
 import type { Session, SetAside } from './session.ts';
+import { startAgent } from './start-agent.ts';
 
 /** What becomes of a request at an agent: exactly one of the two is called, in the order in which the agent's frames arrive. */
 export type Call = {
@@ -40,12 +43,20 @@ export type AgentLeg = {
   readonly ended: Set<string>;
   /** Sessions that the editor has closed and the agent, which cannot close any, still has. */
   readonly setAside: Map<string, SetAside>;
+  /** Files it has asked for by an earlier name: its ids of those requests. */
+  readonly earlierReads: Set<string>;
   /** MCP servers of the editor's that the agent was given: their names by their ids. */
   readonly mcpServers: Map<string, string>;
   /** The configuration has another in its place: it is there for the sessions it has, and for no others. */
   isSuperseded: boolean;
   /** What it answered to initialize, now or in an earlier life. */
   handshake: Handshake | undefined;
+  /** How it speaks, as far as is known. */
+  tongue: Tongue | undefined;
+  /** One process holds one session. */
+  readonly isIsolated: boolean;
+  /** It can be told of MCP servers. */
+  readonly takesServers: boolean;
 
   readonly isReady: boolean;
   readonly isStarted: boolean;
@@ -136,43 +147,49 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     lives++;
     let isOver = false;
     let current: AgentRun | undefined;
-    current = startRun(spec, deps, {
-      ready(handshake) {
-        restart.started();
-        self.handshake = handshake;
-        deps.onReady(self, handshake);
-        // One of them may lead to the end of this life, and the others then wait for the next.
-        while (run?.isReady && waiting.length > 0) (waiting.shift() as Waiting).onReady();
-        if (waiting.length === 0) waitingBytes = 0;
+    const memory = { found: () => self.tongue, isKnown: () => self.handshake !== undefined };
+    current = startAgent(
+      spec,
+      { ...deps, ...memory },
+      {
+        ready(handshake, tongue) {
+          restart.started();
+          self.handshake = handshake;
+          self.tongue = tongue;
+          deps.onReady(self, handshake);
+          // One of them may lead to the end of this life, and the others then wait for the next.
+          while (run?.isReady && waiting.length > 0) (waiting.shift() as Waiting).onReady();
+          if (waiting.length === 0) waitingBytes = 0;
+        },
+        frame: (frame) => deps.onFrame(self, frame),
+        answer: answered,
+        refused(refused) {
+          deps.onRefused(self, refused);
+          settleRefused(
+            refused,
+            (call) => failure('ANSWER_REFUSED', [who, call.method, refused.reason], { agent: spec.name }),
+            failure('AMBIGUOUS', [refused.reason]),
+          );
+        },
+        overlong(refused) {
+          deps.onRefused(self, refused);
+          const { maxFrameBytes } = limits;
+          settleRefused(
+            refused,
+            () => failure('ANSWER_TOO_LONG', [who, maxFrameBytes], { agent: spec.name }),
+            failure('FRAME_TOO_LONG', [maxFrameBytes]),
+          );
+        },
+        remark: deps.onRemark,
+        over(error, wasReady, leaving) {
+          isOver = true;
+          if (current) leave(current, leaving);
+          if (current !== undefined && current !== run) return; // it was retired, and nobody waits for it
+          run = undefined;
+          gone(error, wasReady);
+        },
       },
-      frame: (frame) => deps.onFrame(self, frame),
-      answer: answered,
-      refused(refused) {
-        deps.onRefused(self, refused);
-        settleRefused(
-          refused,
-          (call) => failure('ANSWER_REFUSED', [who, call.method, refused.reason], { agent: spec.name }),
-          failure('AMBIGUOUS', [refused.reason]),
-        );
-      },
-      overlong(refused) {
-        deps.onRefused(self, refused);
-        const { maxFrameBytes } = limits;
-        settleRefused(
-          refused,
-          () => failure('ANSWER_TOO_LONG', [who, maxFrameBytes], { agent: spec.name }),
-          failure('FRAME_TOO_LONG', [maxFrameBytes]),
-        );
-      },
-      remark: deps.onRemark,
-      over(error, wasReady, leaving) {
-        isOver = true;
-        if (current) leave(current, leaving);
-        if (current !== undefined && current !== run) return; // it was retired, and nobody waits for it
-        run = undefined;
-        gone(error, wasReady);
-      },
-    });
+    );
     if (isOver) return;
     run = current;
     if (isPaused) current.pause();
@@ -193,6 +210,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
       else restart.failedToStart(nowMs);
     }
     lastError = error;
+    self.earlierReads.clear();
     deps.onDown(self, error, restart.refusal(nowMs)?.kind === 'crash-loop' ? refusal() : undefined);
     for (const call of calls.drain()) call.onFail(error);
     for (const { onFail } of takeWaiting()) onFail(error);
@@ -243,6 +261,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     if (call.request) call.request.at = { leg: self, id };
     return id;
   }
+  const traits = () => traitsOf(self.tongue ?? firstTongue(settingOf(spec), undefined));
   /** A frame that has to wait must own its bytes, and its patches are for where they then lie. */
   const kept = (frame: Frame): Frame => (run?.isReady ? frame : detach(frame));
 
@@ -260,9 +279,17 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     earlyBytes: 0,
     ended: new Set(),
     setAside: new Map(),
+    earlierReads: new Set(),
     mcpServers: new Map(),
     isSuperseded: false,
     handshake: undefined,
+    tongue: of?.tongue,
+    get isIsolated() {
+      return (spec.isolation === 'auto' ? traits().isolation : spec.isolation) === 'session';
+    },
+    get takesServers() {
+      return traits().takesServers;
+    },
     get isReady() {
       return run?.isReady === true;
     },
@@ -309,10 +336,19 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     notifyLine(method, paramsText) {
       if (run?.isReady) run.send((writer) => writer.line(notificationLine(method, paramsText)));
     },
-    answer: (frame, idText) =>
-      run?.send((writer) => writer.frame(frame, [{ span: frame.id as { start: number; end: number }, text: idText }])),
-    succeed: (idText, resultText) => run?.send((writer) => writer.line(resultLine(idText, resultText))),
-    fail: (idText, error) => run?.send((writer) => writer.line(errorLine(idText, error))),
+    answer(frame, idText) {
+      const patches: Patch[] = [{ span: frame.id as { start: number; end: number }, text: idText }];
+      if (self.earlierReads.size > 0) patches.push(...earlierAnswer(self, idText, frame));
+      run?.send((writer) => writer.frame(frame, inOrder(patches)));
+    },
+    succeed(idText, resultText) {
+      const text = self.earlierReads.delete(idText) ? earlierResult(resultText) : resultText;
+      run?.send((writer) => writer.line(resultLine(idText, text)));
+    },
+    fail(idText, error) {
+      self.earlierReads.delete(idText);
+      run?.send((writer) => writer.line(errorLine(idText, error)));
+    },
     findCall: calls.find,
     pause() {
       isPaused = true;

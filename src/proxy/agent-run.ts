@@ -1,10 +1,14 @@
 // One life of an agent: from its start over its answer to initialize to its end, whichever way that comes.
+import { randomUUID } from 'node:crypto';
 import type { AgentProcess, Exit } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { type Handshake, readHandshake } from '../agents/handshake.ts';
+import type { FirstWords } from '../dialects/detect.ts';
+import { PLAIN, type Tongue, translate } from '../dialects/tongue.ts';
 import { failure, type ProxyError } from '../errors.ts';
 import type { Refusal } from '../wire/careful.ts';
 import { type Frame, textOf } from '../wire/frame.ts';
+import { readBody } from '../wire/judge.ts';
 import { createLeg } from '../wire/leg.ts';
 import type { Limits } from '../wire/limits.ts';
 import type { Watcher } from '../wire/tap.ts';
@@ -42,6 +46,8 @@ export type RunDeps = {
 
 export type RunEvents = {
   ready(handshake: Handshake): void;
+  /** It has not said what an agent says to initialize; true when somebody knows better what to make of it, and this life is of no use. */
+  suspect?(words: FirstWords): boolean;
   /** A request or a notification. */
   frame(frame: Frame): void;
   answer(idText: string, frame: Frame): void;
@@ -60,7 +66,7 @@ const HANG_UP_MS = 1000;
 const STUCK_MS = 60_000;
 const UNHEALTHY_BAD_LINES = 100;
 
-export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents): AgentRun {
+export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: Tongue = PLAIN): AgentRun {
   const { limits, clock } = deps;
   const process = deps.launch(spec);
   let isReady = false;
@@ -73,9 +79,20 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents): AgentRu
   const callOff = clock.after(spec.timeouts.initializeMs, () =>
     end(failure('AGENT_SILENT', [spec.name, spec.timeouts.initializeMs], details('no_initialize'))),
   );
+  const streams = translate(
+    process,
+    tongue,
+    { agent: spec.name, isNamed: spec.dialect === tongue.dialect, timeouts: spec.timeouts, mint: randomUUID },
+    {
+      maxFrameBytes: limits.maxFrameBytes,
+      after: clock.after,
+      remark: (text) => on.remark?.(text),
+      kill: () => end(failure('AGENT_UNSTOPPABLE', [spec.name], details('cancel_ignored'))),
+    },
+  );
   const leg = createLeg(
-    process.fromAgent,
-    process.toAgent,
+    streams.fromAgent,
+    streams.toAgent,
     limits.maxFrameBytes,
     {
       frame(frame) {
@@ -86,8 +103,9 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents): AgentRu
           end(failure('AGENT_UNREADABLE', [spec.name, String((error as Error).message)], details('unreadable')));
         }
       },
-      refused(refusal) {
+      refused(refusal, line) {
         if (isOver) return;
+        if (!isReady && on.suspect?.({ kind: 'noise', line: line.toString('latin1') })) return;
         badLines++;
         on.refused(refusal);
       },
@@ -100,18 +118,28 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents): AgentRu
     },
     deps.watcher?.tap,
   );
-  process.onExit((exit) => end(whyGone(exit)));
+  process.onExit((exit) => {
+    streams.exited(exit.kind === 'exited' ? exit.code : null);
+    end(whyGone(exit));
+  });
   leg.writer.line(requestLine(String(HANDSHAKE_ID), 'initialize', deps.initializeParams()));
 
   function received(frame: Frame): void {
     if (isOver) return;
     if (badLines > 0) badLines = 0;
     watch(frame.end - frame.start);
-    if (frame.kind !== 'response') return on.frame(frame);
+    if (frame.kind !== 'response') {
+      if (!isReady && on.suspect?.({ kind: 'method', method: frame.method as string })) return;
+      return on.frame(frame);
+    }
     const idText = textOf(frame.bytes, frame.id as { start: number; end: number });
     if (isReady || idText !== String(HANDSHAKE_ID)) return on.answer(idText, frame);
     const handshake = readHandshake(spec.name, frame);
-    if (handshake instanceof Error) return end(handshake);
+    if (handshake instanceof Error) {
+      const body = readBody(frame);
+      if (body.ok && on.suspect?.({ kind: 'answer', [frame.outcome === 'error' ? 'error' : 'result']: body.value })) return;
+      return end(handshake);
+    }
     callOff();
     isReady = true;
     on.ready(handshake);
@@ -122,6 +150,7 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents): AgentRu
     callOff();
     callOffHangUp?.();
     callOffReading?.();
+    streams.stop();
     // What an agent leaves behind gets the time to end by itself; an agent that hangs does not.
     if (error.key !== 'AGENT_GONE') process.kill();
     deps.watcher?.down(isStopped ? 'stopped' : String(error.data?.reason ?? error.key));
@@ -190,6 +219,7 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents): AgentRu
       callOff();
       callOffHangUp?.();
       callOffReading?.();
+      streams.stop();
       leg.writer.end();
       return process.stop();
     },

@@ -245,7 +245,7 @@ function abandon(hub: Hub, session: Session, leg: AgentLeg): void {
   markEnded(leg, nativeId);
   hub.workspace?.endOf(session);
   hub.log.append({ sessionId: publicId, agent: leg.name, nativeId, at: hub.clock.now(), isGone: true });
-  if (leg.spec.isolation === 'session') return vacate(hub, leg);
+  if (leg.isIsolated) return vacate(hub, leg);
   closeAt(leg, nativeId);
 }
 

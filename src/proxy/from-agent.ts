@@ -8,6 +8,7 @@ import { lookForTools } from './confirm-tools.ts';
 import type { Errand } from './delegate.ts';
 import { forgetMet, track } from './find-owner.ts';
 import type { Hub } from './hub.ts';
+import { modernRequest, modernUpdateFrame } from './legacy.ts';
 import { noteTakenByUs } from './lent-messages.ts';
 import { elicitationDone, putQuestion, withdraw } from './questions.ts';
 import { createSession, type Session, toPublic } from './session.ts';
@@ -18,7 +19,8 @@ import { kindActedOn } from './update-kind.ts';
 /** What is held back for one agent; beyond it frames pass, since holding back the rest would hold back the answer too. */
 const MAX_EARLY_BYTES = 16 * 1024 * 1024;
 
-export function fromAgent(hub: Hub, leg: AgentLeg, frame: Frame): void {
+export function fromAgent(hub: Hub, leg: AgentLeg, came: Frame): void {
+  const frame = came.kind === 'request' ? modernRequest(leg, came) : came;
   const { bytes, sessionId: span } = frame;
   let session: Session | undefined;
   if (span) {
@@ -73,7 +75,7 @@ function meet(hub: Hub, leg: AgentLeg, nativeId: string): Session | undefined {
   return track(hub, session);
 }
 
-function update(hub: Hub, session: Session | undefined, frame: Frame): void {
+function update(hub: Hub, session: Session | undefined, frame: Frame, isOfToday = false): void {
   if (!session) return hub.editor.notify(frame);
   session.isHeard = true;
   if (session.errand) return forErrand(hub, session, session.errand, frame);
@@ -82,6 +84,8 @@ function update(hub: Hub, session: Session | undefined, frame: Frame): void {
     return;
   }
   const kind = kindActedOn(frame);
+  if (!isOfToday && (kind === 'diff' || kind === 'current_mode_update'))
+    return update(hub, session, modernUpdateFrame(frame, session.cwd), true);
   const isToolCall = kind === 'tool_call' || kind === 'tool_call_update';
   if (isToolCall) {
     noteToolCall(session, frame);

@@ -61,7 +61,7 @@ export function fromEditor(hub: Hub, request: OpenRequest | undefined, frame: Fr
     case 'owner':
       return onSession(hub, request, frame, (session, mine) => pass(hub, request, session, mine));
     case 'alone':
-      if (hub.alone?.spec.isolation === 'session' && frame.sessionId)
+      if (hub.alone?.isIsolated && frame.sessionId)
         return onSession(hub, request, frame, (session, mine) => pass(hub, request, session, mine));
       return toOne(hub, hub.alone as AgentLeg, request, frame);
     case 'vendor': {

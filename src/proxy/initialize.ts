@@ -1,5 +1,6 @@
 // One answer for all agents: at once from what they said the last time, else after asking them all together.
 import { type Handshake, parseHandshake } from '../agents/handshake.ts';
+import { isSame, isTongue, PLAIN } from '../dialects/tongue.ts';
 import { failure } from '../errors.ts';
 import { repointed } from '../router/auth-methods.ts';
 import { type Answered, BASELINE, mergeInitialize, withBridges } from '../router/capabilities.ts';
@@ -119,6 +120,7 @@ function recallHandshake(hub: Hub, leg: AgentLeg): boolean {
   const handshake = cached.text === undefined ? { result: BASELINE, text: JSON.stringify(BASELINE) } : parseHandshake(cached.text);
   if (!handshake) return false;
   leg.handshake = handshake;
+  leg.tongue = isTongue(cached.tongue) ? cached.tongue : undefined;
   return true;
 }
 
@@ -128,5 +130,6 @@ export function keepHandshake(hub: Hub, leg: AgentLeg, handshake: Handshake | un
   const before = hub.cache.find(key);
   if (before && handshake && before.text !== undefined && before.text !== handshake.text)
     hub.notice(`agent "${leg.name}" has changed its capabilities; editors see them from the next start on`);
-  hub.cache.keep(key, { agent: leg.name, version: handshake?.result.agentInfo?.version, text: handshake?.text });
+  const tongue = leg.tongue && !isSame(leg.tongue, PLAIN) ? leg.tongue : undefined;
+  hub.cache.keep(key, { agent: leg.name, version: handshake?.result.agentInfo?.version, text: handshake?.text, tongue });
 }

@@ -5,7 +5,7 @@ import { withdrawAll } from './questions.ts';
 
 /** Where a session of this agent is to live. */
 export function legForSession(hub: Hub, leg: AgentLeg): AgentLeg {
-  if (leg.spec.isolation === 'shared' || (leg.sessions.size === 0 && leg.openings === 0)) return leg;
+  if (!leg.isIsolated || (leg.sessions.size === 0 && leg.openings === 0)) return leg;
   const another = hub.anotherLeg(leg);
   if (another === leg) return leg; // we are shutting down, and nothing is started any more
   another.handshake = leg.handshake;
@@ -15,7 +15,7 @@ export function legForSession(hub: Hub, leg: AgentLeg): AgentLeg {
 
 /** The session that lived there is over, and so is the process it had for itself. */
 export function vacate(hub: Hub, leg: AgentLeg): void {
-  const isForAll = leg.spec.isolation === 'shared' && !leg.isSuperseded;
+  const isForAll = !leg.isIsolated && !leg.isSuperseded;
   if (isForAll || leg.openings > 0) return;
   for (const { isMet } of leg.sessions.values()) if (!isMet) return;
   // Sessions that only the agent has spoken of end with the process that spoke of them.

@@ -213,7 +213,9 @@ export function lend(hub: Hub, leg: AgentLeg, bridged: ReadonlyMap<string, strin
   const loan = new Loan(hub, leg);
   const seen = lending?.memory?.seen(memoryKey(hub, leg)) ?? {};
   const transport = chooseTransport(leg.spec.mcpTransport, leg.handshake?.result.agentCapabilities?.mcpCapabilities, seen);
-  if (!lending || !transport) return done(loan);
+  // An agent that cannot be told of servers would only be said to ignore ours.
+  const isHeard = leg.takesServers || leg.spec.mcpTransport !== 'auto';
+  if (!lending || !transport || !isHeard) return done(loan);
   lending.hostTools.lend(transport, loan, (lent) => {
     // A session without our tools is better than none.
     if (lent instanceof Error) hub.notice(`agent "${leg.name}" gets no tools: ${lent.message}`);

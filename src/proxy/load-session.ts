@@ -11,6 +11,7 @@ import type { OpenRequest } from './editor-leg.ts';
 import { isTracked, probe, track, untrack } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { legForSession } from './isolation.ts';
+import { withServerList } from './legacy.ts';
 import { loadFromRecord, tellAgain } from './load-from-record.ts';
 import { lacking, missingFor, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
@@ -22,7 +23,7 @@ import { serversFor } from './session-servers.ts';
 
 /** Of a session whose owner is known. Prompts wait behind it; a replay passes at once. */
 export function loadSession(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
-  loadAt(hub, request, session, detach(frame), {
+  loadAt(hub, request, session, hub.alone ? detach(frame) : withServerList(detach(frame)), {
     failed: (error) => hub.editor.fail(request, error),
     refused: (answer) => hub.editor.pass(request, answer, errorPatches(hub, session.leg, answer, session)),
   });

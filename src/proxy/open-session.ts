@@ -13,6 +13,7 @@ import type { OpenRequest } from './editor-leg.ts';
 import { track } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { legForSession, vacate } from './isolation.ts';
+import { withServerList } from './legacy.ts';
 import { lacking, missingFor, noteServers, record } from './open-params.ts';
 import { errorPatches } from './pass-answer.ts';
 import { rootsFor } from './serve-workspace.ts';
@@ -48,7 +49,7 @@ function openAt(
 ): void {
   // Counted from now on: a process of its own is taken, whether or not it runs yet.
   leg.openings++;
-  const owned = detach(frame);
+  const owned = hub.alone ? detach(frame) : withServerList(detach(frame));
   const openParams = owned.body && textOf(owned.bytes, owned.body);
   const over = (then: () => void) => {
     leg.openings--;

@@ -100,8 +100,7 @@ export function passUpdate(hub: Hub, session: Session, kind: string | undefined,
     }
     case 'current_mode_update': {
       pass([]);
-      // Some agents follow an example in the documentation that says `modeId`.
-      const mode = stringAt(bytes, member(bytes, update.start, 'currentModeId') ?? member(bytes, update.start, 'modeId'));
+      const mode = stringAt(bytes, member(bytes, update.start, 'currentModeId'));
       if (mode !== undefined) modeChanged(hub, session, mode);
       return;
     }

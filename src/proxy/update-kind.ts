@@ -17,6 +17,7 @@ const ACTED_ON = new Set([
   'available_commands_update',
   'current_mode_update',
   'subagent_update',
+  'diff', // of earlier days
   'session_message',
 ]);
 /** 1 for the first two letters of each, where a letter counts as its last five bits: another kind may pass for one of them, and is looked at. */

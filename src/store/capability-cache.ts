@@ -7,6 +7,8 @@ import { makeDirectory } from '../make-directory.ts';
 export type CachedAnswer = {
   /** The agent's result as it wrote it; undefined for one that did not answer in time and counts as baseline. */
   readonly text: string | undefined;
+  /** How it was found to speak, where that is not plain ACP; to be checked by whoever uses it. */
+  readonly tongue?: unknown;
 };
 
 /** How an agent has met servers that were offered to it, by transport. */
@@ -17,12 +19,16 @@ type Entry = {
   readonly at: string;
   readonly result: string | null;
   readonly transports?: Seen;
+  readonly tongue?: unknown;
 };
 type File = { readonly version: 1; readonly entries: Readonly<Record<string, Entry>> };
 
 export type CapabilityCache = {
   find(key: string): CachedAnswer | undefined;
-  keep(key: string, entry: { readonly agent: string; readonly version: string | undefined; readonly text: string | undefined }): void;
+  keep(
+    key: string,
+    entry: { readonly agent: string; readonly version: string | undefined; readonly text: string | undefined; readonly tongue?: unknown },
+  ): void;
 };
 
 /** Which of the transports that MCP servers were offered by the agent has used. */
@@ -85,15 +91,16 @@ export function createCapabilityCache(
   return {
     find(key) {
       known ??= read();
-      const result: unknown = known.entries[key]?.result;
+      const { result, tongue }: { result?: unknown; tongue?: unknown } = known.entries[key] ?? {};
       if (result === null) return { text: undefined };
-      return typeof result === 'string' && isJson(result) ? { text: result } : undefined;
+      return typeof result === 'string' && isJson(result) ? { text: result, tongue } : undefined;
     },
-    keep(key, { agent, version, text }) {
+    keep(key, { agent, version, text, tongue }) {
       known ??= read();
-      if (known.entries[key] && (known.entries[key].result ?? undefined) === text) return;
+      const isKnown = known.entries[key] && (known.entries[key].result ?? undefined) === text;
+      if (isKnown && JSON.stringify(known.entries[key]?.tongue) === JSON.stringify(tongue)) return;
       write(key, (before) => ({
-        ...{ agent, ...(version !== undefined && { version }), at: now(), result: text ?? null },
+        ...{ agent, ...(version !== undefined && { version }), at: now(), result: text ?? null, ...(tongue !== undefined && { tongue }) },
         // Another version may take what this one did not.
         ...(before?.transports && before.version === version && { transports: before.transports }),
       }));

@@ -16,7 +16,7 @@ test.each(documents)('every file that %s names is there', (document) => {
   const named = [...text.matchAll(/(?<![\w/.-])(?:src|test|docs|scripts|config|bin)\/[\w./-]*\w(?:\.\w+)/g)].map(([file]) => file);
   // Source files go by their folder alone where the text is about source: `proxy/turns.ts`.
   const ofSource = [
-    ...text.matchAll(/(?<![\w/.-])(?:wire|acp|router|agents|mcp|workspace|processes|store|proxy|config|cli|demo)\/[\w-]+\.ts\b/g),
+    ...text.matchAll(/(?<![\w/.-])(?:wire|acp|router|dialects|agents|mcp|workspace|processes|store|proxy|config|cli|demo)\/[\w-]+\.ts\b/g),
   ];
   const files = [...linked, ...named, ...ofSource.map(([file]) => path.join('src', file))];
   expect(files.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);

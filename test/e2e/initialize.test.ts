@@ -290,7 +290,9 @@ describe('an agent that cannot be used fails its own sessions, by name, and nobo
       });
       return agent;
     });
-    const editor = await stage.connect([...odd, stage.agent('fine')]);
+    // Said of an agent that may be of another dialect, a version in words would be one.
+    const servers = Object.fromEntries(odd.map(({ name, server }) => [name, { ...server, dialect: 'acp' }]));
+    const editor = await stage.connect({ ...servers, fine: stage.agent('fine') });
     for (const [name] of answers) expect((await refuses(editor, stage.cwd, name)).message, name).toContain(name);
     expect((await open(editor, stage.cwd, 'fine')).id).toBe('fine-1');
   });

@@ -65,7 +65,8 @@ test.for(['currentModeId', 'modeId'])('an agent that changes its mode itself (%s
   const { id } = await open(editor, stage.cwd);
   old.update('old-1', { sessionUpdate: 'current_mode_update', [field]: 'code' });
   await editor.until((msg) => msg.params?.update?.sessionUpdate === 'config_option_update');
-  expect(editor.updates(id, 'current_mode_update')).toEqual([{ sessionUpdate: 'current_mode_update', [field]: 'code' }]);
+  // An earlier spelling is put right on the way.
+  expect(editor.updates(id, 'current_mode_update')).toEqual([{ sessionUpdate: 'current_mode_update', currentModeId: 'code' }]);
   expect(lists(editor, id)).toEqual([
     [
       ['agent', 'old'],

@@ -119,7 +119,7 @@ export function createFuzzBench(names: readonly string[]): FuzzBench {
   }
 
   const connection = connect(client.readable, toClient.writable, {
-    agents: names.map((name) => agentSpec(name, { command: name })),
+    agents: names.map((name) => agentSpec(name, { command: name, framing: 'ndjson' })),
     defaultAgent: names[0] as string,
     explicitDefault: true,
     routes: [],

@@ -51,6 +51,7 @@ export function createWorld(seed: number): World {
   const specs = names.map((name) =>
     agentSpec(name, {
       command: `/bin/${name}`,
+      framing: 'ndjson', // asked in another one it would not understand a word
       isolation: random.chance(0.15) ? 'session' : 'shared',
       on_stall: random.chance(0.2) ? 'cancel' : 'notice',
       timeouts: { cancel_ms: CANCEL_MS, stall_ms: random.pick([0, 5000, 60_000]) },

@@ -1,0 +1,177 @@
+// The Go server (source document 002): one session and one request at a time, a version that is a string, updates by other names.
+import type { About, Dialect, Step } from '../dialect.ts';
+import { added, type Dict, dict, isDict, list, lookUp, removed, text } from '../json.ts';
+import { failed, type Message, type Notification, type Request, type Response, request, result } from '../message.ts';
+import { promptParams } from './prompt.ts';
+import { PROTOCOL_VERSION, STOP_REASONS, UNREAD_CODES, UNREAD_WORDS } from './table.ts';
+import { readUpdate } from './update.ts';
+
+type Turn = { readonly id: string; readonly isCancelled: boolean };
+
+type State = {
+  readonly cancelMs: number;
+  /** Methods of requests at the agent, by id. */
+  readonly asked: ReadonlyMap<string, string>;
+  /** Prompts that have no answer yet, by session. */
+  readonly turns: ReadonlyMap<string, Turn>;
+  /** Tool calls that have been heard of since the last prompt. */
+  readonly toolCalls: ReadonlySet<string>;
+  readonly nextId: number;
+};
+
+export const agentkit: Dialect<State> = {
+  isolation: 'session',
+  takesServers: false,
+  isItsAnswer({ result: value, error }) {
+    const { code, message } = dict(error);
+    if (error !== undefined) return UNREAD_CODES.includes(code) && UNREAD_WORDS.test(String(message));
+    const { protocolVersion, agentCapabilities, capabilities } = dict(value);
+    return (
+      typeof protocolVersion === 'string' || (protocolVersion === undefined && agentCapabilities === undefined && isDict(capabilities))
+    );
+  },
+  begin: ({ timeouts }: About) => ({
+    cancelMs: timeouts.cancelMs,
+    asked: new Map(),
+    turns: new Map(),
+    toolCalls: new Set(),
+    nextId: 1,
+  }),
+  toAgent(state, message) {
+    if (message.kind === 'request') return asks(state, message);
+    if (message.kind === 'notification' && message.method === 'session/cancel') return cancels(state, message);
+    return { state, toAgent: [message] };
+  },
+  toAcp(state, message) {
+    if (message.kind === 'response') return answers(state, message);
+    if (message.kind === 'notification' && message.method === 'session/update') return updates(state, message);
+    return { state, toEditor: [message] };
+  },
+  /** It cannot hear of a cancel before it is done, and may never be. */
+  on(state, event) {
+    if (event.kind !== 'alarm') return { state };
+    const turn = state.turns.get(event.name);
+    if (!turn?.isCancelled) return { state };
+    return {
+      state: { ...state, turns: removed(state.turns, event.name), asked: removed(state.asked, turn.id) },
+      toEditor: [result(turn.id, { stopReason: 'cancelled' })],
+      kill: true,
+    };
+  },
+};
+
+function asks(state: State, message: Request): Step<State> {
+  const known = { ...state, asked: added(state.asked, message.id, message.method) };
+  const params = dict(message.params);
+  switch (message.method) {
+    case 'initialize':
+      return { state: known, toAgent: [{ ...message, params: greeting(params) }] };
+    case 'session/new':
+      return {
+        state: known,
+        toAgent: [{ ...message, params: { metadata: metadata(params) } }],
+        ...(list(params.mcpServers).length > 0 && {
+          remarks: ['the MCP servers of a session were left out: the agent cannot be told of any'],
+        }),
+      };
+    case 'session/prompt': {
+      const turns = added(state.turns, String(params.sessionId), { id: message.id, isCancelled: false });
+      return { state: { ...known, turns, toolCalls: new Set() }, toAgent: [{ ...message, params: promptParams(params) }] };
+    }
+    default:
+      return { state: known, toAgent: [message] };
+  }
+}
+
+function greeting({ clientInfo, clientCapabilities }: Dict): Dict {
+  const { fs, terminal } = dict(clientCapabilities);
+  const { readTextFile, writeTextFile } = dict(fs);
+  const { name, version } = dict(clientInfo);
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    clientInfo: { name: text(name) ?? 'acp-switchboard', version: text(version) ?? '' },
+    capabilities: {
+      terminal: terminal === true,
+      'fs.readTextFile': readTextFile === true,
+      'fs.writeTextFile': writeTextFile === true,
+    },
+  };
+}
+
+/** A map of strings: the directory, and what else the editor has said in words. */
+function metadata({ cwd, _meta }: Dict): Dict {
+  const words = Object.entries(dict(_meta)).filter(([, value]) => typeof value === 'string');
+  return { ...Object.fromEntries(words), ...(typeof cwd === 'string' && { workDir: cwd }) };
+}
+
+/** A request there; its answer is for nobody. */
+function cancels(state: State, message: Notification): Step<State> {
+  const sessionId = String(dict(message.params).sessionId);
+  const turn = state.turns.get(sessionId);
+  const id = JSON.stringify(`switchboard:${state.nextId}`);
+  return {
+    state: {
+      ...state,
+      nextId: state.nextId + 1,
+      asked: added(state.asked, id, CANCEL),
+      ...(turn && { turns: added(state.turns, sessionId, { ...turn, isCancelled: true }) }),
+    },
+    toAgent: [request(id, 'session/cancel', { sessionId })],
+    ...(turn && { alarms: { [sessionId]: state.cancelMs } }),
+  };
+}
+
+const CANCEL = 'our cancel';
+
+function answers(before: State, message: Response): Step<State> {
+  const method = before.asked.get(message.id);
+  const state = { ...before, asked: removed(before.asked, message.id) };
+  if (method === CANCEL) return { state };
+  if (method === 'session/prompt') return ends(state, message);
+  if (message.error !== undefined || method === undefined) return { state, toEditor: [message] };
+  const value = message.result ?? {}; // a result that is nothing is left out there
+  if (method === 'initialize') return { state, toEditor: [result(message.id, greeted(dict(value)))] };
+  if (method === 'session/new') return { state, toEditor: [result(message.id, opened(dict(value)))] };
+  return { state, toEditor: [value === message.result ? message : result(message.id, value)] };
+}
+
+function greeted({ protocolVersion: _, capabilities, agentCapabilities, ...other }: Dict): Dict {
+  return { authMethods: [], ...other, protocolVersion: 1, agentCapabilities: dict(agentCapabilities ?? capabilities) };
+}
+
+function opened(value: Dict): Dict {
+  const { session, ...other } = value as Record<string, unknown>;
+  if (!isDict(session)) return value;
+  const { id, metadata: about } = session;
+  return { ...other, sessionId: id, ...(about !== undefined && { _meta: { ...dict(other._meta), metadata: about } }) };
+}
+
+function ends(state: State, message: Response): Step<State> {
+  const [sessionId, turn] = [...state.turns].find(([, { id }]) => id === message.id) ?? [];
+  const known = sessionId === undefined ? state : { ...state, turns: removed(state.turns, sessionId) };
+  const alarms = sessionId === undefined ? {} : { [sessionId]: undefined };
+  return { state: known, toEditor: [ending(message, turn?.isCancelled === true)], alarms };
+}
+
+/** A turn that was cancelled ends so, though the agent has heard of it only afterwards. */
+function ending(message: Response, isCancelled: boolean): Message {
+  if (isCancelled) return result(message.id, { stopReason: 'cancelled' });
+  if (message.error !== undefined) return message;
+  const value = dict(message.result);
+  const said = text(value.stopReason) ?? 'endTurn';
+  if (said === 'error') return failed(message.id, -32603, 'The agent ended the turn with an error', { stopReason: said });
+  return result(message.id, { ...value, stopReason: lookUp(STOP_REASONS, said) ?? said });
+}
+
+function updates(state: State, message: Notification): Step<State> {
+  const params = dict(message.params);
+  if (!isDict(params.update)) return { state, toEditor: [message] };
+  let { toolCalls } = state;
+  const isFirst = (toolCallId: string) => {
+    if (toolCalls.has(toolCallId)) return false;
+    toolCalls = new Set(toolCalls).add(toolCallId);
+    return true;
+  };
+  const update = readUpdate(params.update, isFirst);
+  return { state: { ...state, toolCalls }, toEditor: [update === params.update ? message : { ...message, params: { ...params, update } }] };
+}

@@ -1,0 +1,52 @@
+// The Go server's spellings (rows 3–24 of docs/dialects.md) and what ACP calls them. Data only.
+
+export const PROTOCOL_VERSION = '1';
+
+/** What a server that wants a string says to a number: it cannot even read the question. */
+export const UNREAD_CODES: readonly unknown[] = [-32700, -32600, -32602, -32603];
+export const UNREAD_WORDS = /protocol\s*_?version|unmarshal|expected (a )?string|invalid type|invalid params/i;
+
+export const STOP_REASONS: Readonly<Record<string, string>> = {
+  endTurn: 'end_turn',
+  maxTokens: 'max_tokens',
+  maxTurnRequests: 'max_turn_requests',
+};
+
+export const STATUSES: Readonly<Record<string, string>> = { running: 'in_progress', error: 'failed' };
+
+/** `role` of a message chunk. */
+export const ROLES: Readonly<Record<string, string>> = {
+  assistant: 'agent_message_chunk',
+  agent: 'agent_message_chunk',
+  user: 'user_message_chunk',
+  thought: 'agent_thought_chunk',
+  thinking: 'agent_thought_chunk',
+};
+
+/** Names of tools that say what kind of tool it is. */
+export const KINDS: readonly (readonly [RegExp, string])[] = [
+  [/^(read|cat|view)/i, 'read'],
+  [/^(write|edit|patch|create|apply)/i, 'edit'],
+  [/^(delete|remove)/i, 'delete'],
+  [/^(move|rename)/i, 'move'],
+  [/^(search|grep|find|glob|list)/i, 'search'],
+  [/^(run|exec|bash|shell|command)/i, 'execute'],
+  [/^(fetch|http|web)/i, 'fetch'],
+  [/^think/i, 'think'],
+];
+
+/** Parts of a prompt that the server has a field for. */
+export const PARTS = new Set(['text', 'image', 'audio']);
+
+/** A prompt that is a command: `/word rest`. */
+export const COMMAND = /^\/([A-Za-z][\w-]*)(?:\s+([\s\S]*))?$/;
+
+/** What stands before a line of a plan, and the state it tells of. */
+export const PLAN_LINE = /^\s*(?:[-*•]\s+|\d+[.)]\s+)?(?:\[([ xX~>-])\]\s*)?(.*?)\s*$/;
+export const PLAN_MARKS: Readonly<Record<string, string>> = {
+  x: 'completed',
+  X: 'completed',
+  '~': 'in_progress',
+  '>': 'in_progress',
+  '-': 'in_progress',
+};

@@ -1,0 +1,49 @@
+// An update of the Go server's as one of ACP.
+import { type Dict, dict, list, lookUp, text, without } from '../json.ts';
+import { KINDS, PLAN_LINE, PLAN_MARKS, ROLES, STATUSES } from './table.ts';
+
+/** `isFirst` says of a tool call whether it has been heard of before. What is no update of theirs stays as it is. */
+export function readUpdate(update: Dict, isFirst: (toolCallId: string) => boolean): Dict {
+  if (typeof update.sessionUpdate === 'string') return update;
+  switch (update.type) {
+    case 'messageChunk': {
+      const sessionUpdate = lookUp(ROLES, text(update.role) ?? 'assistant') ?? 'agent_message_chunk';
+      return { ...without(update, 'type', 'role', 'chunk'), sessionUpdate, content: { type: 'text', text: text(update.chunk) ?? '' } };
+    }
+    case 'toolCall':
+      return toolCall(update, isFirst);
+    case 'planUpdate':
+      return { ...without(update, 'type', 'role', 'chunk', 'entries'), sessionUpdate: 'plan', entries: planEntries(update) };
+    default:
+      return typeof update.type === 'string' ? { ...without(update, 'type'), sessionUpdate: update.type } : update;
+  }
+}
+
+function toolCall(update: Dict, isFirst: (toolCallId: string) => boolean): Dict {
+  const { id, name, status, input, output, ...other } = dict(update.toolCall) as Record<string, unknown>;
+  const toolCallId = text(id) ?? '';
+  const title = text(name) ?? toolCallId;
+  const begins = isFirst(toolCallId);
+  const kind = KINDS.find(([named]) => named.test(title))?.[1] ?? 'other';
+  const state = text(status);
+  return {
+    ...without(update, 'type', 'toolCall'),
+    ...other,
+    sessionUpdate: begins ? 'tool_call' : 'tool_call_update',
+    toolCallId,
+    ...(begins && { title, ...(typeof name === 'string' && { name }), kind }),
+    ...(state !== undefined && { status: lookUp(STATUSES, state) ?? state }),
+    ...(input !== undefined && { rawInput: input }),
+    ...(output !== undefined && { rawOutput: output }),
+    ...(typeof output === 'string' && { content: [{ type: 'content', content: { type: 'text', text: output } }] }),
+  };
+}
+
+/** A plan comes as lines of text; what stands before a line may tell how far it is. */
+function planEntries(update: Dict): readonly unknown[] {
+  if (Array.isArray(update.entries)) return list(update.entries);
+  return (text(update.chunk) ?? '').split('\n').flatMap((line) => {
+    const [, mark, content = ''] = PLAN_LINE.exec(line) ?? [];
+    return content === '' ? [] : [{ content, priority: 'medium', status: lookUp(PLAN_MARKS, mark) ?? 'pending' }];
+  });
+}

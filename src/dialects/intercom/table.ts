@@ -1,0 +1,51 @@
+// The operator stream's methods (rows 32–40 of docs/dialects.md), what each must hold, and what ACP makes of them. Data only.
+
+/** From the agent: which fields must be there. `id` stands for the one of the message itself. */
+export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
+  'clearance/request': ['id', 'title', 'file_path'],
+  'prompt/forward': ['id', 'text'],
+  'status/update': ['message'],
+  heartbeat: [],
+};
+
+/** How the operator's yes and no to a file operation are offered, and what each means there. */
+export const CLEARANCE_OPTIONS = [
+  { optionId: 'approved', name: 'Approve', kind: 'allow_once' },
+  { optionId: 'rejected', name: 'Reject', kind: 'reject_once' },
+] as const;
+
+export const FORWARD_OPTIONS = [
+  { optionId: 'continue', name: 'Continue', kind: 'allow_once' },
+  { optionId: 'stop', name: 'Stop', kind: 'reject_once' },
+] as const;
+
+/** Anything else is a no. */
+export const APPROVED = 'approved';
+export const CONTINUE = 'continue';
+
+/** The form that a forwarded prompt becomes, where the editor has forms. */
+export const FORWARD_FORM = {
+  type: 'object',
+  properties: {
+    decision: { type: 'string', title: 'Decision', enum: ['continue', 'stop'], default: 'continue' },
+    instruction: { type: 'string', title: 'Instruction for the agent' },
+  },
+  required: ['decision'],
+} as const;
+
+export const PLAN_STATUSES: Readonly<Record<string, string>> = {
+  pending: 'pending',
+  in_progress: 'in_progress',
+  running: 'in_progress',
+  completed: 'completed',
+  done: 'completed',
+};
+
+/** The longest line that agents read. */
+export const MAX_LINE_BYTES = 1024 * 1024;
+export const TOO_LONG = `The prompt is longer than an agent of the operator stream reads at once (${MAX_LINE_BYTES} bytes)`;
+
+export const INTERRUPT_REASON = 'Operator requested termination';
+export const NUDGE = 'Continue working on the current task. Pick up where you left off.';
+export const STREAM_CLOSED = 'stream closed';
+export const WRITE_FAILED = 'write failed: stream closed';

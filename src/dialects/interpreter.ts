@@ -1,0 +1,149 @@
+// Puts a dialect between an agent's streams and its leg: lines in, messages through the dialect's functions, lines out.
+import { LF } from '../wire/frame.ts';
+import { createLineSplitter } from '../wire/ndjson.ts';
+import { type Streams, sinkThrough, sourceThrough } from '../wire/streams.ts';
+import type { About, Dialect, DialectEvent, Step } from './dialect.ts';
+import { failed, lineOf, type Message, readMessage } from './message.ts';
+
+export type Surroundings = {
+  readonly maxFrameBytes: number;
+  /** Calls back later, unless it is taken back. */
+  readonly after: (ms: number, then: () => void) => () => void;
+  readonly remark: (words: string) => void;
+  readonly kill: () => void;
+};
+
+export type Interpreted = Streams & {
+  /** The agent's process is over; to be told before anybody else is. */
+  exited(code: number | null): void;
+  /** Nothing is waited for any more. */
+  stop(): void;
+};
+
+/** Words about one life of an agent; more would be noise. */
+const MAX_REMARKS = 50;
+const FILLER = Buffer.alloc(64 * 1024, ' ');
+
+export function interpret(streams: Streams, dialect: Dialect, about: About, around: Surroundings): Interpreted {
+  let state: unknown = dialect.begin(about);
+  let isOver = false;
+  let remarks = 0;
+  const alarms = new Map<string, () => void>();
+  let emit: (bytes: Buffer) => void = () => {};
+  /** What goes to the agent while the leg is writing to it; undefined while it is not. */
+  let collected: Buffer[] | undefined;
+
+  function take(step: Step<unknown>, came?: { readonly message: Message; readonly bytes: Buffer }): void {
+    state = step.state;
+    for (const words of step.remarks ?? []) if (remarks++ < MAX_REMARKS) around.remark(words);
+    const bytesOf = (message: Message, isBare?: boolean) => (message === came?.message ? came.bytes : Buffer.from(lineOf(message, isBare)));
+    const parts = (step.toAgent ?? []).map((message) => bytesOf(message, dialect.isBare));
+    if (collected) collected.push(...parts);
+    else if (parts.length > 0) streams.toAgent.write(Buffer.concat(parts));
+    for (const message of step.toEditor ?? []) emit(bytesOf(message));
+    for (const [name, ms] of Object.entries(step.alarms ?? {})) {
+      alarms.get(name)?.();
+      alarms.delete(name);
+      if (ms !== undefined && !isOver)
+        alarms.set(
+          name,
+          around.after(ms, () => rung(name)),
+        );
+    }
+    if (step.kill) around.kill();
+  }
+  /** A bug of ours that this message has found: it costs the message, and whoever waits for an answer is told. */
+  function attempted(message: Message, translate: () => Step<unknown>, answer: 'toEditor' | 'toAgent'): Step<unknown> {
+    try {
+      return translate();
+    } catch (error) {
+      const why = `a message could not be translated: ${(error as Error).message}`;
+      const remarks = [`${why} (agent "${about.agent}")`];
+      return { state, remarks, ...(message.kind === 'request' && { [answer]: [failed(message.id, -32603, why)] }) };
+    }
+  }
+  function rung(name: string): void {
+    alarms.delete(name);
+    happened({ kind: 'alarm', name });
+  }
+  function happened(event: DialectEvent): void {
+    if (dialect.on) take(dialect.on(state, event));
+  }
+  function stop(): void {
+    isOver = true;
+    for (const callOff of alarms.values()) callOff();
+    alarms.clear();
+  }
+
+  const fromAgent = sourceThrough(streams.fromAgent, (out) => {
+    emit = out;
+    const splitter = createLineSplitter({
+      maxFrameBytes: around.maxFrameBytes,
+      onLines: eachLine((bytes, start, end) => {
+        const line = bytes.subarray(start, end + 1);
+        const message = readMessage(bytes, start, end);
+        if (message)
+          return take(
+            attempted(message, () => dialect.toAcp(state, message), 'toAgent'),
+            { message, bytes: line },
+          );
+        const heard = dialect.on?.(state, { kind: 'noise', line: bytes.toString('utf8', start, end) });
+        if (heard?.remarks) take(heard);
+        else out(line); // the leg says what is wrong with it
+      }),
+      // As long as it was, so that the leg sees that it was too long, and whose it was.
+      onOverlong({ head, tail, bytes }) {
+        out(head);
+        for (let left = bytes - head.length - tail.length; left > 0; left -= FILLER.length) out(FILLER.subarray(0, left));
+        out(tail.at(-1) === LF ? tail : Buffer.concat([tail, Buffer.of(LF)]));
+      },
+    });
+    return {
+      push: splitter.push,
+      end() {
+        splitter.end();
+        happened({ kind: 'eof' });
+      },
+    };
+  });
+  const splitter = createLineSplitter({
+    maxFrameBytes: Number.POSITIVE_INFINITY,
+    onOverlong: () => {},
+    onLines: eachLine((bytes, start, end) => {
+      const message = readMessage(bytes, start, end);
+      const came = bytes.subarray(start, end + 1);
+      if (message)
+        take(
+          attempted(message, () => dialect.toAgent(state, message), 'toEditor'),
+          { message, bytes: came },
+        );
+    }),
+  });
+  const toAgent = sinkThrough(streams.toAgent, (chunk) => {
+    collected = [];
+    splitter.push(chunk);
+    const parts = collected;
+    collected = undefined;
+    return parts;
+  });
+  toAgent.on('error', () => happened({ kind: 'deaf' }));
+  return {
+    fromAgent,
+    toAgent,
+    exited(code) {
+      happened({ kind: 'exit', code });
+      stop();
+    },
+    stop,
+  };
+}
+
+function eachLine(act: (bytes: Buffer, start: number, end: number) => void) {
+  return (bytes: Buffer, start: number, end: number): void => {
+    for (let at = start; at < end; ) {
+      const lf = bytes.indexOf(LF, at);
+      if (lf > at && bytes.toString('latin1', at, lf).trim() !== '') act(bytes, at, lf);
+      at = lf + 1;
+    }
+  };
+}

@@ -1,0 +1,57 @@
+// Reading values that come from somebody else's program: every look is guarded, and what is not understood stays as it is.
+
+export type Dict = Readonly<Record<string, unknown>>;
+
+export const isDict = (value: unknown): value is Dict => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const dict = (value: unknown): Dict => (isDict(value) ? value : {});
+export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+export const number = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
+
+/** What a table says of a word that somebody else has chosen; `constructor` is in no table of ours. */
+export function lookUp<V>(table: Readonly<Record<string, V>>, word: unknown): V | undefined {
+  return typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined;
+}
+
+/** The first of the keys that is there. */
+export function first(value: Dict, ...keys: readonly string[]): unknown {
+  for (const key of keys) if (Object.hasOwn(value, key) && value[key] !== undefined) return value[key];
+  return undefined;
+}
+
+/** Keys by other names. What already goes by the new name stays, and the old one is left where it would be a second. */
+export function renamed(value: Dict, names: Readonly<Record<string, string>>): Dict {
+  if (!Object.keys(value).some((key) => wanted(value, names, key) !== key)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wanted(value, names, key), inner]));
+}
+
+function wanted(value: Dict, names: Readonly<Record<string, string>>, key: string): string {
+  const name = lookUp(names, key);
+  return name === undefined || Object.hasOwn(value, name) ? key : name;
+}
+
+/** The same without some of its keys. */
+export function without(value: Dict, ...keys: readonly string[]): Dict {
+  if (!keys.some((key) => Object.hasOwn(value, key))) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
+}
+
+export const camel = (key: string): string => key.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** Every key in camelCase, at every depth; what stands in `_meta` is somebody's own. */
+export function camelKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelKeys);
+  if (!isDict(value)) return value;
+  const entries = Object.entries(value).map(([key, inner]) => (key === '_meta' ? [key, inner] : [camel(key), camelKeys(inner)]));
+  return Object.fromEntries(entries);
+}
+
+export function added<K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap<K, V> {
+  return new Map(map).set(key, value);
+}
+
+export function removed<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {
+  const copy = new Map(map);
+  copy.delete(key);
+  return copy;
+}

@@ -1,0 +1,13 @@
+// Spellings of earlier days (rows 8, 25–28 of docs/dialects.md) and what ACP calls them now. Data only.
+
+/** Requests of agents by their earlier names. */
+export const METHODS: Readonly<Record<string, string>> = {
+  'fs/readTextFile': 'fs/read_text_file',
+  'fs/writeTextFile': 'fs/write_text_file',
+  'fs.readTextFile': 'fs/read_text_file',
+  'fs.writeTextFile': 'fs/write_text_file',
+};
+
+export const UPDATE_KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  current_mode_update: { modeId: 'currentModeId' },
+};

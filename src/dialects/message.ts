@@ -1,0 +1,48 @@
+// A message between a frame's bytes and an object: what a dialect reads and writes. Ids are kept as the text they were written as.
+import { careful } from '../wire/careful.ts';
+import { type Frame, textOf } from '../wire/frame.ts';
+import { scan } from '../wire/scan.ts';
+
+export type Request = { readonly kind: 'request'; readonly id: string; readonly method: string; readonly params: unknown };
+export type Notification = { readonly kind: 'notification'; readonly method: string; readonly params: unknown };
+/** With neither result nor error where the agent has left both out. */
+export type Response = { readonly kind: 'response'; readonly id: string; readonly result?: unknown; readonly error?: unknown };
+export type Message = Request | Notification | Response;
+
+export const request = (id: string, method: string, params: unknown): Request => ({ kind: 'request', id, method, params });
+export const notification = (method: string, params: unknown): Notification => ({ kind: 'notification', method, params });
+export const result = (id: string, value: unknown): Response => ({ kind: 'response', id, result: value });
+export const failed = (id: string, code: number, message: string, data?: unknown): Response => ({
+  kind: 'response',
+  id,
+  error: { code, message, ...(data !== undefined && { data }) },
+});
+export const update = (sessionId: string, value: object): Notification => notification('session/update', { sessionId, update: value });
+
+/** The message in a line, `bytes[end]` being its line feed; undefined when it is none that can be relied on. */
+export function readMessage(bytes: Buffer, start: number, end: number): Message | undefined {
+  const frame = scan(bytes, start) ?? careful(bytes, start, end);
+  return 'why' in frame ? undefined : messageOf(frame);
+}
+
+function messageOf({ bytes, kind, id, method, body, outcome }: Frame): Message {
+  const value: unknown = body === undefined ? undefined : JSON.parse(textOf(bytes, body));
+  const idText = id === undefined ? '' : textOf(bytes, id);
+  if (kind === 'request') return { kind, id: idText, method: method as string, params: value };
+  if (kind === 'notification') return { kind, method: method as string, params: value };
+  if (outcome === 'error') return { kind, id: idText, error: value };
+  return { kind, id: idText, ...(body !== undefined && { result: value }) };
+}
+
+/** A line, with its line feed. `isBare` leaves out the version, for a dialect that knows none. */
+export function lineOf(message: Message, isBare = false): string {
+  const members = isBare ? [] : ['"jsonrpc":"2.0"'];
+  if (message.kind !== 'response') members.push(`"method":${JSON.stringify(message.method)}`);
+  if (message.kind !== 'notification') members.push(`"id":${message.id}`);
+  if (message.kind === 'response')
+    members.push(message.error === undefined ? member('result', message.result ?? null) : member('error', message.error));
+  else if (message.params !== undefined) members.push(member('params', message.params));
+  return `{${members.join(',')}}\n`;
+}
+
+const member = (key: string, value: unknown): string => `"${key}":${JSON.stringify(value)}`;

@@ -1,0 +1,138 @@
+// Answers of the web app's agents, and what hangs on each.
+import type { Step } from '../dialect.ts';
+import { camelKeys, type Dict, dict, isDict, list, number, text } from '../json.ts';
+import { failed, type Message, type Response, result, update } from '../message.ts';
+import { optionsOf, readModels, readModes } from './options.ts';
+import { type Asked, answered, asking, ownId, type State, sessionOf, withSession } from './state.ts';
+import { LIST_MODELS, LOGIN_WANTED, SELECT_MODEL } from './table.ts';
+import { chooseBy, listModels, noteMode } from './to-agent.ts';
+
+/** An agent that does not know the method may also say nothing. */
+const MODELS_MS = 2000;
+
+export function answer(before: State, message: Response): Step<State> {
+  const asked = before.asked.get(message.id);
+  const state = answered(before, message.id);
+  if (!asked) return { state, toEditor: [message] };
+  switch (asked.what) {
+    case 'initialize':
+      return { state, toEditor: [good(message, initialized)] };
+    case 'open':
+      return opened(state, asked, message);
+    case 'models':
+      return listed(state, asked, message.error === undefined ? message.result : undefined);
+    case 'model':
+    case 'mode':
+      return chosen(state, asked, message);
+    case 'prompt':
+      return ended(state, message);
+    case 'other':
+      return { state, toEditor: [good(message, plain)] };
+  }
+}
+
+/** A result put right; an error with the code it should have. */
+function good(message: Response, put: (value: unknown) => unknown): Response {
+  if (message.error === undefined) return put(message.result) === message.result ? message : result(message.id, put(message.result));
+  const error = dict(message.error);
+  const wantsLogin = error.code === 401 || LOGIN_WANTED.test(`${text(error.message) ?? ''} ${text(error.data) ?? ''}`);
+  return wantsLogin && error.code !== -32000 ? { ...message, error: { ...error, code: -32000 } } : message;
+}
+
+const plain = (value: unknown): unknown => (isDict(value) ? camelKeys(value) : (value ?? {}));
+
+function initialized(value: unknown): unknown {
+  const known = camelKeys(dict(value)) as Dict;
+  const protocolVersion = number(known.protocolVersion) ?? 1;
+  return { ...known, protocolVersion, agentCapabilities: dict(known.agentCapabilities), authMethods: list(known.authMethods) };
+}
+
+/** A session is open; before the editor hears of it, the models are asked for. */
+function opened(state: State, asked: Asked & { what: 'open' }, message: Response): Step<State> {
+  const answer = good(message, plain);
+  const value = dict(answer.result);
+  const sessionId = text(value.sessionId) ?? asked.sessionId;
+  if (answer.error !== undefined || sessionId === undefined) return { state, toEditor: [answer] };
+  const known = {
+    ...withSession(state, sessionId, { cwd: asked.cwd, own: list(value.configOptions), modes: readModes(value.modes) }),
+    latest: sessionId,
+  };
+  if (state.listsBy === 'not') return { state: known, toEditor: [answer] };
+  return askForModels(known, state.listsBy === undefined ? 0 : LIST_MODELS.indexOf(state.listsBy), sessionId, answer);
+}
+
+function askForModels(state: State, way: number, sessionId: string, waiting: Response): Step<State> {
+  const id = ownId(state);
+  return {
+    state: asking({ ...state, nextId: state.nextId + 1 }, id, { what: 'models', way, sessionId, opened: waiting }),
+    toAgent: [listModels(state, id, LIST_MODELS[way] as string, sessionId)],
+    alarms: { [id]: MODELS_MS },
+  };
+}
+
+/** With models, the session has options; without any, it is passed on as it is. */
+export function listed(state: State, asked: Asked & { what: 'models' }, answer: unknown): Step<State> {
+  const { sessionId, way, opened: waiting } = asked;
+  const models = readModels(answer);
+  if (!models && way + 1 < LIST_MODELS.length && state.listsBy === undefined) return askForModels(state, way + 1, sessionId, waiting);
+  if (!models) return { state: { ...state, listsBy: state.listsBy ?? 'not' }, toEditor: [waiting] };
+  const known = { ...withSession(state, sessionId, { models }), listsBy: LIST_MODELS[way] as (typeof LIST_MODELS)[number] };
+  const configOptions = offered(known, sessionId);
+  return { state: known, toEditor: [result(waiting.id, { ...dict(waiting.result), configOptions })] };
+}
+
+/** The whole list of options of a session; undefined when it has none of ours. */
+export function offered(state: State, sessionId: string): readonly unknown[] | undefined {
+  const { own, models, modes } = sessionOf(state, sessionId);
+  return models && optionsOf(own, models, modes);
+}
+
+/** The option follows what was chosen; a way to choose that the agent does not know is followed by the other one. */
+function chosen(state: State, asked: Asked & { what: 'model' | 'mode' }, message: Response): Step<State> {
+  const { what, sessionId, value, id, way } = asked;
+  const to = id ?? message.id;
+  if (message.error !== undefined) {
+    const isUnknown = dict(message.error).code === -32601;
+    if (what === 'model' && isUnknown && way + 1 < SELECT_MODEL.length) return chooseBy(state, { ...asked, way: way + 1 });
+    return { state, toEditor: [{ ...good(message, plain), id: to }] };
+  }
+  const { models } = sessionOf(state, sessionId);
+  const known =
+    what === 'mode'
+      ? noteMode(state, sessionId, value)
+      : models
+        ? withSession(state, sessionId, { models: { ...models, current: value } })
+        : state;
+  const configOptions = offered(known, sessionId);
+  if (id !== undefined) return { state: known, toEditor: [result(id, { configOptions })] };
+  const told = configOptions && update(sessionId, { sessionUpdate: 'config_option_update', configOptions });
+  return { state: known, toEditor: [good(message, plain), ...(told ? [told] : [])] };
+}
+
+/** An `error` or a `refusal` that was told as an update is how the turn ends, unless the answer itself is an error. */
+function ended(state: State, message: Response): Step<State> {
+  const turn = state.turns.find(({ id }) => id === message.id);
+  const known = { ...state, turns: state.turns.filter((other) => other !== turn) };
+  const answer = good(message, finished);
+  const stopReason = dict(answer.result).stopReason;
+  const ending: Message =
+    answer.error !== undefined || stopReason === 'cancelled'
+      ? answer
+      : turn?.error !== undefined
+        ? good(failed(message.id, -32603, turn.error), plain)
+        : turn?.isRefused
+          ? result(message.id, { ...dict(answer.result), stopReason: 'refusal' })
+          : answer;
+  return { state: known, toEditor: [ending] };
+}
+
+function finished(value: unknown): unknown {
+  const known = dict(plain(value));
+  return typeof known.stopReason === 'string' && isDict(value) && value.stopReason === known.stopReason
+    ? value
+    : { ...known, stopReason: text(known.stopReason) ?? 'end_turn' };
+}
+
+/** What an update says of tokens counts for those that leave the most out. */
+export const noteTokens = (state: State, sessionId: string, size: unknown): State =>
+  number(size) === undefined ? state : withSession(state, sessionId, { maxTokens: number(size) });

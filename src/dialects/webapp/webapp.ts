@@ -1,0 +1,118 @@
+// The web app's generic agents (source document 004): snake_case params, bare updates, models by methods of their own.
+import type { About, Dialect, DialectEvent, Step } from '../dialect.ts';
+import { type Dict, dict, isDict, list, renamed, text, without } from '../json.ts';
+import { type Message, type Notification, notification, type Request, update } from '../message.ts';
+import { answer, listed, noteTokens, offered } from './answers.ts';
+import { answered, type State, sessionOf, sessionSpokenOf, withSession } from './state.ts';
+import { INITIALIZE_KEYS, PARAMS } from './table.ts';
+import { noteMode, toAgent } from './to-agent.ts';
+import { toolCall } from './tool-call.ts';
+import { readUpdate } from './update.ts';
+
+export const webapp: Dialect<State> = {
+  isolation: 'shared',
+  takesServers: true,
+  isItsAnswer: ({ result }) => Object.keys(dict(result)).some((key) => INITIALIZE_KEYS.includes(key)),
+  begin: ({ isNamed }: About) => ({
+    isUnsure: !isNamed,
+    asked: new Map(),
+    sessions: new Map(),
+    turns: [],
+    latest: undefined,
+    nextId: 1,
+    listsBy: undefined,
+  }),
+  toAgent,
+  toAcp(state, message) {
+    if (message.kind === 'response') return answer(state, message);
+    if (message.kind === 'request') return { state, toEditor: [asked(state, message)] };
+    return message.method === 'session/update' ? updated(state, message) : { state, toEditor: [named(message)] };
+  },
+  on(state, event: DialectEvent) {
+    if (event.kind !== 'alarm') return { state };
+    const waiting = state.asked.get(event.name);
+    return waiting?.what === 'models' ? listed(answered(state, event.name), waiting, undefined) : { state };
+  },
+};
+
+/** Params by ACP's names, with the session they are about. */
+function acpParams(state: State, params: unknown): Dict {
+  const known = renamed(dict(params), PARAMS);
+  const sessionId = text(known.sessionId) ?? sessionSpokenOf(state);
+  return known.sessionId === undefined && sessionId !== undefined ? { sessionId, ...known } : known;
+}
+
+function named(message: Notification): Message {
+  if (!isDict(message.params)) return message;
+  const params = renamed(message.params, PARAMS);
+  return params === message.params ? message : { ...message, params };
+}
+
+const SESSION_METHOD = /^(session|fs|terminal|elicitation)\//;
+
+function asked(state: State, message: Request): Message {
+  if (!SESSION_METHOD.test(message.method)) return message;
+  const params = acpParams(state, message.params);
+  if (message.method === 'session/request_permission') return { ...message, params: permission(state, params) };
+  if (message.method === 'terminal/create' && isDict(params.env)) {
+    const env = Object.entries(params.env).map(([name, value]) => ({ name, value }));
+    return { ...message, params: { ...params, env } };
+  }
+  return params === message.params ? message : { ...message, params };
+}
+
+function permission(state: State, params: Dict): Dict {
+  const { cwd } = sessionOf(state, String(params.sessionId));
+  const call = toolCall(renamed(dict(params.toolCall), { id: 'toolCallId' }), cwd);
+  return {
+    ...params,
+    toolCall: { ...call, toolCallId: text(call.toolCallId) ?? 'permission' },
+    options: list(params.options).map((option) =>
+      isDict(option) ? titled(renamed(option, { id: 'optionId', option_id: 'optionId' })) : option,
+    ),
+  };
+}
+
+const titled = (option: Dict): Dict => (option.name === undefined ? { ...option, name: text(option.optionId) ?? '' } : option);
+
+function updated(state: State, message: Notification): Step<State> {
+  const params = renamed(dict(message.params), PARAMS);
+  const bare = isDict(params.update) ? params.update : without(params, 'sessionId');
+  const sessionId = text(params.sessionId) ?? text(bare.sessionId) ?? text(bare.session_id) ?? sessionSpokenOf(state);
+  if (sessionId === undefined) return { state, remarks: ['an update was skipped: it names no session, and there is none yet'] };
+  const { cwd, maxTokens } = sessionOf(state, sessionId);
+  const read = readUpdate(isDict(params.update) ? bare : without(bare, 'session_id'), { cwd, maxTokens });
+  if (read.kind !== 'update') return ending(state, sessionId, read.kind, read.message);
+  const told = notification('session/update', { ...(isDict(params.update) ? params : {}), sessionId, update: read.update });
+  switch (read.update.sessionUpdate) {
+    case 'usage_update':
+      return { state: noteTokens(state, sessionId, read.update.size), toEditor: [told] };
+    case 'config_option_update': {
+      const known = withSession(state, sessionId, { own: list(read.update.configOptions) });
+      const configOptions = offered(known, sessionId);
+      return { state: known, toEditor: [configOptions ? update(sessionId, { ...read.update, configOptions }) : told] };
+    }
+    case 'current_mode_update': {
+      const known = noteMode(state, sessionId, String(read.update.currentModeId));
+      const configOptions = known === state ? undefined : offered(known, sessionId);
+      return {
+        state: known,
+        toEditor: [told, ...(configOptions ? [update(sessionId, { sessionUpdate: 'config_option_update', configOptions })] : [])],
+      };
+    }
+    default:
+      return { state, toEditor: [told] };
+  }
+}
+
+/** How the turn will end is noted; outside of a turn the words are shown at once. */
+function ending(state: State, sessionId: string, kind: 'error' | 'refusal', message: string | undefined): Step<State> {
+  const turn = state.turns.findLast((one) => one.sessionId === sessionId);
+  const shown = update(sessionId, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: message ?? kind } });
+  if (!turn) return { state, toEditor: [shown] };
+  const noted = kind === 'error' ? { ...turn, error: message ?? 'The agent reported an error' } : { ...turn, isRefused: true };
+  return {
+    state: { ...state, turns: state.turns.map((one) => (one === turn ? noted : one)) },
+    ...(kind === 'refusal' && message !== undefined && { toEditor: [shown] }),
+  };
+}

@@ -1,0 +1,63 @@
+// Frames in earlier spellings, made into frames of today. Requests of agents and rare kinds of updates are looked at, nothing else.
+import { answerInBoth, modernMethod, modernUpdate, withRationale } from '../dialects/legacy/legacy.ts';
+import { type Frame, type Span, textOf } from '../wire/frame.ts';
+import { readBody } from '../wire/judge.ts';
+import { member, memberAt } from '../wire/locate.ts';
+import { patched } from '../wire/patched.ts';
+import type { Patch } from '../wire/writer.ts';
+import type { AgentLeg } from './agent-leg.ts';
+
+/** The request as it would be made today; the very same when it is. */
+export function modernRequest(leg: AgentLeg, frame: Frame): Frame {
+  const method = modernMethod(frame.method);
+  if (method !== undefined) return modernFile(leg, frame, method);
+  if (frame.method !== 'session/request_permission' || !memberAt(frame.bytes, frame.body, 'rationale')) return frame;
+  return withBody(frame, withRationale);
+}
+
+function modernFile(leg: AgentLeg, frame: Frame, method: string): Frame {
+  const name = member(frame.bytes, frame.start, 'method');
+  if (!name) return frame;
+  if (method === 'fs/read_text_file') leg.earlierReads.add(textOf(frame.bytes, frame.id as Span));
+  const sessionId = frame.sessionId ? undefined : onlySession(leg);
+  const named = patched(frame, [{ span: name, text: JSON.stringify(method) }]);
+  return sessionId === undefined ? named : withBody(named, (params) => ({ sessionId, ...params }));
+}
+
+/** Whose a request is that does not say so: of the session that is at work, else of the only one there is. */
+function onlySession({ sessions }: AgentLeg): string | undefined {
+  const all = [...sessions.values()];
+  const [one, another] = all.filter(({ turns }) => turns.size > 0);
+  if (one && !another) return one.nativeId;
+  return all.length === 1 ? all[0]?.nativeId : undefined;
+}
+
+/** An update of a rare kind, by the names of today. */
+export const modernUpdateFrame = (frame: Frame, cwd: string | undefined): Frame =>
+  withBody(frame, (params) => {
+    const { update } = params;
+    if (typeof update !== 'object' || update === null) return params;
+    const modern = modernUpdate(update as Record<string, unknown>, cwd);
+    return modern === update ? params : { ...params, update: modern };
+  });
+
+/** What parsers read differently stays as it is, for others to refuse. */
+function withBody(frame: Frame, change: (params: Readonly<Record<string, unknown>>) => unknown): Frame {
+  const params = readBody(frame);
+  if (!params.ok || !frame.body || typeof params.value !== 'object' || params.value === null) return frame;
+  const changed = change(params.value as Record<string, unknown>);
+  return changed === params.value ? frame : patched(frame, [{ span: frame.body, text: JSON.stringify(changed) }]);
+}
+
+/** Editors of earlier days left the list of servers out; agents of today refuse a session without one. */
+export function withServerList(frame: Frame): Frame {
+  return withBody(frame, (params) => (Object.hasOwn(params, 'mcpServers') ? params : { ...params, mcpServers: [] }));
+}
+
+/** The changes to an answer that an agent awaits under earlier names. */
+export function earlierAnswer({ earlierReads }: AgentLeg, idText: string, { bytes, body, outcome }: Frame): Patch[] {
+  if (!earlierReads.delete(idText) || outcome !== 'result' || !body) return [];
+  return [{ span: body, text: earlierResult(textOf(bytes, body)) }];
+}
+
+export const earlierResult = (resultText: string): string => JSON.stringify(answerInBoth(JSON.parse(resultText)));

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { type FirstWords, recognise } from '../../src/dialects/detect.ts';
+import { DIALECT_NAMES } from '../../src/dialects/registry.ts';
+import { firstTongue, isTongue, otherFraming, PLAIN, type Tongue, type TongueSetting } from '../../src/dialects/tongue.ts';
+
+const AUTO: TongueSetting = { framing: 'auto', dialect: 'auto' };
+const LSP: Tongue = { framing: 'content-length', dialect: 'webapp' };
+
+describe('what is asked first', () => {
+  test.each<[string, TongueSetting, Tongue | undefined, Tongue]>([
+    ['nothing is known', AUTO, undefined, PLAIN],
+    ['something was found', AUTO, LSP, LSP],
+    ['a framing is set', { framing: 'content-length', dialect: 'auto' }, undefined, LSP],
+    ['framing and dialect are set', { framing: 'content-length', dialect: 'acp' }, LSP, { framing: 'content-length', dialect: 'acp' }],
+    ['a dialect is set', { framing: 'auto', dialect: 'agentkit' }, undefined, { framing: 'ndjson', dialect: 'agentkit' }],
+    ['what was found is not what is set', { framing: 'ndjson', dialect: 'auto' }, LSP, PLAIN],
+  ])('when %s', (_, setting, found, expected) => {
+    expect(firstTongue(setting, found)).toEqual(expected);
+  });
+
+  test('the other framing is asked for only where it is left open', () => {
+    expect(otherFraming(AUTO, PLAIN)).toEqual(LSP);
+    expect(otherFraming(AUTO, LSP)).toEqual(PLAIN);
+    expect(otherFraming({ framing: 'auto', dialect: 'webapp' }, { framing: 'ndjson', dialect: 'webapp' })).toEqual(LSP);
+    expect(otherFraming({ framing: 'ndjson', dialect: 'auto' }, PLAIN)).toBeUndefined();
+  });
+
+  test.each([null, 7, {}, { framing: 'ndjson' }, { framing: 'ndjson', dialect: 'constructor' }, { framing: 'x', dialect: 'acp' }])(
+    'a kept %j is no tongue',
+    (value) => {
+      expect(isTongue(value)).toBe(false);
+    },
+  );
+});
+
+describe('first words', () => {
+  test.each<[string, FirstWords, Tongue]>([
+    ['a header', { kind: 'noise', line: 'Content-Length: 12\r' }, LSP],
+    ['a header in small letters', { kind: 'noise', line: 'content-type: application/json' }, LSP],
+    ['a sign of life', { kind: 'method', method: 'heartbeat' }, { framing: 'ndjson', dialect: 'intercom' }],
+    ['a request for clearance', { kind: 'method', method: 'clearance/request' }, { framing: 'ndjson', dialect: 'intercom' }],
+    ['a version in words', { kind: 'answer', result: { protocolVersion: '1' } }, { framing: 'ndjson', dialect: 'agentkit' }],
+    ['capabilities without a version', { kind: 'answer', result: { capabilities: {} } }, { framing: 'ndjson', dialect: 'agentkit' }],
+    [
+      'a version that could not be read',
+      { kind: 'answer', error: { code: -32602, message: 'json: cannot unmarshal number into field protocolVersion of type string' } },
+      { framing: 'ndjson', dialect: 'agentkit' },
+    ],
+    ['keys in snake_case', { kind: 'answer', result: { agent_capabilities: {} } }, { framing: 'ndjson', dialect: 'webapp' }],
+  ])('%s', (_, words, expected) => {
+    expect(recognise(AUTO, PLAIN, words)).toEqual(expected);
+    expect(recognise({ framing: 'ndjson', dialect: 'acp' }, PLAIN, words)).toBeUndefined();
+  });
+
+  test('a line, where bodies were expected, is a line', () => {
+    expect(recognise(AUTO, LSP, { kind: 'noise', line: 'outside of a body: {"jsonrpc":"2.0"}' })).toEqual(PLAIN);
+  });
+
+  test.each<[string, FirstWords]>([
+    ['a word on stdout', { kind: 'noise', line: 'starting' }],
+    ["the next version's answer", { kind: 'answer', result: { protocolVersion: 2, info: {}, capabilities: {} } }],
+    ['an answer that is nothing', { kind: 'answer', result: null }],
+    ['an empty one', { kind: 'answer', result: {} }],
+    ['an error of its own', { kind: 'answer', error: { code: -32000, message: 'log in first' } }],
+    ['an error that is none', { kind: 'answer', error: null }],
+    ['an update', { kind: 'method', method: 'session/update' }],
+  ])('%s tells nothing', (_, words) => {
+    expect(recognise(AUTO, PLAIN, words)).toBeUndefined();
+  });
+});
+
+test('the dialects there are', () => {
+  expect([...DIALECT_NAMES].sort()).toEqual(['acp', 'agentkit', 'intercom', 'webapp']);
+});

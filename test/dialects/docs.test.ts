@@ -1,0 +1,44 @@
+// docs/dialects.md says of every row what becomes of it and which test holds it; here that page is held to what is there.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { DIALECT_NAMES } from '../../src/dialects/registry.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const page = readFileSync(path.join(root, 'docs/dialects.md'), 'utf8');
+const rows = [...page.matchAll(/^\| (\d+) \| ([A-E]|A, D|E, B\(opt\)|all) \| (.+) \| (✓|–) ([^|]+) \|$/gm)].map(
+  ([, row, , , state, by = '']) => ({
+    row: Number(row),
+    isHeld: state === '✓',
+    files: [...by.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file),
+  }),
+);
+const golden = path.join(root, 'test/dialects/golden');
+const goldenRows = new Map(
+  readdirSync(golden).map((file): [string, Set<number>] => {
+    const cases: { rows: number[] }[] = JSON.parse(readFileSync(path.join(golden, file), 'utf8'));
+    return [`test/dialects/golden/${file}`, new Set(cases.flatMap((one) => one.rows))];
+  }),
+);
+
+test('every row is on the page, in its place', () => {
+  expect(rows.map(({ row }) => row)).toEqual(Array.from({ length: 63 }, (_, k) => k + 1));
+});
+
+test('every row with a tick names tests that are there, and a golden file that is named has the row', () => {
+  for (const { row, isHeld, files } of rows) {
+    expect(files.length > 0, `row ${row}`).toBe(isHeld);
+    for (const file of files) {
+      expect(existsSync(path.join(root, file)), `row ${row}: ${file}`).toBe(true);
+      expect(goldenRows.get(file)?.has(row) ?? true, `row ${row} in ${file}`).toBe(true);
+    }
+  }
+});
+
+test('every row of a golden file has its tick', () => {
+  for (const [file, shown] of goldenRows) for (const row of shown) expect(rows[row - 1]?.files, `row ${row}`).toContain(file);
+});
+
+test('every dialect is on the page', () => {
+  for (const name of DIALECT_NAMES) expect(page).toContain(`| \`${name}\``);
+});

@@ -1,0 +1,84 @@
+// Each row of docs/dialects.md that is about what agents say, as it is translated: what goes in and what comes out, on disk.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { DialectEvent } from '../../src/dialects/dialect.ts';
+import { lineOf, type Message, readMessage } from '../../src/dialects/message.ts';
+import { dialectNamed } from '../../src/dialects/registry.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: messages of every shape
+type Json = any;
+/** One of the three comes, and what it leads to. */
+type Step = { readonly editor?: Json; readonly agent?: Json; readonly event?: DialectEvent; out?: Json };
+type Case = { readonly rows: readonly number[]; readonly says: string; readonly before: readonly Step[]; readonly steps: readonly Step[] };
+
+const ABOUT = {
+  agent: 'it',
+  isNamed: true,
+  timeouts: { cancelMs: 10_000, quietMs: 5_000, stallMs: 60_000 },
+  mint: () => '1',
+};
+
+function messageOf(value: Json): Message {
+  const line = Buffer.from(`${JSON.stringify(value)}\n`);
+  const message = readMessage(line, 0, line.length - 1);
+  if (!message) throw new Error(`no message: ${line}`);
+  return message;
+}
+
+/** What comes out of a dialect, in the order in which things go in. */
+function play(name: 'webapp' | 'agentkit' | 'intercom', { before, steps }: Case): Json[] {
+  const dialect = dialectNamed(name);
+  if (!dialect) throw new Error(name);
+  let state = dialect.begin(ABOUT);
+  return [...before, ...steps]
+    .map(({ editor, agent, event }) => {
+      const step = event
+        ? dialect.on?.(state, event)
+        : editor
+          ? dialect.toAgent(state, messageOf(editor))
+          : dialect.toAcp(state, messageOf(agent));
+      if (!step) throw new Error('it hears of no events');
+      state = step.state;
+      const { toEditor = [], toAgent = [], remarks = [], alarms = {}, kill } = step;
+      return JSON.parse(
+        JSON.stringify({
+          ...(toEditor.length > 0 && { toEditor: toEditor.map((one) => JSON.parse(lineOf(one))) }),
+          ...(toAgent.length > 0 && { toAgent: toAgent.map((one) => JSON.parse(lineOf(one, dialect.isBare))) }),
+          ...(remarks.length > 0 && { remarks }),
+          ...(Object.keys(alarms).length > 0 && {
+            alarms: Object.fromEntries(Object.entries(alarms).map(([key, ms]) => [key, ms ?? null])),
+          }),
+          ...(kill && { kill }),
+        }),
+      );
+    })
+    .slice(before.length);
+}
+
+describe.each(['webapp', 'agentkit', 'intercom'] as const)('%s', (name) => {
+  const file = path.join(import.meta.dirname, 'golden', `${name}.json`);
+  const cases: Case[] = JSON.parse(readFileSync(file, 'utf8'));
+  if (process.env.UPDATE_GOLDEN === '1') {
+    for (const one of cases) for (const [k, out] of play(name, one).entries()) (one.steps[k] as Step).out = out;
+    writeFileSync(file, `${JSON.stringify(cases, null, 1)}\n`);
+  }
+  test.each(cases)('rows $rows: $says', (one) => {
+    expect(play(name, one)).toEqual(one.steps.map(({ out }) => out));
+  });
+});
+
+test('row 40: a prompt longer than a line of the operator stream may be is refused', () => {
+  const prompt = (words: string) => ({
+    editor: {
+      jsonrpc: '2.0',
+      id: 2,
+      method: 'session/prompt',
+      params: { sessionId: 'intercom-1', prompt: [{ type: 'text', text: words }] },
+    },
+  });
+  const [out] = play('intercom', { rows: [40], says: '', before: [], steps: [prompt('x'.repeat(1024 * 1024))] });
+  expect(out).toEqual({
+    toEditor: [{ jsonrpc: '2.0', id: 2, error: { code: -32602, message: expect.stringContaining('1048576 bytes') } }],
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { answerInBoth, modernMethod, modernUpdate, withRationale } from '../../src/dialects/legacy/legacy.ts';
+
+test.each([
+  ['fs/readTextFile', 'fs/read_text_file'],
+  ['fs.readTextFile', 'fs/read_text_file'],
+  ['fs/writeTextFile', 'fs/write_text_file'],
+  ['fs.writeTextFile', 'fs/write_text_file'],
+  ['fs/read_text_file', undefined],
+  ['constructor', undefined],
+  [undefined, undefined],
+])('row 25: %s is called %s today', (method, today) => {
+  expect(modernMethod(method)).toBe(today);
+});
+
+test('row 26: the text of a file is there under both names, and what else was answered stays', () => {
+  expect(answerInBoth({ content: 'x', _meta: {} })).toEqual({ text: 'x', content: 'x', _meta: {} });
+  expect(answerInBoth({ content: 'x', text: 'own' })).toEqual({ text: 'own', content: 'x' });
+  expect(answerInBoth(null)).toBe(null);
+});
+
+test('row 27: a reason is shown with the tool call', () => {
+  const said = { type: 'content', content: { type: 'text', text: 'because' } };
+  expect(withRationale({ rationale: 'because', toolCall: { toolCallId: 't' }, options: [] })).toEqual({
+    toolCall: { toolCallId: 't', content: [said] },
+    options: [],
+  });
+  const none = { toolCall: { toolCallId: 't' } };
+  expect(withRationale(none)).toBe(none);
+});
+
+describe('updates', () => {
+  test('row 28: a diff is a tool call that shows it', () => {
+    expect(modernUpdate({ sessionUpdate: 'diff', path: 'a', newText: 'n', _meta: { x: 1 } }, '/w')).toEqual({
+      sessionUpdate: 'tool_call',
+      toolCallId: 'diff:/w/a',
+      title: 'a',
+      kind: 'edit',
+      status: 'completed',
+      content: [{ type: 'diff', path: '/w/a', newText: 'n' }],
+      locations: [{ path: '/w/a' }],
+      _meta: { x: 1 },
+    });
+  });
+
+  test('`modeId` is `currentModeId`, and what is spelled as today stays the very same', () => {
+    expect(modernUpdate({ sessionUpdate: 'current_mode_update', modeId: 'm' }, undefined)).toEqual({
+      sessionUpdate: 'current_mode_update',
+      currentModeId: 'm',
+    });
+    const today = { sessionUpdate: 'current_mode_update', currentModeId: 'm' };
+    expect(modernUpdate(today, undefined)).toBe(today);
+  });
+});

@@ -1,0 +1,356 @@
+// Agents of other tongues behind the built proxy, driven by the SDK's client, as if they spoke ACP.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { methods } from '@agentclientprotocol/sdk';
+import { describe, expect } from 'vitest';
+import { fixture, type Json, type Stage, test } from './harness.ts';
+import { withSdkEditor } from './sdk-editor.ts';
+
+const speaking = (dialect: string, name: string, options: Json = {}, ...args: string[]) => ({
+  ...fixture(`dialects/${dialect}`, name, ...args),
+  ...options,
+});
+const tongueOf = ({ state }: Stage): Json =>
+  Object.values<Json>(JSON.parse(readFileSync(path.join(state, 'capabilities.json'), 'utf8')).entries)[0].tongue;
+
+describe("webapp: the web app's generic agents", () => {
+  const named = speaking('webapp', 'generic', { framing: 'content-length', dialect: 'webapp' });
+
+  test('two sessions, updates of every kind, modes and models', async ({ stage }) => {
+    await withSdkEditor(stage, { generic: named }, async (editor) => {
+      const { agent, greeting, updates } = editor;
+      expect(greeting).toMatchObject({ agentInfo: { name: 'generic' }, authMethods: [{ id: 'key' }] });
+      const one = await editor.open();
+      const two = await editor.open();
+      expect([one.sessionId, two.sessionId]).toEqual(['generic-1', 'generic-2']);
+      expect(one).toMatchObject({ modes: { currentModeId: 'ask' }, _meta: { cwd: stage.cwd, servers: 0 } });
+      expect(one.configOptions).toMatchObject([
+        { id: 'mode', category: 'mode', currentValue: 'ask', options: [{ value: 'ask' }, { value: 'auto' }] },
+        { id: 'model', category: 'model', currentValue: 'small', options: [{ value: 'small' }, { value: 'large' }] },
+      ]);
+
+      expect(await editor.prompt(one.sessionId, 'all')).toEqual({ stopReason: 'end_turn' });
+      expect(updates).toMatchObject([
+        { sessionUpdate: 'user_message_chunk', content: { text: 'all' } },
+        { sessionUpdate: 'agent_thought_chunk', content: { text: 'hm' } },
+        { sessionUpdate: 'agent_message_chunk', content: { type: 'image', mimeType: 'image/png' } },
+        { sessionUpdate: 'plan', entries: [{ content: 'look', priority: 'medium', status: 'completed' }, { content: 'leap' }] },
+        { sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'fix', description: '' }] },
+        { sessionUpdate: 'current_mode_update', currentModeId: 'auto' },
+        { sessionUpdate: 'config_option_update', configOptions: [{ id: 'mode', currentValue: 'auto' }, { id: 'model' }] },
+        { sessionUpdate: 'session_info_update', _meta: { 'acp-switchboard': { usedTokens: 10 } } },
+        { sessionUpdate: 'usage_update', used: 20, size: 100 },
+        { sessionUpdate: 'tool_call', toolCallId: 't1', title: 'Edit', status: 'in_progress', rawInput: { file: 'a.txt' } },
+        {
+          sessionUpdate: 'tool_call_update',
+          toolCallId: 't1',
+          status: 'completed',
+          content: [
+            { type: 'content', content: { type: 'text', text: 'done' } },
+            { type: 'diff', path: path.join(stage.cwd, 'a.txt'), oldText: 'same\nold\n', newText: 'same\nnew\n' },
+            { type: 'content', content: { type: 'resource_link', name: 'a.txt', title: 'the file' } },
+          ],
+        },
+        { sessionUpdate: 'current_mode_update', currentModeId: 'ask' },
+        { sessionUpdate: 'config_option_update', configOptions: [{ id: 'mode', currentValue: 'ask' }, { id: 'model' }] },
+        // The SDK drops what it does not know; something_new has passed it by.
+      ]);
+
+      await agent.request(methods.agent.session.setMode, { sessionId: two.sessionId, modeId: 'auto' });
+      const set: Json = await agent.request(methods.agent.session.setConfigOption, {
+        ...{ sessionId: two.sessionId, configId: 'model', value: 'large' },
+      });
+      expect(set.configOptions).toMatchObject([
+        { id: 'mode', currentValue: 'auto' },
+        { id: 'model', currentValue: 'large' },
+      ]);
+      const from = updates.length;
+      await editor.prompt(two.sessionId, 'hello');
+      expect(editor.said(from)).toBe('generic-2 heard hello in mode auto from large');
+      const huge = agent.request(methods.agent.session.setConfigOption, { sessionId: two.sessionId, configId: 'model', value: 'huge' });
+      await expect(huge).rejects.toMatchObject({ code: -32602, message: expect.stringContaining('no such model') });
+    });
+  });
+
+  test('permission allowed and denied, files, cancel, errors, refusal, a login wanted, a crash', async ({ stage }) => {
+    await withSdkEditor(stage, { generic: named }, async (editor) => {
+      const { sessionId } = await editor.open();
+      await editor.prompt(sessionId, 'permission');
+      editor.choose('reject_once');
+      await editor.prompt(sessionId, 'permission');
+      expect(editor.said()).toBe('selected yesselected no');
+      expect(editor.permissions[0]).toMatchObject({
+        toolCall: { toolCallId: 't2', title: 'Delete everything', kind: 'execute' },
+        options: [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' }, { optionId: 'no' }],
+      });
+      const from = editor.updates.length;
+      await editor.prompt(sessionId, 'read');
+      expect(editor.said(from)).toBe('content of /w/notes.txt');
+
+      const turn = editor.prompt(sessionId, 'wait');
+      await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+      expect(await turn).toEqual({ stopReason: 'cancelled' });
+      expect(await editor.refused(sessionId, 'error')).toMatchObject({
+        code: -32603,
+        message: expect.stringContaining('the model is on fire'),
+      });
+      expect(await editor.prompt(sessionId, 'refuse')).toEqual({ stopReason: 'refusal' });
+      expect(editor.said()).toContain('I would rather not');
+      expect(await editor.refused(sessionId, 'unauthorized')).toMatchObject({ code: -32000 });
+      expect(await editor.refused(sessionId, 'crash')).toMatchObject({ data: { agent: 'generic', code: 3 } });
+      expect((await editor.open()).sessionId).toBe('generic-1');
+    });
+  });
+
+  test('is found by itself', async ({ stage }) => {
+    await withSdkEditor(stage, { generic: speaking('webapp', 'generic') }, async (editor) => {
+      const { sessionId } = await editor.open();
+      await editor.prompt(sessionId, 'hello');
+      expect(editor.said()).toContain('heard hello');
+      await editor.prompt(sessionId, 'permission');
+    });
+    expect(tongueOf(stage)).toEqual({ framing: 'content-length', dialect: 'webapp' });
+  });
+});
+
+describe('agentkit: the Go server', () => {
+  const named = speaking('agentkit', 'kit', { dialect: 'agentkit', timeouts: { cancel_ms: 1000 } });
+
+  test('two sessions in processes of their own, updates of every kind, commands, errors, nothing as a result', async ({ stage }) => {
+    await withSdkEditor(stage, { kit: named }, async (editor) => {
+      const { greeting, updates } = editor;
+      expect(greeting).toMatchObject({
+        agentInfo: { name: 'kit', version: '1.0.0' },
+        agentCapabilities: { loadSession: true, promptCapabilities: { image: true } },
+        authMethods: [],
+      });
+      const one = await editor.open();
+      const two = await editor.open();
+      expect(one).toMatchObject({ sessionId: 'session-1', _meta: { metadata: { workDir: stage.cwd } } });
+      expect(two.sessionId).not.toBe(one.sessionId);
+      expect(await editor.prompt(one.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
+      await editor.prompt(two.sessionId, 'who');
+      const said = editor.of('agent_message_chunk').map(({ content }) => content.text);
+      expect(said).toHaveLength(2);
+      for (const words of said) expect(words).toMatch(/^session-1 in .*work of \d+ heard who$/);
+      expect(new Set(said).size).toBe(2);
+
+      const from = updates.length;
+      expect(await editor.prompt(one.sessionId, 'all')).toEqual({ stopReason: 'end_turn' });
+      expect(updates.slice(from)).toMatchObject([
+        { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'all' } },
+        { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Processing your request...\n' } },
+        {
+          sessionUpdate: 'tool_call',
+          toolCallId: 'call-1',
+          title: 'read_file',
+          kind: 'read',
+          status: 'in_progress',
+          rawInput: '/path/to/file.go',
+        },
+        { sessionUpdate: 'tool_call_update', toolCallId: 'call-1', status: 'completed', rawOutput: 'file contents...' },
+        { sessionUpdate: 'tool_call', toolCallId: 'call-2', title: 'bash', kind: 'execute', status: 'failed' },
+        {
+          sessionUpdate: 'plan',
+          entries: [
+            { content: 'look', priority: 'medium', status: 'completed' },
+            { content: 'leap', status: 'pending' },
+          ],
+        },
+      ]);
+      await editor.prompt(one.sessionId, '/search for the needle');
+      expect(editor.said()).toContain('command search: for the needle');
+      expect(await editor.refused(one.sessionId, 'fail')).toMatchObject({ code: -32603 });
+      expect(await editor.refused(one.sessionId, 'crash')).toMatchObject({ data: { agent: 'kit', code: 3 } });
+      // The other session has not noticed.
+      expect(await editor.prompt(two.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
+    });
+  });
+
+  test('a cancelled turn ends so: by itself within the grace, else with its process', async ({ stage }) => {
+    await withSdkEditor(stage, { kit: named }, async (editor) => {
+      const { sessionId } = await editor.open();
+      const beside = await editor.open();
+      const slow = editor.prompt(sessionId, 'slow');
+      await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+      expect(await slow).toEqual({ stopReason: 'cancelled' });
+      expect(await editor.prompt(sessionId, 'still there')).toEqual({ stopReason: 'end_turn' });
+
+      const hanging = editor.prompt(sessionId, 'hang');
+      await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+      expect(await hanging).toEqual({ stopReason: 'cancelled' });
+      expect(await editor.refused(sessionId, 'gone')).toMatchObject({ code: -32603, data: { reason: 'session_lost' } });
+      expect(await editor.prompt(beside.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
+      const fresh = await editor.open();
+      expect(await editor.prompt(fresh.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
+    });
+  });
+
+  test('is found by itself, with a process for each session', async ({ stage }) => {
+    const kit = speaking('agentkit', 'kit');
+    for (const round of ['first', 'second'])
+      await withSdkEditor(stage, { kit }, async (editor) => {
+        const [one, two] = [await editor.open(), await editor.open()];
+        await editor.prompt(one.sessionId, round);
+        await editor.prompt(two.sessionId, round);
+        expect(new Set(editor.of('agent_message_chunk').map(({ content }) => content.text)).size).toBe(2);
+      });
+    expect(tongueOf(stage)).toEqual({ framing: 'ndjson', dialect: 'agentkit' });
+  });
+});
+
+describe('intercom: the operator stream', () => {
+  const named = (options: Json = {}) => speaking('intercom', 'op', { dialect: 'intercom', timeouts: { quiet_ms: 400, ...options } });
+
+  test('two sessions, status, plan, clearance given and refused, prompts forwarded, nobody answering anything', async ({ stage }) => {
+    await withSdkEditor(stage, { op: named() }, async (editor) => {
+      const { updates, greeting } = editor;
+      expect(greeting).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'op' } });
+      const one = await editor.open();
+      const two = await editor.open();
+      expect(await editor.prompt(one.sessionId, 'all')).toEqual({ stopReason: 'end_turn' });
+      expect(updates).toMatchObject([
+        { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'Running cargo test...\n' } },
+        {
+          sessionUpdate: 'plan',
+          entries: [
+            { content: 'Writing tests', priority: 'medium', status: 'in_progress' },
+            { content: 'Implementation', status: 'pending' },
+          ],
+        },
+      ]);
+      await Promise.all([editor.prompt(one.sessionId, 'hello'), editor.prompt(two.sessionId, 'hello')]);
+      expect(new Set(editor.thought().match(/heard hello as \d+/g)).size).toBe(2);
+
+      await editor.prompt(one.sessionId, 'clear');
+      expect(editor.thought()).toContain('clearance req-001 approved null');
+      expect(editor.permissions[0]).toMatchObject({
+        toolCall: {
+          title: 'Create new module',
+          kind: 'edit',
+          content: [
+            { type: 'content', content: { text: 'Adding src/driver/mod.rs' } },
+            { type: 'diff', path: path.join(stage.cwd, 'src/driver/mod.rs'), oldText: null, newText: 'pub mod a;\npub mod b;\n' },
+          ],
+          locations: [{ path: path.join(stage.cwd, 'src/driver/mod.rs') }],
+        },
+        _meta: { risk_level: 'low' },
+      });
+      await editor.prompt(one.sessionId, 'ask');
+      expect(editor.thought()).toContain('prompt prompt-001 continue null');
+      editor.choose('reject_once');
+      await editor.prompt(one.sessionId, 'clear');
+      await editor.prompt(one.sessionId, 'ask');
+      expect(editor.thought()).toContain('clearance req-001 rejected null');
+      expect(editor.thought()).toContain('prompt prompt-001 stop null');
+      await expect(editor.agent.request(methods.agent.session.setMode, { sessionId: one.sessionId, modeId: 'x' })).rejects.toMatchObject({
+        code: -32601,
+      });
+    });
+  });
+
+  test('an editor with forms and notices is asked by a form and told by notices', async ({ stage }) => {
+    const capabilities = { elicitation: { form: {} }, session: { notices: {} } };
+    const work = async (editor: Json) => {
+      const { sessionId } = await editor.open();
+      editor.fillIn({ action: 'accept', content: { decision: 'continue', instruction: 'gently' } });
+      await editor.prompt(sessionId, 'ask');
+      editor.fillIn({ action: 'accept', content: { decision: 'stop' } });
+      await editor.prompt(sessionId, 'ask');
+      editor.fillIn({ action: 'decline' });
+      await editor.prompt(sessionId, 'ask');
+      expect(editor.of('notice').map(({ title }: Json) => title)).toEqual([
+        'prompt prompt-001 continue "gently"',
+        'prompt prompt-001 stop null',
+        'prompt prompt-001 stop null',
+      ]);
+      expect(editor.forms[0]).toMatchObject({ mode: 'form', message: 'Should I refactor?' });
+    };
+    await withSdkEditor(stage, { op: named() }, work, { capabilities });
+  });
+
+  test('what is wrong on the stream is said and skipped, and the stream goes on', async ({ stage }) => {
+    await withSdkEditor(stage, { op: named() }, async (editor) => {
+      const { sessionId } = await editor.open();
+      await editor.prompt(sessionId, 'noise');
+      expect(editor.thought()).toBe('one\ntwo\nthree\n');
+      expect(editor.stderr()).toContain('not JSON: not json at all');
+      expect(editor.stderr()).toContain('its method weather/report is not known');
+      expect(editor.stderr()).toContain('a clearance/request from agent "op" was skipped: "title" is missing');
+    });
+  });
+
+  test('cancel interrupts; an agent that ends well ends its turn, one that crashes does not', async ({ stage }) => {
+    await withSdkEditor(stage, { op: named({ quiet_ms: 60_000, stall_ms: 500 }) }, async (editor) => {
+      const { sessionId } = await editor.open();
+      const turn = editor.prompt(sessionId, 'silent');
+      await expect.poll(editor.thought).toContain('nudged: Continue working on the current task.');
+      await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+      expect(await turn).toEqual({ stopReason: 'cancelled' });
+      await expect.poll(editor.thought).toContain('interrupted: Operator requested termination');
+
+      expect(await editor.prompt(sessionId, 'exit')).toEqual({ stopReason: 'end_turn' });
+      expect(editor.thought()).toContain('stream closed');
+      const other = await editor.open();
+      expect(await editor.refused(other.sessionId, 'crash')).toMatchObject({ data: { agent: 'op', code: 3 } });
+    });
+  });
+
+  test('is found by its first sign of life', async ({ stage }) => {
+    const op = speaking('intercom', 'op', { timeouts: { quiet_ms: 400 } }, 'hello');
+    await withSdkEditor(stage, { op }, async (editor) => {
+      const { sessionId } = await editor.open();
+      expect(await editor.prompt(sessionId, 'hello')).toEqual({ stopReason: 'end_turn' });
+      expect(editor.thought()).toMatch(/^ready\nheard hello as \d+\n$/);
+    });
+    expect(tongueOf(stage)).toEqual({ framing: 'ndjson', dialect: 'intercom' });
+  });
+});
+
+describe('legacy: earlier spellings of ACP, from any agent', () => {
+  const old = speaking('legacy', 'old');
+
+  test('files, reasons, modes, diffs and null results', async ({ stage }) => {
+    await withSdkEditor(stage, { old }, async (editor) => {
+      const { sessionId } = await editor.open();
+      await editor.prompt(sessionId, 'read');
+      expect(editor.said()).toBe('content of /w/a.txt; content of /w/b.txt');
+      await editor.prompt(sessionId, 'permission');
+      expect(editor.permissions[0]?.toolCall).toMatchObject({ title: 'Do it', content: [{ content: { text: 'because' } }] });
+      const from = editor.updates.length;
+      await editor.prompt(sessionId, 'mode');
+      await editor.prompt(sessionId, 'diff');
+      expect(editor.updates.slice(from)).toMatchObject([
+        { sessionUpdate: 'current_mode_update', currentModeId: 'code' },
+        {
+          sessionUpdate: 'tool_call',
+          kind: 'edit',
+          title: 'README.md',
+          content: [{ type: 'diff', path: path.join(stage.cwd, 'README.md'), oldText: 'a', newText: 'b' }],
+        },
+      ]);
+      expect(await editor.agent.request(methods.agent.session.setMode, { sessionId, modeId: 'ask' })).toEqual({});
+      expect(await editor.agent.request(methods.agent.session.load, { sessionId, cwd: stage.cwd, mcpServers: [] })).toEqual({});
+    });
+  });
+
+  test('a policy judges a file by its earlier name as by that of today', async ({ stage }) => {
+    const policy = { version: 1, deny: [{ id: 'frozen', path: ['/w/**'], reason: 'frozen' }] };
+    const work = async (editor: Json) => {
+      const { sessionId } = await editor.open();
+      await editor.prompt(sessionId, 'write');
+      expect(editor.said()).toMatch(/^refused -/);
+    };
+    await withSdkEditor(stage, { old }, work, { config: { policy } });
+  });
+
+  test('beside another agent: models are an option, and a list of servers that is left out is made up for', async ({ stage }) => {
+    const editor = await stage.connect({ old, other: fixture('works', 'other') });
+    const opened = await editor.call('session/new', { cwd: stage.cwd });
+    const option = opened.configOptions.find(({ category }: Json) => category === 'model');
+    expect(option).toMatchObject({ currentValue: 'small', options: [{ value: 'small' }, { value: 'large' }] });
+    await editor.call('session/set_config_option', { sessionId: opened.sessionId, configId: option.id, value: 'large' });
+    await editor.call('session/prompt', { sessionId: opened.sessionId, prompt: [{ type: 'text', text: 'hello' }] });
+    expect(editor.said(opened.sessionId)).toBe('hello to large');
+  });
+});

@@ -1,0 +1,87 @@
+// Agents and editors that frame like language servers. The other end is vscode-jsonrpc's, not ours.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect } from 'vitest';
+import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
+import { fixture, type Json, open, prompt, type Stage, SWITCHBOARD, test } from './harness.ts';
+
+const startsOf = ({ dir }: Stage, name: string) =>
+  readFileSync(path.join(dir, `${name}.starts`), 'utf8')
+    .trim()
+    .split('\n').length;
+const tonguesIn = ({ state }: Stage) =>
+  Object.values(JSON.parse(readFileSync(path.join(state, 'capabilities.json'), 'utf8')).entries).map(({ tongue }: Json) => tongue);
+
+describe('an agent framed by Content-Length', () => {
+  test('works when it is set: characters of several bytes, bodies over several lines, an answer over the limit', async ({ stage }) => {
+    const lsp = { ...fixture('content-length', 'lsp'), framing: 'content-length', dialect: 'acp' };
+    const editor = await stage.connect({ lsp }, { config: { limits: { max_frame_bytes: 100_000 } } });
+    const { id } = await open(editor, stage.cwd);
+    expect((await prompt(editor, id, 'schön')).result).toEqual({ stopReason: 'end_turn' });
+    expect(editor.said(id)).toBe('schön größer als 3 €');
+    expect((await prompt(editor, id, 'pretty')).result).toEqual({ stopReason: 'end_turn', _meta: { by: 'hand' } });
+    expect((await prompt(editor, id, 'big 300000')).error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('longer than limits.max_frame_bytes (100000)'),
+    });
+    expect((await prompt(editor, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+    expect(startsOf(stage, 'lsp')).toBe(1);
+  });
+
+  test('is found by its silence, and asked the right way at once the next time', async ({ stage }) => {
+    const lsp = fixture('content-length', 'lsp');
+    const first = await stage.connect({ lsp });
+    const { id } = await open(first, stage.cwd);
+    expect((await prompt(first, id, 'found')).result).toEqual({ stopReason: 'end_turn' });
+    await first.close();
+    expect(startsOf(stage, 'lsp')).toBe(2);
+    expect(tonguesIn(stage)).toEqual([{ framing: 'content-length', dialect: 'webapp' }]);
+
+    const second = await stage.connect({ lsp });
+    const again = await open(second, stage.cwd);
+    expect((await prompt(second, again.id, 'known')).result).toEqual({ stopReason: 'end_turn' });
+    expect(startsOf(stage, 'lsp')).toBe(3);
+  });
+
+  test('that speaks first is found by its first bytes', async ({ stage }) => {
+    const editor = await stage.connect({ lsp: fixture('content-length', 'lsp', 'hello') });
+    await editor.got('_fixture/hello');
+    const { id } = await open(editor, stage.cwd);
+    expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+    expect(startsOf(stage, 'lsp')).toBe(2);
+  });
+
+  test('is not looked for where lines are set: the agent is then silent', async ({ stage }) => {
+    const lsp = { ...fixture('content-length', 'lsp', 'hello'), framing: 'ndjson', timeouts: { initialize_ms: 700 } };
+    const editor = await stage.connect({ lsp, well: fixture('works', 'well') }, { config: { default_agent: 'lsp' } });
+    const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
+    expect(error.message).toContain('"lsp"');
+    expect(error.message).toContain('700 ms');
+    expect(startsOf(stage, 'lsp')).toBe(1);
+  });
+});
+
+test('an editor framed by Content-Length has a conversation, two messages in one write included', async ({ stage }) => {
+  const config = stage.writeConfig({ works: fixture('works', 'works') });
+  const child = stage.spawn(process.execPath, [SWITCHBOARD, 'acp', '--config', config, '--framing', 'content-length']);
+  const waiting = new Map<number, (answer: Json) => void>();
+  const said: string[] = [];
+  new StreamMessageReader(child.stdout).listen((message: Json) => {
+    if (message.method === undefined) waiting.get(message.id)?.(message);
+    else said.push(message.params.update?.content?.text);
+  });
+  const writer = new StreamMessageWriter(child.stdin);
+  let lastId = 0;
+  const request = (method: string, params: Json): Promise<Json> => {
+    const id = ++lastId;
+    void writer.write({ jsonrpc: '2.0', id, method, params } as Json);
+    return new Promise((resolve) => waiting.set(id, resolve));
+  };
+  const greeting = await request('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  expect(greeting.result.agentInfo.name).toBe('works');
+  const [one, two] = await Promise.all([1, 2].map(() => request('session/new', { cwd: stage.cwd, mcpServers: [] })));
+  expect(one.result.sessionId).not.toBe(two.result.sessionId);
+  const turn = await request('session/prompt', { sessionId: one.result.sessionId, prompt: [{ type: 'text', text: 'count 3' }] });
+  expect(turn.result).toEqual({ stopReason: 'end_turn' });
+  expect(said.join('')).toBe('1 2 3 ');
+});

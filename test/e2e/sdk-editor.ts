@@ -1,0 +1,102 @@
+// The SDK's own client as the editor of a built proxy: a peer that shares no code with us, and looks at every frame through its schema.
+import { Readable, Writable } from 'node:stream';
+import {
+  type ClientContext,
+  type CreateElicitationRequest,
+  client,
+  type InitializeResponse,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  type RequestPermissionRequest,
+  type SessionNotification,
+} from '@agentclientprotocol/sdk';
+import { type Json, type Server, type Stage, type StartOptions, SWITCHBOARD } from './harness.ts';
+
+export type SdkEditor = {
+  readonly agent: ClientContext;
+  readonly greeting: InitializeResponse;
+  readonly updates: SessionNotification['update'][];
+  readonly permissions: RequestPermissionRequest[];
+  readonly forms: CreateElicitationRequest[];
+  stderr(): string;
+  /** The kind of option that is chosen from now on; `none` answers `cancelled`. */
+  choose(kind: 'allow_once' | 'reject_once' | 'none'): void;
+  /** What forms are answered with. */
+  fillIn(answer: Json): void;
+  open(): Promise<Json>;
+  prompt(sessionId: string, words: string): Promise<Json>;
+  /** The error of a prompt. */
+  refused(sessionId: string, words: string): Promise<Json>;
+  /** Updates of a kind, from where `updates` was that long. */
+  of(kind: string, from?: number): Json[];
+  said(from?: number): string;
+  thought(from?: number): string;
+};
+
+export async function withSdkEditor(
+  stage: Stage,
+  agents: Readonly<Record<string, Server>>,
+  work: (editor: SdkEditor) => Promise<void>,
+  { capabilities = {}, ...options }: StartOptions & { readonly capabilities?: Json } = {},
+): Promise<void> {
+  const args = [SWITCHBOARD, 'acp', '--config', stage.writeConfig(agents, options.config)];
+  const child = stage.spawn(process.execPath, args, options.env);
+  let stderr = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk;
+  });
+  const updates: SessionNotification['update'][] = [];
+  const permissions: RequestPermissionRequest[] = [];
+  const forms: CreateElicitationRequest[] = [];
+  let choice: string = 'allow_once';
+  let filledIn: Json = { action: 'decline' };
+  const texts = (kind: string, from: number) =>
+    updates.slice(from).flatMap((update: Json) => (update.sessionUpdate === kind ? [update.content.text ?? ''] : []));
+  await client({ name: 'sdk-editor' })
+    .onNotification(methods.client.session.update, ({ params }) => void updates.push(params.update))
+    .onRequest(methods.client.session.requestPermission, ({ params }) => {
+      permissions.push(params);
+      const option = params.options.find(({ kind }) => kind === choice);
+      return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } };
+    })
+    .onRequest(methods.client.elicitation.create, ({ params }) => {
+      forms.push(params);
+      return filledIn;
+    })
+    .onRequest(methods.client.fs.readTextFile, ({ params }) => ({ content: `content of ${params.path}` }))
+    .connectWith(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), async (agent) => {
+      const greeting: Json = await agent.request(methods.agent.initialize, {
+        protocolVersion: PROTOCOL_VERSION,
+        clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: false, ...capabilities },
+      });
+      const prompt = (sessionId: string, words: string): Promise<Json> =>
+        agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: words }] });
+      await work({
+        agent,
+        greeting,
+        updates,
+        permissions,
+        forms,
+        stderr: () => stderr,
+        choose: (kind) => {
+          choice = kind;
+        },
+        fillIn: (answer) => {
+          filledIn = answer;
+        },
+        open: () => agent.request(methods.agent.session.new, { cwd: stage.cwd, mcpServers: [] }),
+        prompt,
+        refused: (sessionId, words) =>
+          prompt(sessionId, words).then(
+            (result) => {
+              throw new Error(`no error, but ${JSON.stringify(result)}`);
+            },
+            (error) => error,
+          ),
+        of: (kind, from = 0) => updates.slice(from).filter((update) => update.sessionUpdate === kind),
+        said: (from = 0) => texts('agent_message_chunk', from).join(''),
+        thought: (from = 0) => texts('agent_thought_chunk', from).join(''),
+      });
+    });
+}

@@ -50,6 +50,7 @@ export function createPage({ write, isTerminal, columns, env, isPaced, signal }:
   let work: Promise<unknown> = Promise.resolve();
 
   function put(text: string): void {
+    if (signal.aborted) return;
     if (!isPaced) return write(`${text}\n`);
     work = work.then(() => {
       write(`${text}\n`);

@@ -131,7 +131,7 @@ async function connectAll(editors: readonly Editor[], flags: InitFlags) {
       });
     } catch (error) {
       if (!(error instanceof CommandFailure || error instanceof NotAnObject)) throw error;
-      problems.push(`${editor.title} was not connected: ${error.message}. Then: switchboard connect ${editor.id}`);
+      problems.push(`${editor.title} was not connected: ${error.message}. Mend it, then: switchboard connect ${editor.id}`);
     }
   return { connections, problems };
 }

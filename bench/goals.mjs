@@ -127,6 +127,14 @@ export const goals = [
       { what: 'CPU of sdk, x ours', atLeast: 15, of: (v) => v('burst.sdk.cpuUs') / v('burst.ours.cpuUs') },
     ],
   },
+  {
+    id: 'G14',
+    title: 'a call of a lent MCP tool',
+    needs: ['mcp-call'],
+    checks: [
+      { what: 'p50 by the shim, x the call without us', atMost: 2, of: (v) => v('mcp-call.stdio.p50Us') / v('mcp-call.direct.p50Us') },
+    ],
+  },
 ];
 
 /**

@@ -15,7 +15,7 @@ export function summary(samples, better = 'lower') {
  * Every run has already compared each frame with the one expected; that the digests agree over all variants is checked here.
  */
 export async function collect(workload, { load, variants, workDir, isShort, isTimeUp = () => false, onRun = () => {} }) {
-  if (workload.measure) return workload.measure({ isShort, workDir });
+  if (workload.measure) return workload.measure({ isShort, workDir, variants });
   const names = workload.variants.filter((name) => name in variants);
   for (const [name, variant] of Object.entries(variants))
     if (variant.isPeer && workload.takesPeers && (variant.several || (workload.agents ?? 1) === 1)) names.push(name);

@@ -15,9 +15,11 @@ const root = path.dirname(bench);
 export function createVariants(load, workDir) {
   const reference = (file) => (agents) => [process.execPath, path.join(bench, 'proxies', file), JSON.stringify(agents)];
   const switchboard = snapshot(workDir);
+  const start = (config) => [process.execPath, switchboard, 'acp', '--config', config];
   const ours = (extra = {}) => ({
     several: true,
-    command: (agents, dir) => [process.execPath, switchboard, 'acp', '--config', configFile(dir, agents, extra)],
+    start,
+    command: (agents, dir) => start(configFile(dir, agents, extra)),
   });
   const variants = {
     direct: { title: 'no proxy', isNoProxy: true, command: ([agent]) => agent },

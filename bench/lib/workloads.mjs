@@ -17,6 +17,7 @@ const FIRST = [
   'sessions-100',
   'sessions-1000',
   'memory',
+  'mcp-call',
   'policy',
   'redact',
   'duplex',

@@ -1,4 +1,4 @@
-// The bench: node bench/run.mjs [--gate | --report] [--write] [NAME...]. See docs/performance.md for what is measured and why.
+// The bench: node bench/run.mjs [--gate | --report] [--no-write] [NAME...]. See docs/performance.md for what is measured and why.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -14,12 +14,12 @@ import { createVariants, hasSetting } from './lib/variants.mjs';
 import { allWorkloads } from './lib/workloads.mjs';
 
 const USAGE = `node bench/run.mjs [options] [NAME...]
-  (none)        everything, best of many; 20 to 30 minutes
+  (none)        everything, best of many; 20 to 30 minutes. Writes bench/RESULTS.md and docs/performance.svg
   --gate        a short form; exit code 1 if a goal is missed twice in a row
   --report      the short form, for reading: never fails
   --within S    in about so many seconds: fewer repetitions, and what does not fit is left out; 110 with --gate
   NAME          only workloads whose name begins so; --only NAME is the same
-  --write       also write bench/RESULTS.md and docs/performance.svg
+  --no-write    leaves them as they are
   --list        the names of the workloads
 BENCH_PEERS="name=command;…" measures other proxies beside ours; the agent's command is put in place of {agent}, or at the end.
 BENCH_LOAD=node uses the load program in Node, as where there is no C compiler.`;
@@ -32,7 +32,7 @@ const { values: flags, positionals } = parseArgs({
     report: { type: 'boolean' },
     only: { type: 'string', multiple: true },
     within: { type: 'string' },
-    write: { type: 'boolean' },
+    'no-write': { type: 'boolean' },
     list: { type: 'boolean' },
     help: { type: 'boolean' },
   },
@@ -60,6 +60,8 @@ const startedAt = new Date();
 const loadBefore = os.loadavg();
 const progress = process.stderr.isTTY ? (text) => process.stderr.write(`\r\x1b[K${text}`) : () => {};
 
+if (!isShort && flags.only === undefined) console.log('Everything, best of many: this takes 20 to 30 minutes.');
+
 const GATE_SECONDS = 110;
 const GATE_AGAIN_SECONDS = 60;
 const within = flags.within === undefined ? (flags.gate ? GATE_SECONDS : Number.POSITIVE_INFINITY) : Number(flags.within);
@@ -70,7 +72,7 @@ const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
 console.log(
   `${isShort ? 'Short form: fewer and smaller runs than the titles say. ' : ''}${seconds} s, load average ${showLoad(loadBefore)} before, ${showLoad(os.loadavg())} after`,
 );
-if (flags.write) write();
+if (!isShort && flags.only === undefined && !flags['no-write']) write();
 if (flags.gate) process.exitCode = await gate();
 
 /** Every workload has an equal part of the time that is left, and is repeated as often as that allows, up to what it asks for. */
@@ -124,7 +126,6 @@ function showLoad(averages) {
 }
 
 function write() {
-  if (flags.only !== undefined || isShort) return console.log('Not written: --write wants a whole run.');
   const facts = [
     ['date', startedAt.toISOString().slice(0, 16).replace('T', ' ')],
     ...machine(load),
@@ -133,8 +134,8 @@ function write() {
   ];
   const parts = [
     '# Results of the bench',
-    'Written by `node bench/run.mjs --write`; `docs/performance.md` says what is measured and how to read it. Best value, median in brackets.',
-    'To repeat: `npm run build && node bench/run.mjs` on a machine with `cc`. Absolute values are of this machine; compare ratios.',
+    'Written by `npm run bench`; `docs/performance.md` says what is measured and how to read it. Best value, median in brackets.',
+    'To repeat: `npm run bench` on a machine with `cc`. Absolute values are of this machine; compare ratios.',
     table(['what', 'value'], facts).replaceAll(/-+:/g, (rule) => '-'.repeat(rule.length)),
     '## Goals',
     goalsTable(evaluated),

@@ -12,6 +12,8 @@ const TIMEOUT_MS = 120_000;
 export default {
   name: 'mcp-call',
   title: 'MCP: a call of a lent tool, and the same call to its server over stdio',
+  /** Without us, by the shim, and through the ACP connection. */
+  variants: ['direct', 'stdio', 'acp'],
   metrics: { p50Us: { title: 'p50 µs', digits: 0 } },
   async measure({ isShort, workDir, variants }) {
     const results = { direct: [], stdio: [], acp: [] };

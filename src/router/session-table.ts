@@ -27,20 +27,23 @@ export type SessionTable = {
 
 export function createSessionTable(): SessionTable {
   const byPublicId = new Map<string, Binding>();
-  const byNative = new Map<string, Binding>();
-  const nativeKey = (agent: string, nativeId: string) => `${agent}\n${nativeId}`;
+  /** By agent, then by its own ids: a key made of both would be one more string for each session. */
+  const byNative = new Map<string, Map<string, Binding>>();
+  const findNative = (agent: string, nativeId: string) => byNative.get(agent)?.get(nativeId);
 
   function set(binding: Binding): Binding {
     drop(byPublicId.get(binding.publicId));
     byPublicId.set(binding.publicId, binding);
-    byNative.set(nativeKey(binding.agent, binding.nativeId), binding);
+    const own = byNative.get(binding.agent) ?? new Map<string, Binding>();
+    byNative.set(binding.agent, own.set(binding.nativeId, binding));
     return binding;
   }
   function drop(binding: Binding | undefined): void {
     if (!binding) return;
     byPublicId.delete(binding.publicId);
-    const key = nativeKey(binding.agent, binding.nativeId);
-    if (byNative.get(key) === binding) byNative.delete(key);
+    const own = byNative.get(binding.agent);
+    if (own?.get(binding.nativeId) === binding) own.delete(binding.nativeId);
+    if (own?.size === 0) byNative.delete(binding.agent);
   }
   /** Overwriting a live binding would hand one user's session to the other agent. */
   function freeId(agent: string, nativeId: string, isTaken: (binding: Binding) => boolean): string {
@@ -53,17 +56,17 @@ export function createSessionTable(): SessionTable {
 
   return {
     mint(agent, nativeId, cwd) {
-      const before = byNative.get(nativeKey(agent, nativeId));
+      const before = findNative(agent, nativeId);
       if (before && !before.isLive) drop(before);
       const publicId = before?.isLive ? before.publicId : freeId(agent, nativeId, (holder) => holder.isLive);
       return set({ publicId, agent, nativeId, cwd, isLive: true });
     },
     adopt(agent, nativeId, cwd) {
-      const known = byNative.get(nativeKey(agent, nativeId));
+      const known = findNative(agent, nativeId);
       return known ?? set({ publicId: freeId(agent, nativeId, () => true), agent, nativeId, cwd, isLive: false });
     },
     remember(binding) {
-      const isInUse = byPublicId.get(binding.publicId)?.isLive || byNative.get(nativeKey(binding.agent, binding.nativeId))?.isLive;
+      const isInUse = byPublicId.get(binding.publicId)?.isLive || findNative(binding.agent, binding.nativeId)?.isLive;
       if (!isInUse) set({ ...binding, isLive: false });
     },
     revive(publicId) {
@@ -76,6 +79,6 @@ export function createSessionTable(): SessionTable {
     },
     release: (publicId) => drop(byPublicId.get(publicId)),
     find: (publicId) => byPublicId.get(publicId),
-    findNative: (agent, nativeId) => byNative.get(nativeKey(agent, nativeId)),
+    findNative,
   };
 }

@@ -25,8 +25,15 @@ export function rootsOf(directories: readonly unknown[]): Roots {
     }
   });
   const real = [...new Set(pairs.map((pair) => pair.real))];
-  return { named: [...new Set([...pairs.map((pair) => pair.named), ...real])], real };
+  const named = [...new Set([...pairs.map((pair) => pair.named), ...real])];
+  // Most sessions are in the same directory, and each would keep its own copy of this for as long as it is open.
+  if (!isSame(named, last.named) || !isSame(real, last.real)) last = { named, real };
+  return last;
 }
+
+let last: Roots = { named: [], real: [] };
+const isSame = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((one, index) => one === others[index]);
 
 /** Whether a path lies in one of the directories, going by names alone. */
 export const isNamedInside = ({ named }: Roots, file: string): boolean => named.some((root) => isWithin(root, file));

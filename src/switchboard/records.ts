@@ -10,8 +10,8 @@ import { createPieceCleaner } from '../log/redact-pieces.ts';
 import { createRedactStream } from '../log/redact-stream.ts';
 import { systemClock } from '../proxy/clock.ts';
 import { createRecordTap, type RecordTap } from '../store/record-tap.ts';
-import { compactStats } from '../store/session-stats.ts';
-import { pruneTranscripts, transcriptsDir } from '../store/transcript-files.ts';
+import { keepTidy } from '../store/retention.ts';
+import { transcriptsDir } from '../store/transcript-files.ts';
 import { createTranscriptSource, type TranscriptSource } from '../store/transcript-source.ts';
 import { createTranscriptTap, type TranscriptTap } from '../store/transcript-tap.ts';
 import { joinTaps, type Tap, type Watcher } from '../wire/tap.ts';
@@ -27,7 +27,6 @@ export type Records = {
 };
 
 const DAY_MS = 86_400_000;
-const PRUNE_AFTER_MS = 5000;
 const MAX_QUEUE_BYTES = 8 * 1024 * 1024;
 
 /** Somebody else who looks on at every leg, by its name. */
@@ -109,15 +108,7 @@ function openFrameLog(
 
 function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, onProblem: (error: unknown) => void): TranscriptTap {
   const dir = transcriptsDir(stateDir);
-  // Nobody waits for it.
-  setTimeout(() => {
-    try {
-      pruneTranscripts(dir, { maxAgeMs: store.maxAgeDays * DAY_MS, maxTotalBytes: store.maxTotalBytes }, Date.now());
-      compactStats(dir);
-    } catch (error) {
-      onProblem(error);
-    }
-  }, PRUNE_AFTER_MS).unref();
+  const stopTidying = keepTidy(dir, { maxAgeMs: store.maxAgeDays * DAY_MS, maxTotalBytes: store.maxTotalBytes }, onProblem);
   const clean = {
     json: (value: unknown) => redactJson(value, secrets.redact),
     text: secrets.redact,
@@ -125,7 +116,14 @@ function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, 
     pieces: () => createPieceCleaner(secrets),
     longest: secrets.longest,
   };
-  return createTranscriptTap({ dir, clean, now: Date.now, onProblem });
+  const tap = createTranscriptTap({ dir, clean, now: Date.now, onProblem });
+  return {
+    ...tap,
+    close() {
+      tap.close();
+      stopTidying();
+    },
+  };
 }
 
 function openRecording(file: string, secrets: Secrets, onProblem: (error: unknown) => void): RecordTap {

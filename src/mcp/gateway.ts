@@ -2,6 +2,7 @@
 // their tools is what agents get to read, so it is cleaned, and a tool that has changed since it was first seen is not offered.
 import type { Tool } from '@modelcontextprotocol/client';
 import { cleanTool, type ForeignTool, hashOf } from './clean-tool.ts';
+import type { Children } from './server-process.ts';
 import type { McpServerSettings } from './settings.ts';
 import type { HostTool } from './tool.ts';
 import type { Upstream } from './upstream.ts';
@@ -15,6 +16,7 @@ export type GatewayOptions = {
   readonly pins: Pins;
   readonly onChange: () => void;
   readonly notice: (text: string) => void;
+  readonly children: Children | undefined;
 };
 
 export type Gateway = {
@@ -29,7 +31,7 @@ const CALL_MS = 300_000;
 /** Agents ask for the list once, when a session begins: it is worth a moment. */
 const READY_MS = 10_000;
 
-export function createGateway({ servers, version, pins, onChange, notice }: GatewayOptions): Gateway {
+export function createGateway({ servers, version, pins, onChange, notice, children }: GatewayOptions): Gateway {
   const tools = new Map<string, readonly HostTool[]>();
   const upstreams: Upstream[] = [];
   const said = new Set<string>();
@@ -44,6 +46,7 @@ export function createGateway({ servers, version, pins, onChange, notice }: Gate
     const started = servers.map((settings) => {
       const { name } = settings;
       const upstream: Upstream = createUpstream(settings, version, {
+        children,
         onTools(listed) {
           tools.set(name, offered(name, listed, upstream));
           onChange();

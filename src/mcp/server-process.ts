@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
+import { MARK } from '../processes/mark.ts';
 import { type ProcessTree, treeOf } from '../processes/process-tree.ts';
 import { spawn } from '../processes/spawn.ts';
 import { stopProcess } from '../processes/stop-process.ts';
@@ -20,7 +21,10 @@ const LF = 0x0a;
 /** How it ended is `exit`, once it has. */
 export type ServerProcess = Transport & { readonly exit: string | undefined };
 
-export function serverProcess({ command, args, env, cwd }: ServerProgram): ServerProcess {
+/** Whoever sees to what a killed process of ours leaves behind. */
+export type Children = { readonly mark: string; readonly started: (pid: number) => void };
+
+export function serverProcess({ command, args, env, cwd }: ServerProgram, children: Children | undefined): ServerProcess {
   let child: ChildProcess | undefined;
   let tree: ProcessTree | undefined;
   let exit: string | undefined;
@@ -63,13 +67,14 @@ export function serverProcess({ command, args, env, cwd }: ServerProgram): Serve
         // Not our whole environment: it holds what is meant for agents.
         const started = spawn(command, [...args], {
           stdio: ['pipe', 'pipe', 'ignore'],
-          env: { ...getDefaultEnvironment(), ...env },
+          env: { ...getDefaultEnvironment(), ...env, ...(children && { [MARK]: children.mark }) },
           ...(cwd !== undefined && { cwd }),
           detached: process.platform !== 'win32',
           windowsHide: true,
         });
         child = started;
         tree = treeOf(started);
+        if (started.pid !== undefined) children?.started(started.pid);
         process.once('exit', killTree);
         started.once('spawn', resolve);
         started.once('error', (error: NodeJS.ErrnoException) => {

@@ -1,10 +1,14 @@
 // One configured MCP server: connected when a session first needs tools, connected again when it has died.
 import { Client, StreamableHTTPClientTransport, type Tool, type Transport } from '@modelcontextprotocol/client';
-import { serverProcess } from './server-process.ts';
+import { type Children, serverProcess } from './server-process.ts';
 import type { McpServerSettings } from './settings.ts';
 import { type CallContext, type ToolArgs, ToolFailure, type ToolOutcome } from './tool.ts';
 
-export type UpstreamEvents = { readonly onTools: (tools: readonly Tool[]) => void; readonly onDown: (why: string) => void };
+export type UpstreamEvents = {
+  readonly onTools: (tools: readonly Tool[]) => void;
+  readonly onDown: (why: string) => void;
+  readonly children: Children | undefined;
+};
 
 export type Upstream = {
   /** Resolves once it has said what its tools are, or cannot. */
@@ -38,7 +42,7 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
       { name: 'acp-switchboard', version },
       { listChanged: { tools: { onChanged: (error, tools) => void (!error && tools && on.onTools(tools)) } } },
     );
-    await one.connect(transportOf(settings), { timeout: CONNECT_MS });
+    await one.connect(transportOf(settings, on.children), { timeout: CONNECT_MS });
     one.onclose = () => {
       client = undefined;
       if (isClosed) return;
@@ -88,7 +92,7 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
   return self;
 }
 
-function transportOf({ at }: McpServerSettings): Transport {
+function transportOf({ at }: McpServerSettings, children: Children | undefined): Transport {
   if ('url' in at) return new StreamableHTTPClientTransport(new URL(at.url), { requestInit: { headers: at.headers } });
-  return serverProcess(at);
+  return serverProcess(at, children);
 }

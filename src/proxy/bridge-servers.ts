@@ -8,6 +8,7 @@ import { type AgentWays, bridgeFor, type ClientServer, isBridged, readServer } f
 import { clientServer } from '../mcp/direct.ts';
 import type { Shim } from '../mcp/doors.ts';
 import type { GateVerdict } from '../mcp/gate.ts';
+import type { Children } from '../mcp/server-process.ts';
 import type { Span } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
 import { elements, memberAt } from '../wire/locate.ts';
@@ -22,13 +23,14 @@ import { tell } from './tell.ts';
 
 export type Bridging = {
   readonly bridges: Bridges;
+  readonly children: Children | undefined;
   /** What the editor says of our requests to its servers while they are under way, by server and request id. */
   readonly notes: Map<string, (method: string, params: unknown) => void>;
 };
 
-export function createBridging(shim: Shim, hub: () => Hub): Bridging {
+export function createBridging(shim: Shim, children: Children | undefined, hub: () => Hub): Bridging {
   const tokenRefused = createTokenWatch(hub);
-  return { bridges: createBridges(shim, () => tokenRefused('a server of a session')), notes: new Map() };
+  return { bridges: createBridges(shim, () => tokenRefused('a server of a session')), notes: new Map(), children };
 }
 
 /** Whether this agent is given bridges, so that any type of server may be brought to its sessions. */
@@ -64,6 +66,7 @@ export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | unde
   const deps: BridgeDeps = {
     cwd: typeof cwd === 'string' ? cwd : undefined,
     askClient: askClient(hub, bridging),
+    children: bridging.children,
     exposes: (server, tool) => hub.guard?.exposes(server, tool) ?? true,
     async mayCall(server, tool, args): Promise<GateVerdict> {
       const session = await bound;

@@ -4,6 +4,7 @@ import type { AgentProcess } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { failure, type ProxyError } from '../errors.ts';
 import type { Shim } from '../mcp/doors.ts';
+import type { Children } from '../mcp/server-process.ts';
 import { createSessionTable } from '../router/session-table.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/session-log.ts';
@@ -65,6 +66,8 @@ export type ConnectionOptions = {
   readonly lending?: LendingOptions | undefined;
   /** How an agent starts the shim, by which it reaches servers through us; left out, none of the editor's are bridged. */
   readonly shim?: Shim | undefined;
+  /** Hears of MCP servers that are started, so that the next process can end what this one leaves behind. */
+  readonly children?: Children | undefined;
 };
 
 export type Connection = {
@@ -175,8 +178,8 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     terminals: new Map(),
     elicitations: createAliases(),
     mcpRequests: createAliases(),
-    lending: options.lending && createLending(options.lending, () => hub, options.version, delegate),
-    bridging: options.shim && createBridging(options.shim, () => hub),
+    lending: options.lending && createLending({ ...options.lending, children: options.children }, () => hub, options.version, delegate),
+    bridging: options.shim && createBridging(options.shim, options.children, () => hub),
     log: options.log,
     transcripts: options.transcripts,
     cache: options.cache,

@@ -9,6 +9,7 @@ import { createGateway, type Gateway, type Pins } from '../mcp/gateway.ts';
 import { createHostTools, type HostTools, type Lent } from '../mcp/host-tools.ts';
 import { type Entries, injectedText, injection } from '../mcp/inject.ts';
 import type { Borrower, Lease } from '../mcp/lease.ts';
+import type { Children } from '../mcp/server-process.ts';
 import type { McpServerSettings } from '../mcp/settings.ts';
 import type { Abilities, HostTool, SessionHost } from '../mcp/tool.ts';
 import type { Frame } from '../wire/frame.ts';
@@ -37,6 +38,7 @@ export type LendingOptions = {
   /** Configured MCP servers, and where it is kept what their tools looked like. */
   readonly servers?: readonly McpServerSettings[] | undefined;
   readonly pins?: Pins | undefined;
+  readonly children?: Children | undefined;
   /** Which transports agents were seen to use. */
   readonly memory?: TransportMemory | undefined;
 };
@@ -85,7 +87,14 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
   const throughUs = servers.filter(({ expose }) => expose === 'gateway');
   const gateway: Gateway | undefined =
     pins && throughUs.length > 0
-      ? createGateway({ servers: throughUs, version, pins, notice: (text) => hub().notice(text), onChange: () => hostTools.toolsChanged() })
+      ? createGateway({
+          servers: throughUs,
+          version,
+          pins,
+          notice: (text) => hub().notice(text),
+          children: options.children,
+          onChange: () => hostTools.toolsChanged(),
+        })
       : undefined;
   const hostTools = createHostTools({
     version,

@@ -77,6 +77,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     version: VERSION,
     lending,
     shim: shimOf(),
+    children: { mark, started: running.childStarted },
   });
   const stopPublishing = publishHealth(connection, secrets.redact, running);
   let isOver = () => {};

@@ -1,5 +1,5 @@
 // Configured MCP servers, lent to agents through ours.
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
@@ -28,6 +28,10 @@ test('its tools are among ours, asked for first, and its secrets stay here', asy
   expect(said).toMatchObject({ query: 'x', secret: 's3cret-value', home: null });
   expect(editor.all('session/request_permission')[0]?.msg.params.toolCall.title).toBe('docs: search');
   expect(JSON.stringify(await told(editor, id, 'servers'))).not.toContain('s3cret-value');
+  // Written down, so that the next process ends it if this one cannot.
+  const running = path.join(stage.state, 'running');
+  const written = readdirSync(running).map((file) => readFileSync(path.join(running, file), 'utf8'));
+  expect(written.join('')).toContain(`"pid":${said.pid},`);
 });
 
 test('a tool that comes later is there later, and a server that dies is started again', async ({ stage }) => {

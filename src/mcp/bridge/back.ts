@@ -1,15 +1,21 @@
 // The server's end of a bridge: a child of ours, an address, or the client itself.
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
-import { type ServerProcess, serverProcess } from '../server-process.ts';
+import { type Children, type ServerProcess, serverProcess } from '../server-process.ts';
 import { type AskClient, acpBack } from './acp-back.ts';
 import type { ClientServer } from './client-server.ts';
 
+export type BackDeps = {
+  /** The session's directory, which the client's stdio servers are started in. */
+  readonly cwd: string | undefined;
+  readonly askClient: AskClient;
+  readonly children: Children | undefined;
+};
 export type Back = Transport & { readonly exit?: string | undefined };
 
-export function openBack(server: ClientServer, cwd: string | undefined, askClient: AskClient): Back | ServerProcess {
+export function openBack(server: ClientServer, { cwd, askClient, children }: BackDeps): Back | ServerProcess {
   switch (server.kind) {
     case 'stdio':
-      return serverProcess({ command: server.command, args: server.args, env: server.env, cwd });
+      return serverProcess({ command: server.command, args: server.args, env: server.env, cwd }, children);
     case 'http':
       return overHttp(server.url, server.headers);
     case 'sse':

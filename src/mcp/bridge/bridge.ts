@@ -4,13 +4,10 @@ import { newToken } from '../doors.ts';
 import type { GateVerdict } from '../gate.ts';
 import type { HttpHandler } from '../http-door.ts';
 import type { ToolArgs } from '../tool.ts';
-import type { AskClient } from './acp-back.ts';
+import type { BackDeps } from './back.ts';
 import type { ClientServer } from './client-server.ts';
 
-export type BridgeDeps = {
-  /** The session's directory, which the client's stdio servers are started in. */
-  readonly cwd: string | undefined;
-  readonly askClient: AskClient;
+export type BridgeDeps = BackDeps & {
   /** Decides about a call, once the session is known. */
   mayCall(server: string, tool: string, args: ToolArgs, signal: AbortSignal): Promise<GateVerdict>;
   exposes(server: string, tool: string): boolean;
@@ -43,7 +40,7 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
       import('@modelcontextprotocol/server/stdio'),
     ]);
     const connect = (front: Parameters<typeof relay>[0]) => {
-      relay(front, openBack(server, deps.cwd, deps.askClient), {
+      relay(front, openBack(server, deps), {
         server: server.name,
         mayCall: (tool, args, signal) => deps.mayCall(server.name, tool, args, signal),
         exposes: (tool) => deps.exposes(server.name, tool),

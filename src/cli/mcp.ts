@@ -1,15 +1,20 @@
 // `switchboard mcp`: the agents as tools of an MCP client. Inside it is an editor like any other, on a connection that does not leave the process.
 import { randomBytes } from 'node:crypto';
+import os from 'node:os';
 import { PassThrough } from 'node:stream';
 import { type Conversations, converse } from '../client/conversations.ts';
+import type { Agents } from '../mcp/agents-server.ts';
 import { type Guest, type HttpDoor, type HttpHandler, openHttpDoor } from '../mcp/http-door.ts';
 import { tokenKey } from '../mcp/lease.ts';
 import { nearestOf } from '../policy/nearest.ts';
+import { stateDir } from '../store/state-dir.ts';
 import { createToolPins } from '../store/tool-pins.ts';
+import { hasTranscript, readTranscript, transcriptsDir } from '../store/transcript-files.ts';
 import { VERSION } from '../switchboard/version.ts';
 import { type AcpOptions, acp } from './acp.ts';
 import { CommandFailure } from './command-failure.ts';
 import { notice } from './notice.ts';
+import { toWords } from './render-transcript.ts';
 import { resolveConfig } from './resolve-config.ts';
 
 export type McpOptions = AcpOptions & { readonly http?: string | true };
@@ -22,7 +27,7 @@ export async function mcp(options: McpOptions): Promise<number> {
   proxied.catch(() => {}); // awaited below; until then a bad configuration must not end us with a stack trace
   const agents = converse(fromProxy, toProxy, { name: 'switchboard-mcp', version: VERSION });
   const { serveAgentsOnStdio, serveAgentsOverHttp } = await import('../mcp/agents-server.ts');
-  const served = { agents, cwd: process.cwd(), version: VERSION };
+  const served = { agents: withStored(agents), cwd: process.cwd(), version: VERSION };
   if (port === undefined) {
     const { close } = serveAgentsOnStdio(served);
     for (const over of ['end', 'close']) process.stdin.on(over, agents.close);
@@ -33,6 +38,20 @@ export async function mcp(options: McpOptions): Promise<number> {
   const code = await proxied;
   door.close();
   return code;
+}
+
+/** What was said in sessions of before stands in the records, if those are kept. */
+function withStored(agents: Conversations): Agents {
+  const dir = transcriptsDir(stateDir(process.env, os.homedir(), process.platform));
+  return {
+    ...agents,
+    hasTranscript: (sessionId) => agents.transcript(sessionId) !== undefined || hasTranscript(dir, sessionId),
+    transcript(sessionId) {
+      const live = agents.transcript(sessionId);
+      const stored = live === undefined ? readTranscript(dir, sessionId) : undefined;
+      return stored ? toWords(stored) : live;
+    },
+  };
 }
 
 async function listen(handle: HttpHandler, port: number, agents: Conversations): Promise<HttpDoor> {

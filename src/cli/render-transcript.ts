@@ -14,8 +14,7 @@ const WHO = { agent: 'Agent', thought: 'Thought', user: 'User' } as const;
 const MOST_CHARACTERS = 4000;
 
 export function toText(about: About, transcript: readonly TranscriptRecord[]): string {
-  const parts = partsOf(transcript).map(({ heading, body }) => `[${heading}]${body === '' ? '' : `\n${body}`}\n`);
-  return `${titleOf(about)}\n${factsOf(about).join('\n')}\n\n${parts.join('\n')}`;
+  return `${titleOf(about)}\n${factsOf(about).join('\n')}\n\n${toWords(transcript)}`;
 }
 
 export function toMarkdown(about: About, transcript: readonly TranscriptRecord[]): string {
@@ -41,6 +40,12 @@ export function toHtml(about: About, transcript: readonly TranscriptRecord[]): s
       .join('')}</ul>${parts.join('')}</body></html>\n`
   );
 }
+
+/** The words alone. */
+export const toWords = (transcript: readonly TranscriptRecord[]): string =>
+  partsOf(transcript)
+    .map(({ heading, body }) => `[${heading}]${body === '' ? '' : `\n${body}`}\n`)
+    .join('\n');
 
 /** What a search looks at. */
 export function wordsOf(record: TranscriptRecord): string {

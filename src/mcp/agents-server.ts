@@ -1,14 +1,23 @@
 // Agents as tools of an MCP client: it opens sessions with them, prompts them, and is asked what they want to be allowed.
-import { type CallToolResult, createMcpHandler, fromJsonSchema, Server, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  createMcpHandler,
+  fromJsonSchema,
+  type InputRequiredResult,
+  inputRequired,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { failed } from './call-tool.ts';
 import type { HttpHandler } from './http-door.ts';
 import { httpSessions } from './http-sessions.ts';
+import { type Asked, createPausedTurns, type PausedTurns, refusalIn, type Step } from './paused-turns.ts';
 import { progressOf } from './progress.ts';
 import { type JsonSchema, object, text } from './tool.ts';
 
-type Option = { readonly optionId: string; readonly name: string; readonly kind: string };
-type Permission = { readonly title: string; readonly options: readonly Option[] };
+type Permission = Asked;
 type Companion = {
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
@@ -31,6 +40,7 @@ export type Agents = {
   cancel(sessionId: string): void;
   list(): Promise<readonly Readonly<Record<string, unknown>>[]>;
   transcript(sessionId: string): string | undefined;
+  hasTranscript(sessionId: string): boolean;
 };
 
 type Args = Readonly<Record<string, string | undefined>>;
@@ -103,7 +113,7 @@ function toolsOf(agents: Agents, cwd: string): Readonly<Record<string, Tool>> {
       run: async () => json({ sessions: await agents.list() }),
     },
     get_transcript: {
-      description: 'What was said in a session since this server was started.',
+      description: 'What was said in a session, also in one of before.',
       inputSchema: object(SESSION, ['session_id']),
       async run({ session_id = '' }) {
         const words = agents.transcript(session_id);
@@ -115,7 +125,7 @@ function toolsOf(agents: Agents, cwd: string): Readonly<Record<string, Tool>> {
 
 export type AgentsServerOptions = { readonly agents: Agents; readonly cwd: string; readonly version: string };
 
-function serverOf({ agents, cwd, version }: AgentsServerOptions): Server {
+function serverOf({ agents, cwd, version }: AgentsServerOptions, paused: PausedTurns<CallToolResult>): Server {
   const tools = toolsOf(agents, cwd);
   const server = new Server({ name: 'acp-switchboard', title: 'Switchboard', version }, { capabilities: { tools: {}, resources: {} } });
   server.setRequestHandler('tools/list', () => ({
@@ -132,15 +142,16 @@ function serverOf({ agents, cwd, version }: AgentsServerOptions): Server {
     if (issues) return failed(`The arguments of ${name} are not valid: ${issues.map(({ message }) => message).join('; ')}`);
     try {
       const { flushed, ...companion } = companionOf(server, context);
-      const outcome = await tool.run(args as Args, companion);
+      const outcome = isAskedAgain(context)
+        ? await inSteps(paused, tool, args as Args, companion, context.mcpReq)
+        : await tool.run(args as Args, companion);
       await flushed();
       return outcome;
     } catch (error) {
       return failed(error instanceof Error ? error.message : String(error));
     }
   });
-  const known = async () =>
-    (await agents.list().catch(() => [])).map(({ sessionId }) => String(sessionId)).filter((id) => agents.transcript(id) !== undefined);
+  const known = async () => (await agents.list().catch(() => [])).map(({ sessionId }) => String(sessionId)).filter(agents.hasTranscript);
   server.setRequestHandler('resources/list', async () => ({
     resources: (await known()).map((id) => ({
       uri: `${TRANSCRIPTS}${encodeURIComponent(id)}`,
@@ -170,29 +181,62 @@ const ANSWER_MS = 30 * 60_000;
 
 /** Who cannot be asked has not agreed: then it is a no. */
 async function elicited(server: Server, mcpReq: ServerContext['mcpReq'], { title, options }: Permission): Promise<string | undefined> {
-  const refusal =
-    options.find(({ kind }) => kind === 'reject_once')?.optionId ?? options.find(({ kind }) => kind === 'reject_always')?.optionId;
-  // The 2026 era has no requests from the server, so there is nobody to ask in the middle of a turn.
+  const refusal = refusalIn({ title, options });
+  // In the 2026 era there is nobody to ask in the middle of a request; whoever can be asked there is, in between (paused-turns.ts).
   if (mcpReq.envelope !== undefined || server.getClientCapabilities()?.elicitation === undefined) return refusal;
   try {
-    const answer = { type: 'string' as const, title: 'Answer', enum: options.map(({ name }) => name) };
-    const requestedSchema = { type: 'object' as const, properties: { answer }, required: ['answer'] };
-    const question = { mode: 'form' as const, message: `The agent wants to do this: ${title}`, requestedSchema };
-    const { action, content } = await mcpReq.elicitInput(question, { timeout: ANSWER_MS, signal: mcpReq.signal });
-    const chosen = action === 'accept' ? options.find(({ name }) => name === content?.answer) : undefined;
-    return chosen?.optionId ?? refusal;
+    return (
+      chosenIn(await mcpReq.elicitInput(questionOf({ title, options }), { timeout: ANSWER_MS, signal: mcpReq.signal }), options) ?? refusal
+    );
   } catch {
     return refusal;
   }
 }
 
+function questionOf({ title, options }: Permission) {
+  const answer = { type: 'string' as const, title: 'Answer', enum: options.map(({ name }) => name) };
+  const requestedSchema = { type: 'object' as const, properties: { answer }, required: ['answer'] };
+  return { mode: 'form' as const, message: `The agent wants to do this: ${title}`, requestedSchema };
+}
+
+/** What comes back is the client's word, in whatever shape. */
+function chosenIn(given: unknown, options: Permission['options']): string | undefined {
+  const { action, content } = (given ?? {}) as { action?: unknown; content?: { answer?: unknown } | null };
+  return action === 'accept' ? options.find(({ name }) => name === content?.answer)?.optionId : undefined;
+}
+
+/** A client of the 2026 era that shows forms: it is answered with the question, and calls again with the answer. */
+function isAskedAgain({ mcpReq: { envelope } }: ServerContext): boolean {
+  const capabilities = (envelope as Readonly<Record<string, unknown>> | undefined)?.[CLIENT_CAPABILITIES_META_KEY];
+  return (capabilities as { elicitation?: unknown } | undefined)?.elicitation !== undefined;
+}
+
+async function inSteps(
+  paused: PausedTurns<CallToolResult>,
+  tool: Tool,
+  args: Args,
+  listener: Pick<Companion, 'signal' | 'progress'>,
+  mcpReq: ServerContext['mcpReq'],
+): Promise<CallToolResult | InputRequiredResult> {
+  const state = mcpReq.requestState<string>();
+  let step: Step<CallToolResult> | undefined;
+  if (state === undefined) step = await paused.begin((companion) => tool.run(args, companion), listener);
+  else step = await paused.resume(state, (options) => chosenIn(mcpReq.inputResponses?.permission, options), listener);
+  if (!step) return failed('The turn that was waiting for this answer is over; send the prompt again');
+  if ('done' in step) return step.done;
+  const { id, asked } = step.paused;
+  return inputRequired({ inputRequests: { permission: inputRequired.elicit(questionOf(asked)) }, requestState: id });
+}
+
 /** On our own stdio; resolves when the client has gone. */
 export function serveAgentsOnStdio(options: AgentsServerOptions): { close(): Promise<void> } {
-  return serveStdio(() => serverOf(options));
+  const paused = createPausedTurns<CallToolResult>(ANSWER_MS);
+  return serveStdio(() => serverOf(options, paused));
 }
 
 export function serveAgentsOverHttp(options: AgentsServerOptions): HttpHandler {
-  const { fetch } = createMcpHandler(() => serverOf(options));
+  const paused = createPausedTurns<CallToolResult>(ANSWER_MS);
+  const { fetch } = createMcpHandler(() => serverOf(options, paused));
   const otherwise: HttpHandler = (request, parsedBody) => fetch(request, parsedBody === undefined ? {} : { parsedBody });
-  return httpSessions((front) => void serverOf(options).connect(front), otherwise).handle;
+  return httpSessions((front) => void serverOf(options, paused).connect(front), otherwise).handle;
 }

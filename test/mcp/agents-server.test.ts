@@ -1,5 +1,7 @@
 // `switchboard mcp`, driven by a real MCP client (SDK 1.32): the embedded agents as its tools.
 import { once } from 'node:events';
+import { Client as ModernClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -66,6 +68,31 @@ test('what an agent wants to be allowed is asked of the client, and refused wher
   expect((await changes(undefined)).tool_calls).toMatchObject([{ status: 'failed' }]);
 });
 
+test('a client of the 2026 era is asked in between, and calls again with the answer', async ({ stage }) => {
+  const config = stage.writeConfig({ asks: fixture('until-cancelled') });
+  const env = { ...getDefaultEnvironment(), HOME: stage.dir, SWITCHBOARD_HOME: stage.state };
+  const client = new ModernClient(
+    { name: 'modern', version: '0' },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  );
+  const asked: Json[] = [];
+  const answers = ['Reject', 'Allow'];
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    asked.push(params);
+    return { action: 'accept' as const, content: { answer: answers.pop() ?? '' } };
+  });
+  const args = [SWITCHBOARD, 'mcp', '--config', config];
+  await client.connect(new ModernStdio({ command: process.execPath, args, env, cwd: stage.cwd, stderr: 'ignore' }));
+  const call = async (name: string, given: Json = {}): Promise<Json> =>
+    (await client.callTool({ name, arguments: given })).structuredContent;
+  const { session_id } = await call('start_session');
+  expect((await call('prompt', { session_id, prompt: 'edit' })).tool_calls).toMatchObject([{ status: 'completed' }]);
+  expect((await call('prompt', { session_id, prompt: 'edit' })).tool_calls).toMatchObject([{ status: 'failed' }]);
+  expect(asked[0].message).toContain('The agent wants to do this');
+  expect(asked).toHaveLength(2);
+  await client.close();
+});
+
 test('a cancelled request cancels the turn', async ({ stage }) => {
   const config = stage.writeConfig({ slow: fixture('until-cancelled') });
   const { call, close } = await drive(stage, { args: ['--config', config] });
@@ -86,6 +113,12 @@ test('a session of before can be continued', async ({ stage }) => {
   const second = await drive(stage);
   expect((await second.call('prompt', { session_id, prompt: 'x' })).content[0].text).toContain('is not open here');
   expect((await second.call('list_sessions')).structuredContent.sessions).toMatchObject([{ sessionId: session_id }]);
+  expect((await second.call('get_transcript', { session_id })).content[0].text).toContain('hello');
+  const [resource] = (await second.client.listResources()).resources;
+  expect((await second.client.readResource({ uri: resource?.uri ?? '' })).contents[0]).toMatchObject({
+    text: expect.stringContaining('hello'),
+  });
+  expect((await second.call('get_transcript', { session_id: 'nobody' })).isError).toBe(true);
   expect((await second.call('continue', { session_id, prompt: 'again' })).structuredContent.stop_reason).toBe('end_turn');
   expect(await second.call('prompt', { session_id })).toMatchObject({ isError: true });
   expect(await second.call('start_session', { agent: 'nobody' })).toMatchObject({

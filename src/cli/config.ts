@@ -1,7 +1,9 @@
 // `switchboard config`: which files have a say, whether they are valid, and the word that lets a project's file have its full say.
 import path from 'node:path';
+import type { Config } from '../config/config.ts';
 import { discover, userConfigFile } from '../config/discover.ts';
-import { loadConfig } from '../config/load.ts';
+import { type LoadOptions, loadConfig } from '../config/load.ts';
+import { managedPolicyFile } from '../config/managed-policy.ts';
 import { printable } from '../config/problems.ts';
 import { isTrusted, trust } from '../config/trust.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -24,18 +26,34 @@ export async function configPath(flags: ConfigFlags): Promise<number> {
   return 0;
 }
 
-/** Throws a ConfigError that names every problem. */
+/** Throws a ConfigError that names every problem, or a SetupFailure for those of the policy. */
 export async function configValidate(file: string | undefined, flags: ConfigFlags): Promise<number> {
-  const { config, files, notices, origin } = await loadConfig(surroundings(file === undefined ? flags : { config: file }));
+  const here = surroundings(file === undefined ? flags : { config: file });
+  const { config, files, notices, origin } = await loadConfig(here);
   for (const text of notices) notice(text);
   if (origin === 'none') {
     notice('no configuration found: there is nothing to check, and the embedded demo agents would serve');
     return 0;
   }
+  const policies = await checkPolicies(config.policies, here);
   const names = config.agents.map(({ name }) => (name === config.defaultAgent ? `${name} (default)` : name));
   print(`valid: ${printable(files.join(', '))}`);
   print(`agents: ${names.join(', ')}`);
+  if (policies.length > 0) print(`policy: ${printable(policies.join(', '))}`);
   return 0;
+}
+
+/** The policies that it would be used with, by the same checks as `switchboard policy check`; throws when one cannot be used. */
+async function checkPolicies(policies: Config['policies'], { stateDir, platform, env }: LoadOptions): Promise<readonly string[]> {
+  const { readLayers } = await import('../switchboard/policy-layers.ts');
+  const { loadPolicy } = await import('../policy/load.ts');
+  const { renderPolicyProblem } = await import('../policy/problem.ts');
+  const { layers, notices } = await readLayers({ policies, flag: undefined, managedFile: managedPolicyFile(platform, env), stateDir });
+  for (const text of notices) notice(text);
+  return layers.map(({ name, policy, text }) => {
+    for (const warning of loadPolicy(policy.file, text).warnings) notice(`warning: ${renderPolicyProblem(warning)}`);
+    return `${policy.file} (${name}, ${policy.rules.length} rule${policy.rules.length === 1 ? '' : 's'})`;
+  });
 }
 
 /** Trusts the content the file has now. */

@@ -17,7 +17,7 @@ export function addRunCommand(program: Command, after: readonly string[], finish
     .command('run')
     .description('one prompt turn from a terminal or a script; the prompt is the words, else what is piped in')
     .argument('[prompt...]')
-    .option('-a, --agent <name>', 'the agent; else the first listed')
+    .option('-a, --agent <name>', 'the agent; else the first listed, whatever default_agent and routes say')
     .addOption(
       new Option('-o, --output <kind>', 'text: the turn as a page; simple: the assistant alone; jsonl: every frame both ways')
         .choices(['text', 'simple', 'jsonl', 'json'])
@@ -27,7 +27,7 @@ export function addRunCommand(program: Command, after: readonly string[], finish
     .option('--yolo', 'the same, and it may read files anywhere')
     .option('--resume <id>', 'go on with an earlier session')
     .option('--save-session <file>', "write the session's id there")
-    .option('--list-commands', 'show the slash commands of the agent, and send no prompt')
+    .option('--list-commands', 'show the slash commands of the agent, and send no prompt; exit code 3 if it tells of none')
     .option('--image <file>', 'send an image along; may be given several times', collect)
     .option('--audio <file>', 'send sound along; may be given several times', collect)
     .option('--file <file>', 'send a file along; may be given several times', collect)

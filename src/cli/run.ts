@@ -4,11 +4,15 @@ import { writeFile } from 'node:fs/promises';
 import { type Client, createClient } from '../client/client.ts';
 import { errorCode } from '../config/read-text.ts';
 import { createLiveCleaner, type LiveCleaner } from '../log/redact-live.ts';
+import { createSessionLog } from '../store/session-log.ts';
 import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
+import { UNHEARD } from '../switchboard/events.ts';
 import { VERSION } from '../switchboard/version.ts';
 import { CommandFailure } from './command-failure.ts';
 import { startInside } from './inside.ts';
 import { onInterrupts } from './interrupts.ts';
+import { notice } from './notice.ts';
+import { surroundings } from './resolve-config.ts';
 import { askPerson } from './run/ask-person.ts';
 import { type AttachmentFlags, attachments } from './run/attachments.ts';
 import { discard } from './run/discard.ts';
@@ -18,6 +22,7 @@ import { createPaint } from './run/paint.ts';
 import { type Offered, refusal } from './run/permission-keys.ts';
 import { promptLines } from './run/prompt-lines.ts';
 import { promptWords } from './run/prompt-words.ts';
+import { createRefused } from './run/refused.ts';
 import { createSimpleOutput, createTextOutput, type TurnOutput } from './run/text-output.ts';
 import { type Opened, openSession, setMode, setOption, takeUpSession } from './run/turn.ts';
 
@@ -37,6 +42,9 @@ export type RunFlags = PolicyFlags &
     readonly interactive?: true;
   };
 
+/** Agents tell of their commands unasked, and one that has none may never do. */
+const COMMANDS_S = 30;
+
 const EXIT = { ok: 0, failed: 1, usage: 2, timeout: 3, interrupted: 130 } as const;
 
 export async function run(words: readonly string[], flags: RunFlags): Promise<number> {
@@ -45,15 +53,14 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
     throw new CommandFailure(EXIT.usage, '-i needs a terminal', 'leave it out, and give the prompt as an argument or on stdin');
   const prompt = flags.listCommands || flags.interactive ? words.join(' ') : await promptWords(words, process.stdin);
   const { file, settings } = configFlags(flags.config);
-  const proxy = await startInside({
-    ...flags,
-    config: file,
-    isInteractive: isAtTerminal,
-    onlyFirst: flags.resume === undefined,
-  });
+  const refused = createRefused((text) => notice(proxy.secrets.redact(text)));
+  const proxy = await startInside(
+    { ...flags, config: file, isInteractive: isAtTerminal, onlyFirst: flags.resume === undefined },
+    { events: { ...UNHEARD, onDecision: (entry) => !isAtTerminal && refused.decided(entry) } },
+  );
   const { agents, defaultAgent } = proxy.config;
-  // A session that is taken up again says itself whose it is.
-  const agent = agents.length === 1 ? (agents[0]?.name ?? '') : defaultAgent;
+  const owner = flags.resume === undefined ? undefined : ownerOf(flags.resume);
+  const agent = agents.length === 1 ? (agents[0]?.name ?? '') : (agents.find(({ name }) => name === owner)?.name ?? defaultAgent);
   const clean = createLiveCleaner(proxy.secrets);
   const screen = createScreen(flags.output, clean);
   screen.selected(agent, agents.find(({ name }) => name === agent)?.command);
@@ -73,7 +80,9 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
       const { options = [] } = (params ?? {}) as { options?: readonly Offered[] };
       const paint = createPaint(process.stderr.isTTY === true, process.env);
       const shown = { ...(clean({ method, params }).params as object), options };
-      return isAtTerminal ? askPerson({ input: process.stdin, output: process.stderr }, paint, shown, signal) : refusal(options);
+      if (isAtTerminal) return askPerson({ input: process.stdin, output: process.stderr }, paint, shown, signal);
+      refused.asked(params);
+      return refusal(options);
     },
   });
   const turns = createTurns(client, screen.output);
@@ -91,7 +100,10 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
         logins = methods;
       },
     });
-    return await inTime(Promise.race([work, interrupts.ended]), flags.timeout);
+    const [seconds, what] = flags.listCommands
+      ? [flags.timeout ?? COMMANDS_S, `agent "${agent}" has told of no commands`]
+      : [flags.timeout];
+    return await inTime(Promise.race([work, interrupts.ended]), seconds, what);
   } catch (error) {
     throw inOwnWords(error, agent, proxy.secrets.redact, logins);
   } finally {
@@ -101,6 +113,13 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
     await proxy.close();
     interrupts.stop();
   }
+}
+
+/** The agent that opened a session, as far as it is written down. */
+function ownerOf(sessionId: string): string | undefined {
+  return createSessionLog(surroundings({}).stateDir, () => {})
+    .records()
+    .get(sessionId)?.agent;
 }
 
 type Talk = {
@@ -218,11 +237,11 @@ function createTurns(client: Client, output: TurnOutput): Turns {
   };
 }
 
-async function inTime(work: Promise<number>, seconds: number | undefined): Promise<number> {
+async function inTime<T>(work: Promise<T>, seconds: number | undefined, what = 'not done'): Promise<T> {
   if (seconds === undefined) return work;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new CommandFailure(EXIT.timeout, `not done within ${seconds} s`, 'raise --timeout')), seconds * 1000);
+    timer = setTimeout(() => reject(new CommandFailure(EXIT.timeout, `${what} within ${seconds} s`, 'raise --timeout')), seconds * 1000);
   });
   try {
     return await Promise.race([work, late]);

@@ -3,7 +3,7 @@
 import type { Path } from './document.ts';
 
 const KEYS: Readonly<Record<string, readonly string[]>> = {
-  '': [],
+  '': ['proxies'],
   'agent_servers.*': ['url', 'proxies'],
 };
 

@@ -43,6 +43,26 @@ test('validate says what is valid', async () => {
   expect(stdout).toBe(`valid: ${own}, ${path.join(home.project, 'switchboard.json')}\nagents: one, two (default)\n`);
 });
 
+test('validate looks at the policy too, with the eyes of `policy check`', async () => {
+  const home = createHome();
+  const own = home.write(home.userFile, { ...AGENTS, policy: 'mine.yaml' });
+  const policy = path.join(path.dirname(own), 'mine.yaml');
+  expect(await home.run(['config', 'validate'])).toMatchObject({
+    code: 6,
+    stdout: '',
+    stderr: expect.stringContaining('the policy mine.yaml cannot be read (ENOENT)'),
+  });
+  home.write(policy, 'version: 1\nalow: [execute]\nallow: [{ command: "git status", examples: { match: ["git push"] } }]\n');
+  const broken = await home.run(['config', 'validate']);
+  expect(broken).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining(`${policy}:2:1: `) });
+  expect(broken.stderr).toContain(`check it: switchboard policy check ${policy}`);
+  home.write(policy, 'version: 1\nallow: ["execute(git status)"]\n');
+  home.write('switchboard.json', { policy: 'theirs.yaml' });
+  const { code, stdout, stderr } = await home.run(['config', 'validate']);
+  expect({ code, policy: stdout.split('\n')[2] }).toEqual({ code: 0, policy: `policy: ${policy} (user, 1 rule)` });
+  expect(stderr).toContain("the project's policy"); // it cannot be read, and must not keep anybody from starting
+});
+
 test('validate with a file looks at that file alone, and names every problem in it', async () => {
   const home = createHome();
   home.write(home.userFile, AGENTS);

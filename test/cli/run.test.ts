@@ -10,6 +10,8 @@ const frames = (stdout: string) =>
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
+/** An agent that does not hear a cancel, and writes where it is told to. */
+const stubborn = { command: process.execPath, args: [path.resolve(import.meta.dirname, '../fixtures/stubborn.mjs'), 'mine'] };
 const YES = { version: 1, allow: ['read($cwd/**)', 'edit($cwd/**)'] };
 
 /** A configuration beside which the demo agents do not step in: an agent of this name, run by this program. */
@@ -91,10 +93,29 @@ describe('files', () => {
     expect(readFileSync(path.join(home.project, 'a.txt'), 'utf8')).toContain('Sketcher was here');
   });
 
-  test('and without a policy, nobody to ask is a no', async () => {
+  test('and without a policy, nobody to ask is a no, which is said with what to do about it', async () => {
     const home = createHome();
-    expect((await home.run(['run', '--write', '/edit', 'a.txt'])).stdout).toContain('I left a.txt as it was');
+    const { stdout, stderr } = await home.run(['run', '--write', '/edit', 'a.txt']);
+    expect(stdout).toContain('I left a.txt as it was');
+    expect(stderr).toMatch(
+      /^switchboard: refused: .*a\.txt\nswitchboard: nobody can be asked here, so a policy must allow it: --policy FILE/m,
+    );
     expect(existsSync(path.join(home.project, 'a.txt'))).toBe(false);
+    const policy = home.write('p.yaml', 'version: 1\nallow: ["read($cwd/**)"]\ndeny: ["edit(**/a.txt)"]\n');
+    const denied = await home.run(['run', '--write', '--policy', policy, '/edit', 'a.txt']);
+    expect(denied.stderr).toMatch(/^switchboard: refused: edit: .*a\.txt; deny by rule deny\[0\] \(.*p\.yaml:3\)$/m);
+  });
+
+  test('outside of the working directory are read with --yolo, and written never', async () => {
+    const home = createHome();
+    const config = configured(home, stubborn);
+    const outside = home.write('../outside.txt', 'theirs');
+    const turn = async (flag: string, words: string) => (await home.run(['run', '-o', 'simple', '--config', config, flag, words])).stdout;
+    expect(await turn('--write', `read ${outside}`)).toContain('outside the directories');
+    expect(await turn('--yolo', `read ${outside}`)).toContain('ok {"content":"theirs"}');
+    expect(await turn('--yolo', `write ${outside}`)).toMatch(/^error -32602: The path leads outside the directories/);
+    expect(await turn('--yolo', `write ${path.join(home.project, 'in.txt')}`)).toContain('ok ');
+    expect(readFileSync(outside, 'utf8')).toBe('theirs');
   });
 });
 
@@ -107,6 +128,8 @@ describe('a session', () => {
     expect(code).toBe(0);
     expect(stdout).toContain(`"sessionId": "${id}"`);
     expect(stdout).toContain('"turns": 2');
+    const [first] = frames((await home.run(['run', '-o', 'jsonl', '--resume', id, 'more'])).stdout);
+    expect(first.params.name).toBe('builder');
   });
 
   test('that is not there: exit code 4', async () => {
@@ -131,6 +154,9 @@ describe('a session', () => {
   test('shows its commands without a prompt', async () => {
     const { code, stdout } = await createHome().run(['run', '--list-commands']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\[commands\] \/plan .*\n$/) });
+    const home = createHome();
+    const none = await home.run(['run', '--list-commands', '--timeout', '0.5', '--config', configured(home, stubborn)]);
+    expect(none).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('has told of no commands within 0.5 s') });
   });
 
   test('in which nothing was asked is not left behind, one whose turn failed is', async () => {
@@ -168,7 +194,8 @@ describe.skipIf(!hasScript)('on a terminal', () => {
       screen += text;
     });
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    const shows = (text: string) => vi.waitFor(() => expect(screen).toContain(text), { timeout: 25_000, interval: 20 });
+    const shows = (text: string, times = 1) =>
+      vi.waitFor(() => expect(screen.split(text).length).toBeGreaterThan(times), { timeout: 25_000, interval: 20 });
     const asks = (times: number) =>
       vi.waitFor(() => expect(screen.split('> ').length).toBeGreaterThan(times), { timeout: 25_000, interval: 20 });
     return { type: (keys: string) => child.stdin.write(keys), shows, asks, ended };
@@ -186,6 +213,15 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     type(key);
     expect(await ended).toBe(0);
     expect(existsSync(path.join(home.project, 'a.txt'))).toBe(isWritten);
+  });
+
+  test('Ctrl-C in a permission question is for the turn as well', async () => {
+    const home = createHome();
+    const { type, shows, ended } = atTerminal(home, ['run', '--write', '/edit a.txt']);
+    await shows('  n  ');
+    type('\u0003');
+    expect(await ended).toBe(130);
+    expect(existsSync(path.join(home.project, 'a.txt'))).toBe(false);
   });
 
   test('Ctrl-C is a key like any other: it cancels the turn', async () => {
@@ -208,6 +244,9 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     type('/whoami\r');
     await shows('"turns": 3');
     await asks(4);
+    type('\u001b[A\u001b[A\u001b[A\r'); // the third prompt back
+    await shows('You said: "first"', 2);
+    await asks(8); // each step back has drawn the line anew
     type('\u0004');
     expect(await ended).toBe(0);
   });
@@ -220,6 +259,22 @@ describe('what goes wrong', () => {
     await said('2 of');
     child.kill('SIGINT');
     expect((await ended).code).toBe(130);
+    expect(home.processesLeft()).toEqual([]);
+  });
+
+  test('a second Ctrl-C ends at once what does not hear the first; SIGTERM ends everything in good order', async () => {
+    const home = createHome();
+    const { child, said, ended } = home.start(['run', '--config', configured(home, stubborn), 'hang']);
+    await said('hanging');
+    child.kill('SIGINT');
+    child.kill('SIGINT');
+    const again = setInterval(() => child.kill('SIGINT'), 200); // two signals at once may arrive as one
+    expect((await ended).code).toBe(130);
+    clearInterval(again);
+    const told = home.start(['run', '/slow']);
+    await told.said('2 of');
+    told.child.kill('SIGTERM');
+    expect(await told.ended).toMatchObject({ code: 143, stderr: expect.stringContaining('ended by SIGTERM') });
     expect(home.processesLeft()).toEqual([]);
   });
 
@@ -251,6 +306,7 @@ describe('what goes wrong', () => {
 
   test.each([
     [['run', '-i', 'x'], '-i needs a terminal'],
+    [['run', ' '], 'the prompt is empty'],
     [['run', '--timeout', 'soon', 'x'], 'number of seconds'],
     [['run', '-o', 'yaml', 'x'], 'Allowed choices are'],
     [['run', '--file', 'nowhere.txt', 'x'], 'nowhere.txt cannot be read (ENOENT)'],

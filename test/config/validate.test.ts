@@ -109,6 +109,7 @@ test.each(['-x', 'a/b', 'a~b', 'a b', '', 'ä'])('%j cannot be the name of an ag
 test.each([
   { is: { agent_servers: { x: { ...AGENT, url: 'wss://h' } } }, what: 'agent_servers.x.url' },
   { is: { agent_servers: { x: { ...AGENT, proxies: [] } } }, what: 'agent_servers.x.proxies' },
+  { is: { agent_servers: { x: AGENT }, proxies: [] }, what: 'proxies' },
 ])('$what is refused as not available in this version, not as unknown', async ({ is, what }) => {
   expect(await complaints(is)).toEqual([expect.stringMatching(new RegExp(`^\\d+:\\d+: ${what}: .*not available in this version$`))]);
 });

@@ -67,8 +67,11 @@ function pressed({ input }: Terminal, keys: readonly string[], signal: AbortSign
     };
     const onAbort = () => over(undefined);
     const onKey = (character: string | undefined, key: { readonly name?: string; readonly ctrl?: boolean }) => {
-      if ((key.ctrl && key.name === 'c') || key.name === 'escape') over(undefined);
-      else if (character !== undefined && keys.includes(character.toLowerCase())) over(character.toLowerCase());
+      const isInterrupt = key.ctrl === true && key.name === 'c';
+      if (isInterrupt || key.name === 'escape') over(undefined);
+      // The terminal makes no signal of it while keys are read one by one; it means the turn here too.
+      if (isInterrupt) process.kill(process.pid, 'SIGINT');
+      if (character !== undefined && keys.includes(character.toLowerCase())) over(character.toLowerCase());
     };
     input.on('keypress', onKey);
     signal.addEventListener('abort', onAbort);

@@ -5,7 +5,9 @@ import { CommandFailure } from '../command-failure.ts';
 const RUN = 'switchboard run "your prompt"';
 
 export async function promptWords(words: readonly string[], stdin: NodeJS.ReadStream, usage = RUN): Promise<string> {
-  if (words.length > 0) return words.join(' ');
+  const said = words.join(' ');
+  if (said.trim() !== '') return said;
+  if (words.length > 0) throw new CommandFailure(2, 'the prompt is empty', usage);
   if (stdin.isTTY)
     throw new CommandFailure(2, 'there is no prompt', `${usage}, or pipe it in${usage === RUN ? ', or -i to type several' : ''}`);
   const given = (await text(stdin)).trim();

@@ -67,7 +67,7 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
     happened({ kind: 'alarm', name });
   }
   function happened(event: DialectEvent): void {
-    if (dialect.on) take(dialect.on(state, event));
+    if (dialect.on && !isOver) take(dialect.on(state, event)); // of an end that we have asked for nobody need be told
   }
   function stop(): void {
     isOver = true;

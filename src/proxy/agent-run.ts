@@ -122,7 +122,9 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
     streams.exited(exit.kind === 'exited' ? exit.code : null);
     end(whyGone(exit));
   });
-  leg.writer.line(requestLine(String(HANDSHAKE_ID), 'initialize', deps.initializeParams()));
+  // A dialect may answer in its agent's place, and must not for one that has not started.
+  const isStarted = process.pid !== undefined || tongue.dialect === 'acp';
+  if (isStarted) leg.writer.line(requestLine(String(HANDSHAKE_ID), 'initialize', deps.initializeParams()));
 
   function received(frame: Frame): void {
     if (isOver) return;
@@ -211,6 +213,7 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
       isStopped = true;
       callOff();
       callOffReading?.();
+      streams.stop();
       leg.writer.end(); // what is still queued goes before the end of its input
       return process.stop();
     },

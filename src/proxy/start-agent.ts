@@ -35,6 +35,8 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
   const tried: Tongue[] = [];
   const attempts = new Set<Attempt>();
   const leavings: Promise<void>[] = [];
+  /** All that were ever started: of one that is over something may be left. */
+  const runs: AgentRun[] = [];
   /** The one whose words count; the others are asked beside it. */
   let current: Attempt | undefined;
   let isDecided = false;
@@ -84,6 +86,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
       },
       tongue,
     );
+    runs.push(run);
     mine = { tongue, run, held: [] };
     attempts.add(mine);
     current ??= mine;
@@ -165,7 +168,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
     stop: () => all((run) => run.stop()),
     retire: () => all((run) => run.retire()),
     kill() {
-      for (const { run } of attempts) run.kill();
+      for (const run of runs) run.kill();
     },
   };
 }

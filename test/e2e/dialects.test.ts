@@ -296,6 +296,11 @@ describe('intercom: the operator stream', () => {
     });
   });
 
+  test('an agent that cannot be started is not answered for', async ({ stage }) => {
+    const editor = await stage.connect({ op: { command: 'no-such-program', dialect: 'intercom' } });
+    expect(await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toMatchObject({ data: { reason: 'not_startable' } });
+  });
+
   test('is found by its first sign of life', async ({ stage }) => {
     const op = speaking('intercom', 'op', { timeouts: { quiet_ms: 400 } }, 'hello');
     await withSdkEditor(stage, { op }, async (editor) => {

@@ -1,0 +1,55 @@
+// Editors built on earlier versions of the SDK. 0.4.5, 0.4.9, 0.14.1, 0.29.0 and 1.9.0 were each run by hand through the built proxy; in
+// this conversation they say the same, byte for byte, so one recording of their words stands for all of them.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { type Json, SWITCHBOARD, test } from './harness.ts';
+
+const WORDS = readFileSync(path.join(import.meta.dirname, 'recorded/older-sdk-client.ndjson'), 'utf8')
+  .trim()
+  .split('\n');
+
+/** What those versions know; a client of theirs drops others with a word on its console, as it would over a direct connection. */
+const ASKED_OF_THEM = ['session/request_permission', 'fs/read_text_file', 'fs/write_text_file'];
+
+test('the words of an older SDK client, as it spoke them: two agents, a permission, files, a cancel, a load', async ({ stage }) => {
+  const editor = stage.run(process.execPath, [SWITCHBOARD, 'acp']);
+  const sessions: string[] = [];
+  const answers = new Map<number, Json>();
+  let open: Promise<unknown>[] = [];
+  for (const word of WORDS) {
+    const line = word
+      .replaceAll('$cwd', stage.cwd)
+      .replaceAll('$session1', sessions[0] ?? '')
+      .replaceAll('$session2', sessions[1] ?? '');
+    const msg = JSON.parse(line);
+    // An answer of the client's comes when it has been asked, a cancel when the turn is under way, and a request when the last is done.
+    if (msg.method === undefined) await editor.until(({ id, method }) => id === msg.id && ASKED_OF_THEM.includes(method));
+    else if (msg.id === undefined)
+      await editor.until(({ params }) => params?.sessionId === sessions[1] && params.update?.content !== undefined);
+    else if (!line.includes('"hello"') || open.length === 0) await Promise.all(open);
+    editor.line(line);
+    if (msg.method === undefined || msg.id === undefined) continue;
+    const answered = editor
+      .until(({ id, method }) => id === msg.id && method === undefined)
+      .then((seen) => {
+        answers.set(msg.id, seen.msg);
+        if (msg.method === 'session/new') sessions.push(seen.msg.result.sessionId);
+      });
+    // The client answers questions of the turn that it waits for.
+    open = msg.params.prompt?.[0].text.startsWith('/') ? [answered] : [...open, answered];
+    if (msg.method === 'session/new' || msg.method === 'initialize') await answered;
+  }
+  await Promise.all(open);
+  expect([...answers].sort(([a], [b]) => a - b).map(([id, { result }]) => [id, result?.stopReason ?? typeof result])).toEqual([
+    ...[0, 1, 2].map((id) => [id, 'object']),
+    [3, 'end_turn'],
+    [4, 'end_turn'],
+    [5, 'end_turn'],
+    [6, 'cancelled'],
+    [7, 'object'],
+  ]);
+  const asked = editor.seen.flatMap(({ msg }) => (msg.id !== undefined && msg.method !== undefined ? [msg.method] : []));
+  expect(asked.every((method) => ASKED_OF_THEM.includes(method))).toBe(true);
+  expect(editor.seen.some(({ msg }) => msg.params?.update?.sessionUpdate === 'notice')).toBe(false);
+});

@@ -9,6 +9,7 @@ import { addAuditCommands } from './audit.ts';
 import { CommandFailure } from './command-failure.ts';
 import { addCompareCommand } from './compare-command.ts';
 import type { DemoFlags } from './demo.ts';
+import { groupCommands } from './help-groups.ts';
 import type { LoginFlags } from './login.ts';
 import type { McpOptions } from './mcp.ts';
 import { addPolicyCommands } from './policy.ts';
@@ -55,7 +56,10 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .option(DEBUG, 'with any command: say of a failure where in the code it happened')
     .usage('[options] [command]')
     .argument('[words...]')
-    .addHelpText('after', example('switchboard demo', 'Without a command and with a pipe for stdin, it is switchboard acp.'))
+    .addHelpText(
+      'after',
+      example('switchboard demo', 'Without a command and with a pipe for stdin, it is switchboard acp, with its options.'),
+    )
     .action(async ([word]: string[], flags: AcpFlags) => {
       if (word !== undefined) throw unknownCommand(word, program);
       if (process.stdin.isTTY && flags.auth === undefined) return program.outputHelp();
@@ -86,6 +90,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
   addAuditCommands(program, finish);
   addRecordCommands(program, finish);
   addSetupCommands(program, agentArgs, finish);
+  groupCommands(program);
   return program;
 }
 

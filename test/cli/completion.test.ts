@@ -9,7 +9,7 @@ const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 const AGENTS = { agent_servers: { alpha: { command: 'a' }, beta: { command: 'b' } } };
 
 test.each([
-  { words: ['co'], offers: ['compare', 'config', 'connect', 'completion'] },
+  { words: ['co'], offers: ['compare', 'connect', 'config', 'completion'] },
   { words: ['agents', ''], offers: ['list', 'test', 'add', 'remove'] },
   { words: ['agents', 'add', 'cl'], offers: ['claude-agent', 'cline'] },
   { words: ['agents', 'test', ''], offers: ['alpha', 'beta'] },

@@ -20,6 +20,16 @@ test.each([[], ['config', 'trust']])('--help of "switchboard %s %s" is on stdout
   expect(stdout).toContain('Example:\n  switchboard');
 });
 
+test('the help of the command itself names every command in a line of its own, in groups', () => {
+  const [self, ...all] = allCommands();
+  const help = self ? helpOf(self.command) : '';
+  const commands = all.filter(({ words }) => words.length === 1).map(({ words }) => words[0]);
+  expect(commands.filter((name) => !new RegExp(`^  ${name} +\\S.{10,}$`, 'm').test(help))).toEqual([]);
+  expect(help).not.toContain('\nCommands:'); // those in no group
+  expect(help.split('\n').filter((line) => line.length > 90)).toEqual([]);
+  expect(help).not.toContain('--policy'); // what is acp's is told there
+});
+
 test('--version is that of the package', async () => {
   const { version } = JSON.parse(readFileSync(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'));
   expect(await createHome().run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -28,7 +38,7 @@ test('--version is that of the package', async () => {
 test.each([
   { words: ['dmo'], says: 'unknown command "dmo"', suggests: 'demo' },
   { words: ['cofnig', 'path'], says: 'unknown command "cofnig"', suggests: 'config' },
-  { words: ['xyzzy'], says: 'unknown command "xyzzy"', suggests: 'commands are: acp, demo' },
+  { words: ['xyzzy'], says: 'unknown command "xyzzy"', suggests: 'commands are: demo, init' },
   { words: ['config', 'trsut', 'a.jsonc'], says: "unknown command 'trsut'", suggests: 'trust' },
   { words: ['--agnet', 'x'], says: "unknown option '--agnet'", suggests: '--agent' },
   { words: ['acp', '--confg', 'x'], says: "unknown option '--confg'", suggests: '--config' },

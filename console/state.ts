@@ -10,7 +10,9 @@ export const agents = signal<readonly AgentRow[]>([]);
 export const sessions = signal<ReadonlyMap<string, SessionRow>>(new Map());
 export const questions = signal<readonly Question[]>([]);
 /** What became of questions that this page has seen, for a while. */
-export const settled = signal<readonly { readonly question: Question; readonly outcome: string; readonly isElsewhere: boolean }[]>([]);
+export const settled = signal<
+  readonly { readonly question: Question; readonly outcome: string; readonly isElsewhere: boolean; readonly isEditors: boolean }[]
+>([]);
 export const isReady = signal(false);
 export const newestFirst = computed(() => [...sessions.value.values()].sort((a, b) => b.at - a.at));
 
@@ -135,7 +137,10 @@ function onBoard(event: BoardEvent): void {
       const question = questions.value.find(({ questionId }) => questionId === event.questionId);
       questions.value = questions.value.filter((one) => one !== question);
       if (question)
-        settled.value = [...settled.value, { question, outcome: event.outcome, isElsewhere: event.by !== pageId.value }].slice(-20);
+        settled.value = [
+          ...settled.value,
+          { question, outcome: event.outcome, isElsewhere: event.by !== pageId.value, isEditors: event.by === 'editor' },
+        ].slice(-20);
     }
   }
 }

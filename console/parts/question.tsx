@@ -106,7 +106,7 @@ export function Elsewhere({ sessionId }: { readonly sessionId?: string }): VNode
   if (!last || Date.now() - last.question.at > 600_000) return null;
   return (
     <p class="elsewhere" role="status">
-      “{last.question.title}” was answered elsewhere: <b>{last.outcome}</b>
+      “{last.question.title}” was answered {last.isEditors ? 'in the editor' : 'elsewhere'}: <b>{last.outcome}</b>
     </p>
   );
 }

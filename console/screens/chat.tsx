@@ -47,8 +47,12 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
             )}
           </p>
         </div>
-        <Pickers sessionId={sessionId} options={options} isBegun={items.some((item) => item.kind === 'message' && item.role === 'user')} />
-        {!isStored && (
+        <Pickers
+          sessionId={sessionId}
+          options={row?.isEditors ? [] : options}
+          isBegun={items.some((item) => item.kind === 'message' && item.role === 'user')}
+        />
+        {!isStored && !row?.isEditors && (
           <button
             type="button"
             class="quiet"
@@ -65,8 +69,26 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
         {mine.length > 1 && <p class="quiet-text">{mine.length - 1} more to answer</p>}
         <Elsewhere sessionId={sessionId} />
         {isStored && items.length > 0 && <p class="quiet-text centred">As it was written down. A prompt takes the session up again.</p>}
-        <Composer sessionId={sessionId} isRunning={isRunning} commands={commands} accepts={accepts} />
+        {row?.isEditors && !isStored ? (
+          <Held sessionId={sessionId} isRunning={isRunning} />
+        ) : (
+          <Composer sessionId={sessionId} isRunning={isRunning} commands={commands} accepts={accepts} />
+        )}
       </footer>
+    </div>
+  );
+}
+
+/** A session of the editor's: it goes on there. */
+function Held({ sessionId, isRunning }: { readonly sessionId: string; readonly isRunning: boolean }): VNode {
+  return (
+    <div class="held">
+      The editor has this session. Here you can watch, answer its questions and cancel.
+      {isRunning && (
+        <button type="button" class="danger" onClick={() => void ask({ act: 'cancel', sessionId }).catch(() => {})}>
+          Cancel the turn
+        </button>
+      )}
     </div>
   );
 }

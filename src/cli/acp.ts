@@ -17,6 +17,8 @@ export type AcpOptions = ConfigFlags &
   PolicyFlags & {
     readonly logLevel?: Level;
     readonly record?: string;
+    /** The web console beside it, on this port. */
+    readonly console?: string | true;
     /** How the editor's messages are told apart. */
     readonly framing?: 'ndjson' | 'content-length';
   };
@@ -24,10 +26,22 @@ export type AcpOptions = ConfigFlags &
 /** Serves the editor until it goes; returns the exit code. */
 export async function acp(options: AcpOptions, editor: ClientStreams = { input: process.stdin, output: process.stdout }): Promise<number> {
   const { config, files, stateDir } = await resolveConfig(options);
-  const switchboard = await assemble({ config, files, stateDir, say: notice, policy: options, logLevel: options.logLevel });
+  const attachment =
+    options.console === undefined ? undefined : (await import('./serve/attach.ts')).attachConsole(options.console, stateDir);
+  const switchboard = await assemble({
+    config,
+    files,
+    stateDir,
+    say: notice,
+    policy: options,
+    logLevel: options.logLevel,
+    onlooker: attachment?.onlooker,
+  });
   tellCrashes(() => switchboard.secrets.redact);
   toggleOnSignal(switchboard.diagnostics);
-  const { connection } = switchboard.connect(inLines(editor, options), options.record);
+  const served = switchboard.connect(inLines(editor, options), options.record);
+  const { connection } = served;
+  const detach = attachment?.open(served, { config, ...switchboard });
   const stopWatching = watchEventLoop((ms) => {
     const { method, bytes } = connection.lastFrame();
     notice(`the event loop was blocked for ${ms} ms; the last frame was ${method ?? 'an answer'}, ${bytes} bytes`);
@@ -37,6 +51,7 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
   const code = await Promise.race([ended, awaitSignals(connection).first]);
   stopWatching();
   stopReloading();
+  await (await detach)?.();
   await switchboard.close();
   return code;
 }

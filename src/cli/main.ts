@@ -66,6 +66,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
       finish(await runAcp(agentArgs, flags));
     });
   framingOption(acpOptions(program.command('acp').description('the proxy on stdio: what an editor starts')))
+    .option('--console [port]', 'the web console beside it: its sessions in the browser, its questions answerable there too')
     .addHelpText('after', example('switchboard acp --config ~/switchboard.jsonc'))
     .action(async (_: AcpFlags, command: Command) => finish(await runAcp(agentArgs, command.optsWithGlobals())));
   program

@@ -1,21 +1,14 @@
 // `switchboard serve`: the web console. To the proxy in this very process it is an editor like any other.
-import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import type { Console } from '../console/console.ts';
 import { createFrames, type Frames } from '../console/frames.ts';
-import { readTranscript, transcriptsDir } from '../store/transcript-files.ts';
-import { VERSION } from '../switchboard/version.ts';
 import type { AcpOptions } from './acp.ts';
-import { CommandFailure } from './command-failure.ts';
-import { type Inside, startInside } from './inside.ts';
+import { startInside } from './inside.ts';
 import { notice } from './notice.ts';
 import { surroundings } from './resolve-config.ts';
-import { agentRows } from './serve/agent-rows.ts';
-import { createHost } from './serve/host.ts';
 import { openBrowser } from './serve/open-browser.ts';
-import { storedSessions } from './serve/stored-sessions.ts';
+import { openHere, portOf } from './serve/open-here.ts';
 
 export type ServeOptions = AcpOptions & { readonly port?: string; readonly open?: true };
 
@@ -31,7 +24,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     },
   });
   try {
-    const opened = await open(inside, frames as Frames, port);
+    const { fromProxy: input, toProxy: output } = inside;
+    const opened = await openHere({ ...inside, frames: frames as Frames, port, connect: () => ({ input, output }) });
     const signalled = onSignals(inside.kill, () => void opened.stop());
     const tidyUp = announce(opened, options.open ? stateDir : undefined);
     await opened.closed;
@@ -41,35 +35,6 @@ export async function serve(options: ServeOptions): Promise<number> {
     return signalled() ?? 0;
   } finally {
     await inside.close();
-  }
-}
-
-async function open({ connection, config, stateDir, secrets, fromProxy, toProxy }: Inside, frames: Frames, port: number): Promise<Console> {
-  const { openConsole } = await import('../console/console.ts');
-  const transcripts = transcriptsDir(stateDir);
-  try {
-    return await openConsole(fromProxy, toProxy, {
-      port,
-      pageDir: fileURLToPath(new URL('./console', import.meta.url)),
-      version: VERSION,
-      cwd: process.cwd(),
-      secrets,
-      host: createHost(randomUUID()),
-      frames,
-      stored: storedSessions(stateDir),
-      transcript: (sessionId) => readTranscript(transcripts, sessionId),
-      agents: () => agentRows(connection, config, secrets.redact),
-      restart: connection.restart,
-    });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    const why = code === 'EADDRINUSE' ? 'it is in use' : message;
-    throw new CommandFailure(
-      1,
-      `cannot listen on 127.0.0.1:${port}: ${why}`,
-      'choose another --port, or leave it out for any that is free',
-    );
   }
 }
 
@@ -101,10 +66,4 @@ function onSignals(kill: () => void, end: () => void): () => number | undefined 
       end();
     });
   return () => code;
-}
-
-function portOf(given: string | undefined): number {
-  const port = given === undefined ? 0 : Number(given);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && given !== '') return port;
-  throw new CommandFailure(2, `"${given}" is not a port`, 'a whole number from 0 to 65535; 0, or none, is any that is free');
 }

@@ -19,6 +19,7 @@ export type BoardDeps = {
   readonly now: () => number;
   readonly version: string;
   readonly cwd: string;
+  readonly isBeside: boolean;
   /** Sessions of before and of other processes. */
   readonly stored: () => readonly SessionRow[];
 };
@@ -31,13 +32,26 @@ type Live = {
   stream: { readonly key: string; readonly clean: CleanStream } | undefined;
 };
 
-type Open = { readonly question: Question; readonly settle: (how: Settled) => void };
+export type Opened = {
+  readonly cwd: string;
+  readonly agent: string;
+  readonly accepts: Accepts;
+  readonly isEditors?: boolean | undefined;
+};
+
+type Open = { readonly question: Question; readonly settle: (how: Settled) => void; readonly take: QuestionHooks['take'] };
+
+export type QuestionHooks = {
+  readonly opened?: (questionId: string) => void;
+  /** A page wants to answer it; false when somebody else was first. */
+  readonly take?: ((option: number | undefined) => boolean) | undefined;
+};
 
 export type BoardKeeper = ReturnType<typeof createBoard>;
 
 const TEXT_EVERY_MS = 25;
 
-export function createBoard({ feed, redact, now, version, cwd, stored }: BoardDeps) {
+export function createBoard({ feed, redact, now, version, cwd, isBeside, stored }: BoardDeps) {
   const live = new Map<string, Live>();
   const questions = new Map<string, Open>();
   const waiting = new Set<Live>();
@@ -93,6 +107,7 @@ export function createBoard({ feed, redact, now, version, cwd, stored }: BoardDe
       return {
         version,
         cwd,
+        isBeside,
         agents,
         sessions: [...rows.values()],
         questions: [...questions.values()].map(({ question }) => question),
@@ -119,7 +134,7 @@ export function createBoard({ feed, redact, now, version, cwd, stored }: BoardDe
     agents: () => agents,
 
     /** A session is open in this process; `answer` is what the agent said to that. */
-    opened(sessionId: string, about: { readonly cwd: string; readonly agent: string; readonly accepts: Accepts }, answer: Fields): void {
+    opened(sessionId: string, about: Opened, answer: Fields): void {
       const before = self.row(sessionId);
       const session: Live = live.get(sessionId) ?? {
         row: {
@@ -138,7 +153,7 @@ export function createBoard({ feed, redact, now, version, cwd, stored }: BoardDe
       // A page may show it as it was written down; it is told from the beginning now.
       if (!live.has(sessionId)) tell(session, { e: 'reset' });
       live.set(sessionId, session);
-      changeRow(session, { agent: about.agent, cwd: about.cwd, state: stateOf(session), at: now() });
+      changeRow(session, { agent: about.agent, cwd: about.cwd, isEditors: about.isEditors, state: stateOf(session), at: now() });
       tell(session, { e: 'accepts', accepts: about.accepts });
       self.options(sessionId, answer);
     },
@@ -191,6 +206,21 @@ export function createBoard({ feed, redact, now, version, cwd, stored }: BoardDe
       if (event.e === 'end')
         changeRow(session, { state: stateOf(session), turns: session.row.turns + 1, stopReason: event.stopReason ?? 'error', at: now() });
     },
+    /** Told anew from the beginning; what is set in the session stays. */
+    retell(sessionId: string, events: readonly Event[]): void {
+      const session = live.get(sessionId);
+      if (!session) return;
+      const { isRunning, commands, options, accepts, usage } = session.conversation;
+      const kept: Event[] = [
+        { e: 'commands', commands },
+        { e: 'options', options },
+        { e: 'accepts', accepts },
+      ];
+      other(session, { e: 'reset' });
+      for (const event of [...events, ...kept, ...(usage ? [{ e: 'usage' as const, usage }] : [])]) tell(session, event);
+      // Ends of turns may stand in what was told; the turn that runs goes on.
+      if (session.conversation.isRunning !== isRunning) tell(session, { e: 'running', isRunning });
+    },
     /** Something of before: nothing of it is news. */
     replay(sessionId: string, event: Event): void {
       const session = live.get(sessionId);
@@ -204,7 +234,7 @@ export function createBoard({ feed, redact, now, version, cwd, stored }: BoardDe
     },
 
     /** Puts a permission question to whoever looks on. Resolves to the place of the option, or undefined for none. */
-    ask(sessionId: string, params: Fields, signal: AbortSignal): Promise<Settled> {
+    ask(sessionId: string, params: Fields, signal: AbortSignal, hooks: QuestionHooks = {}): Promise<Settled> {
       const session = live.get(sessionId);
       const clean = fields(cleanValue(params, redact));
       const call = toolOf(fields(clean.toolCall));
@@ -236,13 +266,19 @@ export function createBoard({ feed, redact, now, version, cwd, stored }: BoardDe
           const outcome = name ?? (signal.aborted ? 'withdrawn' : 'cancelled');
           feed.publish({ b: 'settled', questionId: question.questionId, outcome, by: how.by });
           if (session) {
-            other(session, { e: 'decision', title: question.title, outcome, by: how.by === undefined ? 'nobody here' : 'you' });
+            other(session, {
+              e: 'decision',
+              title: question.title,
+              outcome,
+              by: how.by === undefined ? 'nobody' : how.by === 'editor' ? 'the editor' : 'you',
+            });
             noteState(session);
           }
           resolve(how);
         };
         const withdrawn = () => settle({ option: undefined, by: undefined });
-        questions.set(question.questionId, { question, settle });
+        questions.set(question.questionId, { question, settle, take: hooks.take });
+        hooks.opened?.(question.questionId);
         signal.addEventListener('abort', withdrawn);
         feed.publish({ b: 'question', question });
         if (session) noteState(session);
@@ -253,8 +289,13 @@ export function createBoard({ feed, redact, now, version, cwd, stored }: BoardDe
     answer(questionId: string, option: number | undefined, by: string): boolean {
       const open = questions.get(questionId);
       if (!open || (option !== undefined && !open.question.options[option])) return false;
+      if (open.take && !open.take(option)) return false;
       open.settle({ option, by });
       return true;
+    },
+    /** It was answered somewhere else. */
+    settle(questionId: string, how: Settled): void {
+      questions.get(questionId)?.settle(how);
     },
     /** The turn is being cancelled: what it has asked is answered with that. */
     cancelQuestions(sessionId: string, by: string | undefined): void {

@@ -3,7 +3,8 @@ import type { Readable, Writable } from 'node:stream';
 import { ClientError } from '../client/client.ts';
 import type { Secrets } from '../log/redact.ts';
 import type { Asked } from './acts.ts';
-import { createBoard } from './board.ts';
+import { type BoardKeeper, createBoard } from './board.ts';
+import { apply, type Conversation, createConversation } from './conversation.ts';
 import { createDesk, type Host } from './desk.ts';
 import { createFeed } from './feed.ts';
 import type { Frames } from './frames.ts';
@@ -12,7 +13,7 @@ import { readPageFiles } from './page-files.ts';
 import { openPage, type Page } from './page-socket.ts';
 import { fields, list } from './read-update.ts';
 import { openServer } from './server.ts';
-import type { Transcript } from './transcript-events.ts';
+import { eventsOfTranscript, type Transcript } from './transcript-events.ts';
 import type { AgentRow, Failure, SessionRow } from './wire.ts';
 
 export type ConsoleDeps = {
@@ -23,6 +24,11 @@ export type ConsoleDeps = {
   readonly cwd: string;
   readonly secrets: Secrets;
   readonly host: Host;
+  /** A connection to the proxy: at once, or beside an editor when the first session is opened here. */
+  readonly connect: () => { readonly input: Readable; readonly output: Writable };
+  readonly beside?: ((board: BoardKeeper) => Beside) | undefined;
+  /** A link was used, and another one may be wanted. */
+  readonly entered?: (() => void) | undefined;
   readonly frames: Frames;
   readonly stored: () => readonly SessionRow[];
   readonly transcript: (sessionId: string) => Transcript | undefined;
@@ -30,6 +36,15 @@ export type ConsoleDeps = {
   readonly agents: () => readonly AgentRow[];
   /** Ends an agent's process in good order; whether there is such an agent. */
   readonly restart: (agent: string) => boolean;
+};
+
+/** An editor in this process, whose sessions are shown too. */
+export type Beside = {
+  holds(sessionId: string): boolean;
+  cancel(sessionId: string): boolean;
+  /** A page is there, or none is left. */
+  wake(): void;
+  sleep(): void;
 };
 
 export type Console = {
@@ -43,13 +58,42 @@ const LOOK_EVERY_MS = 1000;
 const REFRESH_EVERY = 5;
 
 /** Rejects when the port cannot be had. */
-export async function openConsole(input: Readable, output: Writable, deps: ConsoleDeps): Promise<Console> {
+export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   const { secrets, frames, version, cwd } = deps;
   const { redact } = secrets;
   const feed = createFeed();
-  const board = createBoard({ feed, redact, now: Date.now, version, cwd, stored: deps.stored });
+  const board = createBoard({ feed, redact, now: Date.now, version, cwd, isBeside: deps.beside !== undefined, stored: deps.stored });
+  const beside = deps.beside?.(board);
   const pages = new Set<Page>();
   let looks = 0;
+
+  let made: ReturnType<typeof createDesk> | undefined;
+  let isOver = () => {};
+  const closed = new Promise<void>((resolve) => {
+    isOver = resolve;
+  });
+  function desk(): ReturnType<typeof createDesk> {
+    if (made) return made;
+    const { input, output } = deps.connect();
+    const clientInfo = { name: 'switchboard-console', title: 'Switchboard console', version };
+    made = createDesk(input, output, { board, host: deps.host, redact, clientInfo, cwd, transcript: deps.transcript });
+    void made.closed.then(() => beside || isOver());
+    return made;
+  }
+  /** For what only whoever holds a session can do with it. */
+  function mine(sessionId: string): ReturnType<typeof createDesk> {
+    if (beside?.holds(sessionId)) throw new ClientError(-32600, 'the editor has this session; go on with it there');
+    return desk();
+  }
+  /** What is known of a session: told live, else as it was written down. */
+  function conversationOf(sessionId: string): Conversation {
+    const live = board.conversation(sessionId);
+    if (live) return live;
+    const kept = createConversation(sessionId);
+    for (const event of eventsOfTranscript(deps.transcript(sessionId) ?? [])) apply(kept, event);
+    kept.isRunning = false;
+    return kept;
+  }
 
   /** Only while somebody looks on. */
   function look(): void {
@@ -59,8 +103,12 @@ export async function openConsole(input: Readable, output: Writable, deps: Conso
   let timer: NodeJS.Timeout | undefined;
   function watchWhileOpen(): void {
     clearInterval(timer);
-    if (pages.size === 0) return frames.rest();
+    if (pages.size === 0) {
+      beside?.sleep();
+      return frames.rest();
+    }
     frames.look();
+    if (pages.size === 1) beside?.wake();
     timer = setInterval(look, LOOK_EVERY_MS);
   }
 
@@ -71,17 +119,17 @@ export async function openConsole(input: Readable, output: Writable, deps: Conso
       case 'unwatch':
         return page.unwatch(asked.sessionId);
       case 'new':
-        return desk.open(asked);
+        return desk().open(asked);
       case 'prompt':
-        return desk.prompt(asked);
+        return mine(asked.sessionId).prompt(asked);
       case 'cancel':
-        return desk.cancel(asked, page.id);
+        return beside?.holds(asked.sessionId) ? { isDone: beside.cancel(asked.sessionId) } : desk().cancel(asked, page.id);
       case 'close':
-        return desk.close(asked);
+        return mine(asked.sessionId).close(asked);
       case 'option':
-        return desk.option(asked);
+        return mine(asked.sessionId).option(asked);
       case 'authenticate':
-        return desk.authenticate(asked);
+        return desk().authenticate(asked);
       case 'answer':
         return { isFirst: board.answer(asked.questionId, asked.option ?? undefined, page.id) };
       case 'restart':
@@ -111,12 +159,13 @@ export async function openConsole(input: Readable, output: Writable, deps: Conso
     port: deps.port,
     files: readPageFiles(deps.pageDir),
     now: Date.now,
+    entered: deps.entered,
     welcome(socket, first) {
       look();
       openPage(socket, first, {
         feed,
         board: board.snapshot,
-        conversation: (sessionId) => desk.conversation(sessionId),
+        conversation: conversationOf,
         perform: async (asked, page) => perform(asked, page),
         failure,
         opened(page) {
@@ -132,20 +181,18 @@ export async function openConsole(input: Readable, output: Writable, deps: Conso
     },
   });
   // Not before there is a way in for pages: no agent is started for nothing.
-  const clientInfo = { name: 'switchboard-console', title: 'Switchboard console', version };
-  const desk = createDesk(input, output, { board, host: deps.host, redact, clientInfo, cwd, transcript: deps.transcript });
-  // The agents are known from here on, also to a page that opens a session at once.
-  void desk.ready.then(look, () => {});
+  if (!beside) void desk().ready.then(look, () => {});
 
   return {
     port: server.port,
     link: server.link,
-    closed: desk.closed,
+    closed,
     async stop() {
       clearInterval(timer);
       frames.rest();
       server.close();
-      await desk.stop();
+      await made?.stop();
+      isOver();
     },
   };
 }

@@ -90,6 +90,7 @@ export type Event =
   | { readonly e: 'usage'; readonly usage: Usage }
   | { readonly e: 'accepts'; readonly accepts: Accepts }
   | { readonly e: 'output'; readonly terminalId: string; readonly output: Output }
+  | { readonly e: 'running'; readonly isRunning: boolean }
   /** Everything is told anew from here on. */
   | { readonly e: 'reset' };
 
@@ -142,6 +143,9 @@ export function apply(conversation: Conversation, event: Event): Item | undefine
       return undefined;
     case 'option':
       conversation.options = conversation.options.map((one) => (one.id === event.id ? ({ ...one, value: event.value } as Option) : one));
+      return undefined;
+    case 'running':
+      conversation.isRunning = event.isRunning;
       return undefined;
     case 'usage':
       conversation.usage = event.usage;

@@ -7,7 +7,7 @@ import { type Client, ClientError, createClient } from '../client/client.ts';
 import type { Redactor } from '../log/redact.ts';
 import type { Act, PromptBlock } from './acts.ts';
 import type { BoardKeeper } from './board.ts';
-import { type Accepts, apply, type Block, type Conversation, createConversation } from './conversation.ts';
+import type { Accepts, Block } from './conversation.ts';
 import { neutralise } from './neutralise.ts';
 import { type Fields, fields, list, MODE_OPTION, text } from './read-update.ts';
 import { createTerminalWatch } from './terminal-watch.ts';
@@ -175,16 +175,6 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
       await ready;
       await client.request('authenticate', { methodId });
       return {};
-    },
-    /** What is known of a session: told live, else as it was written down. */
-    conversation(sessionId: string): Conversation {
-      const live = board.conversation(sessionId);
-      if (live) return live;
-      const kept = createConversation(sessionId);
-      const transcript = deps.transcript(sessionId);
-      for (const event of transcript ? eventsOfTranscript(transcript) : []) apply(kept, event);
-      kept.isRunning = false;
-      return kept;
     },
     async stop(): Promise<void> {
       terminals.stop();

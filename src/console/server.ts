@@ -21,6 +21,8 @@ export type ServerDeps = {
   /** A page that has shown who it is. */
   readonly welcome: (socket: WebSocket, first: unknown) => void;
   readonly now: () => number;
+  /** A link was used. */
+  readonly entered?: (() => void) | undefined;
 };
 
 /** A prompt may carry pictures. */
@@ -31,7 +33,7 @@ const MAX_IN_FLIGHT = 64;
 const HELLO_WITHIN_MS = 10_000;
 
 /** Resolves when it listens; rejects when it cannot. */
-export function openServer({ port, files, welcome, now }: ServerDeps): Promise<ConsoleServer> {
+export function openServer({ port, files, welcome, now, entered }: ServerDeps): Promise<ConsoleServer> {
   const keys = createKeys(now);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, clientTracking: true });
   let inFlight = 0;
@@ -71,6 +73,7 @@ export function openServer({ port, files, welcome, now }: ServerDeps): Promise<C
     const cookie = `${cookieName(portOf(server))}=${guest.cookie}; HttpOnly; SameSite=Strict; Path=/`;
     response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': cookie });
     response.end(JSON.stringify({ word: guest.word }));
+    entered?.();
   }
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => {}); // a peer that goes away in the middle of it

@@ -11,6 +11,8 @@ export type SessionRow = {
   /** `stored`: of before, or of another process; it is taken up again when it is prompted. */
   readonly state: SessionState;
   readonly turns: number;
+  /** The editor beside which the console runs has it: it is prompted there. */
+  readonly isEditors?: boolean | undefined;
   readonly used?: number | undefined;
   readonly size?: number | undefined;
   readonly cost?: string | undefined;
@@ -64,6 +66,8 @@ export type AgentRow = {
 export type Board = {
   readonly version: string;
   readonly cwd: string;
+  /** The console runs beside an editor. */
+  readonly isBeside: boolean;
   readonly agents: readonly AgentRow[];
   readonly sessions: readonly SessionRow[];
   readonly questions: readonly Question[];
@@ -72,7 +76,7 @@ export type Board = {
 export type BoardEvent =
   | { readonly b: 'session'; readonly row: SessionRow }
   | { readonly b: 'question'; readonly question: Question }
-  /** `by`: the page that answered, as it was told in `welcome`; undefined when nobody here did. */
+  /** `by`: the page that answered, as it was told in `welcome`, or `editor`; undefined when nobody did. */
   | { readonly b: 'settled'; readonly questionId: string; readonly outcome: string; readonly by?: string | undefined }
   | { readonly b: 'agents'; readonly agents: readonly AgentRow[] };
 

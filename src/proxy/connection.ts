@@ -19,6 +19,7 @@ import type { Watcher } from '../wire/tap.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type AgentHealth, type AgentLeg, createAgentLeg, idTextOf } from './agent-leg.ts';
 import { createAliases } from './aliases.ts';
+import { answerElsewhere, cancelElsewhere, type ElsewhereAnswer } from './answer-elsewhere.ts';
 import { createBridging } from './bridge-servers.ts';
 import { loseSessions } from './bring-back.ts';
 import { CANCELLED, cancelTurns } from './cancel.ts';
@@ -84,6 +85,10 @@ export type Connection = {
   readonly counters: Readonly<Counters>;
   /** Every process of an agent by its id: whose it is, and what the agent answered to initialize. */
   described(): Readonly<Record<string, { readonly name: string; readonly title: string; readonly answer: InitializeResult | undefined }>>;
+  /** Answers a permission question in the editor's place; false when it is not open any more. */
+  answer(answer: ElsewhereAnswer): boolean;
+  /** Cancels what a session is doing; false when there is no such session. */
+  cancel(sessionId: string): boolean;
   /** Ends an agent's process in good order and starts another; false when there is no such agent. */
   restart(name: string): boolean;
   /** The frame that came last, for whoever wonders what held us up. */
@@ -356,6 +361,8 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     health: () => Object.fromEntries(allLegs().map((agent) => [agent.id, agent.health()])),
     described: () =>
       Object.fromEntries(allLegs().map(({ id, name, title, handshake }) => [id, { name, title, answer: handshake?.result }])),
+    answer: (answer) => !isStopping && answerElsewhere(hub, answer),
+    cancel: (sessionId) => !isStopping && cancelElsewhere(hub, sessionId),
     restart: (name) => !isStopping && restartAgent(hub, name),
   };
 }

@@ -63,6 +63,8 @@ export type EditorLeg = {
   /** The question an answer belongs to, which is then no longer open; undefined when nobody waits for that answer. */
   settle(idText: string): Question | undefined;
   findQuestion(leg: AgentLeg, idText: string): Question | undefined;
+  /** A question that nobody has answered yet, by the id the editor knows. */
+  openQuestion(id: string): Question | undefined;
   /** We have answered the question ourselves; the editor's own answer will be dropped. */
   answeredByUs(question: Question): void;
   /** Nobody asks any more. */
@@ -173,6 +175,10 @@ export function createEditorLeg(writer: Writer): EditorLeg {
       const isWaitedFor = !question.isAnswered;
       dropQuestion(question);
       return isWaitedFor ? question : undefined;
+    },
+    openQuestion(id) {
+      const question = questions.get(id);
+      return question?.isAnswered ? undefined : question;
     },
     // The newest: an id may be in use again while the editor has not yet answered the question that we have.
     findQuestion: (leg, idText) => byAgent.get(leg)?.get(canonicalId(idText)),

@@ -13,6 +13,7 @@ import type { Guard } from '../proxy/guard.ts';
 import type { LendingOptions } from '../proxy/lend.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/session-log.ts';
+import type { TranscriptSource } from '../store/transcript-source.ts';
 import type { Sink, Source } from '../wire/streams.ts';
 import { createWorkspace } from '../workspace/workspace.ts';
 import type { Listener } from './events.ts';
@@ -43,6 +44,8 @@ export type Shared = {
 
 export type Served = {
   readonly connection: Connection;
+  /** What was said in sessions; undefined when nothing is written down. */
+  readonly transcripts: TranscriptSource | undefined;
   /** Ends its agents and resolves when nothing of them is left; once, however often it is asked. */
   close(): Promise<void>;
   /** That has happened. */
@@ -98,6 +101,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   let ending: Promise<void> | undefined;
   return {
     connection,
+    transcripts: records.transcripts,
     closed,
     close() {
       ending ??= end();

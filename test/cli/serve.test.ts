@@ -1,7 +1,7 @@
 // `switchboard serve` on the command line; what it serves is tested in test/console.
 import net from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createHome } from './command.ts';
+import { createHome, INITIALIZE } from './command.ts';
 
 test('it says where it is, with a link that works once, and nothing of it is left after TERM', async () => {
   const home = createHome();
@@ -29,7 +29,7 @@ test('a port that is taken is said to be, and no agent is left', async () => {
   const { code, stdout, stderr } = await home.run(['serve', '--port', String(port)]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}: it is in use`);
-  expect(stderr).toContain('choose another --port');
+  expect(stderr).toContain('choose another port');
   expect(home.processesLeft()).toEqual([]);
 });
 
@@ -49,5 +49,21 @@ test('a browser that cannot be started is no reason to end', async () => {
   expect({ code, stderr }).toMatchObject({
     code: 130,
     stderr: expect.stringContaining('no browser could be started; open the link by hand'),
+  });
+});
+
+test('beside an editor: a port that is none ends it before anything is served, one that is taken does not', async () => {
+  const { code, stderr } = await createHome().run(['acp', '--console', 'x']);
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('"x" is not a port') });
+
+  const other = net.createServer();
+  onTestFinished(() => void other.close());
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const editor = createHome().start(['acp', '--console', String((other.address() as net.AddressInfo).port)]);
+  expect(await editor.request('initialize', INITIALIZE)).toHaveProperty('result');
+  editor.child.stdin.end();
+  expect(await editor.ended).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/there is no console: cannot listen on .*: it is in use/),
   });
 });

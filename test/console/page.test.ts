@@ -175,7 +175,7 @@ describe.skipIf(program === undefined)('in the browser', () => {
     await prompt(page, '/edit never.txt');
     await page.locator('.question').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('Cancelled').waitFor();
+    await page.locator('.end.told', { hasText: 'Cancelled' }).waitFor();
     expect(await page.locator('.question').count()).toBe(0);
   });
 

@@ -1,0 +1,89 @@
+// `switchboard acp --console`: the console beside an editor. The editor is served whatever becomes of the console.
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import type { Config } from '../../config/config.ts';
+import { createFrames, type Frames } from '../../console/frames.ts';
+import type { Secrets } from '../../log/redact.ts';
+import { makeDirectory } from '../../make-directory.ts';
+import { createSessionLog } from '../../store/session-log.ts';
+import { readTranscript, transcriptsDir } from '../../store/transcript-files.ts';
+import type { Onlooker } from '../../switchboard/records.ts';
+import type { ClientStreams, Served } from '../../switchboard/serve-client.ts';
+import { joinTaps } from '../../wire/tap.ts';
+import { notice } from '../notice.ts';
+import { besideEditor } from './beside.ts';
+import { writeLinkFile } from './link-file.ts';
+import { openHere, portOf } from './open-here.ts';
+import { watchEditor } from './watch-editor.ts';
+
+export type Attachment = {
+  readonly onlooker: (secrets: Secrets) => Onlooker;
+  /** Resolves when it listens, or has said why it cannot; returns how to end it. */
+  open(editor: Served, parts: Parts): Promise<() => Promise<void>>;
+};
+
+type Parts = {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  /** Another client of the same switchboard, for sessions that are opened in the console. */
+  readonly connect: (client: ClientStreams) => unknown;
+};
+
+export function attachConsole(given: string | true, stateDir: string): Attachment {
+  const port = portOf(given === true ? undefined : given);
+  const watch = watchEditor();
+  let frames: Frames | undefined;
+  let isFirst = true;
+  return {
+    onlooker(secrets) {
+      const made = createFrames(secrets, path.join(stateDir, 'frames'));
+      frames = made;
+      return (leg, side) => {
+        const tap = made.tap(leg, side);
+        // Other clients are the console's own.
+        if (side !== 'editor' || !isFirst) return tap;
+        isFirst = false;
+        return joinTaps([tap, watch.tap], (error) => notice(`the console: ${String((error as Error).message)}`)) ?? tap;
+      };
+    },
+    async open({ connection, transcripts }, { config, secrets, connect }) {
+      const file = path.join(stateDir, `console-${process.pid}.html`);
+      const log = createSessionLog(stateDir, () => {});
+      const beside = besideEditor({
+        connection,
+        watch,
+        redact: secrets.redact,
+        transcript(sessionId) {
+          transcripts?.stats(); // what is still in memory is written first
+          return readTranscript(transcriptsDir(stateDir), sessionId);
+        },
+        agentOf: (sessionId) => log.records().get(sessionId)?.agent ?? config.defaultAgent,
+      });
+      try {
+        const opened = await openHere({
+          ...{ connection, config, stateDir, secrets, port, beside, frames: frames as Frames },
+          connect() {
+            const [input, output] = [new PassThrough(), new PassThrough()];
+            connect({ input: output, output: input });
+            return { input, output };
+          },
+          entered: () => writeLinkFile(file, opened.link()),
+        });
+        makeDirectory(stateDir);
+        writeLinkFile(file, opened.link());
+        notice(
+          `the console is on 127.0.0.1:${opened.port}; this file, which only you can read, leads a browser there: ${pathToFileURL(file).href}`,
+        );
+        return async () => {
+          rmSync(file, { force: true });
+          await opened.stop();
+        };
+      } catch (error) {
+        notice(`there is no console: ${(error as Error).message}`);
+        return async () => {};
+      }
+    },
+  };
+}

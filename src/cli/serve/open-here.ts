@@ -1,0 +1,54 @@
+// A console over a connection of this process, with everything of this machine that it needs.
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../../config/config.ts';
+import type { Console, ConsoleDeps } from '../../console/console.ts';
+import type { Secrets } from '../../log/redact.ts';
+import type { Connection } from '../../proxy/connection.ts';
+import { readTranscript, transcriptsDir } from '../../store/transcript-files.ts';
+import { VERSION } from '../../switchboard/version.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { agentRows } from './agent-rows.ts';
+import { createHost } from './host.ts';
+import { storedSessions } from './stored-sessions.ts';
+
+export type Here = Pick<ConsoleDeps, 'port' | 'frames' | 'connect' | 'beside' | 'entered'> & {
+  readonly connection: Connection;
+  readonly config: Config;
+  readonly stateDir: string;
+  readonly secrets: Secrets;
+};
+
+export async function openHere({ connection, config, stateDir, secrets, port, frames, connect, beside, entered }: Here): Promise<Console> {
+  const { openConsole } = await import('../../console/console.ts');
+  const transcripts = transcriptsDir(stateDir);
+  try {
+    return await openConsole({
+      port,
+      frames,
+      connect,
+      beside,
+      entered,
+      secrets,
+      pageDir: fileURLToPath(new URL('./console', import.meta.url)),
+      version: VERSION,
+      cwd: process.cwd(),
+      host: createHost(randomUUID()),
+      stored: storedSessions(stateDir),
+      transcript: (sessionId) => readTranscript(transcripts, sessionId),
+      agents: () => agentRows(connection, config, secrets.redact),
+      restart: connection.restart,
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const why = code === 'EADDRINUSE' ? 'it is in use' : message;
+    throw new CommandFailure(1, `cannot listen on 127.0.0.1:${port}: ${why}`, 'choose another port, or leave it out for any that is free');
+  }
+}
+
+export function portOf(given: string | undefined): number {
+  const port = given === undefined ? 0 : Number(given);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && given !== '') return port;
+  throw new CommandFailure(2, `"${given}" is not a port`, 'a whole number from 0 to 65535; 0, or none, is any that is free');
+}

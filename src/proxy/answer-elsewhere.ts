@@ -1,0 +1,37 @@
+// A permission question that somebody answers in another place than the editor: the first answer counts, and the other place is told.
+import { scan } from '../wire/scan.ts';
+import { cancelTurns } from './cancel.ts';
+import type { Hub } from './hub.ts';
+import { notificationLine, resultLine } from './lines.ts';
+import { answerFromEditor } from './questions.ts';
+import { tell } from './tell.ts';
+
+export type ElsewhereAnswer = {
+  /** The question's id, as the editor knows it. */
+  readonly id: string;
+  /** The option's id; undefined for none of them. */
+  readonly optionId: string | undefined;
+  /** For the editor: where it was answered, and how. */
+  readonly where: string;
+  readonly how: string;
+};
+
+/** As if the editor had said it, with all that a policy does with answers. False when the question is not open any more. */
+export function answerElsewhere(hub: Hub, { id, optionId, where, how }: ElsewhereAnswer): boolean {
+  const question = hub.editor.openQuestion(id);
+  if (question?.method !== 'session/request_permission') return false;
+  const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
+  const frame = scan(Buffer.from(resultLine(id, JSON.stringify({ outcome }))), 0);
+  if (!frame) return false;
+  answerFromEditor(hub, frame);
+  hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+  if (question.session) tell(hub, question.session, 'info', `Answered in ${where}`, how);
+  return true;
+}
+
+/** Likewise a cancel. False when there is no such session. */
+export function cancelElsewhere(hub: Hub, sessionId: string): boolean {
+  const session = hub.sessions.get(sessionId);
+  if (session) cancelTurns(hub, session);
+  return session !== undefined;
+}

@@ -1,0 +1,161 @@
+// The console beside an editor: the SDK's own client holds the session, the browser looks on and answers.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import {
+  type ClientContext,
+  client,
+  methods,
+  ndJsonStream,
+  type RequestPermissionRequest,
+  type SessionNotification,
+} from '@agentclientprotocol/sdk';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { program, startBrowser } from './browser.ts';
+
+const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
+const FILE = /file:\/\/\S+\.html/;
+
+type Asked = { readonly params: RequestPermissionRequest; readonly signal: AbortSignal; readonly answer: (optionId: string) => void };
+type Editor = { readonly agent: ClientContext; readonly updates: SessionNotification[]; readonly asked: Asked[]; readonly project: string };
+
+/** The proxy with a console beside it, an editor that answers when the test says so, and where the link is. */
+async function withEditor(work: (editor: Editor, linkFile: string) => Promise<void>): Promise<string> {
+  const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-beside-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const project = path.join(root, 'project');
+  mkdirSync(project);
+  const env = { PATH: process.env.PATH, HOME: root, SWITCHBOARD_HOME: path.join(root, 'state') };
+  const child = spawn(process.execPath, [BIN, 'acp', '--console'], { cwd: project, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  let said = '';
+  const linkFile = await new Promise<string>((resolve) =>
+    child.stderr.on('data', (data) => {
+      said += data;
+      const [found] = FILE.exec(said) ?? [];
+      if (found !== undefined) resolve(fileURLToPath(found));
+    }),
+  );
+  const updates: SessionNotification[] = [];
+  const asked: Asked[] = [];
+  const files = new Map<string, string>();
+  await client({ name: 'sdk-editor' })
+    .onNotification(methods.client.session.update, ({ params }) => void updates.push(params))
+    .onRequest(
+      methods.client.session.requestPermission,
+      ({ params, signal }) =>
+        new Promise((resolve) => {
+          const answer = (optionId: string) => resolve({ outcome: { outcome: 'selected', optionId } });
+          signal.addEventListener('abort', () => resolve({ outcome: { outcome: 'cancelled' } }));
+          asked.push({ params, signal, answer });
+        }),
+    )
+    .onRequest(methods.client.fs.readTextFile, ({ params }) => ({ content: files.get(params.path) ?? '' }))
+    .onRequest(methods.client.fs.writeTextFile, ({ params }) => {
+      files.set(params.path, params.content);
+      return {};
+    })
+    .connectWith(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), async (agent) => {
+      const fs = { readTextFile: true, writeTextFile: true };
+      await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: { fs, terminal: false } });
+      await work({ agent, updates, asked, project }, linkFile);
+    });
+  child.stdin.end();
+  await exited;
+  expect(existsSync(linkFile)).toBe(false);
+  return said;
+}
+const linkIn = (file: string) => /url=(http:[^"]+)/.exec(readFileSync(file, 'utf8'))?.[1] ?? '';
+const text = (words: string) => [{ type: 'text' as const, text: words }];
+
+describe.skipIf(program === undefined)('beside an editor', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  test('its sessions are seen, and their questions answered in either place: the first answer counts, the other place is told', async () => {
+    const said = await withEditor(async ({ agent, updates, asked, project }, linkFile) => {
+      expect(statSync(linkFile).mode & 0o777).toBe(0o600);
+      const first = linkIn(linkFile);
+      const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
+      await agent.request(methods.agent.session.prompt, { sessionId, prompt: text('Before any page was there') });
+
+      const page: Page = await browser.newPage();
+      onTestFinished(() => page.close());
+      page.setDefaultTimeout(20_000);
+      await page.goto(first);
+      await page.getByRole('link', { name: 'Before any page was there' }).first().click();
+      // What was said before is told from the transcript.
+      await page.locator('.message.user', { hasText: 'Before any page was there' }).waitFor();
+      await page.locator('.message.agent', { hasText: 'Sketcher here' }).waitFor();
+      await page.getByText('The editor has this session.').waitFor();
+      expect(await page.getByLabel('Prompt').count()).toBe(0);
+
+      // Allowed in the browser: the editor's own question is taken back, and it hears who answered.
+      const allowed = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/edit a.txt') });
+      await page.locator('.question', { hasText: 'Edit a.txt' }).getByRole('button', { name: 'Allow' }).first().click();
+      expect(await allowed).toMatchObject({ stopReason: 'end_turn' });
+      expect(asked).toHaveLength(1);
+      expect(asked[0]?.signal.aborted).toBe(true);
+      expect(JSON.stringify(updates)).toContain('Answered in the console');
+      await page.locator('.message.agent', { hasText: 'Done: a.txt has one more line.' }).waitFor();
+
+      // Denied there.
+      const denied = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/edit b.txt') });
+      await page.locator('.question', { hasText: 'Edit b.txt' }).getByRole('button', { name: 'Reject' }).click();
+      await denied;
+      await page.getByText('As you wish: I left b.txt as it was.').waitFor();
+
+      // Answered in the editor: the page says so.
+      const other = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/edit c.txt') });
+      await page.locator('.question', { hasText: 'Edit c.txt' }).waitFor();
+      const { params, answer } = asked.at(-1) as Asked;
+      answer(params.options.find(({ kind }) => kind === 'allow_once')?.optionId ?? '');
+      await other;
+      await page.getByText('was answered in the editor: Allow').waitFor();
+      expect(await page.locator('.question').count()).toBe(0);
+
+      // A turn of the editor's can be cancelled from here.
+      const slow = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/slow 60') });
+      await page.getByRole('button', { name: 'Cancel the turn' }).click();
+      expect(await slow).toMatchObject({ stopReason: 'cancelled' });
+
+      // And a session of the page's own, on a connection of its own, which the editor hears nothing of.
+      const before = updates.length;
+      await page.goto(`${new URL(first).origin}/#/new`);
+      await page.getByRole('radio', { name: 'Builder' }).check();
+      await page.getByRole('button', { name: 'Begin' }).click();
+      await page.getByLabel('Prompt').fill('Mine alone');
+      await page.getByLabel('Prompt').press('Enter');
+      await page.locator('.end').waitFor();
+      expect(await page.locator('.message.agent').innerText()).toContain('Builder here');
+      expect(updates.length).toBe(before);
+      // The link was used; the file has another one.
+      expect(linkIn(linkFile)).not.toBe(first);
+    });
+    expect(said).not.toMatch(/http:|#/); // the link itself is in no log
+  });
+
+  test('a page that comes in the middle of a turn has all of it in the end', async () => {
+    await withEditor(async ({ agent, project }, linkFile) => {
+      const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
+      const slow = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/slow 3') });
+      const page: Page = await browser.newPage();
+      onTestFinished(() => page.close());
+      page.setDefaultTimeout(20_000);
+      await page.goto(linkIn(linkFile));
+      await page.getByRole('link', { name: '/slow 3' }).first().click();
+      await slow;
+      await page.getByText('Done.').waitFor();
+      await expect
+        .poll(async () => (await page.locator('.message.agent').innerText()).split('\n').filter((line) => line !== '').length)
+        .toBe(61);
+    });
+  });
+});

@@ -1,7 +1,8 @@
 // Puts an `Asked` together, and makes an error while doing so into a request that nothing allows.
-import type { Asked, Place } from './asked.ts';
+import type { Asked, AskedPath, Place } from './asked.ts';
 import { resolvePath } from './path.ts';
 import type { Analysis } from './shell/analyse.ts';
+import { askedPath } from './shell/operands.ts';
 
 export type Facts = Partial<Omit<Asked, 'agent' | 'session' | 'cwd' | 'home' | 'interactive'>> & Pick<Asked, 'action' | 'evidence'>;
 
@@ -27,7 +28,7 @@ export function ask(place: Place, facts: () => Facts): Asked {
   try {
     const given = facts();
     const hosts = [...new Set([...(given.hosts ?? []), ...(given.commands ?? []).flatMap((command) => command.hosts)])];
-    return { ...empty, ...given, hosts };
+    return { ...empty, ...given, hosts, opaque: [...new Set([...(given.opaque ?? []), ...unfollowed(given)])] };
   } catch (error) {
     // Whatever could not be looked through could be anything, an execution included.
     return {
@@ -38,6 +39,19 @@ export function ask(place: Place, facts: () => Facts): Asked {
       isUnreadable: error instanceof RangeError,
     };
   }
+}
+
+const UNFOLLOWED = 'a path that cannot be followed';
+
+function unfollowed({ paths = [], commands = [] }: Facts): readonly string[] {
+  const isIn = (found: readonly AskedPath[]) => found.some(({ isUnfollowed }) => isUnfollowed);
+  return isIn(paths) || commands.some(({ operands }) => isIn(operands)) ? [UNFOLLOWED] : [];
+}
+
+/** Where something is to run. One that cannot be followed is a mistake of the request's: what runs there could be anything. */
+export function directoryIn(place: Place, path: string): { readonly cwd: string; readonly opaque: readonly string[] } {
+  const { path: cwd, isUnfollowed } = askedPath(path, place.cwd, place, 'read', 'raw');
+  return { cwd, opaque: isUnfollowed ? [UNFOLLOWED] : [] };
 }
 
 export function together(analyses: readonly Analysis[]): Analysis {

@@ -37,6 +37,8 @@ export type AskedPath = {
   readonly folded: readonly [string] | readonly [string, string];
   readonly access: Access;
   readonly evidence: Evidence;
+  /** It could not be followed (a circle of links, a directory that is closed to us): deny and ask see it as written, and nothing is allowed. */
+  readonly isUnfollowed?: true;
 };
 
 /** A file operand of a command, and which word of it it came from. */

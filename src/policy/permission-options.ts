@@ -12,7 +12,9 @@ export function readOptions(offered: unknown): readonly PermissionOption[] {
     return [{ optionId, kind, name: typeof name === 'string' ? name : '' }];
   });
   // Two of one id cannot be told apart in an answer.
-  return options.filter(({ optionId }) => options.filter((other) => other.optionId === optionId).length === 1);
+  const count = new Map<string, number>();
+  for (const { optionId } of options) count.set(optionId, (count.get(optionId) ?? 0) + 1);
+  return options.filter(({ optionId }) => count.get(optionId) === 1);
 }
 
 /** Never one for always: agents make rules of their own of those, and ask no more. */

@@ -1,5 +1,5 @@
 // Every other surface in the normal form: files, terminals, MCP calls, questions, modes. What we carry out ourselves is known at first hand.
-import { ask } from './ask.ts';
+import { ask, directoryIn } from './ask.ts';
 import type { Action, Asked, McpCall, Place } from './asked.ts';
 import { rawFacts, textsOf } from './extract/raw-input.ts';
 import { hostOf, resolvePath } from './path.ts';
@@ -37,7 +37,7 @@ export type TerminalRequest = {
 /** `terminal/create`. Clients hand a command without `args` to a shell, and some do so with `args` too: words a shell would read otherwise are opaque. */
 export function askedTerminal(place: Place, { command, args = [], env = [], cwd }: TerminalRequest): Asked {
   return ask(place, () => {
-    const at = askedPath(cwd ?? '.', place.cwd, place, 'read', 'raw').path;
+    const { cwd: at, opaque } = directoryIn(place, cwd ?? '.');
     const analysis = args.length === 0 ? analyseLine(command, at, place, 'raw') : analyseArgv([command, ...args], at, place, 'raw');
     const isShell = /(^|\/)(ba|z|da)?sh$/.test(command);
     const isPlain = args.length === 0 || isShell || [command, ...args].every((word) => /^[\w@%+=:,./-]+$/.test(word));
@@ -51,6 +51,7 @@ export function askedTerminal(place: Place, { command, args = [], env = [], cwd 
       commands: [...analysis.commands, ...asLine],
       isUnreadable: analysis.isUnreadable,
       opaque: [
+        ...opaque,
         ...analysis.opaque,
         ...(isPlain ? [] : ['words that a shell would read differently']),
         ...(env.every(({ name }) => TAME_VARIABLES.test(name)) ? [] : ['variables of the environment are set']),

@@ -1,5 +1,5 @@
 // Symlinks resolved, as far as the path exists: the I/O that the policy engine leaves to its caller.
-import { readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /** As many as Linux follows before it gives up. */
@@ -14,25 +14,56 @@ export function canonicalPath(file: string): string {
 }
 
 function resolve(file: string, left: { links: number }): string {
+  if (file.length > MAX_CHARACTERS) throw Object.assign(new Error(`ENAMETOOLONG: ${file.length} characters`), { code: 'ENAMETOOLONG' });
   let at = file;
-  let rest: string[] = [];
+  let rest: readonly string[] = [];
   for (;;) {
     try {
-      return path.join(realpathSync.native(at), ...rest);
+      const found = path.join(realpathSync.native(at), ...rest);
+      // Behind a missing name `..` leads back to what is there, for whoever takes it so; links at that place count.
+      return rest.includes('..') ? resolve(found, left) : found;
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      const parent = path.dirname(at);
       // A loop of links, or a directory we may not look into, is not "does not exist": whoever asks must not take it for a plain path.
-      if ((code !== 'ENOENT' && code !== 'ENOTDIR') || parent === at) throw error;
-      const target = linkAt(at);
-      if (target === undefined) {
-        rest = [path.basename(at), ...rest];
-        at = parent;
-      } else {
-        if (--left.links < 0) throw error;
-        at = follow(realpathSync.native(parent), target, left);
-      }
+      if (!isMissing(error)) throw error;
+      const there = nearest(at);
+      if (there === undefined) throw error;
+      rest = [...there.rest, ...rest];
+      const target = linkAt(there.path);
+      if (target === undefined) at = there.path;
+      else if (--left.links < 0) throw error;
+      else at = follow(realpathSync.native(path.dirname(there.path)), target, left);
     }
+  }
+}
+
+/** Linux takes no longer ones. */
+const MAX_CHARACTERS = 4096;
+
+const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/** The longest part of a path that is there, be it a link that leads nowhere, and the names behind it. What is behind a missing name is missing. */
+function nearest(file: string): { readonly path: string; readonly rest: readonly string[] } | undefined {
+  const above = [file];
+  for (let at = file; path.dirname(at) !== at; at = path.dirname(at)) above.push(path.dirname(at));
+  let missing = -1;
+  let there = above.length;
+  while (there - missing > 1) {
+    const middle = (missing + there) >> 1;
+    if (isThere(above[middle] as string)) there = middle;
+    else missing = middle;
+  }
+  const found = above[there];
+  const names = above.slice(0, there).map((one) => path.basename(one));
+  return found === undefined ? undefined : { path: found, rest: names.reverse() };
+}
+
+function isThere(file: string): boolean {
+  try {
+    lstatSync(file);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
   }
 }
 

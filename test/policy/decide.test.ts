@@ -242,7 +242,10 @@ describe('an error is never an allow', () => {
     ['a canonical path that cannot be found', askedPathUse({ ...PLACE, canonical: broken }, 'read', 'a')],
     ['the same for a command', askedCommand({ ...PLACE, canonical: broken }, 'cat a')],
     ['an input without end', askedPermission(PLACE, { toolCall: { rawInput: nested(10_000) } })],
-    ['an input of many strings', askedPermission(PLACE, { toolCall: { kind: 'read', rawInput: { path: 'a', x: Array(5000).fill('y') } } })],
+    [
+      'an input of many strings',
+      askedPermission(PLACE, { toolCall: { kind: 'read', rawInput: { path: 'a', x: Array(15_000).fill('y') } } }),
+    ],
     ['a request that is none', askedPermission(PLACE, undefined)],
     [
       'a request that throws',
@@ -258,6 +261,49 @@ describe('an error is never an allow', () => {
     expect(verdict(open, { ...asked, interactive: false })).toBe('deny');
   });
 
+  test('what cannot be followed is seen as it is written by rules that deny', () => {
+    const strict = policyOf('default: allow\ndeny: [ { path: "**/.env" }, execute(sudo ...) ]');
+    const place = { ...PLACE, canonical: broken };
+    expect(verdict(strict, askedPathUse(place, 'read', 'circle/.env'))).toBe('deny');
+    for (const line of ['sudo cat circle', 'cd circle && sudo ls', 'cat circle/.env', 'ls circle; echo $(sudo ls)'])
+      expect(verdict(strict, askedCommand(place, line)), line).toBe('deny');
+    for (const line of ['cat circle', 'cd circle && ls']) expect(verdict(strict, askedCommand(place, line)), line).toBe('ask');
+    const asked = (rawInput: object) => askedPermission(place, { toolCall: { toolCallId: '1', rawInput } });
+    expect(verdict(strict, asked({ command: 'sudo ls', cwd: 'circle' }))).toBe('deny');
+    expect(verdict(strict, asked({ command: 'ls', cwd: 'circle' }))).toBe('ask');
+    expect(verdict(strict, asked({ path: 'circle/.env' }))).toBe('deny');
+    expect(verdict(strict, asked({ command: 'sudo ls', others: Array(15_000).fill('y') }))).toBe('deny');
+  });
+
+  test('a path with ".." must fit as tools of either kind take it', () => {
+    const canonical = (path: string) =>
+      path.includes('link/..') ? '/work/project/inside' : path === '/work/project/x' ? '/etc/passwd' : path;
+    const allowing = policyOf('allow: [ read($cwd/**) ]');
+    const asked = askedPermission(
+      { ...PLACE, canonical },
+      { toolCall: { toolCallId: '1', kind: 'read', rawInput: { path: 'link/../x' } } },
+    );
+    expect(verdict(allowing, asked)).toBe('ask');
+  });
+
+  test('more files, or more words in more directories, than can be looked up in time are not', () => {
+    let looks = 0;
+    const canonical = (path: string) => {
+      looks++;
+      return path;
+    };
+    const place = { ...PLACE, canonical };
+    const files = Array.from({ length: 50_000 }, (_, n) => `f${n}`);
+    expect(
+      verdict(open, askedPermission(place, { toolCall: { toolCallId: '1', kind: 'read', locations: files.map((path) => ({ path })) } })),
+    ).toBe('ask');
+    expect(looks).toBeLessThan(2000);
+    const moves = Array.from({ length: 15 }, (_, n) => `cd d${n}`).join('; ');
+    looks = 0;
+    expect(verdict(open, askedCommand(place, `${moves}; ls ${files.slice(0, 5000).join(' ')}`))).toBe('deny');
+    expect(looks).toBeLessThan(20_000);
+  });
+
   test('not even one of the engine itself', () => {
     const asked = askedCommand(PLACE, 'ls');
     for (const policy of [undefined, null, {}, { ...open, allow: undefined }, { ...open, strict: [{ rule: null }] }]) {
@@ -271,6 +317,8 @@ describe('an error is never an allow', () => {
     ['too long', `echo ${'x'.repeat(1_100_000)}; sudo ls`],
     ['too deep', `${'eval '.repeat(2000)}sudo ls`],
     ['too deep in brackets', `${'$('.repeat(300)}sudo ls${')'.repeat(300)}`],
+    ['too slow', `${'$['.repeat(200_000)}sudo ls`],
+    ['too slow by its here-documents', `cat ${'<<a '.repeat(200_000)}; sudo ls`],
     ['too deep in wrappers', `${'nice '.repeat(2000)}sudo ls`],
   ])('a line that is %s to be read is denied, since a deny may stand behind it', (_, line) => {
     expect(verdict(open, askedCommand(PLACE, line))).toBe('deny');

@@ -39,8 +39,19 @@ test.each([
   ['".." in a link counts from where the name before it leads', 'project/dotted', 'project/new.ts'],
   ['also when it leads out', 'project/dotted-out', 'elsewhere.ts'],
   ['likewise with names behind it', 'project/dangling/x', 'outside/new.ts/x'],
+  ['a link that is reached by way of a missing name is followed', 'project/none/../b', 'outside/b.ts'],
+  ['also one that leads nowhere', 'project/none/deeper/../../dangling', 'outside/new.ts'],
 ])('%s', (_, file, expected) => {
-  expect(canonicalPath(at(file))).toBe(at(expected));
+  expect(canonicalPath(`${base}/${file}`)).toBe(at(expected)); // as it is written, `..` included
+});
+
+test('a deep path that is not there costs no more than a few looks', () => {
+  const deep = Array(1900).fill('x').join('/');
+  for (let n = 0; n < 200; n++) expect(canonicalPath(`${at('project')}/${n}/${deep}`)).toBe(`${at('project')}/${n}/${deep}`);
+});
+
+test('a path that no system would take has none', () => {
+  expect(() => canonicalPath(at('x'.repeat(5000)))).toThrow(/ENAMETOOLONG/);
 });
 
 test('links that lead in a circle have no path, and that is an error', () => {

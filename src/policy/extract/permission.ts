@@ -1,5 +1,5 @@
 // `session/request_permission` in the normal form: what the agent says it will do, and how well it says it.
-import { ask, type Facts, together } from '../ask.ts';
+import { ask, directoryIn, type Facts, together } from '../ask.ts';
 import { ACTIONS, type Action, type Asked, type AskedPath, type Evidence, type Place } from '../asked.ts';
 import { hostOf, resolvePath } from '../path.ts';
 import { type Analysis, analyseArgv, analyseLine } from '../shell/analyse.ts';
@@ -9,6 +9,8 @@ import { type RawFacts, rawFacts, textsOf } from './raw-input.ts';
 import { startOfPattern } from './raw-path.ts';
 import { list, mergeToolCall, record, string, type ToolCall } from './tool-call.ts';
 
+/** What is named behind these is not looked at, and nothing is allowed then. */
+const MAX_PATHS = 1000;
 const KINDS: ReadonlySet<string> = new Set(ACTIONS.slice(0, ACTIONS.indexOf('mcp')));
 
 /**
@@ -50,7 +52,8 @@ function factsOf(place: Place, call: ToolCall): Facts {
   const isNamed = tool !== undefined && (string(call.name) !== undefined || Object.keys(record(call.rawInput)).length > 0);
   const isKindOnly = mcp === undefined && !isRun && known === undefined && paths.length === 0 && hosts.length === 0;
   const settled = isKindOnly && action !== 'execute' ? 'other' : action;
-  const opaque = mcp ? [] : [...commands.opaque, ...raw.doubts, ...patternDoubts];
+  const isCut = paths.length >= MAX_PATHS;
+  const opaque = mcp ? [] : [...commands.opaque, ...raw.doubts, ...patternDoubts, ...(isCut ? ['more files than are looked at'] : [])];
   return {
     action: settled,
     claims: claimsOf(settled, [
@@ -81,8 +84,9 @@ function claimsOf(settled: Action, claims: readonly (Action | undefined)[]): Act
 }
 
 function readCommands(place: Place, { lines, argvs, workdir }: RawFacts): Analysis {
-  const cwd = workdir === undefined ? place.cwd : askedPath(workdir, place.cwd, place, 'read', 'raw').path;
+  const { cwd, opaque } = workdir === undefined ? { cwd: place.cwd, opaque: [] } : directoryIn(place, workdir);
   return together([
+    { commands: [], opaque, isUnreadable: false },
     ...lines.map((line) => analyseLine(line, cwd, place, 'raw')),
     ...argvs.map((argv) => analyseArgv(argv, cwd, place, 'raw')),
   ]);
@@ -110,14 +114,23 @@ function readPaths(place: Place, call: ToolCall, raw: RawFacts, others: readonly
     action === 'read' || action === 'search' ? 'read' : action === 'edit' || action === 'delete' || action === 'move' ? 'write' : 'unknown';
   const base = raw.workdir === undefined || action === 'execute' ? place.cwd : resolvePath(place.cwd, raw.workdir);
   const found = new Map<string, AskedPath>();
+  const seen = new Set<string>();
   const add = (text: string, evidence: Evidence) => {
+    // Each is looked up on the disk, and meanwhile nobody else is served.
+    if (seen.has(text) || seen.size >= MAX_PATHS) return;
+    seen.add(text);
     const path = askedPath(text, base, place, access, evidence);
-    if (!found.has(path.written)) found.set(path.written, path);
+    if (!found.has(`${path.written}\n${path.path}`)) found.set(`${path.written}\n${path.path}`, path);
   };
-  for (const path of [...raw.paths, ...others]) add(path, 'raw');
+  // Some tools take `link/..` for where the link leads up from, others for where it lies: both must fit.
+  const addBoth = (path: string, evidence: Evidence) => {
+    add(path, evidence);
+    if (path.includes('..')) add(resolvePath(base, path), evidence);
+  };
+  for (const path of [...raw.paths, ...others]) addBoth(path, 'raw');
   for (const location of list(call.locations)) {
     const path = string(record(location).path);
-    if (path !== undefined) add(path, 'locations');
+    if (path !== undefined) addBoth(path, 'locations');
   }
   // A search that names no directory is one of the session's.
   if (action === 'search' && found.size === 0 && Object.keys(record(call.rawInput)).length > 0) add(raw.workdir ?? '.', 'raw');

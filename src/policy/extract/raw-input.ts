@@ -28,8 +28,8 @@ export type RawFacts = {
   readonly doubts: readonly string[];
 };
 
-const MAX_DEPTH = 6;
-const MAX_STRINGS = 2000;
+const MAX_DEPTH = 32;
+const MAX_STRINGS = 10_000;
 
 export function rawFacts(rawInput: unknown): RawFacts {
   const given = Object.entries(record(rawInput)).map(([key, value]) => [plainKey(key), value] as const);
@@ -44,7 +44,8 @@ export function rawFacts(rawInput: unknown): RawFacts {
     if (doubt !== undefined) doubts.add(doubt);
     if (path !== '') paths.push(path);
   };
-  walk(rawInput, '', 0, { left: MAX_STRINGS }, (key, value) => {
+  const left = { strings: MAX_STRINGS, isCut: false };
+  walk(rawInput, '', 0, left, (key, value) => {
     if (PATCH_KEYS.has(key)) for (const file of patchedFiles(value)) addPath(file);
     if (key === 'pattern') patterns.push(value);
     if (TEXT_KEYS.has(key) || COMMAND_KEYS.has(key) || key === 'commands' || key === 'args' || WORKDIR_KEYS.has(key)) return;
@@ -54,6 +55,7 @@ export function rawFacts(rawInput: unknown): RawFacts {
     } else if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) urls.push(value);
     else if (PATH_KEYS.has(key) || (value.length < 4096 && !value.includes('\n') && looksLikePath(value))) addPath(value);
   });
+  if (left.isCut) doubts.add('more than is looked through');
   for (const changes of valuesOf(new Set(['changes']))) for (const file of Object.keys(record(changes))) addPath(file);
   const isRun = lines.length > 0 || argvs.length > 0;
   if (isRun && workdirs.length > 1) doubts.add('several directories to run in');
@@ -109,11 +111,12 @@ function patchedFiles(patch: string): string[] {
   return [...patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$/gm)].map(([, file = '']) => file);
 }
 
-function walk(value: unknown, key: string, depth: number, budget: { left: number }, found: (key: string, value: string) => void): void {
-  // Something this deep or long holds more than we look at; the caller must not take what was found for all there is.
-  if (depth > MAX_DEPTH || budget.left-- <= 0) throw new Error('the input is too large to be looked through');
-  if (typeof value === 'string') found(key, value);
-  else if (Array.isArray(value)) for (const item of value) walk(item, key, depth + 1, budget, found);
+type Left = { strings: number; isCut: boolean };
+
+function walk(value: unknown, key: string, depth: number, left: Left, found: (key: string, value: string) => void): void {
+  if (depth > MAX_DEPTH || left.strings-- <= 0) left.isCut = true;
+  else if (typeof value === 'string') found(key, value);
+  else if (Array.isArray(value)) for (const item of value) walk(item, key, depth + 1, left, found);
   else if (typeof value === 'object' && value !== null)
-    for (const [name, item] of Object.entries(value)) walk(item, PATH_KEYS.has(key) ? 'path' : plainKey(name), depth + 1, budget, found);
+    for (const [name, item] of Object.entries(value)) walk(item, PATH_KEYS.has(key) ? 'path' : plainKey(name), depth + 1, left, found);
 }

@@ -3,7 +3,7 @@ import { type Command as CommandNode, forEachChild, parse, type Redirection, typ
 import type { Command, Evidence, Operand, Place } from '../asked.ts';
 import { programName } from '../command-pattern.ts';
 import { resolvePath } from '../path.ts';
-import { crudeCommands, hasInvisible, hasLiveCharacter, MAX_LINE_CHARACTERS } from './line-text.ts';
+import { crudeCommands, hasInvisible, hasLiveCharacter, isTooSlow, MAX_LINE_CHARACTERS } from './line-text.ts';
 import { askedPath, hostsOf, operandsOf } from './operands.ts';
 import { STATE_BUILTINS } from './programs.ts';
 import { unwrap } from './unwrap.ts';
@@ -16,6 +16,8 @@ const MAX_NESTING = 24;
 /** In one line, nested ones included: more would hold up every session of the proxy while it is judged. */
 const MAX_COMMANDS = 5000;
 const MAX_WORDS = 10_000;
+/** Files that are looked up on the disk, in every directory a command may run in. */
+const MAX_OPERANDS = 5000;
 const MAX_CWDS = 16;
 const NULL_DEVICE = '/dev/null';
 
@@ -26,7 +28,7 @@ type Scene = {
   readonly evidence: Evidence;
   readonly commands: Command[];
   readonly opaque: Set<string>;
-  readonly budget: { words: number };
+  readonly budget: { words: number; operands: number };
 };
 
 /** Every command of a line in Bash's grammar. `cwd` is where the line starts. */
@@ -51,7 +53,7 @@ export function analyseArgv(argv: readonly string[], cwd: string, place: Place, 
 }
 
 function reading(place: Place, evidence: Evidence, read: (scene: Scene) => void): Analysis {
-  const scene: Scene = { place, evidence, commands: [], opaque: new Set(), budget: { words: MAX_WORDS } };
+  const scene: Scene = { place, evidence, commands: [], opaque: new Set(), budget: { words: MAX_WORDS, operands: MAX_OPERANDS } };
   let isUnreadable = false;
   try {
     read(scene);
@@ -65,7 +67,7 @@ function reading(place: Place, evidence: Evidence, read: (scene: Scene) => void)
 }
 
 function readScript(scene: Scene, text: string, cwds: readonly string[], where: Command['where'], depth: number): void {
-  if (depth > MAX_NESTING) throw new Unreadable();
+  if (depth > MAX_NESTING || isTooSlow(text)) throw new Unreadable();
   if (hasInvisible(text)) scene.opaque.add('control or invisible characters');
   // Agents put lines into scripts of their own, where it would join the next line to this one.
   if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) scene.opaque.add('a backslash at the end');
@@ -200,6 +202,8 @@ function addCommand(
 ): readonly string[] {
   scene.budget.words -= argv.length;
   if (depth > MAX_NESTING || scene.commands.length >= MAX_COMMANDS || scene.budget.words < 0) throw new Unreadable();
+  scene.budget.operands -= argv.length * cwds.length;
+  if (scene.budget.operands < 0) throw new Unreadable();
   const { place, evidence } = scene;
   const program = programName(argv[0] ?? '');
   const operands = [...operandsOf(program, argv, cwds, place, evidence), ...redirects];
@@ -227,14 +231,17 @@ function afterCd(scene: Scene, argv: readonly string[], isLiteral: boolean, cwds
   const isKnown = isLiteral && operands.length === 1 && target !== undefined && target !== '-' && target !== '';
   if (!isKnown) scene.opaque.add('a change to a directory that is not known');
   const goal = target === undefined ? home : target === '-' ? undefined : target;
-  const reached =
-    goal === undefined
-      ? [...(home === undefined ? [] : [home]), '/']
-      : cwds.map((cwd) => askedPath(goal, cwd, scene.place, 'read', 'raw').path);
+  const reached = goal === undefined ? [...(home === undefined ? [] : [home]), '/'] : cwds.map((cwd) => directoryAt(scene, goal, cwd));
   const all = union([cwds, reached.map((path) => resolvePath('/', path))]);
   if (all.length <= MAX_CWDS) return all;
   scene.opaque.add('too many changes of directory');
   return [...all.slice(0, 2), ...all.slice(2 - MAX_CWDS)];
+}
+
+function directoryAt(scene: Scene, goal: string, cwd: string): string {
+  const { path, isUnfollowed } = askedPath(goal, cwd, scene.place, 'read', 'raw');
+  if (isUnfollowed) scene.opaque.add('a change to a directory that is not known');
+  return path;
 }
 
 // What a `cd` added, without where it started from; unchanged when it added nothing (any other command, or `cd .`).

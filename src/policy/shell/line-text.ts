@@ -3,6 +3,14 @@
 /** Longer than any shell can be handed: Linux takes 128 KiB for one argument, macOS 1 MiB for all. */
 export const MAX_LINE_CHARACTERS = 1_048_576;
 
+/** What unbash 6.0.3 takes time for that grows with the square of its number: minutes for a line of a few hundred kilobytes. */
+const SLOW = [
+  ['$[', 1000],
+  ['<<', 5000],
+] as const;
+
+export const isTooSlow = (text: string): boolean => SLOW.some(([token, most]) => text.split(token, most + 2).length > most + 1);
+
 /** Characters with which a reader and a shell could see different lines. */
 export function hasInvisible(text: string): boolean {
   return /[^\P{C}\n\t]|[\u2028\u2029]|(?! )\p{Zs}/u.test(text);

@@ -62,9 +62,18 @@ export function askedPath(text: string, cwd: string, place: Place, access: Acces
   const written = resolvePath(cwd, expanded);
   // As the disk would go: `..` behind a link leads up from where the link leads to, and not from where it lies.
   const asWritten = expanded.startsWith('/') ? expanded : `${cwd}/${expanded}`;
-  const path = place.canonical ? resolvePath('/', place.canonical(asWritten)) : written;
+  const followed = follow(asWritten, place);
+  const path = followed ?? written;
   const folded = path === written ? ([path.toLowerCase()] as const) : ([path.toLowerCase(), written.toLowerCase()] as const);
-  return { path, written, folded, access, evidence };
+  return { path, written, folded, access, evidence, ...(place.canonical && followed === undefined && { isUnfollowed: true as const }) };
+}
+
+function follow(path: string, { canonical }: Place): string | undefined {
+  try {
+    return canonical && resolvePath('/', canonical(path));
+  } catch {
+    return undefined;
+  }
 }
 
 export function hostsOf(argv: readonly string[]): string[] {

@@ -110,7 +110,8 @@ function offering(frame: Frame, options: readonly PermissionOption[]): Patch[] {
   const list = memberAt(bytes, frame.body, 'options');
   if (!list) return [];
   const all = elements(bytes, list.start);
-  const shown = all.filter((span) => options.some(({ optionId }) => optionId === stringAt(bytes, memberAt(bytes, span, 'optionId'))));
+  const known = new Set<string | undefined>(options.map(({ optionId }) => optionId));
+  const shown = all.filter((span) => known.has(stringAt(bytes, memberAt(bytes, span, 'optionId'))));
   if (shown.length === all.length) return [];
   return [{ span: list, text: `[${shown.map(({ start, end }) => bytes.toString('utf8', start, end)).join(',')}]` }];
 }

@@ -189,7 +189,10 @@ function acpOptions(command: Command): Command {
     .addOption(
       new Option('--policy-mode <mode>', 'observe: block nothing, and write down what would have been').choices(['enforce', 'observe']),
     )
-    .option('--record <file>', 'write all that passes to a file, redacted, for switchboard replay')
+    .option(
+      '--record <file>',
+      'write all that passes to a file, redacted, for switchboard replay; into a directory, a file for each session',
+    )
     .addOption(new Option('--log-level <level>', 'how much is said on stderr, instead of log.level').choices(LEVELS))
     .addOption(
       new Option('--auth <agent>', 'run this agent in the terminal for a login; what editors call for a terminal login').hideHelp(),

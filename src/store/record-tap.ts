@@ -1,9 +1,9 @@
-// Looks on at the editor's leg and writes all of it to a recording.
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+// Looks on at the editor's leg and writes all of it to a recording, or what is said in each session to one of its own.
 import type { Frame } from '../wire/frame.ts';
 import { patchedText, type Tap } from '../wire/tap.ts';
 import type { Patch } from '../wire/writer.ts';
-import { createRecordingWriter, type Message, type RecordingCleaner } from './recording.ts';
+import { createRecordFiles } from './record-files.ts';
+import type { Message, RecordingCleaner } from './recording.ts';
 
 export type RecordTap = Tap & { close(): void };
 
@@ -16,22 +16,18 @@ type Passed = {
   readonly t: number;
 };
 
-/** Throws when the file is there already, or cannot be made. */
+/** `place` is a file, or a directory for one of each session. Throws when the file is there already, or cannot be made. */
 export function createRecordTap(
-  file: string,
+  place: string,
   clean: RecordingCleaner,
   monotonicMs: () => number,
   onProblem: (error: unknown) => void,
 ): RecordTap {
-  const fd = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND, 0o600);
+  const files = createRecordFiles(place, clean);
   const fromMs = monotonicMs();
   const waiting: Passed[] = [];
   let isScheduled = false;
   let isOver = false;
-  let lines = '';
-  const writer = createRecordingWriter(clean, (line) => {
-    lines += line;
-  });
 
   function note(passed: Omit<Passed, 't'>): void {
     if (isOver) return;
@@ -46,22 +42,21 @@ export function createRecordTap(
       for (const { dir, frame, patches, line, t } of waiting.splice(0)) {
         const text = frame ? patchedText(frame, patches) : line.trimEnd();
         const msg: Message = JSON.parse(text);
-        writer.add({ t, proc: 1, dir, n: Buffer.byteLength(text), msg });
+        files.add({ t, proc: 1, dir, n: Buffer.byteLength(text), msg });
       }
     } catch (error) {
       onProblem(error);
     }
-    flush();
+    write(files.flush);
   }
-  function flush(): void {
-    if (lines === '' || isOver) return;
+  function write(act: () => void): void {
+    if (isOver) return;
     try {
-      writeSync(fd, lines);
+      act();
     } catch (error) {
       isOver = true;
       onProblem(error);
     }
-    lines = '';
   }
 
   return {
@@ -71,10 +66,8 @@ export function createRecordTap(
     refused: () => {},
     close() {
       drain();
-      writer.end();
-      flush();
+      write(files.end);
       isOver = true;
-      closeSync(fd);
     },
   };
 }

@@ -1,5 +1,5 @@
 // What was recorded through the proxy is an agent again; recordings of real agents are too.
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
@@ -55,6 +55,39 @@ test('a recording of a recording that is played is the same recording', async ({
   expect(messages(first).length).toBeGreaterThan(8);
   await talk(stage.proxy({ a: replayed(first, '--strict') }, { args: ['--record', second] }), stage);
   expect(messages(second)).toEqual(messages(first));
+});
+
+test('into a directory each session is recorded by itself, and each is an agent by itself', async ({ stage }) => {
+  const agent = stage.agent('a');
+  const dir = path.join(stage.dir, 'recordings');
+  mkdirSync(dir);
+  for (const words of ['first', 'second']) {
+    const editor = stage.proxy([agent], { args: ['--record', dir] });
+    await hello(editor);
+    const { id } = await open(editor, stage.cwd);
+    const { id: other } = await open(editor, stage.cwd);
+    await prompt(editor, other, `${words} other`);
+    await prompt(editor, id, words);
+    expect(await editor.close()).toBe(0);
+    agent.sessions.clear();
+  }
+  expect(readdirSync(dir).sort()).toEqual(['a-1.jsonl', 'a-2.jsonl', 'a-3.jsonl', 'a-4.jsonl']);
+  for (const name of readdirSync(dir)) {
+    const file = path.join(dir, name);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(messages(file).flatMap(({ msg }) => msg.method ?? [])).toEqual([
+      'initialize',
+      'session/new',
+      'session/prompt',
+      'session/update',
+    ]);
+  }
+  const editor = stage.proxy({ a: replayed(path.join(dir, 'a-4.jsonl'), '--strict') });
+  await hello(editor);
+  const { id } = await open(editor, stage.cwd);
+  await prompt(editor, id, 'second other');
+  expect([id, editor.said(id)]).toEqual(['a-4', 'a heard second other']);
+  expect(await editor.close()).toBe(0);
 });
 
 test('a file that is there already is not recorded over', async ({ stage }) => {

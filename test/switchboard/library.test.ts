@@ -1,5 +1,5 @@
 // The switchboard inside another program: here, this test. The agents are the embedded ones.
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
@@ -16,9 +16,12 @@ import {
 } from '../../src/switchboard/index.ts';
 
 let stateDir: string;
+let cwd: string;
 beforeEach(() => {
-  stateDir = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-library-'));
-  return () => rmSync(stateDir, { recursive: true, force: true });
+  const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-library-'));
+  [stateDir, cwd] = [path.join(root, 'state'), path.join(root, 'work')];
+  mkdirSync(cwd);
+  return () => rmSync(root, { recursive: true, force: true });
 });
 
 async function embedded(options: SwitchboardOptions = {}) {
@@ -41,7 +44,7 @@ async function clientOf(connect: (streams: ClientStreams) => unknown, request: C
     },
   });
   await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
-  const { sessionId } = (await client.request('session/new', { cwd: stateDir, mcpServers: [] })) as { sessionId: string };
+  const { sessionId } = (await client.request('session/new', { cwd, mcpServers: [] })) as { sessionId: string };
   const ask = async (text: string) => {
     said = '';
     await client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
@@ -49,6 +52,7 @@ async function clientOf(connect: (streams: ClientStreams) => unknown, request: C
   };
   return { client, ask, connection };
 }
+const selected = (optionId: string) => ({ outcome: { outcome: 'selected', optionId } });
 const NO = { outcome: { outcome: 'cancelled' } };
 const isAlive = (pid: number) => {
   try {
@@ -105,8 +109,8 @@ test('a function of the host is a tool: asked for first, unless it only looks; i
         name: 'look',
         effect: 'read',
         inputSchema: { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] },
-        run(args, { agent, cwd, sessionId }) {
-          calls.push({ args, agent, cwd, sessionId });
+        run(args, call) {
+          calls.push({ args, agent: call.agent, cwd: call.cwd, sessionId: call.sessionId });
           return 'seen';
         },
       }),
@@ -129,7 +133,7 @@ test('a function of the host is a tool: asked for first, unless it only looks; i
   let answer: unknown = NO;
   const { ask } = await clientOf(switchboard.connect, () => answer);
   expect(await ask('/call switchboard look {"at": "here"}')).toContain('look answered: seen');
-  expect(calls).toEqual([{ args: { at: 'here' }, agent: 'sketcher', cwd: stateDir, sessionId: expect.any(String) }]);
+  expect(calls).toEqual([{ args: { at: 'here' }, agent: 'sketcher', cwd, sessionId: expect.any(String) }]);
   expect(await ask('/call switchboard look {"at": 1}')).toContain('not valid');
   expect(calls.length).toBe(1);
   expect(await ask('/call switchboard act')).toContain('the user did not allow it');
@@ -163,6 +167,21 @@ test('a policy is an object, and says no without asking; a host whose listener t
   expect(await ask('/call switchboard session_info')).toContain('session_info answered');
   expect(asked).not.toHaveBeenCalled();
   expect(seen.flatMap((event) => (event.type === 'decision' ? [event.verdict] : []))).toContain('allow');
+});
+
+test('what one client answers for a session is not for the session of the same name at another client', async () => {
+  const command = [path.resolve(import.meta.dirname, '../fixtures/asks-in-one-session.mjs'), 'one'];
+  const { switchboard } = await embedded({
+    config: { agent_servers: { one: { command: process.execPath, args: command } } },
+    policy: { version: 1, remember: { allow_always: 'session' } },
+  });
+  const [first, second] = [vi.fn(() => selected('allow_always')), vi.fn(() => selected('reject_once'))];
+  const one = await clientOf(switchboard.connect, first);
+  const two = await clientOf(switchboard.connect, second);
+  expect([await one.ask('make it'), await one.ask('make it')]).toEqual(['allow_once', 'allow_once']);
+  expect(first).toHaveBeenCalledOnce();
+  expect(await two.ask('make it')).toBe('reject_once');
+  expect(second).toHaveBeenCalledOnce();
 });
 
 test.each<[string, SwitchboardOptions, string, string]>([

@@ -24,7 +24,7 @@ export function addPolicyCommands(program: Command, finish: (code: number) => vo
     .requiredOption('--agent <name>', 'who asks; the name of a known agent selects how its requests are read')
     .option('--command <line>', 'a shell line')
     .option('--path <path>', 'a file')
-    .option('--action <action>', 'what is done with the file', 'edit')
+    .option('--action <action>', 'what is done with the file (edit unless given), or with the tool: delegate, mode')
     .option('--tool <name>', 'a tool; server:tool for one of an MCP server')
     .option('--frame <file>', 'a recorded frame, or several lines of which the last request counts; "-" is standard input')
     .option('--cwd <directory>', "the session's directory", process.cwd())

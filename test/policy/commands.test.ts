@@ -109,6 +109,15 @@ describe('policy explain', () => {
     expect((await run('explain', '--agent', 'x', '--path', '.env', '--action', 'read', '--exit-code')).code).toBe(5);
   });
 
+  test('a tool goes by its action too: which agent may be asked', async () => {
+    const policy = file('delegate.yaml', 'version: 1\ndeny: [ "delegate(gemini)" ]\nallow: [ { action: delegate, agent: claude } ]\n');
+    const asks = async (agent: string, other: string) =>
+      (await json('--policy', policy, '--agent', agent, '--tool', other, '--action', 'delegate')).data.verdict;
+    expect(await asks('claude', 'codex')).toBe('allow');
+    expect(await asks('claude', 'gemini')).toBe('deny');
+    expect(await asks('codex', 'claude')).toBe('ask');
+  });
+
   test('a recorded frame is read as its agent writes it', async () => {
     const recorded = (
       JSON.parse(fileText('test/policy/fixtures/permission-requests.json')) as { agent: string; before: unknown[]; request: unknown }[]

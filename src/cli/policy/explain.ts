@@ -20,7 +20,7 @@ export type ExplainFlags = {
   readonly agent: string;
   readonly command?: string;
   readonly path?: string;
-  readonly action: string;
+  readonly action?: string;
   readonly tool?: string;
   readonly frame?: string;
   readonly cwd: string;
@@ -56,11 +56,11 @@ async function question(flags: ExplainFlags): Promise<{ readonly asked: Asked; r
     canonical: canonicalPath,
   };
   if (flags.command !== undefined) return { asked: askedCommand(place, flags.command), tier: undefined };
-  if (flags.path !== undefined) return { asked: askedPathUse(place, actionOf(flags.action), flags.path), tier: undefined };
+  if (flags.path !== undefined) return { asked: askedPathUse(place, actionOf(flags.action ?? 'edit'), flags.path), tier: undefined };
   if (flags.frame !== undefined) return frameQuestion(flags.frame, place);
   const [server = '', ...tool] = (flags.tool ?? '').split(':');
   if (tool.length > 0) return { asked: askedMcp(place, { server, tool: tool.join(':'), args: {} }), tier: undefined };
-  return { asked: askedAction(place, 'other', flags.tool), tier: undefined };
+  return { asked: askedAction(place, actionOf(flags.action ?? 'other'), flags.tool), tier: undefined };
 }
 
 async function frameQuestion(file: string, place: Place): Promise<{ readonly asked: Asked; readonly tier: string }> {

@@ -63,7 +63,7 @@ export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | unde
   const bound = new Promise<Session | undefined>((resolve) => {
     bind = resolve;
   });
-  const deps: BridgeDeps = {
+  const deps: Omit<BridgeDeps, 'onEnding'> = {
     cwd: typeof cwd === 'string' ? cwd : undefined,
     askClient: askClient(hub, bridging),
     children: bridging.children,

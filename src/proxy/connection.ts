@@ -328,9 +328,9 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
           editor.forget(asked);
         }
       await turnsEnded();
-      hub.bridging?.bridges.close();
-      await hub.lending?.close();
-      await Promise.all([...allLegs().map((agent) => agent.stop()), hub.workspace?.stop()]);
+      // All at once: each may take its grace, and the end must not take the sum of them.
+      const servers = [hub.bridging?.bridges.close(), hub.lending?.close()];
+      await Promise.all([...servers, ...allLegs().map((agent) => agent.stop()), hub.workspace?.stop()]);
       timers.stop();
       // Whatever is still open will not be answered by anyone else.
       for (const request of editor.openRequests()) {

@@ -179,7 +179,10 @@ test('a client of both eras reaches a bridge over HTTP by the older one', async 
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
   expect(client.getNegotiatedProtocolVersion()).toBe('2025-11-25');
   expect(await client.callTool({ name: 'echo', arguments: { text: 'hi' } })).toMatchObject({ content: [{ text: 'hi' }] });
-  await client.close();
+  const pid = Number((await client.callTool({ name: 'pid' })).content.map((block) => ('text' in block ? block.text : '')));
+  expect(() => process.kill(pid, 0)).not.toThrow();
+  expect(await editor.close()).toBe(0);
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH'); // it ends before we do
 });
 
 describe.each(['stdio', 'http'] as const)('a server that lives in the editor, for an agent that takes %s', (takes) => {

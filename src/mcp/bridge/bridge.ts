@@ -11,6 +11,7 @@ export type BridgeDeps = BackDeps & {
   /** Decides about a call, once the session is known. */
   mayCall(server: string, tool: string, args: ToolArgs, signal: AbortSignal): Promise<GateVerdict>;
   exposes(server: string, tool: string): boolean;
+  onEnding(done: Promise<void>): void;
   /** Once for each bridge. */
   onDied(server: string, why: string): void;
 };
@@ -44,6 +45,7 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
         server: server.name,
         mayCall: (tool, args, signal) => deps.mayCall(server.name, tool, args, signal),
         exposes: (tool) => deps.exposes(server.name, tool),
+        onEnding: deps.onEnding,
         onDied(why) {
           if (!hasDied && !isRevoked) deps.onDied(server.name, why);
           hasDied = true;

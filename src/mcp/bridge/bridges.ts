@@ -11,8 +11,9 @@ export type Opened = { readonly entries: readonly string[]; revoke(): void };
 
 export type Bridges = {
   /** Calls back at once, unless a listener has to be opened first. */
-  open(wanted: readonly Wanted[], deps: BridgeDeps, done: (opened: Opened | Error) => void): void;
-  close(): void;
+  open(wanted: readonly Wanted[], deps: Omit<BridgeDeps, 'onEnding'>, done: (opened: Opened | Error) => void): void;
+  /** Resolves when nothing of the servers is left that were started. */
+  close(): Promise<void>;
 };
 
 export function createBridges(shim: Shim, onRefused: () => void): Bridges {
@@ -27,8 +28,13 @@ export function createBridges(shim: Shim, onRefused: () => void): Bridges {
     serveHttp: (bridge) => bridge.serveHttp(),
   });
 
-  function bridgeTo(server: ClientServer, deps: BridgeDeps): Bridge {
-    const bridge = createBridge(server, deps);
+  const ending = new Set<Promise<void>>();
+  const onEnding = (done: Promise<void>) => {
+    ending.add(done);
+    void done.then(() => ending.delete(done));
+  };
+  function bridgeTo(server: ClientServer, deps: Omit<BridgeDeps, 'onEnding'>): Bridge {
+    const bridge = createBridge(server, { ...deps, onEnding });
     const key = tokenKey(bridge.token);
     byKey.set(key, bridge);
     bridge.onRevoke(() => byKey.delete(key));
@@ -57,9 +63,10 @@ export function createBridges(shim: Shim, onRefused: () => void): Bridges {
       };
       next(wanted);
     },
-    close() {
+    async close() {
       for (const bridge of [...byKey.values()]) bridge.revoke();
       doors.close();
+      await Promise.all(ending);
     },
   };
 }

@@ -10,6 +10,8 @@ export type RelayDeps = {
   readonly server: string;
   mayCall(tool: string, args: ToolArgs, signal: AbortSignal): Promise<GateVerdict>;
   exposes(tool: string): boolean;
+  /** Resolves when nothing of the server is left that was started for this. */
+  onEnding(done: Promise<void>): void;
   /** It ended by itself, or never began. */
   onDied(why: string): void;
 };
@@ -40,7 +42,7 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
     }
     for (const { taken } of pending.values()) taken.abort();
     void front.close().catch(() => {});
-    void back.close().catch(() => {});
+    deps.onEnding(back.close().catch(() => {}));
   }
 
   async function request(message: JSONRPCRequest): Promise<void> {

@@ -85,7 +85,7 @@ function update(hub: Hub, session: Session | undefined, frame: Frame, isOfToday 
   }
   const kind = kindActedOn(frame);
   if (!isOfToday && (kind === 'diff' || kind === 'current_mode_update'))
-    return update(hub, session, modernUpdateFrame(frame, session.cwd), true);
+    return update(hub, session, modernUpdateFrame(frame, session.cwd, kind), true);
   const isToolCall = kind === 'tool_call' || kind === 'tool_call_update';
   if (isToolCall) {
     noteToolCall(session, frame);

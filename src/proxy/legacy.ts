@@ -1,11 +1,15 @@
 // Frames in earlier spellings, made into frames of today. Requests of agents and rare kinds of updates are looked at, nothing else.
-import { answerInBoth, modernMethod, modernUpdate, withRationale } from '../dialects/legacy/legacy.ts';
+import type { Dict } from '../dialects/json.ts';
+import { answerInBoth, diffAsToolCall, modernMethod, withRationale } from '../dialects/legacy/legacy.ts';
+import { EARLIER_MODE, MODE } from '../dialects/legacy/table.ts';
 import { type Frame, type Span, textOf } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
-import { member, memberAt } from '../wire/locate.ts';
+import { member, memberAt, members } from '../wire/locate.ts';
 import { patched } from '../wire/patched.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { AgentLeg } from './agent-leg.ts';
+
+const OPEN_BRACE = 0x7b;
 
 /** The request as it would be made today; the very same when it is. */
 export function modernRequest(leg: AgentLeg, frame: Frame): Frame {
@@ -33,13 +37,23 @@ function onlySession({ sessions }: AgentLeg): string | undefined {
 }
 
 /** An update of a rare kind, by the names of today. */
-export const modernUpdateFrame = (frame: Frame, cwd: string | undefined): Frame =>
-  withBody(frame, (params) => {
+export function modernUpdateFrame(frame: Frame, cwd: string | undefined, kind: string): Frame {
+  if (kind === 'current_mode_update') return withCurrentMode(frame);
+  return withBody(frame, (params) => {
     const { update } = params;
-    if (typeof update !== 'object' || update === null) return params;
-    const modern = modernUpdate(update as Record<string, unknown>, cwd);
-    return modern === update ? params : { ...params, update: modern };
+    return typeof update === 'object' && update !== null ? { ...params, update: diffAsToolCall(update as Dict, cwd) } : params;
   });
+}
+
+/** The name of today beside the earlier one, for whoever looks for either; nothing else of the frame changes. */
+function withCurrentMode(frame: Frame): Frame {
+  const { bytes } = frame;
+  const update = memberAt(bytes, frame.body, 'update');
+  const earlier = memberAt(bytes, update, EARLIER_MODE);
+  if (!update || !earlier || memberAt(bytes, update, MODE)) return frame;
+  const at = update.start + 1;
+  return patched(frame, [{ span: { start: at, end: at }, text: `"${MODE}":${textOf(bytes, earlier)},` }]);
+}
 
 /** What parsers read differently stays as it is, for others to refuse. */
 function withBody(frame: Frame, change: (params: Readonly<Record<string, unknown>>) => unknown): Frame {
@@ -49,9 +63,17 @@ function withBody(frame: Frame, change: (params: Readonly<Record<string, unknown
   return changed === params.value ? frame : patched(frame, [{ span: frame.body, text: JSON.stringify(changed) }]);
 }
 
-/** Editors of earlier days left the list of servers out; agents of today refuse a session without one. */
+/** Where agents of today refuse a session without a list of servers; editors of earlier days left it out. */
+const WANT_SERVERS = new Set(['session/new', 'session/load']);
+
+/** The frame with an empty list in it, where one is missing; what the editor wrote stays as it wrote it. */
 export function withServerList(frame: Frame): Frame {
-  return withBody(frame, (params) => (Object.hasOwn(params, 'mcpServers') ? params : { ...params, mcpServers: [] }));
+  const { bytes, body, method } = frame;
+  if (!WANT_SERVERS.has(method as string) || !body || bytes[body.start] !== OPEN_BRACE) return frame;
+  const present = members(bytes, body.start);
+  if (present.some(({ key }) => key === 'mcpServers')) return frame;
+  const at = body.start + 1;
+  return patched(frame, [{ span: { start: at, end: at }, text: `"mcpServers":[]${present.length > 0 ? ',' : ''}` }]);
 }
 
 /** The changes to an answer that an agent awaits under earlier names. */

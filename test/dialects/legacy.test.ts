@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { answerInBoth, modernMethod, modernUpdate, withRationale } from '../../src/dialects/legacy/legacy.ts';
+import { expect, test } from 'vitest';
+import { answerInBoth, diffAsToolCall, modernMethod, withRationale } from '../../src/dialects/legacy/legacy.ts';
 
 test.each([
   ['fs/readTextFile', 'fs/read_text_file'],
@@ -29,26 +29,15 @@ test('row 27: a reason is shown with the tool call', () => {
   expect(withRationale(none)).toBe(none);
 });
 
-describe('updates', () => {
-  test('row 28: a diff is a tool call that shows it', () => {
-    expect(modernUpdate({ sessionUpdate: 'diff', path: 'a', newText: 'n', _meta: { x: 1 } }, '/w')).toEqual({
-      sessionUpdate: 'tool_call',
-      toolCallId: 'diff:/w/a',
-      title: 'a',
-      kind: 'edit',
-      status: 'completed',
-      content: [{ type: 'diff', path: '/w/a', newText: 'n' }],
-      locations: [{ path: '/w/a' }],
-      _meta: { x: 1 },
-    });
-  });
-
-  test('`modeId` is `currentModeId`, and what is spelled as today stays the very same', () => {
-    expect(modernUpdate({ sessionUpdate: 'current_mode_update', modeId: 'm' }, undefined)).toEqual({
-      sessionUpdate: 'current_mode_update',
-      currentModeId: 'm',
-    });
-    const today = { sessionUpdate: 'current_mode_update', currentModeId: 'm' };
-    expect(modernUpdate(today, undefined)).toBe(today);
+test('row 28: a diff is a tool call that shows it', () => {
+  expect(diffAsToolCall({ sessionUpdate: 'diff', path: 'a', newText: 'n', _meta: { x: 1 } }, '/w')).toEqual({
+    sessionUpdate: 'tool_call',
+    toolCallId: 'diff:/w/a',
+    title: 'a',
+    kind: 'edit',
+    status: 'completed',
+    content: [{ type: 'diff', path: '/w/a', newText: 'n' }],
+    locations: [{ path: '/w/a' }],
+    _meta: { x: 1 },
   });
 });

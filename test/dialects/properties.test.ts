@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { readUpdate as ofAgentkit } from '../../src/dialects/agentkit/update.ts';
 import { type Dict, dict } from '../../src/dialects/json.ts';
-import { modernUpdate } from '../../src/dialects/legacy/legacy.ts';
 import { lineOf, type Message, notification, readMessage, request, result } from '../../src/dialects/message.ts';
 import { DIALECT_NAMES, dialectNamed } from '../../src/dialects/registry.ts';
 import { readUpdate as ofWebapp } from '../../src/dialects/webapp/update.ts';
@@ -44,7 +43,6 @@ const READERS: readonly (readonly [string, (update: Dict) => Dict | undefined])[
     },
   ],
   ['agentkit', (one) => ofAgentkit(one, () => true)],
-  ['legacy', (one) => modernUpdate(one, '/w')],
 ];
 
 describe.each(READERS)('an update by %s', (_, read) => {

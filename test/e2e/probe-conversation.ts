@@ -51,7 +51,7 @@ const UPDATES: readonly string[] = [
   '"sessionUpdate":"plan_removed","planId":"p"',
   '"sessionUpdate":"available_commands_update","availableCommands":[{"name":"agent","description":"its own"}]',
   '"sessionUpdate":"current_mode_update","currentModeId":"code"',
-  '"sessionUpdate":"current_mode_update","modeId":"code"',
+  '"sessionUpdate":"current_mode_update","modeId":"code","currentModeId":"code"',
   '"sessionUpdate":"config_option_update","configOptions":[{"id":"model","x":1.0}]',
   '"sessionUpdate":"session_info_update","title":null',
   '"sessionUpdate":"usage_update","used":9007199254740993,"size":1e400',

@@ -1,7 +1,7 @@
 // Earlier spellings of ACP, taken from any agent. Pure, and called only for what is spelled so: other frames never come here.
-import { type Dict, dict, isDict, list, lookUp, renamed, text, without } from '../json.ts';
+import { type Dict, dict, isDict, list, lookUp, text, without } from '../json.ts';
 import { absolute } from '../paths.ts';
-import { METHODS, UPDATE_KEYS } from './table.ts';
+import { METHODS } from './table.ts';
 
 /** What a request of an agent's is called now; undefined when it is called so already, or by a name of its own. */
 export const modernMethod = (method: string | undefined): string | undefined => lookUp(METHODS, method);
@@ -20,14 +20,8 @@ export function withRationale(params: Dict): Dict {
   return { ...without(params, 'rationale'), toolCall: { ...call, content } };
 }
 
-/** An update by the names of today. */
-export function modernUpdate(update: Dict, cwd: string | undefined): Dict {
-  if (update.sessionUpdate === 'diff') return diffAsToolCall(update, cwd);
-  return renamed(update, lookUp(UPDATE_KEYS, update.sessionUpdate) ?? {});
-}
-
 /** A diff is what a tool call shows. The same file is the same call, so that a second diff of it takes the place of the first. */
-function diffAsToolCall(update: Dict, cwd: string | undefined): Dict {
+export function diffAsToolCall(update: Dict, cwd: string | undefined): Dict {
   const { path, oldText, newText, id, toolCallId, _meta, ...other } = without(update, 'sessionUpdate') as Record<string, unknown>;
   const file = absolute(cwd, text(path) ?? '');
   return {

@@ -8,6 +8,6 @@ export const METHODS: Readonly<Record<string, string>> = {
   'fs.writeTextFile': 'fs/write_text_file',
 };
 
-export const UPDATE_KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  current_mode_update: { modeId: 'currentModeId' },
-};
+/** In a `current_mode_update`, as an example in the documentation had it, and as it is. */
+export const EARLIER_MODE = 'modeId';
+export const MODE = 'currentModeId';

@@ -72,14 +72,20 @@ const MAX_PAYLOAD_BYTES = 256 * 1024;
 /** What may wait to be made into lines, and how much of it is done before others get their turn. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const SLICE_BYTES = 256 * 1024;
+/** Without payloads little waits, and it may wait a moment: whoever answers at once is not held up by a line about the question. */
+const DRAIN_MS = 5;
+const DRAIN_RECORDS = 256;
 
 export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }: FrameLogOptions): FrameLog {
   let waiting: (Passed | Run)[] = [];
   /** The last one that waits, as long as it goes on. */
   let run: Run | undefined;
   let waitingBytes = 0;
-  let isScheduled = false;
+  let waitingRecords = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let immediate: NodeJS.Immediate | undefined;
   let t = 0;
+  let isTimeKnown = false;
   const sessions = new Map<string, string>();
   const joiner = hasPayloads ? createChunkJoiner(secrets) : undefined;
 
@@ -91,27 +97,37 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     schedule();
   }
   function addToRun(leg: LegState, frame: Frame): void {
-    if (run?.leg !== leg) {
-      run = { leg, t: time(), abouts: [], sizes: [] };
+    const at = time();
+    if (run?.leg !== leg || run.t !== at) {
+      run = { leg, t: at, abouts: [], sizes: [] };
       waiting.push(run);
-      schedule();
     }
     run.abouts.push(aboutNotification(leg, frame));
     run.sizes.push(frame.end - frame.start);
+    schedule();
   }
   function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(drain);
+    if (++waitingRecords >= DRAIN_RECORDS || hasPayloads) immediate ??= setImmediate(drain);
+    else timer ??= setTimeout(drain, DRAIN_MS).unref();
   }
   /** Frames of one chunk come at one time, as far as a log is concerned. */
   function time(): number {
-    if (!isScheduled || waiting.length === 0) t = now();
+    if (isTimeKnown) return t;
+    isTimeKnown = true;
+    queueMicrotask(forgetTime);
+    t = now();
     return t;
+  }
+  function forgetTime(): void {
+    isTimeKnown = false;
   }
 
   function drain(): void {
-    isScheduled = false;
+    clearTimeout(timer);
+    timer = undefined;
+    clearImmediate(immediate);
+    immediate = undefined;
+    waitingRecords = 0;
     run = undefined;
     let text = '';
     let count = 0;

@@ -17,7 +17,7 @@ const USAGE = `node bench/run.mjs [options] [NAME...]
   (none)        everything, best of many; 20 to 30 minutes. Writes bench/RESULTS.md and docs/performance.svg
   --gate        a short form; exit code 1 if a goal is missed twice in a row
   --report      the short form, for reading: never fails
-  --within S    in about so many seconds: fewer repetitions, and what does not fit is left out; 110 with --gate
+  --within S    in about so many seconds: fewer repetitions, and what does not fit is left out; 100 with --gate
   NAME          only workloads whose name begins so; --only NAME is the same
   --no-write    leaves them as they are
   --list        the names of the workloads
@@ -62,8 +62,8 @@ const progress = process.stderr.isTTY ? (text) => process.stderr.write(`\r\x1b[K
 
 if (!isShort && flags.only === undefined) console.log('Everything, best of many: this takes 20 to 30 minutes.');
 
-const GATE_SECONDS = 110;
-const GATE_AGAIN_SECONDS = 60;
+const GATE_SECONDS = 100;
+const GATE_AGAIN_SECONDS = 50;
 const within = flags.within === undefined ? (flags.gate ? GATE_SECONDS : Number.POSITIVE_INFINITY) : Number(flags.within);
 const results = await measure(workloads, within);
 let evaluated = evaluate(results, features).filter(({ needs }) => flags.only === undefined || needs.some((name) => name in results));

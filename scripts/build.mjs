@@ -12,6 +12,13 @@ const dist = path.join(root, 'dist');
 // Built aside and then put in place: a proxy that starts meanwhile finds the old one or the new one, never half of it.
 const outdir = path.join(root, `dist.${process.pid}`);
 
+/** To whatever `scripts/compile-agent.cjs` is: a turn, so that the way of its words is compiled too. */
+const EDITOR_SAYS = [
+  { id: 1, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {} } },
+  { id: 2, method: 'session/new', params: { cwd: '/', mcpServers: [] } },
+  { id: 3, method: 'session/prompt', params: { sessionId: 'one', prompt: [{ type: 'text', text: 'words' }] } },
+];
+
 /** What stands for `import` in the start; as long as that, so that places in the sources stay where they are. */
 const LATER = 'onNeed';
 
@@ -170,15 +177,14 @@ async function joinStart(outputs) {
 }
 
 /**
- * The start as V8 has compiled it once it has answered an editor, for `bin/load.js`. Made with the agent below, in a home of its own; the
+ * The start as V8 has compiled it once it has served an editor, for `bin/load.js`. Made with an agent of a few lines, in a home of its own; the
  * second time the agent is known, as it is on any day but the first.
  */
 async function compileStart() {
   const home = mkdtempSync(path.join(os.tmpdir(), 'switchboard-build-'));
   const config = path.join(home, 'switchboard.json');
-  const answer = '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}';
-  const agent = `process.stdin.once('data', () => console.log('${answer}'))`;
-  writeFileSync(config, JSON.stringify({ agent_servers: { agent: { command: process.execPath, args: ['-e', agent] } } }));
+  const agent = path.join(root, 'scripts', 'compile-agent.cjs');
+  writeFileSync(config, JSON.stringify({ agent_servers: { agent: { command: process.execPath, args: [agent] } } }));
   const words = ['acp', '--config', config];
   const maker = path.join(root, 'scripts', 'compile-start.cjs');
   try {
@@ -187,7 +193,7 @@ async function compileStart() {
         cwd: home,
         env: { ...process.env, SWITCHBOARD_HOME: home },
       });
-      running.child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}\n');
+      for (const line of EDITOR_SAYS) running.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`);
       await running;
     }
   } catch (error) {

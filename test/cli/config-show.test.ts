@@ -35,7 +35,7 @@ test('every setting has the place it comes from, or is a default; values of env 
   );
   expect(Object.fromEntries(by)).toMatchObject({
     'agent_servers.one.command': ['one-agent', `${own}:3`],
-    'agent_servers.one.args': [['--api-key', '…', '--acp'], `${own}:3`],
+    'agent_servers.one.args': [['--api-key', '[redacted]', '--acp'], `${own}:3`],
     'agent_servers.one.env.MODE': ['…', `${own}:3`],
     'agent_servers.one.env.KEY': [`\${env:KEY}`, `${own}:3`],
     'agent_servers.one.timeouts.cancel_ms': [10000, 'default'],

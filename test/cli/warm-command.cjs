@@ -6,6 +6,7 @@ const SCRIPT = require.resolve('../../bin/switchboard.js');
 for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
 process.setMaxListeners(0);
 const leave = process.exit;
+const LEFT = new Error('the command has ended');
 process.on('disconnect', () => leave(0));
 
 process.on('message', ({ args, env, cwd }) => {
@@ -23,6 +24,9 @@ process.on('message', ({ args, env, cwd }) => {
   process.exit = (code) => {
     process.exit = () => {};
     process.send({ code: code ?? process.exitCode ?? 0, ...said });
+    throw LEFT; // what stands behind it is not reached, as it would not be: else it ends a later command
   };
-  void main(process.argv);
+  main(process.argv).catch((error) => {
+    if (error !== LEFT) throw error;
+  });
 });

@@ -23,6 +23,7 @@ export function Chat({ sessionId }: { readonly sessionId: string }): VNode {
 
 function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown: Shown }): VNode {
   void shown.around.value;
+  const [problem, setProblem] = useState('');
   const { isRunning, options, commands, accepts, usage, items } = shown.conversation;
   const row = sessions.value.get(sessionId);
   const mine = questions.value.filter((question) => question.sessionId === sessionId);
@@ -52,6 +53,16 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
           options={row?.isEditors ? [] : options}
           isBegun={items.some((item) => item.kind === 'message' && item.role === 'user')}
         />
+        {items.length > 0 && (
+          <button
+            type="button"
+            class="quiet wide-only"
+            title="The transcript as Markdown"
+            onClick={() => void download(sessionId).catch((error: Error) => setProblem(error.message))}
+          >
+            Export
+          </button>
+        )}
         {!isStored && !row?.isEditors && (
           <button
             type="button"
@@ -68,6 +79,11 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
         {question && <QuestionCard key={question.questionId} question={question} isCurrent isAlone />}
         {mine.length > 1 && <p class="quiet-text">{mine.length - 1} more to answer</p>}
         <Elsewhere sessionId={sessionId} />
+        {problem !== '' && (
+          <p class="problem" role="alert">
+            {problem}
+          </p>
+        )}
         {isStored && items.length > 0 && <p class="quiet-text centred">As it was written down. A prompt takes the session up again.</p>}
         {row?.isEditors && !isStored ? (
           <Held sessionId={sessionId} isRunning={isRunning} />
@@ -77,6 +93,15 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
       </footer>
     </div>
   );
+}
+
+async function download(sessionId: string): Promise<void> {
+  const { markdown } = await ask<{ markdown: string }>({ act: 'export', sessionId });
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([markdown], { type: 'text/markdown' }));
+  link.download = `${sessionId.replaceAll(/[^\w-]/g, '_')}.md`;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 /** A session of the editor's: it goes on there. */

@@ -4,9 +4,23 @@ import type { SessionRow } from '../../src/console/wire.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ago, place, short } from '../parts/words.ts';
 import { go, toSession } from '../route.ts';
-import { newestFirst } from '../state.ts';
+import { ask } from '../socket.ts';
+import { newestFirst, sessions } from '../state.ts';
 
 const filter = signal('');
+/** What was found in transcripts, and for which words. */
+const found = signal<{ readonly words: string; readonly hits: readonly Hit[] } | undefined>(undefined);
+type Hit = { readonly sessionId: string; readonly line: string };
+
+function search(): void {
+  const words = filter.value;
+  ask<{ found: readonly Hit[] }>({ act: 'search', words }).then(
+    ({ found: hits }) => {
+      found.value = { words, hits };
+    },
+    () => {},
+  );
+}
 export const STATES: Readonly<Record<SessionRow['state'], string>> = {
   idle: 'open',
   running: 'at work',
@@ -27,18 +41,21 @@ export function Sessions(): VNode {
         <h1>Sessions</h1>
         <input
           type="search"
-          placeholder="Filter"
+          placeholder="Filter; Enter searches inside"
           aria-label="Filter sessions"
           value={filter.value}
           onInput={({ currentTarget }) => {
             filter.value = currentTarget.value;
+            if (currentTarget.value === '') found.value = undefined;
           }}
+          onKeyDown={({ key }) => key === 'Enter' && search()}
         />
         <a class="button primary" href="#/new">
           <Icon name="plus" /> New session
         </a>
       </header>
       <div class="body">
+        {found.value && <Found {...found.value} />}
         {rows.length === 0 && <Nothing isFiltered={filter.value !== ''} />}
         {agents.map((agent) => (
           <section key={agent}>
@@ -66,6 +83,23 @@ export function Sessions(): VNode {
         ))}
       </div>
     </div>
+  );
+}
+
+function Found({ words, hits }: { readonly words: string; readonly hits: readonly Hit[] }): VNode {
+  return (
+    <section class="found" aria-label="Found in transcripts">
+      <h2>
+        “{words}” was said in {hits.length === 1 ? 'one session' : `${hits.length} sessions`}
+      </h2>
+      <ul>
+        {hits.map(({ sessionId, line }) => (
+          <li key={sessionId}>
+            <a href={toSession(sessionId)}>{sessions.value.get(sessionId)?.title || sessionId}</a> <span class="dim">{line}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -112,6 +112,7 @@ function showNext(page: Page): void {
   page.title('Try next');
   const next = [
     ['run "/plan a shed"', 'talk to these agents from here'],
+    ['serve --open', 'the console: the same in your browser'],
     ['init', 'set up your agents and your editor'],
     ['--help', 'everything else'],
   ];

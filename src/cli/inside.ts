@@ -3,6 +3,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Config, PolicySource } from '../config/config.ts';
 import type { Secrets } from '../log/redact.ts';
 import type { Connection } from '../proxy/connection.ts';
+import type { TranscriptSource } from '../store/transcript-source.ts';
 import { assemble } from '../switchboard/assemble.ts';
 import type { Listener } from '../switchboard/events.ts';
 import type { Onlooker } from '../switchboard/records.ts';
@@ -17,6 +18,8 @@ export type Inside = {
   /** For what is shown of what passes. */
   readonly secrets: Secrets;
   readonly connection: Connection;
+  /** What was said in sessions; undefined when nothing is written down. */
+  readonly transcripts: TranscriptSource | undefined;
   readonly fromProxy: Readable;
   readonly toProxy: Writable;
   /** Ends every agent at once. */
@@ -48,8 +51,8 @@ export async function startInside(
     onlooker: more.onlooker,
   });
   const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
-  const { connection } = switchboard.connect({ input: toProxy, output: fromProxy }, record);
+  const { connection, transcripts } = switchboard.connect({ input: toProxy, output: fromProxy }, record);
   const { secrets, close } = switchboard;
   tellCrashes(() => secrets.redact);
-  return { config, stateDir, secrets, connection, fromProxy, toProxy, kill: connection.kill, close };
+  return { config, stateDir, secrets, connection, transcripts, fromProxy, toProxy, kill: connection.kill, close };
 }

@@ -33,6 +33,8 @@ const schema = z.discriminatedUnion('act', [
   act('frames', { filter: z.string().max(1000) }),
   act('noframes', {}),
   act('frame', { n: z.int().nonnegative() }),
+  act('search', { words: z.string().max(400) }),
+  act('export', { sessionId: id }),
   act('link', {}),
 ]);
 

@@ -31,11 +31,19 @@ export type ConsoleDeps = {
   readonly entered?: (() => void) | undefined;
   readonly frames: Frames;
   readonly stored: () => readonly SessionRow[];
-  readonly transcript: (sessionId: string) => Transcript | undefined;
+  readonly transcripts: Transcripts;
   /** How the agents are now. */
   readonly agents: () => readonly AgentRow[];
   /** Ends an agent's process in good order; whether there is such an agent. */
   readonly restart: (agent: string) => boolean;
+};
+
+/** Sessions as they were written down. */
+export type Transcripts = {
+  read(sessionId: string): Transcript | undefined;
+  /** Those in which every word occurs, the newest first. */
+  search(words: string): Promise<readonly { readonly sessionId: string; readonly line: string }[]>;
+  markdown(sessionId: string): string | undefined;
 };
 
 /** An editor in this process, whose sessions are shown too. */
@@ -76,7 +84,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
     if (made) return made;
     const { input, output } = deps.connect();
     const clientInfo = { name: 'switchboard-console', title: 'Switchboard console', version };
-    made = createDesk(input, output, { board, host: deps.host, redact, clientInfo, cwd, transcript: deps.transcript });
+    made = createDesk(input, output, { board, host: deps.host, redact, clientInfo, cwd, transcript: deps.transcripts.read });
     void made.closed.then(() => beside || isOver());
     return made;
   }
@@ -90,7 +98,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
     const live = board.conversation(sessionId);
     if (live) return live;
     const kept = createConversation(sessionId);
-    for (const event of eventsOfTranscript(deps.transcript(sessionId) ?? [])) apply(kept, event);
+    for (const event of eventsOfTranscript(deps.transcripts.read(sessionId) ?? [])) apply(kept, event);
     kept.isRunning = false;
     return kept;
   }
@@ -144,9 +152,19 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
         return frames.unwatch(page);
       case 'frame':
         return { body: frames.body(asked.n) };
+      case 'search':
+        return deps.transcripts.search(asked.words).then((found) => ({ found: found.map(shownHit) }));
+      case 'export': {
+        const markdown = deps.transcripts.markdown(asked.sessionId);
+        if (markdown === undefined) throw new ClientError(-32002, 'nothing of this session was written down');
+        return { markdown };
+      }
       case 'link':
         return { link: server.link() };
     }
+  }
+  function shownHit({ sessionId, line }: { readonly sessionId: string; readonly line: string }) {
+    return { sessionId, line: neutralise(redact(line)) };
   }
   function failure(error: unknown): Failure {
     const message = neutralise(redact(String((error as Error).message)));

@@ -374,6 +374,13 @@ describe.skipIf(program === undefined)('in the browser', () => {
     const words = await page.locator('.message.agent').innerText();
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByText('As it was written down').waitFor();
+    const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()]);
+    expect(readFileSync(await saved.path(), 'utf8')).toMatch(/^# The blue door\n[\s\S]*### [\s\S]*The blue door[\s\S]*Sketcher here/);
+    const sessions = await open('#/');
+    await sessions.getByLabel('Filter sessions').fill('blue DOOR');
+    await sessions.getByLabel('Filter sessions').press('Enter');
+    await sessions.getByText('“blue DOOR” was said in one session').waitFor();
+    expect(await sessions.locator('.found li').innerText()).toContain('The blue door');
     await page.reload();
     await page.getByText('As it was written down').waitFor();
     expect(await page.locator('.message.agent').innerText()).toBe(words);

@@ -63,7 +63,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
       });
       try {
         const opened = await openHere({
-          ...{ connection, config, stateDir, secrets, port, beside, frames: frames as Frames },
+          ...{ connection, transcripts, config, stateDir, secrets, port, beside, frames: frames as Frames },
           connect() {
             const [input, output] = [new PassThrough(), new PassThrough()];
             connect({ input: output, output: input });

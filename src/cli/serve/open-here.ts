@@ -5,23 +5,36 @@ import type { Config } from '../../config/config.ts';
 import type { Console, ConsoleDeps } from '../../console/console.ts';
 import type { Secrets } from '../../log/redact.ts';
 import type { Connection } from '../../proxy/connection.ts';
-import { readTranscript, transcriptsDir } from '../../store/transcript-files.ts';
+import type { TranscriptSource } from '../../store/transcript-source.ts';
 import { VERSION } from '../../switchboard/version.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { agentRows } from './agent-rows.ts';
 import { createHost } from './host.ts';
 import { storedSessions } from './stored-sessions.ts';
+import { transcriptsOf } from './transcripts.ts';
 
 export type Here = Pick<ConsoleDeps, 'port' | 'frames' | 'connect' | 'beside' | 'entered'> & {
   readonly connection: Connection;
   readonly config: Config;
   readonly stateDir: string;
   readonly secrets: Secrets;
+  readonly transcripts: TranscriptSource | undefined;
 };
 
-export async function openHere({ connection, config, stateDir, secrets, port, frames, connect, beside, entered }: Here): Promise<Console> {
+export async function openHere({
+  connection,
+  config,
+  stateDir,
+  secrets,
+  port,
+  frames,
+  connect,
+  beside,
+  entered,
+  transcripts,
+}: Here): Promise<Console> {
   const { openConsole } = await import('../../console/console.ts');
-  const transcripts = transcriptsDir(stateDir);
+  const stored = storedSessions(stateDir);
   try {
     return await openConsole({
       port,
@@ -34,8 +47,8 @@ export async function openHere({ connection, config, stateDir, secrets, port, fr
       version: VERSION,
       cwd: process.cwd(),
       host: createHost(randomUUID()),
-      stored: storedSessions(stateDir),
-      transcript: (sessionId) => readTranscript(transcripts, sessionId),
+      stored,
+      transcripts: transcriptsOf(stateDir, stored, () => void transcripts?.stats()),
       agents: () => agentRows(connection, config, secrets.redact),
       restart: connection.restart,
     });

@@ -141,7 +141,7 @@ function write() {
     goalsTable(evaluated),
     goalsLine(evaluated),
     '## Figures',
-    ...workloads.map((workload) => workloadTable(workload, results[workload.name], variants)),
+    ...workloads.filter(({ name }) => name in results).map((workload) => workloadTable(workload, results[workload.name], variants)),
   ];
   writeFileSync(path.join(bench, 'RESULTS.md'), `${parts.join('\n\n')}\n`);
   const svg = chart(

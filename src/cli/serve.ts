@@ -56,7 +56,7 @@ function announce(opened: Console, openFrom: string | undefined): () => void {
 /** The first ends everything in good order, the second at once. What is returned says what code a signal stands for, if there was one. */
 function onSignals(kill: () => void, end: () => void): () => number | undefined {
   let code: number | undefined;
-  for (const [signal, number] of Object.entries({ SIGINT: 2, SIGTERM: 15 }))
+  for (const [signal, number] of Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }))
     process.on(signal, () => {
       if (code !== undefined) {
         kill();

@@ -3,13 +3,16 @@ import net from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHome, INITIALIZE } from './command.ts';
 
-test('it says where it is, with a link that works once, and nothing of it is left after TERM', async () => {
+test.each([
+  ['SIGTERM', 143],
+  ['SIGHUP', 129], // its terminal was closed
+] as const)('it says where it is, with a link that works once, and nothing of it is left after %s', async (signal, expected) => {
   const home = createHome();
   const serving = home.start(['serve']);
   await serving.said('Ctrl-C ends the console');
-  serving.child.kill('SIGTERM');
+  serving.child.kill(signal);
   const { code, stdout, stderr } = await serving.ended;
-  expect(code).toBe(143);
+  expect(code).toBe(expected);
   expect(stdout).toMatch(/^The console is at\n\n {2}http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}\n/);
   expect(stderr).toBe('switchboard: no configuration found: the embedded demo agents serve. To make one: switchboard init\n');
   expect(home.processesLeft()).toEqual([]);

@@ -1,4 +1,6 @@
 // Sessions of before and of other processes, as rows for the console.
+import { statSync } from 'node:fs';
+import path from 'node:path';
 import { neutralise } from '../../console/neutralise.ts';
 import type { SessionRow } from '../../console/wire.ts';
 import { createSessionLog } from '../../store/session-log.ts';
@@ -10,9 +12,16 @@ const MOST = 300;
 export function storedSessions(stateDir: string): () => readonly SessionRow[] {
   // Problems with the directory are said by whoever writes there.
   const log = createSessionLog(stateDir, () => {});
+  const files = [path.join(stateDir, 'sessions.jsonl'), path.join(transcriptsDir(stateDir), 'index.jsonl')];
+  let seen = '';
+  let rows: readonly SessionRow[] = [];
   return () => {
+    // Asked every few seconds, and read only when there is something new: the files may be large, and an editor may be waiting.
+    const now = files.map(stamp).join();
+    if (now === seen) return rows;
+    seen = now;
     const stats = readStats(transcriptsDir(stateDir));
-    return [...log.records().values()].slice(-MOST).map(({ sessionId, agent, cwd, at }) => {
+    rows = [...log.records().values()].slice(-MOST).map(({ sessionId, agent, cwd, at }) => {
       const its = stats.get(sessionId);
       const { used, size } = (its?.usage ?? {}) as { used?: unknown; size?: unknown };
       return {
@@ -22,5 +31,11 @@ export function storedSessions(stateDir: string): () => readonly SessionRow[] {
         at: its?.t ?? Date.parse(at),
       };
     });
+    return rows;
   };
+}
+
+function stamp(file: string): string {
+  const about = statSync(file, { throwIfNoEntry: false });
+  return about ? `${about.size}:${about.mtimeMs}` : '';
 }

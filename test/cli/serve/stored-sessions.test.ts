@@ -1,0 +1,23 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { storedSessions } from '../../../src/cli/serve/stored-sessions.ts';
+import { createSessionLog } from '../../../src/store/session-log.ts';
+import { appendStats } from '../../../src/store/session-stats.ts';
+import { transcriptsDir } from '../../../src/store/transcript-files.ts';
+
+test('sessions of all processes are listed as they come and change; while nothing does, nothing is read', () => {
+  const dir = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-stored-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const stored = storedSessions(dir);
+  expect(stored()).toEqual([]);
+  const log = createSessionLog(dir, () => {});
+  log.append({ sessionId: 's', nativeId: 's', agent: 'one', cwd: '/work', at: '2026-11-01T00:00:00.000Z' });
+  const first = stored();
+  expect(first).toMatchObject([{ sessionId: 's', agent: 'one', cwd: '/work', state: 'stored', title: '', turns: 0 }]);
+  expect(stored()).toBe(first);
+  const usage = { used: 10, size: 200 };
+  appendStats(transcriptsDir(dir), { sessionId: 's', t: 5, title: 'A \u202etitle', stopReason: 'end_turn', usage });
+  expect(stored()).toMatchObject([{ title: 'A ⟨U+202E⟩title', turns: 1, stopReason: 'end_turn', used: 10, size: 200, at: 5 }]);
+});

@@ -1,5 +1,5 @@
 // One call of a lent tool: checked, decided, run in bounded time, its output bounded too. The agent always gets words it can act on.
-import { type GateVerdict, passGate, type ToolGate } from './gate.ts';
+import { passGate, type ToolGate } from './gate.ts';
 import { type HostTool, type SessionHost, type ToolArgs, ToolFailure, type ToolOutcome } from './tool.ts';
 
 /** What happened, for the audit log. `args` are the caller's own and may hold secrets. */
@@ -32,11 +32,9 @@ export async function callTool(tool: HostTool, args: ToolArgs, host: SessionHost
   const wrong = await deps.check(tool, args);
   if (wrong !== undefined) return failed(`The arguments of ${tool.name} are not valid: ${wrong}`);
   const timeout = tool.timeoutMs === undefined ? undefined : AbortSignal.timeout(tool.timeoutMs);
-  const verdict: GateVerdict = await passGate(
-    deps.gate,
-    { ...about, cwd: host.cwd, roots: host.roots, effect: tool.effect },
-    caller.signal, // a person who decides may take their time
-  );
+  const request = { ...about, cwd: host.cwd, roots: host.roots, effect: tool.effect };
+  // Without the time limit: a person who decides may take their time.
+  const verdict = await passGate(() => deps.gate(request, caller.signal), caller.signal);
   if (!verdict.allow) {
     deps.onEvent({ ...about, kind: 'denied', reason: verdict.reason });
     return failed(`${tool.name} was not allowed: ${verdict.reason}`);

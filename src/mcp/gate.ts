@@ -1,4 +1,4 @@
-// The one place every call of a lent tool passes before anything happens. Whoever decides is not in here; that nothing gets by undecided is.
+// The one place every call of a tool of ours or behind a bridge passes first. Whoever decides is not in here; that nothing gets by undecided is.
 import type { Effect, ToolArgs } from './tool.ts';
 
 export type ToolRequest = {
@@ -21,9 +21,9 @@ export type GateVerdict = { readonly allow: true; readonly judged?: string } | {
 export type ToolGate = (request: ToolRequest, signal: AbortSignal) => Promise<GateVerdict>;
 
 /** An error while deciding, or anything but a clear yes, is a no. */
-export async function passGate(gate: ToolGate, request: ToolRequest, signal: AbortSignal): Promise<GateVerdict> {
+export async function passGate(decide: () => Promise<GateVerdict>, signal: AbortSignal): Promise<GateVerdict> {
   try {
-    const verdict = await gate(request, signal);
+    const verdict = await decide();
     if (signal.aborted) return { allow: false, reason: 'the call was cancelled before it was decided' };
     if (verdict.allow === true) return verdict;
     return { allow: false, reason: verdict.reason };

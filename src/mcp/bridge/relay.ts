@@ -2,7 +2,7 @@
 // only calls of tools wait for a verdict, and tools that are not to be seen are taken out of the list.
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from '@modelcontextprotocol/client';
 import { failed } from '../call-tool.ts';
-import type { GateVerdict } from '../gate.ts';
+import { type GateVerdict, passGate } from '../gate.ts';
 import type { ToolArgs } from '../tool.ts';
 
 export type RelayDeps = {
@@ -35,12 +35,12 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
   function over(why: string | undefined): void {
     if (isOver) return;
     isOver = true;
+    for (const { taken } of pending.values()) taken.abort();
     if (why !== undefined) {
       deps.onDied(why);
       const error = { code: SERVER_GONE, message: `The MCP server "${deps.server}" is not available: ${why}` };
       for (const id of [...pending.keys()]) answer(id, { error });
     }
-    for (const { taken } of pending.values()) taken.abort();
     void front.close().catch(() => {});
     deps.onEnding(back.close().catch(() => {}));
   }
@@ -56,8 +56,9 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
     if (method === 'tools/call') {
       const { name, arguments: args } = (params ?? {}) as { name?: unknown; arguments?: unknown };
       const tool = String(name);
-      const verdict = await deps.mayCall(tool, (typeof args === 'object' && args !== null ? args : {}) as ToolArgs, taken.signal);
-      if (taken.signal.aborted) return void pending.delete(id); // nobody waits for an answer to what was taken back
+      const given = (typeof args === 'object' && args !== null ? args : {}) as ToolArgs;
+      const verdict = await passGate(() => deps.mayCall(tool, given, taken.signal), taken.signal);
+      if (taken.signal.aborted) return; // nobody waits for an answer to what was taken back
       if (!verdict.allow) return answer(id, { result: { ...failed(`${tool} was not allowed: ${verdict.reason}`) } });
     }
     try {
@@ -71,12 +72,16 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
       answer(id, { error: { code: isProbe ? METHOD_NOT_FOUND : SERVER_GONE, message } });
     }
   }
+  /** Servers say nothing more of a request that was taken back, so it is no longer waited for. */
+  function takeBack(id: RequestId): void {
+    pending.get(id)?.taken.abort();
+    pending.delete(id);
+  }
   function fromFront(message: JSONRPCMessage): void {
     if ('method' in message && 'id' in message) return void request(message);
     if ('method' in message && message.method === 'notifications/cancelled') {
       const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
-      const one = requestId === undefined ? undefined : pending.get(requestId);
-      one?.taken.abort();
+      if (requestId !== undefined) takeBack(requestId);
     }
     void back.send(message).catch(() => {});
   }

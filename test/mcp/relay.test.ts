@@ -1,0 +1,57 @@
+// The relay alone, between an agent and a server that are in the test's own hands.
+import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
+import { expect, test } from 'vitest';
+import { relay } from '../../src/mcp/bridge/relay.ts';
+
+/** Everybody's words, and how to speak for the agent and for the server. */
+async function relayed(mayCall: Parameters<typeof relay>[2]['mayCall'] = async () => ({ allow: true })) {
+  const [agent, front] = InMemoryTransport.createLinkedPair();
+  const [server, back] = InMemoryTransport.createLinkedPair();
+  const toAgent: JSONRPCMessage[] = [];
+  const toServer: JSONRPCMessage[] = [];
+  agent.onmessage = (message) => toAgent.push(message);
+  server.onmessage = (message) => toServer.push(message);
+  relay(front, back, { server: 'far', mayCall, exposes: () => true, onEnding: () => {}, onDied: () => {} });
+  await Promise.all([agent.start(), server.start()]);
+  const call = (id: number) => agent.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'wait' } });
+  const cancel = (requestId: number) => agent.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+  return { agent, server, toAgent, toServer, call, cancel };
+}
+/** Until everything that can happen without the outside has happened. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('calls that were taken back do not count, though a server says nothing more of them', async () => {
+  const { server, toAgent, toServer, call, cancel } = await relayed();
+  for (let id = 0; id < 100; id++) {
+    await call(id);
+    await settled();
+    await cancel(id);
+  }
+  await call(1000);
+  await settled();
+  expect(toServer.at(-1)).toMatchObject({ id: 1000, method: 'tools/call' });
+  await server.send({ jsonrpc: '2.0', id: 1000, result: { content: [] } });
+  await server.send({ jsonrpc: '2.0', id: 3, result: { content: [] } }); // it was too late to stop that one
+  expect(toAgent).toEqual([{ jsonrpc: '2.0', id: 1000, result: { content: [] } }]);
+});
+
+test('a server that dies takes back what is still being decided', async () => {
+  const asked: AbortSignal[] = [];
+  const { server, toAgent, call } = await relayed((_, __, signal) => {
+    asked.push(signal);
+    return new Promise(() => {});
+  });
+  await call(1);
+  await settled();
+  await server.close();
+  expect(asked.map(({ aborted }) => aborted)).toEqual([true]);
+  expect(toAgent).toMatchObject([{ id: 1, error: { message: expect.stringContaining('it has ended') } }]);
+});
+
+test('what cannot be decided is not passed on', async () => {
+  const { toAgent, toServer, call } = await relayed(() => Promise.reject(new Error('no place to write to')));
+  await call(1);
+  await settled();
+  expect(toServer).toEqual([]);
+  expect(toAgent).toMatchObject([{ id: 1, result: { isError: true } }]);
+});

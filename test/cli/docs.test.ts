@@ -9,17 +9,26 @@ const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const inDocs = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'));
 const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...inDocs.map((file) => path.join('docs', file))];
+const folders = readdirSync(path.join(root, 'src'), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 
 test.each(documents)('every file that %s names is there', (document) => {
   const text = read(document);
   const linked = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => path.join(path.dirname(document), target));
   const named = [...text.matchAll(/(?<![\w/.-])(?:src|test|docs|scripts|config|bin)\/[\w./-]*\w(?:\.\w+)/g)].map(([file]) => file);
-  // Source files go by their folder alone where the text is about source: `proxy/turns.ts`.
-  const ofSource = [
-    ...text.matchAll(/(?<![\w/.-])(?:wire|acp|router|dialects|agents|mcp|workspace|processes|store|proxy|config|cli|demo)\/[\w-]+\.ts\b/g),
-  ];
-  const files = [...linked, ...named, ...ofSource.map(([file]) => path.join('src', file))];
-  expect(files.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
+  // Source files go by their folder alone where the text is about source: `proxy/turns.ts`. The console's page has a folder at the root.
+  const ofSource = [...text.matchAll(new RegExp(`(?<![\\w/.-])(?:${folders.join('|')})/(?:[\\w-]+/)*[\\w-]+\\.tsx?\\b`, 'g'))].map(
+    ([file]) => file,
+  );
+  const isThere = (file: string) => existsSync(path.join(root, file));
+  expect([...linked, ...named].filter((file) => !isThere(file))).toEqual([]);
+  expect(ofSource.filter((file) => !isThere(path.join('src', file)) && !isThere(file))).toEqual([]);
+});
+
+test('every decision has a number of its own, which its title repeats', () => {
+  const decisions = readdirSync(path.join(root, 'docs/decisions'));
+  const numbers = decisions.map((file) => file.slice(0, 4));
+  expect(new Set(numbers).size).toBe(numbers.length);
+  for (const file of decisions) expect(read(`docs/decisions/${file}`)).toMatch(new RegExp(`^# ${file.slice(0, 4)}: `));
 });
 
 type Schema = { properties?: Record<string, Schema>; additionalProperties?: Schema | boolean; items?: Schema };

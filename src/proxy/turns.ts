@@ -8,7 +8,7 @@ import { readBody } from '../wire/judge.ts';
 import { elements, memberAt } from '../wire/locate.ts';
 import type { Patch } from '../wire/writer.ts';
 import { answerQuestions, CANCELLED } from './cancel.ts';
-import { agentByCommand } from './change-agent.ts';
+import { agentByCommand, closeAt } from './change-agent.ts';
 import { lookForTools } from './confirm-tools.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import { untrack } from './find-owner.ts';
@@ -67,13 +67,12 @@ function plainer(hub: Hub, session: Session, frame: Frame): Patch[] {
 
 /** Ends what is open on the session, then the session; for an agent that knows no session/close, a cancel is as near as one gets. */
 export function close(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
-  const { leg } = session;
   answerQuestions(hub, session); // first: the agent may wait for one of them before it closes
   endAt(hub, request, session, frame, {
     capability: 'close',
     over: () => endSession(hub, session),
     instead() {
-      leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
+      session.leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
       setAside(session);
     },
   });
@@ -81,11 +80,11 @@ export function close(hub: Hub, request: OpenRequest, session: Session, frame: F
 
 /** For an agent that cannot delete, the session is no longer listed: deleting softly is allowed. */
 export function remove(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
-  const { leg, publicId, nativeId } = session;
   endAt(hub, request, session, frame, {
     capability: 'delete',
     over() {
       endSession(hub, session);
+      const { leg, publicId, nativeId } = session;
       hub.log.append({ sessionId: publicId, agent: leg.name, nativeId, at: hub.clock.now(), isGone: true });
     },
     instead: () => {},
@@ -94,24 +93,31 @@ export function remove(hub: Hub, request: OpenRequest, session: Session, frame: 
 
 type End = { readonly capability: 'close' | 'delete'; readonly over: () => void; readonly instead: () => void };
 
-function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, { capability, over, instead }: End): void {
+function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, end: End): void {
+  const { capability, over, instead } = end;
   const { leg } = session;
+  /** The session has gone to another agent, while this one was being started or had not answered yet. */
+  const hasMoved = () => session.leg !== leg;
   const done = () => {
     over();
     hub.editor.succeed(request, '{}');
   };
   // Closed it is already, with its agent, which need not be started for that; unless it is just being brought back.
   const wasClosed = (session.isLost || session.isRecord) && capability === 'close';
-  if (wasClosed && !session.toAgent.isHeld) return done();
-  session.afterEnd.hold(request);
   const ended = (then: () => void) => {
     then();
     session.afterEnd.release();
   };
-  const failed = (error: ProxyError) => ended(() => (wasClosed ? done() : hub.editor.fail(request, error)));
+  if (wasClosed && !session.toAgent.isHeld) return ended(done);
+  session.afterEnd.hold(request);
   const owned = detach(frame);
+  const failed = (error: ProxyError) => {
+    if (hasMoved() && !request.isAnswered) return endAt(hub, request, session, owned, end);
+    ended(() => (wasClosed ? done() : hub.editor.fail(request, error)));
+  };
   leg.whenReady(() => {
     if (request.isAnswered) return ended(() => {}); // taken back before it could be sent
+    if (hasMoved()) return endAt(hub, request, session, owned, end);
     if (!hub.alone && !offers(leg.handshake?.result, 'sessionCapabilities', capability)) {
       instead();
       return ended(done);
@@ -122,6 +128,7 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, {
       onFail: failed,
       onAnswer: (answer) =>
         ended(() => {
+          if (answer.outcome === 'result' && hasMoved()) closeAt(session.leg, session.nativeId);
           if (answer.outcome === 'result') over();
           passAnswer(hub, request, session, answer);
         }),

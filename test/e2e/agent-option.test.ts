@@ -81,6 +81,25 @@ test('the session left behind is closed and deleted at its agent, and not listed
   expect(await listed(await stage.connect([alpha, beta]))).toEqual([[session.id, 'beta']]);
 });
 
+test('a session that is deleted while it changes its agent is ended at both', async ({ stage }) => {
+  const [alpha, beta] = two(stage);
+  for (const agent of [alpha, beta]) agent.on('session/close', () => ({}));
+  alpha.on('session/delete', () => UNANSWERED);
+  beta.on('session/new', () => UNANSWERED);
+  const editor = await stage.connect([alpha, beta]);
+  const session = await open(editor, stage.cwd);
+  const change = set(editor, session.id, 'agent', 'beta');
+  const opening = await beta.got('session/new');
+  const removal = editor.request('session/delete', { sessionId: session.id });
+  const removing = await alpha.got('session/delete');
+  beta.reply(opening.msg, { sessionId: 'beta-1' });
+  expect((await change).result.configOptions[0].currentValue).toBe('beta');
+  alpha.reply(removing.msg, {});
+  expect((await removal).result).toEqual({});
+  expect((await beta.got('session/delete')).msg.params).toEqual({ sessionId: 'beta-1' });
+  expect((await editor.call('session/list', {})).sessions).toEqual([]);
+});
+
 test('what the agent left behind still says of the session is heard by nobody', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const editor = await stage.connect([alpha, beta]);

@@ -22,6 +22,8 @@ export type AuditEntry = {
   readonly rule?: { readonly id: string; readonly file: string; readonly line: number } | undefined;
   readonly layer?: string | undefined;
   readonly answeredBy: AnsweredBy;
+  /** The line with the user's answer to an earlier request, where that answer covers this one. */
+  readonly answerIn?: number | undefined;
   /** What was sent: the kind of the option, `cancelled`, `error`; nothing when the frame was passed on. */
   readonly option?: string | undefined;
   readonly latencyMs: number;

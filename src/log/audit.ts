@@ -192,6 +192,7 @@ function lineOf(entry: AuditEntry, redact: Redactor, { seq, time, prev, torn, lo
     rule: rule && { id: words(rule.id), at: words(`${rule.file}:${rule.line}`) },
     layer: entry.layer,
     by: entry.answeredBy,
+    answerIn: entry.answerIn,
     option: words(entry.option),
     latencyMs: Math.round(entry.latencyMs * 1000) / 1000,
     policy: entry.policyHash,

@@ -217,14 +217,28 @@ function standIn(seen: Evidence, message: Message, idText: string): AgentFrame |
 }
 
 /** Never an allow without a decision: a rule's, or the user's own yes. */
-function isDecided({ guarding }: Evidence, frame: AgentFrame): boolean {
+function isDecided(seen: Evidence, frame: AgentFrame): boolean {
+  const { guarding } = seen;
   if (!guarding || !isJudgedMethod(frame.method)) return true;
   return guarding
     .decided(frame.serial)
     .some(
-      ({ verdict, isWritten, answeredBy, option }) =>
-        (verdict === 'allow' && isWritten) || (answeredBy === 'user' && option?.startsWith('allow')),
+      ({ verdict, isWritten, answeredBy, answerIn, option }) =>
+        (verdict === 'allow' && isWritten) ||
+        (answeredBy === 'user' && option?.startsWith('allow')) ||
+        (answerIn !== undefined && isWritten && wasAllowedBefore(seen, frame)),
     );
+}
+
+/** The user's yes to the agent's own question about the very same file, asked by the same process in the same session; no two files have one name. */
+function wasAllowedBefore(seen: Evidence, write: AgentFrame): boolean {
+  return seen.ledger.agentFrames.some(
+    (asked) =>
+      asked.about.toWrite === write.about.key &&
+      asked.session === write.session &&
+      runOf(seen, asked) === runOf(seen, write) &&
+      ['yes', 'always'].includes(String(seen.answeredByClient.get(asked)?.about.optionId)),
+  );
 }
 
 function question(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined, line: string): void {

@@ -21,23 +21,32 @@ export function createQuestions(sim: Sim, run: Run): Questions {
   const terminals = new Map<AgentSession | undefined, string[]>();
   const elicited: string[] = [];
 
-  const permission = (): Asked => ({
-    method: 'session/request_permission',
-    body: guarding
-      ? {
-          toolCall: { toolCallId: 'call1', kind: 'execute', rawInput: { command: guarding.random.pick(['ls a', 'make b', 'rm c']) } },
-          options: [
-            ...YES,
-            { optionId: 'always', name: 'Always', kind: 'allow_always' },
-            { optionId: 'no', name: 'No', kind: 'reject_once' },
-          ],
-        }
-      : { toolCall: { toolCallId: 'call1' }, options: YES },
-  });
+  /** Files that the user was asked about and that have not been written since. */
+  const toWrite = new Map<AgentSession | undefined, string[]>();
+  const OPTIONS = [
+    ...YES,
+    { optionId: 'always', name: 'Always', kind: 'allow_always' },
+    { optionId: 'no', name: 'No', kind: 'reject_once' },
+  ];
+  function permission(session: AgentSession | undefined): Asked {
+    const method = 'session/request_permission';
+    const toolCallId = 'call1';
+    if (!guarding) return { method, body: { toolCall: { toolCallId }, options: YES } };
+    if (guarding.random.chance(0.5)) {
+      const rawInput = { command: guarding.random.pick(['ls a', 'make b', 'rm c']) };
+      return { method, body: { toolCall: { toolCallId, kind: 'execute', rawInput }, options: OPTIONS } };
+    }
+    const file = key();
+    toWrite.set(session, [...(toWrite.get(session) ?? []), file]);
+    const rawInput = { file_path: `/w/${file}` };
+    return { method, body: { toolCall: { toolCallId, kind: 'edit', rawInput }, options: OPTIONS }, about: { toWrite: file } };
+  }
   /** Of one question alone, so that what the proxy asks about it can be told. */
   const key = () => `${run.agent}.${run.number}.${run.nextQuestion}`;
   function compose(session: AgentSession | undefined, prompt: Heard | undefined): Asked {
     if (!session) return { method: '_sim/ask', body: { word: 'now' } };
+    const asked = guarding?.random.chance(0.7) ? toWrite.get(session)?.shift() : undefined;
+    if (asked !== undefined) return { method: 'fs/write_text_file', body: { path: `/w/${asked}`, content: 'x' }, about: { key: asked } };
     const own = terminals.get(session) ?? [];
     const terminalId = faults.happens('foreign terminal') && sim.terminals.length > 0 ? random.pick(sim.terminals) : random.pick(own);
     const kind = random.weighted([
@@ -51,7 +60,7 @@ export function createQuestions(sim: Sim, run: Run): Questions {
     ]);
     switch (kind) {
       case 'permission':
-        return permission();
+        return permission(session);
       case 'file':
         return {
           method: random.pick(['fs/read_text_file', 'fs/write_text_file']),
@@ -104,7 +113,7 @@ export function createQuestions(sim: Sim, run: Run): Questions {
           about: { isPatched: true, elicitationId },
         });
       }
-      const { method, body, about = {} } = only ? permission() : compose(session, prompt);
+      const { method, body, about = {} } = only ? permission(session) : compose(session, prompt);
       const number = run.nextQuestion++;
       const id = random.chance(0.8) ? String(number) : `"q${number}"`;
       const isJudged = guarding !== undefined && isJudgedMethod(method);

@@ -10,6 +10,7 @@ import type { Asking } from './asking.ts';
 import { bridgedCall } from './bridged-call.ts';
 import { elicitation } from './elicitation.ts';
 import { fileOrTerminal, takeBack, type WaitingRequests } from './files-and-terminals.ts';
+import { createGrants } from './grants.ts';
 import { type GuardDeps, recordRefusedToken, recordUnread } from './judge.ts';
 import { lentCall, mayRead } from './lent-call.ts';
 import { type McpConnections, mcpCall, mcpConnect } from './mcp-call.ts';
@@ -41,6 +42,7 @@ export function createGuard(options: GuardOptions): Guard {
     },
   };
   const calls = createKnownCalls();
+  const grants = createGrants();
   const waiting: WaitingRequests = new WeakMap();
   const connections: McpConnections = new WeakMap();
 
@@ -52,7 +54,7 @@ export function createGuard(options: GuardOptions): Guard {
   function surfaceFor(method: string): ((asking: Asking) => void) | undefined {
     switch (method) {
       case 'session/request_permission':
-        return (asking) => permission(deps, calls, asking);
+        return (asking) => permission(deps, calls, grants, asking);
       case 'elicitation/create':
         return (asking) => elicitation(deps, asking);
       case 'mcp/message':
@@ -60,7 +62,7 @@ export function createGuard(options: GuardOptions): Guard {
       case 'mcp/connect':
         return (asking) => mcpConnect(connections, asking);
       default:
-        return isJudged(method) ? (asking) => fileOrTerminal(deps, waiting, asking) : undefined;
+        return isJudged(method) ? (asking) => fileOrTerminal(deps, waiting, grants, asking) : undefined;
     }
   }
 
@@ -89,7 +91,7 @@ export function createGuard(options: GuardOptions): Guard {
       return hasReturns && !deps.isObserving && hasReturn(bytes, start, end);
     },
     takesBack: (leg, idText) => takeBack(waiting, leg, idText),
-    toolCall: (hub, session, frame) => toolCall(deps, calls, hub, session, frame),
+    toolCall: (hub, session, frame) => toolCall(deps, calls, grants, hub, session, frame),
     modeUpdate: (hub, session, frame) => modeUpdate(deps, hub, session, frame),
     answer: (hub, leg, call, answer, then) => settleMode(deps, hub, leg, call, answer, then),
     narrowed: (session, frame) => narrow(deps, session.leg, frame, memberAt(frame.bytes, frame.body, 'update')),

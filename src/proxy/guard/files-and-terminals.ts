@@ -7,7 +7,8 @@ import { createLane, type Lane, type Step } from '../lane.ts';
 import type { Session } from '../session.ts';
 import { askEditor } from './ask-editor.ts';
 import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
-import { type GuardDeps, judge, kept, type Matter, record, recordLate, recordUnread } from './judge.ts';
+import type { Grants } from './grants.ts';
+import { type GuardDeps, judge, kept, type Matter, placeFor, record, recordLate, recordUnread, write } from './judge.ts';
 import { surfaceOfMethod } from './surfaces.ts';
 
 /** What waits behind a question to the user; more than an agent that waits for answers ever sends. */
@@ -24,7 +25,7 @@ type Queue = {
 
 export type WaitingRequests = WeakMap<Session, Queue>;
 
-export function fileOrTerminal(deps: GuardDeps, waiting: WaitingRequests, asking: Asking): void {
+export function fileOrTerminal(deps: GuardDeps, waiting: WaitingRequests, grants: Grants, asking: Asking): void {
   const { leg, session, frame, passOn } = asking;
   const idText = idOf(asking);
   const method = frame.method as string;
@@ -39,7 +40,7 @@ export function fileOrTerminal(deps: GuardDeps, waiting: WaitingRequests, asking
   }
   const queue = session && queueOf(waiting, session, leg);
   // A write that waits for the user, and a read of the same file behind it: their order is the agent's.
-  if (queue?.lane.isHeld) return wait(deps, waiting, asking, queue);
+  if (queue?.lane.isHeld) return wait(queue, asking, (waited) => fileOrTerminal(deps, waiting, grants, waited));
   const look = (request: Buffer | string) => judge(deps, surfaceOf(asking), request, surface.ask);
   const matter = look(textOf(asking));
   if (deps.isObserving) {
@@ -53,6 +54,10 @@ export function fileOrTerminal(deps: GuardDeps, waiting: WaitingRequests, asking
     record(deps, matter, 'refused', matter.by, 'deny');
     return refuse(queue?.isCancelled ? 'the turn was cancelled' : matter.decision.why);
   }
+  // The user has been asked about this very thing, and has said yes.
+  const answerIn = grants.take(matter, surface.use?.(placeFor(deps, matter), matter.asked));
+  if (answerIn !== undefined && write(deps, matter, { option: 'passed', by: 'user', verdict: 'ask', answerIn }).isWritten)
+    return void passOn(frame, { judged: placeOf(method, matter) });
   const waits = detach(frame);
   const asked = kept(matter);
   queue.lane.hold();
@@ -73,7 +78,7 @@ export function fileOrTerminal(deps: GuardDeps, waiting: WaitingRequests, asking
   });
 }
 
-function wait(deps: GuardDeps, waiting: WaitingRequests, asking: Asking, queue: Queue): void {
+function wait(queue: Queue, asking: Asking, then: (asking: Asking) => void): void {
   const { leg, frame } = asking;
   const idText = idOf(asking);
   const key = canonicalId(idText);
@@ -85,7 +90,7 @@ function wait(deps: GuardDeps, waiting: WaitingRequests, asking: Asking, queue: 
     request: undefined,
     run() {
       queue.waiting.delete(key);
-      if (leg.lives === queue.life) fileOrTerminal(deps, waiting, waits);
+      if (leg.lives === queue.life) then(waits);
     },
   };
   queue.waiting.set(key, { step, method: frame.method as string });

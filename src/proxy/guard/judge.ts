@@ -1,6 +1,6 @@
 // One matter from question to record: what is asked, what the policy or an earlier answer says of it, and the line that is written before
 // anybody hears the outcome.
-import type { Audit } from '../../log/audit.ts';
+import type { Audit, Written } from '../../log/audit.ts';
 import type { AnsweredBy } from '../../log/audit-line.ts';
 import type { Asked, Place } from '../../policy/asked.ts';
 import { type Decision, decide } from '../../policy/decide.ts';
@@ -63,7 +63,7 @@ export type About = { readonly hub: Hub; readonly leg: AgentLeg; readonly sessio
 export function judge(deps: GuardDeps, about: About, request: Buffer | string, ask: (place: Place) => Asked): Matter {
   const { hash, withAnswers } = deps.current();
   const sinceMs = about.hub.clock.monotonicMs();
-  const asked = ask(placeOf(deps, about));
+  const asked = ask(placeFor(deps, about));
   const answers = deps.remembered.answersFor({ cwd: asked.cwd, session: asked.session, policy: hash });
   const decision = decide(withAnswers(answers), asked);
   const by = decision.layer === 'remembered' ? 'memory' : 'policy';
@@ -73,7 +73,7 @@ export function judge(deps: GuardDeps, about: About, request: Buffer | string, a
 /** Where nothing lies, for a session whose directory nobody knows: no rule about `$cwd` fits anything there. */
 export const NOWHERE = '/dev/null/nowhere';
 
-function placeOf(deps: GuardDeps, { leg, session }: About): Place {
+export function placeFor(deps: GuardDeps, { leg, session }: About): Place {
   const { agentInfo } = leg.handshake?.result ?? {};
   return {
     agent: leg.name,
@@ -111,8 +111,15 @@ export function record(
   by: AnsweredBy = matter.by,
   verdict: Verdict = matter.verdict,
 ): boolean {
+  return write(deps, matter, { option, by, verdict }).isWritten;
+}
+
+type Outcome = { readonly option: string; readonly by: AnsweredBy; readonly verdict: Verdict; readonly answerIn?: number };
+
+/** The same, for whoever needs to know which line it became. */
+export function write(deps: GuardDeps, matter: Matter, { option, by, verdict, answerIn }: Outcome): Written {
   const { hub, leg, session, surface, asked, decision, request, policyHash, sinceMs } = matter;
-  const { isWritten } = deps.audit.record({
+  return deps.audit.record({
     agent: leg.name,
     session: session?.publicId,
     method: surface,
@@ -124,12 +131,12 @@ export function record(
     rule: decision.rule,
     layer: decision.layer,
     answeredBy: by,
+    answerIn,
     option,
     latencyMs: Math.max(0, hub.clock.monotonicMs() - sinceMs),
     policyHash,
     mode: deps.isObserving ? 'observe' : 'enforce',
   });
-  return isWritten;
 }
 
 /** Nobody knows who it was: every program of the machine can knock at a door. */

@@ -1,12 +1,14 @@
 // session/request_permission: what the policy settles never reaches the editor; what it leaves open goes there as the agent wrote it.
 import type { Place } from '../../policy/asked.ts';
 import { askedPermission } from '../../policy/extract/permission.ts';
+import { grantsIn } from '../../policy/grant.ts';
 import { onceInstead, optionToAllow, optionToDeny, type PermissionOption, readOptions } from '../../policy/permission-options.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import { elements, memberAt, stringAt } from '../../wire/locate.ts';
 import type { Patch } from '../../wire/writer.ts';
 import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
-import { type GuardDeps, judge, kept, type Matter, record } from './judge.ts';
+import { type Grants, turnOf } from './grants.ts';
+import { type GuardDeps, judge, kept, type Matter, placeFor, record, write } from './judge.ts';
 import { isRefusedMode } from './modes.ts';
 import { chosenIn, denyInTime } from './outcome.ts';
 import { remember } from './remember.ts';
@@ -15,7 +17,7 @@ import type { KnownCalls } from './tool-calls.ts';
 const CANCELLED = '{"outcome":{"outcome":"cancelled"}}';
 const selected = ({ optionId }: PermissionOption): string => JSON.stringify({ outcome: { outcome: 'selected', optionId } });
 
-export function permission(deps: GuardDeps, calls: KnownCalls, asking: Asking): void {
+export function permission(deps: GuardDeps, calls: KnownCalls, grants: Grants, asking: Asking): void {
   const { leg, session, frame } = asking;
   const { toolCall, options: offered } = paramsOf(asking);
   const { toolCallId } = (toolCall ?? {}) as { toolCallId?: unknown };
@@ -42,7 +44,15 @@ export function permission(deps: GuardDeps, calls: KnownCalls, asking: Asking): 
   }
   const open = kept(matter);
   const waiting = { ...asking, frame: detach(frame) };
-  askUser(deps, open, waiting, options, { again: () => judge(deps, surfaceOf(waiting), open.request, ask), answered });
+  const turn = session && turnOf(session);
+  // As things are when the question is shown: what a path leads to by the time of the answer is not what the user saw.
+  const given =
+    turn && typeof toolCallId === 'string' ? { grants: grantsIn(placeFor(deps, matter), asking.params), toolCallId, turn } : undefined;
+  askUser(deps, open, waiting, options, {
+    again: () => judge(deps, surfaceOf(waiting), open.request, ask),
+    answered,
+    allowed: (seq) => given && grants.give(open, given, seq),
+  });
 }
 
 function denied(deps: GuardDeps, matter: Matter, idText: string, options: readonly PermissionOption[], by = matter.by): void {
@@ -55,9 +65,17 @@ type Then = {
   /** The matter as it stands when the answer comes: the policy may have changed, or what a path leads to. */
   readonly again: () => Matter;
   readonly answered: (isAllowed: boolean) => void;
+  /** The user has said yes, which is in this line. */
+  readonly allowed: (seq: number) => void;
 };
 
-function askUser(deps: GuardDeps, matter: Matter, asking: Asking, options: readonly PermissionOption[], { again, answered }: Then): void {
+function askUser(
+  deps: GuardDeps,
+  matter: Matter,
+  asking: Asking,
+  options: readonly PermissionOption[],
+  { again, answered, allowed }: Then,
+): void {
   const { hub, leg } = matter;
   const idText = idOf(asking);
   const cancelled = () => {
@@ -99,7 +117,8 @@ function askUser(deps: GuardDeps, matter: Matter, asking: Asking, options: reado
     answered(isYes);
     remember(deps, matter, chosen.kind);
     const instead = onceInstead(options, chosen);
-    record(deps, matter, instead.optionId, 'user', 'ask');
+    const written = write(deps, matter, { option: instead.optionId, by: 'user', verdict: 'ask' });
+    if (isYes && written.isWritten) allowed(written.seq);
     leg.succeed(idText, selected(instead));
   }
 }

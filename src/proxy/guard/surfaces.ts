@@ -2,11 +2,17 @@
 // read it more generously than we do.
 import path from 'node:path';
 import type { Asked, Place } from '../../policy/asked.ts';
+import { fileUse, type Grant, terminalUse } from '../../policy/grant.ts';
 import { askedAction, askedPathUse, askedTerminal } from '../../policy/surfaces.ts';
 import type { Shown } from './ask-editor.ts';
 import type { Params } from './asking.ts';
 
-export type Surface = { readonly ask: (place: Place) => Asked; readonly shown: Shown };
+export type Surface = {
+  readonly ask: (place: Place) => Asked;
+  readonly shown: Shown;
+  /** What an earlier yes would have to cover. */
+  readonly use?: (place: Place, asked: Asked) => Grant | undefined;
+};
 
 /** What a person is shown of a file to be written. */
 const MAX_SHOWN = 64 * 1024;
@@ -16,6 +22,7 @@ const JUDGED: Readonly<Record<string, (params: Params) => Surface | undefined>> 
     isPath(file)
       ? {
           ask: (place) => askedPathUse(place, 'read', file),
+          use: (_, { paths: [read] }) => fileUse('read', read),
           shown: { title: `Read ${file}`, kind: 'read', locations: [{ path: file }], rawInput: { path: file } },
         }
       : undefined,
@@ -23,6 +30,7 @@ const JUDGED: Readonly<Record<string, (params: Params) => Surface | undefined>> 
     isPath(file) && isText(content)
       ? {
           ask: (place) => askedPathUse(place, 'edit', file),
+          use: (_, { paths: [edited] }) => fileUse('edit', edited, content),
           shown: {
             title: `Write ${file}`,
             kind: 'edit',
@@ -40,6 +48,7 @@ const JUDGED: Readonly<Record<string, (params: Params) => Surface | undefined>> 
     const settings = variables.map(({ name, value }) => `${name}=${value}`);
     return {
       ask: (place) => askedTerminal(place, { command, args: words, env: variables, cwd }),
+      use: (place) => terminalUse(place, { command, args: words, env: variables, cwd }),
       shown: {
         title: `Run ${[...settings, command, ...words].join(' ')}`,
         kind: 'execute',

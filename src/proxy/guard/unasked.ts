@@ -9,6 +9,7 @@ import { cancelTurns } from '../cancel.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../session.ts';
 import { tell } from '../tell.ts';
+import type { Grants } from './grants.ts';
 import { type GuardDeps, judge, type Matter, record } from './judge.ts';
 import type { KnownCalls } from './tool-calls.ts';
 
@@ -16,7 +17,7 @@ import type { KnownCalls } from './tool-calls.ts';
 const BEGUN = new Set(['in_progress', 'completed']);
 const OVER = new Set(['completed', 'failed']);
 
-export function toolCall(deps: GuardDeps, calls: KnownCalls, hub: Hub, session: Session, frame: Frame): void {
+export function toolCall(deps: GuardDeps, calls: KnownCalls, grants: Grants, hub: Hub, session: Session, frame: Frame): void {
   const { bytes, start, end } = frame;
   const toolCallId = stringAt(bytes, memberAt(bytes, frame.body, 'update', 'toolCallId'));
   if (toolCallId === undefined) return;
@@ -38,7 +39,9 @@ export function toolCall(deps: GuardDeps, calls: KnownCalls, hub: Hub, session: 
       violation(deps, { ...matter, verdict: 'deny' }, session, report);
     }
   }
-  if (OVER.has(status)) calls.forget(session, toolCallId);
+  if (!OVER.has(status)) return;
+  calls.forget(session, toolCallId);
+  grants.end(session, toolCallId);
 }
 
 /** What the policy wants done about it. Ending the agent ends its turn with an error, and its other sessions with it. */

@@ -27,6 +27,7 @@ import { type Clock, createTimers } from './clock.ts';
 import { type Counters, noCounts } from './counters.ts';
 import { delegate } from './delegate.ts';
 import { createEditorLeg, type OpenRequest } from './editor-leg.ts';
+import { failedOn } from './failed-on.ts';
 import { fromAgent } from './from-agent.ts';
 import { fromEditor } from './from-editor.ts';
 import { type Guard, NARROWED } from './guard.ts';
@@ -269,10 +270,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     try {
       take(request, frame);
     } catch (error) {
-      // A bug of ours that this frame has found: it must not cost the other sessions.
-      const why = String((error as Error).message);
-      notice(`failed on ${frame.method}: ${why}`);
-      if (request) editor.fail(request, failure('INTERNAL', [request.method, why]));
+      failedOn(hub, request, frame.method as string, error);
     }
   }
   function take(request: OpenRequest | undefined, frame: Frame): void {

@@ -13,6 +13,7 @@ import { cancel } from './cancel.ts';
 import { setConfigOption, setTheOldWay } from './change-agent.ts';
 import { release } from './early-frames.ts';
 import type { OpenRequest } from './editor-leg.ts';
+import { contained } from './failed-on.ts';
 import { authStatus, logout } from './fan-out.ts';
 import { isTracked, knownSession, probe } from './find-owner.ts';
 import type { Hub } from './hub.ts';
@@ -141,9 +142,10 @@ function behindEnd(
 }
 
 /** In a lane there is room for as much as for any agent that does not read. */
-function wait(hub: Hub, lane: Lane, { leg }: Session, request: OpenRequest | undefined, { start, end }: Frame, run: () => void): void {
-  const bytes = end - start;
-  if (lane.bytes + bytes <= hub.maxQueueBytes) return lane.wait({ request, run, bytes });
+function wait(hub: Hub, lane: Lane, { leg }: Session, request: OpenRequest | undefined, frame: Frame, run: () => void): void {
+  const bytes = frame.end - frame.start;
+  if (lane.bytes + bytes <= hub.maxQueueBytes)
+    return lane.wait({ request, run: contained(hub, request, frame.method as string, run), bytes });
   if (!request) hub.counters.unsaid++;
   else hub.editor.fail(request, failure('SESSION_BACKLOG', [leg.name, hub.maxQueueBytes], { agent: leg.name }));
 }
@@ -174,7 +176,8 @@ function inLane(
   // In the lane like any other, so that a cancel finds it there; before those that came after it.
   let lost: ProxyError | undefined;
   toAgent.hold(request);
-  toAgent.waitFirst({ request, run: () => (lost ? hub.editor.fail(request as OpenRequest, lost) : then(session, kept)) });
+  const back = () => (lost ? hub.editor.fail(request as OpenRequest, lost) : then(session, kept));
+  toAgent.waitFirst({ request, run: contained(hub, request, frame.method as string, back) });
   bringBack(hub, session, (error) => {
     lost = error;
     toAgent.release();

@@ -8,6 +8,7 @@ import type { Patch } from '../wire/writer.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import { release } from './early-frames.ts';
 import type { OpenRequest } from './editor-leg.ts';
+import { contained } from './failed-on.ts';
 import { isTracked, probe, track, untrack } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { legForSession } from './isolation.ts';
@@ -168,5 +169,5 @@ function loadInTurn(hub: Hub, request: OpenRequest, session: Session, frame: Fra
   if (!session.toAgent.isHeld) return loadSession(hub, request, session, frame);
   const run = () =>
     isTracked(hub, session) ? loadInTurn(hub, request, session, frame) : loadUnknown(hub, request, session.publicId, frame);
-  session.toAgent.wait({ request, run });
+  session.toAgent.wait({ request, run: contained(hub, request, request.method, run) });
 }

@@ -1,10 +1,11 @@
 // Requests that cross on one session: a load and a close, a change of agent and its cancel. What the editor is told in the end is how it is.
 import { expect, test } from 'vitest';
 import type { AgentOptions } from '../../src/agents/options.ts';
+import { type Clock, systemClock } from '../../src/proxy/clock.ts';
 import { choosing, open, type Peer, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
 import { connectInProcess } from '../faults/in-process.ts';
-import { type Actor, able, CWD, cancelled, chunk, connected, end } from './actors.ts';
+import { type Actor, able, CWD, cancelled, chunk, connected, connection, end } from './actors.ts';
 
 test('a load whose session is closed before it is answered is cancelled, and its late answer does not take the id from a newer session', async () => {
   const [left, right] = [able('left'), able('right')];
@@ -170,4 +171,51 @@ test('a session of an agent’s own making that the editor cannot load keeps its
   expect((await open(editor, CWD, 'right')).id).not.toBe('own');
   editor.reply(question.msg, { outcome: { outcome: 'cancelled' } });
   expect((await asked).result).toEqual({ outcome: { outcome: 'cancelled' } });
+});
+
+test('a load without a list of servers is completed however its session id is spelled, also when it has waited', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const editor = await connected(agents);
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/load', () => UNANSWERED);
+  const first = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const asked = await left.got('session/load');
+  editor.line(`{"jsonrpc":"2.0","id":"spelled","method":"session/load","params":{"sessionId":"\\u0073${id.slice(1)}","cwd":"${CWD}"}}`);
+  await editor.call('session/list', {}); // it is there
+  left.on('session/load', () => ({}));
+  left.reply(asked.msg, {});
+  expect((await first).error).toBeUndefined();
+  expect((await editor.until(({ id }) => id === 'spelled')).msg.error).toBeUndefined();
+  expect(left.all('session/load').map(({ msg }) => msg.params)).toEqual([
+    { sessionId: id, cwd: CWD, mcpServers: [] },
+    { sessionId: id, cwd: CWD, mcpServers: [] },
+  ]);
+});
+
+test('a bug that a waiting frame finds costs that frame alone: neither what waits behind it nor the agent that is answered', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  let isBroken = false;
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, callback) {
+      if (!isBroken) return systemClock.after(ms, callback);
+      isBroken = false;
+      throw new Error('no timer');
+    },
+  };
+  const { editor, notices } = await connection(agents, {}, clock);
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/load', () => UNANSWERED);
+  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const asked = await left.got('session/load');
+  const turns = [prompt(editor, id, 'one'), prompt(editor, id, 'two')] as const;
+  await editor.call('session/list', {}); // both are there
+  isBroken = true;
+  left.reply(asked.msg, {});
+  expect((await load).error).toBeUndefined();
+  expect((await turns[0]).error.message).toContain('switchboard failed on session/prompt (no timer)');
+  expect((await turns[1]).result).toEqual(end);
+  expect(notices).toEqual(['failed on session/prompt: no timer']);
 });

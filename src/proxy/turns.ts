@@ -86,6 +86,7 @@ export function remove(hub: Hub, request: OpenRequest, session: Session, frame: 
       endSession(hub, session);
       const { leg, publicId, nativeId } = session;
       hub.log.append({ sessionId: publicId, agent: leg.name, nativeId, at: hub.clock.now(), isGone: true });
+      hub.transcripts?.forget(publicId);
     },
     instead: () => {},
   });

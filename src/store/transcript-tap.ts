@@ -6,11 +6,13 @@ import type { Patch } from '../wire/writer.ts';
 import { chunkSpan } from './chunk-text.ts';
 import { appendStats } from './session-stats.ts';
 import { type Cleaner, createTranscript, type Transcript } from './transcript.ts';
-import { appendLines, hasTranscript, transcriptFile } from './transcript-files.ts';
+import { appendLines, hasTranscript, removeTranscript, transcriptFile } from './transcript-files.ts';
 
 export type TranscriptTap = Tap & {
   /** What has been said so far is on disk, but for messages that are still coming. */
   settle(): void;
+  /** The session has been deleted: nothing of it is kept, nor of what is still said of it, until it is opened again. */
+  forget(sessionId: string): void;
   /** Everything is on disk. */
   close(): void;
 };
@@ -59,6 +61,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
   const fromEditor = new Map<string, Asked>();
   const toEditor = new Map<string, Asked>();
   const dirty = new Set<string>();
+  const forgotten = new Set<string>();
   /** A frame by itself is an update that goes to the editor as it came: nearly all are. */
   let waiting: (Frame | Passed)[] = [];
   let isScheduled = false;
@@ -107,6 +110,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     const known = sessions.get(sessionId);
     if (known) return known;
     const add = (line: string): void => {
+      if (forgotten.has(sessionId)) return;
       kept.lines += line;
       dirty.add(sessionId);
       if (kept.lines.length > WRITE_CHARACTERS) write(sessionId);
@@ -147,6 +151,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
   }
   function begin({ method, sessionId, params }: Asked): void {
     if (sessionId === undefined) return;
+    if (OPENS.has(method)) forgotten.delete(sessionId);
     const kept = keptOf(sessionId);
     // What an agent says while it loads has been said before; if it was before our time, it is news to us.
     if (method === 'session/load') kept.isReplay = hasTranscript(dir, sessionId);
@@ -207,7 +212,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     const answer = (result ?? {}) as Fields;
     const sessionId = asked.sessionId ?? (typeof answer.sessionId === 'string' ? answer.sessionId : undefined);
     if (sessionId === undefined) return;
-    if (method === 'session/new' || method === 'session/fork') return;
+    if (method === 'session/new' || method === 'session/fork') return void forgotten.delete(String(answer.sessionId));
     const kept = keptOf(sessionId);
     if (OPENS.has(method)) {
       kept.isReplay = false;
@@ -225,6 +230,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
       ...(error && { error: String(error.message) }),
       ...(reported !== undefined && { usage: reported }),
     });
+    if (forgotten.has(sessionId)) return;
     const title = transcript.title();
     try {
       appendStats(dir, {
@@ -255,6 +261,17 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     settle() {
       drain();
       writeAll();
+    },
+    forget(sessionId) {
+      drain();
+      const kept = sessions.get(sessionId);
+      if (kept) kept.lines = '';
+      sessions.delete(sessionId);
+      for (const [token, one] of byToken) if (one === kept) byToken.delete(token);
+      lastToken = '';
+      lastKept = undefined;
+      forgotten.add(sessionId);
+      removeTranscript(dir, sessionId);
     },
     close() {
       drain();

@@ -61,7 +61,7 @@ export function createRecords({ config, stateDir, secrets, say: notice, name, re
       }
     };
   return {
-    transcripts: transcripts && createTranscriptSource(transcriptsDir(stateDir), transcripts.settle, onProblem),
+    transcripts: transcripts && createTranscriptSource(transcriptsDir(stateDir), transcripts, onProblem),
     watch(leg, side) {
       const frames = frameLog?.watch(leg, side);
       const taps = [

@@ -8,7 +8,7 @@ import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
 import type { ClientStreams } from '../switchboard/serve-client.ts';
 import { bodiesFromLines, linesFromBodies } from '../wire/content-length.ts';
 import { tellCrashes } from './crash.ts';
-import { notice } from './notice.ts';
+import { notice, noticeAtTerminal } from './notice.ts';
 import { reloadOnChange } from './reload.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
 import { watchEventLoop } from './watch-event-loop.ts';
@@ -26,6 +26,7 @@ export type AcpOptions = ConfigFlags &
 /** Serves the editor until it goes; returns the exit code. */
 export async function acp(options: AcpOptions, editor: ClientStreams = { input: process.stdin, output: process.stdout }): Promise<number> {
   const { config, files, stateDir } = await resolveConfig(options);
+  if (editor.input === process.stdin) noticeAtTerminal('an editor');
   const attachment =
     options.console === undefined ? undefined : (await import('./serve/attach.ts')).attachConsole(options.console, stateDir);
   const switchboard = await assemble({

@@ -49,7 +49,7 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
   const onDecision: typeof UNHEARD.onDecision = ({ agent, verdict, summary }) => verdict === 'deny' && refuse(agent, summary);
   const proxy = await startInside(
     { ...rest, agents: wanted, isInteractive: false },
-    { policies: flags.write ? [WITH_WRITE] : [], events: { ...UNHEARD, onDecision } },
+    { isReadOnly: !flags.write, policies: flags.write ? [WITH_WRITE] : [], events: { ...UNHEARD, onDecision } },
   );
   const over = new AbortController();
   const interrupts = onInterrupts(() => {

@@ -34,17 +34,22 @@ export async function startInside(
   more: {
     readonly policies?: readonly PolicySource[];
     readonly events?: Listener;
+    /** Where words for people go; to stderr unless given. */
+    readonly say?: (text: string) => void;
+    /** The command was not told that agents may write: then the workspace of the configuration, which also writes and runs, is not for them. */
+    readonly isReadOnly?: boolean;
     readonly onlooker?: (secrets: Secrets) => Onlooker;
   } = {},
 ): Promise<Inside> {
   const { config: found, files, stateDir } = await resolveConfig(options);
-  const config = { ...found, policies: [...found.policies, ...(more.policies ?? [])] };
+  const workspace = more.isReadOnly ? 'off' : found.workspace;
+  const config = { ...found, workspace, policies: [...found.policies, ...(more.policies ?? [])] };
   const { logLevel, record } = options;
   const switchboard = await assemble({
     config,
     files,
     stateDir,
-    say: notice,
+    say: more.say ?? notice,
     policy: options,
     logLevel,
     ...(more.events && { events: more.events }),

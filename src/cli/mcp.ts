@@ -13,7 +13,7 @@ import { hasTranscript, readTranscript, transcriptsDir } from '../store/transcri
 import { VERSION } from '../switchboard/version.ts';
 import { type AcpOptions, acp } from './acp.ts';
 import { CommandFailure } from './command-failure.ts';
-import { notice } from './notice.ts';
+import { notice, noticeAtTerminal } from './notice.ts';
 import { toWords } from './render-transcript.ts';
 import { resolveConfig } from './resolve-config.ts';
 
@@ -29,6 +29,7 @@ export async function mcp(options: McpOptions): Promise<number> {
   const { serveAgentsOnStdio, serveAgentsOverHttp } = await import('../mcp/agents-server.ts');
   const served = { agents: withStored(agents), cwd: process.cwd(), version: VERSION };
   if (port === undefined) {
+    noticeAtTerminal('an MCP client');
     const { close } = serveAgentsOnStdio(served);
     for (const over of ['end', 'close']) process.stdin.on(over, agents.close);
     void agents.closed.then(close);

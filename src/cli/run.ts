@@ -18,9 +18,10 @@ import { type AttachmentFlags, attachments } from './run/attachments.ts';
 import { discard } from './run/discard.ts';
 import { inOwnWords } from './run/failures.ts';
 import { createFiles } from './run/files.ts';
+import { createHeldBack } from './run/held-back.ts';
 import { createPaint } from './run/paint.ts';
 import { type Offered, refusal } from './run/permission-keys.ts';
-import { promptLines } from './run/prompt-lines.ts';
+import { createPrompts, type Prompts } from './run/prompt-lines.ts';
 import { promptWords } from './run/prompt-words.ts';
 import { createRefused } from './run/refused.ts';
 import { createSimpleOutput, createTextOutput, type TurnOutput } from './run/text-output.ts';
@@ -53,23 +54,27 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
     throw new CommandFailure(EXIT.usage, '-i needs a terminal', 'leave it out, and give the prompt as an argument or on stdin');
   const prompt = flags.listCommands || flags.interactive ? words.join(' ') : await promptWords(words, process.stdin);
   const { file, settings } = configFlags(flags.config);
+  const canWrite = flags.write === true || flags.yolo === true;
+  const prompts = createPrompts();
+  const heldBack = createHeldBack((text) => prompts.show(text, (shown) => notice(shown.trimEnd())));
   const refused = createRefused((text) => notice(proxy.secrets.redact(text)));
   const proxy = await startInside(
     { ...flags, config: file, isInteractive: isAtTerminal, onlyFirst: flags.resume === undefined },
-    { events: { ...UNHEARD, onDecision: (entry) => !isAtTerminal && refused.decided(entry) } },
+    { isReadOnly: !canWrite, say: heldBack.say, events: { ...UNHEARD, onDecision: (entry) => !isAtTerminal && refused.decided(entry) } },
   );
   const { agents, defaultAgent } = proxy.config;
   const owner = flags.resume === undefined ? undefined : ownerOf(flags.resume);
   const agent = agents.length === 1 ? (agents[0]?.name ?? '') : (agents.find(({ name }) => name === owner)?.name ?? defaultAgent);
   const clean = createLiveCleaner(proxy.secrets);
-  const screen = createScreen(flags.output, clean);
+  const screen = createScreen(flags.output, clean, (text) => prompts.show(text, (shown) => void process.stdout.write(shown)));
   screen.selected(agent, agents.find(({ name }) => name === agent)?.command);
-  const files = createFiles(process.cwd(), { canWrite: flags.write === true || flags.yolo === true, canReadAll: flags.yolo === true });
+  const files = createFiles(process.cwd(), { canWrite, canReadAll: flags.yolo === true });
   const commands = createSignal();
   const client = createClient(proxy.fromProxy, proxy.toProxy, {
     ...(screen.line && { line: screen.line }),
     notification(method, params) {
       if (method !== 'session/update') return;
+      heldBack.release();
       screen.update({ method, params });
       const { update } = (params ?? {}) as { update?: { sessionUpdate?: unknown } };
       if (update?.sessionUpdate === 'available_commands_update') commands.given();
@@ -91,6 +96,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   try {
     const work = converse(client, turns, {
       agent,
+      prompts,
       prompt,
       flags,
       settings,
@@ -105,9 +111,12 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
       : [flags.timeout];
     return await inTime(Promise.race([work, interrupts.ended]), seconds, what);
   } catch (error) {
-    throw inOwnWords(error, agent, proxy.secrets.redact, logins);
+    const failure = inOwnWords(error, agent, proxy.secrets.redact, logins);
+    if (failure instanceof Error) heldBack.releaseBeside(failure.message);
+    throw failure;
   } finally {
     screen.output.end();
+    heldBack.release();
     client.close();
     await files.stop();
     await proxy.close();
@@ -124,6 +133,7 @@ function ownerOf(sessionId: string): string | undefined {
 
 type Talk = {
   readonly agent: string;
+  readonly prompts: Prompts;
   readonly prompt: string;
   readonly flags: RunFlags;
   readonly settings: readonly string[];
@@ -136,7 +146,7 @@ type Talk = {
 type Said = Omit<Talk, 'agent' | 'capabilities' | 'offered'> & { readonly blocks: readonly unknown[] };
 
 async function converse(client: Client, turns: Turns, talked: Talk): Promise<number> {
-  const { agent, prompt, flags, settings, commands, capabilities, offered } = talked;
+  const { agent, prompts, prompt, flags, settings, commands, capabilities, offered } = talked;
   const { agentCapabilities = {}, authMethods } = (await client.request('initialize', {
     protocolVersion: 1,
     clientCapabilities: capabilities,
@@ -148,14 +158,15 @@ async function converse(client: Client, turns: Turns, talked: Talk): Promise<num
   const blocks = await attachments(flags, agent, promptCapabilities as Readonly<Record<string, unknown>>);
   const opened =
     flags.resume === undefined ? await openSession(client, params) : await takeUpSession(client, flags.resume, params, agentCapabilities);
-  const ended = talk(client, turns, opened, { prompt, flags, settings, commands, blocks });
+  const ended = talk(client, turns, opened, { prompts, prompt, flags, settings, commands, blocks });
   // One that was opened for nothing is no session to come back to.
   return ended.finally(
     () => (flags.resume ?? flags.saveSession) === undefined && !turns.hasBegun() && discard(client, opened.sessionId, sessionCapabilities),
   );
 }
 
-async function talk(client: Client, turns: Turns, opened: Opened, { prompt, flags, settings, commands, blocks }: Said): Promise<number> {
+async function talk(client: Client, turns: Turns, opened: Opened, said: Said): Promise<number> {
+  const { prompts, prompt, flags, settings, commands, blocks } = said;
   if (flags.saveSession !== undefined) await save(flags.saveSession, opened.sessionId);
   if (flags.mode !== undefined) await setMode(client, opened, flags.mode);
   for (const setting of settings) await setOption(client, opened, setting);
@@ -165,7 +176,7 @@ async function talk(client: Client, turns: Turns, opened: Opened, { prompt, flag
   }
   const code = prompt === '' ? EXIT.ok : await turns.prompt(opened, [{ type: 'text', text: prompt }, ...blocks]);
   if (!flags.interactive) return code;
-  for await (const line of promptLines()) await turns.prompt(opened, [{ type: 'text', text: line }]);
+  for await (const line of prompts.lines()) await turns.prompt(opened, [{ type: 'text', text: line }]);
   return EXIT.ok;
 }
 
@@ -177,8 +188,7 @@ function configFlags(given: RunFlags['config'] = []): { readonly file: string | 
 }
 
 /** Where things are shown, without secrets: a person's page, the assistant's words alone, or every frame and nothing else. */
-function createScreen(kind: RunFlags['output'], clean: LiveCleaner) {
-  const write = (text: string) => void process.stdout.write(text);
+function createScreen(kind: RunFlags['output'], clean: LiveCleaner, write: (text: string) => void) {
   const paint = createPaint(process.stdout.isTTY === true, process.env);
   const isFrames = kind === 'jsonl' || kind === 'json';
   const output = kind === 'text' ? createTextOutput(write, paint) : createSimpleOutput(isFrames ? () => {} : write, paint);
@@ -221,9 +231,8 @@ function createTurns(client: Client, output: TurnOutput): Turns {
       try {
         const { stopReason } = (await client.request('session/prompt', { sessionId, prompt: blocks })) as { stopReason?: string };
         output.end();
-        if (stopReason === 'cancelled') return EXIT.interrupted;
         if (stopReason !== 'end_turn') output.tagged('stopped', stopReason ?? 'for no reason given');
-        return EXIT.ok;
+        return stopReason === 'cancelled' ? EXIT.interrupted : EXIT.ok;
       } finally {
         current = undefined;
       }

@@ -31,6 +31,17 @@ test('without --write, all agents answer the one prompt, and a table says how lo
   expect(readdirSync(home.project)).toEqual([]);
 });
 
+test('without --write nothing is written, also where the configuration has files served', async () => {
+  const home = createHome();
+  const demo = { command: process.execPath, args: [path.resolve(import.meta.dirname, '../../dist/demo-agent.js'), '--name', 'builder'] };
+  const policy = { version: 1, allow: ['read($cwd/**)', 'edit($cwd/**)'] };
+  home.write(home.userFile, { agent_servers: { one: demo, two: demo }, workspace: 'serve-missing', policy });
+  const { code, stdout } = await home.run(['compare', '/edit', 'a.txt']);
+  expect(code).toBe(0);
+  expect(stdout.match(/lets me change no files/g)).toHaveLength(2);
+  expect(readdirSync(home.project)).toEqual([]);
+});
+
 describe('with --write', () => {
   test('each has a worktree with what is not committed too; the changed ones stay, named, and the project is as it was', async () => {
     const home = createHome();

@@ -12,6 +12,7 @@ const frames = (stdout: string) =>
     .map((line) => JSON.parse(line));
 /** An agent that does not hear a cancel, and writes where it is told to. */
 const stubborn = { command: process.execPath, args: [path.resolve(import.meta.dirname, '../fixtures/stubborn.mjs'), 'mine'] };
+const builder = { command: process.execPath, args: [path.resolve(import.meta.dirname, '../../dist/demo-agent.js'), '--name', 'builder'] };
 const YES = { version: 1, allow: ['read($cwd/**)', 'edit($cwd/**)'] };
 
 /** A configuration beside which the demo agents do not step in: an agent of this name, run by this program. */
@@ -179,6 +180,18 @@ describe('a session', () => {
 /** util-linux's `script` gives a program a terminal of its own. */
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
+test('without --write nothing is written or run, also where the configuration has files and terminals served', async () => {
+  const home = createHome();
+  const policy = { version: 1, allow: [...YES.allow, 'execute'] };
+  const config = configured(home, builder, { workspace: 'serve-missing', policy });
+  const run = (...words: string[]) => home.run(['run', '-o', 'simple', '--config', config, ...words]);
+  expect((await run('/edit a.txt')).stdout).toContain('lets me change no files');
+  expect((await run('/run touch b.txt')).stdout).toContain('has no terminal');
+  expect(readdirSync(home.project)).toEqual(['given.json']);
+  expect((await run('--write', '/run touch b.txt')).stdout).toContain('exit code 0');
+  expect(readdirSync(home.project)).toEqual(['b.txt', 'given.json']);
+});
+
 describe.skipIf(!hasScript)('on a terminal', () => {
   /** What the terminal shows, and keys for it. */
   function atTerminal(home: Home, words: readonly string[]) {
@@ -198,7 +211,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
       vi.waitFor(() => expect(screen.split(text).length).toBeGreaterThan(times), { timeout: 25_000, interval: 20 });
     const asks = (times: number) =>
       vi.waitFor(() => expect(screen.split('> ').length).toBeGreaterThan(times), { timeout: 25_000, interval: 20 });
-    return { type: (keys: string) => child.stdin.write(keys), shows, asks, ended };
+    return { type: (keys: string) => child.stdin.write(keys), shows, asks, ended, screen: () => screen };
   }
 
   test.each([
@@ -250,6 +263,27 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     type('\u0004');
     expect(await ended).toBe(0);
   });
+
+  test('-i: what an agent says while somebody types comes above the line, which is drawn anew; a turn that is cancelled says so', async () => {
+    const { type, shows, asks, ended, screen } = atTerminal(createHome(), ['run', '-i']);
+    await shows('[commands]');
+    await asks(1);
+    type('/slow\r');
+    await shows('2 of');
+    type('\u0003');
+    await shows('[stopped] cancelled');
+    type('\u0004');
+    expect(await ended).toBe(0);
+    const [before = ''] = screen().split('[commands]');
+    if (before.includes('> ')) expect(before.endsWith('\u001b[0J')).toBe(true); // the line is wiped first
+  });
+
+  test('a command that talks with a program says what it waits for', async () => {
+    const { type, shows, ended } = atTerminal(createHome(), ['acp']);
+    await shows('waiting for an editor on stdin, and this is a terminal');
+    type('\u0003');
+    expect(await ended).toBe(130);
+  });
 });
 
 describe('what goes wrong', () => {
@@ -294,7 +328,7 @@ describe('what goes wrong', () => {
     const home = createHome();
     const { code, stderr } = await home.run(['run', '--config', configured(home, { command: 'no-such-agent' }), 'x']);
     expect(code).toBe(7);
-    expect(stderr).toMatch(/Agent "mine" could not be started.*no-such-agent/);
+    expect(stderr.match(/Agent "mine" could not be started.*no-such-agent/g)).toHaveLength(1);
     expect(stderr).toContain('switchboard agents test mine');
     expect(stderr).not.toContain('    at ');
   });

@@ -1,29 +1,52 @@
 // Prompts typed one after the other, with the usual keys for editing and history.
+import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import readline from 'node:readline/promises';
 
-/** Ends with Ctrl-D or Ctrl-C on an empty line. */
-export async function* promptLines(): AsyncGenerator<string> {
-  let history: string[] = [];
-  for (;;) {
-    // Open only while somebody types: during a turn the keys are those of permission questions, and Ctrl-C is a signal again.
-    const line = await typed(history);
-    if (line === undefined) return;
-    if (line.trim() === '') continue;
-    history = [line, ...history];
-    yield line;
-  }
-}
+export type Prompts = {
+  /** Ends with Ctrl-D or Ctrl-C on an empty line. */
+  lines(): AsyncGenerator<string>;
+  /** While somebody types, a text comes above what is typed, in lines of its own. */
+  show(text: string, write: (text: string) => void): void;
+};
 
-async function typed(history: string[]): Promise<string | undefined> {
-  const over = new AbortController();
-  const lines = readline.createInterface({ input: process.stdin, output: process.stderr, history: [...history] });
-  lines.on('close', () => over.abort());
-  lines.on('SIGINT', () => over.abort());
-  try {
-    return await lines.question('> ', { signal: over.signal });
-  } catch {
-    return undefined;
-  } finally {
-    lines.close();
+export function createPrompts(): Prompts {
+  // Open only while somebody types: during a turn the keys are those of permission questions, and Ctrl-C is a signal again.
+  let asking: readline.Interface | undefined;
+
+  async function typed(history: string[]): Promise<string | undefined> {
+    const over = new AbortController();
+    const lines = readline.createInterface({ input: process.stdin, output: process.stderr, history: [...history] });
+    lines.on('close', () => over.abort());
+    lines.on('SIGINT', () => over.abort());
+    asking = lines;
+    try {
+      return await lines.question('> ', { signal: over.signal });
+    } catch {
+      return undefined;
+    } finally {
+      asking = undefined;
+      lines.close();
+    }
   }
+
+  return {
+    async *lines() {
+      let history: string[] = [];
+      for (;;) {
+        const line = await typed(history);
+        if (line === undefined) return;
+        if (line.trim() === '') continue;
+        history = [line, ...history];
+        yield line;
+      }
+    },
+    show(text, write) {
+      if (!asking) return write(text);
+      moveCursor(process.stderr, 0, -asking.getCursorPos().rows);
+      cursorTo(process.stderr, 0);
+      clearScreenDown(process.stderr);
+      write(text.endsWith('\n') ? text : `${text}\n`);
+      asking.prompt(true);
+    },
+  };
 }

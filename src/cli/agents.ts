@@ -32,7 +32,7 @@ type Health = {
 };
 
 export async function listAgents(flags: AgentsFlags): Promise<number> {
-  const { config, stateDir } = await resolveConfig(flags);
+  const { config, stateDir, switchedOff } = await resolveConfig(flags);
   const { redact } = await secretsOf(config);
   const running = readRunningRecords(stateDir).flatMap(({ record }) => (record && isRunning(record.owner) ? [record] : []));
   const agents = config.agents.map(({ name, label, command }) => ({
@@ -47,9 +47,12 @@ export async function listAgents(flags: AgentsFlags): Promise<number> {
         .map(([id, about]) => ({ id, proxy: owner.pid, ...about })),
     ),
   }));
-  if (flags.json) printJson({ agents });
+  if (flags.json) printJson({ agents, switchedOff });
   else {
-    printTable(['AGENT', 'STATE', 'PID', 'SINCE', 'SESSIONS', 'OPEN', 'RESTARTS', 'LAST ERROR', 'COMMAND'], agents.flatMap(rowsOf));
+    printTable(
+      ['AGENT', 'STATE', 'PID', 'SINCE', 'SESSIONS', 'OPEN', 'RESTARTS', 'LAST ERROR', 'COMMAND'],
+      [...agents.flatMap(rowsOf), ...switchedOff.map((name) => [name, 'switched off', '', '', '', '', '', '', ''])],
+    );
     for (const { processes } of agents) for (const one of processes) process.stdout.write(explain(one));
   }
   return 0;

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import { discover, userConfigFile } from '../config/discover.ts';
+import { disabledNames } from '../config/layer.ts';
 import { type LoadOptions, loadConfig } from '../config/load.ts';
 import { managedPolicyFile } from '../config/managed-policy.ts';
 import { printable } from '../config/problems.ts';
@@ -28,8 +29,8 @@ export async function configPath(flags: ConfigFlags): Promise<number> {
 
 /** Throws a ConfigError that names every problem, or a SetupFailure for those of the policy. */
 export async function configValidate(file: string | undefined, flags: ConfigFlags): Promise<number> {
-  const here = surroundings(file === undefined ? flags : { config: file });
-  const { config, files, notices, origin } = await loadConfig(here);
+  const here = file === undefined ? surroundings(flags) : { ...surroundings({ config: file }), configBy: 'the command line' };
+  const { config, files, notices, origin, layer } = await loadConfig(here);
   for (const text of notices) notice(text);
   if (origin === 'none') {
     notice('no configuration found: there is nothing to check, and the embedded demo agents would serve');
@@ -39,6 +40,8 @@ export async function configValidate(file: string | undefined, flags: ConfigFlag
   const names = config.agents.map(({ name }) => (name === config.defaultAgent ? `${name} (default)` : name));
   print(`valid: ${printable(files.join(', '))}`);
   print(`agents: ${names.join(', ')}`);
+  const off = disabledNames(layer);
+  if (off.length > 0) print(`switched off: ${off.join(', ')}`);
   if (policies.length > 0) print(`policy: ${printable(policies.join(', '))}`);
   return 0;
 }

@@ -1,6 +1,7 @@
 // The configuration a command runs with: the user's files, or the embedded demo agents when there are none.
 import os from 'node:os';
 import type { Config } from '../config/config.ts';
+import { disabledNames } from '../config/layer.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { nearestOf } from '../policy/nearest.ts';
 import { stateDir as findStateDir } from '../store/state-dir.ts';
@@ -26,6 +27,8 @@ export async function resolveConfig(
   readonly origin: LoadedConfig['origin'];
   readonly files: readonly string[];
   readonly stateDir: string;
+  /** The agents with `"enabled": false`, which are in no list of `config`. */
+  readonly switchedOff: readonly string[];
 }> {
   const here = surroundings(flags);
   const loaded = await loadConfig({ ...here, version: VERSION });
@@ -35,7 +38,8 @@ export async function resolveConfig(
   const alone = flags.agent ?? (flags.onlyFirst ? config.agents[0]?.name : undefined);
   const names = alone === undefined ? flags.agents : [alone];
   const { origin, files } = loaded;
-  return { config: names ? pinned(config, names) : config, origin, files, stateDir: here.stateDir };
+  const switchedOff = disabledNames(loaded.layer);
+  return { config: names ? pinned(config, names, switchedOff) : config, origin, files, stateDir: here.stateDir, switchedOff };
 }
 
 /** What a search for the configuration depends on, as this process finds it. */
@@ -47,13 +51,19 @@ export function surroundings(flags: ConfigFlags): LoadOptions {
 }
 
 /** `--agent NAME`: that one alone, or these, as if no other were configured. */
-function pinned(config: Config, names: readonly string[]): Config {
+function pinned(config: Config, names: readonly string[], switchedOff: readonly string[]): Config {
   const known = config.agents.map((agent) => agent.name);
-  const agents = names.map((name) => config.agents.find((agent) => agent.name === name) ?? unknownAgent(name, known));
+  const agents = names.map((name) => config.agents.find((agent) => agent.name === name) ?? unknownAgent(name, known, switchedOff));
   return { ...config, agents, defaultAgent: names[0] ?? config.defaultAgent, routes: [] };
 }
 
-function unknownAgent(name: string, known: readonly string[]): never {
+function unknownAgent(name: string, known: readonly string[], switchedOff: readonly string[]): never {
+  if (switchedOff.includes(name))
+    throw new CommandFailure(
+      4,
+      `agent "${name}" is switched off`,
+      `take "enabled": false out of agent_servers.${name}; see: switchboard config path`,
+    );
   const hint = nearestOf(name, known, 'configured');
   throw new CommandFailure(4, `there is no agent "${name}"`, hint);
 }

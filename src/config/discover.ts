@@ -7,6 +7,8 @@ export type Surroundings = {
   /** A configuration at hand: nothing is looked for. */
   readonly given?: Source | undefined;
   readonly configFlag?: string | undefined;
+  /** What named that file, where it was no `--config`. */
+  readonly configBy?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly home: string;
@@ -22,9 +24,9 @@ export type Found = {
 };
 
 export async function discover(surroundings: Surroundings): Promise<Found> {
-  const { given, configFlag, env, cwd } = surroundings;
+  const { given, configFlag, configBy = '--config', env, cwd } = surroundings;
   if (given) return { origin: 'flag', own: given, project: undefined, notices: [] };
-  if (configFlag !== undefined) return named('flag', '--config', path.resolve(cwd, configFlag));
+  if (configFlag !== undefined) return named('flag', configBy, path.resolve(cwd, configFlag));
   if (isSet(env.SWITCHBOARD_CONFIG)) return named('env', '$SWITCHBOARD_CONFIG', path.resolve(cwd, env.SWITCHBOARD_CONFIG));
   const own = await readIfThere(userConfigFile(surroundings));
   const { project, notices } = await searchUpwards(cwd);

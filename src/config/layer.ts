@@ -87,6 +87,11 @@ export function enabledNames(layer: Layer): string[] {
   return [...layer.agents].flatMap(([name, agent]) => (fields(agent.value).enabled === false ? [] : [name]));
 }
 
+export function disabledNames(layer: Layer): string[] {
+  const enabled = enabledNames(layer);
+  return [...layer.agents.keys()].filter((name) => !enabled.includes(name));
+}
+
 /** The fields of an object; none of anything else. */
 export function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};

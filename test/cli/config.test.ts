@@ -92,8 +92,25 @@ test('validate of a file that is not there: exit code 6', async () => {
   const { code, stderr } = await createHome().quick(['config', 'validate', 'missing.jsonc']);
   expect({ code, stderr: stderr.replace(/\/.*\//, '') }).toEqual({
     code: 6,
-    stderr: 'switchboard: the configuration is not usable\nmissing.jsonc:1:1: no such file, though --config names it\n',
+    stderr: 'switchboard: the configuration is not usable\nmissing.jsonc:1:1: no such file, though the command line names it\n',
   });
+});
+
+test('an agent that is switched off is named as such, and not as one there is none of', async () => {
+  const home = createHome();
+  home.write(home.userFile, { agent_servers: { idle: { command: 'idle-agent', enabled: false }, one: { command: 'one-agent' } } });
+  expect((await home.quick(['config', 'validate'])).stdout).toContain('agents: one (default)\nswitched off: idle\n');
+  const listed = await home.quick(['agents', 'list']);
+  expect(listed.stdout).toMatch(/^idle +switched off *$/m);
+  expect(JSON.parse((await home.quick(['agents', 'list', '--json'])).stdout).data).toMatchObject({
+    agents: [{ name: 'one' }],
+    switchedOff: ['idle'],
+  });
+  const { code, stderr } = await home.quick(['agents', 'test', 'idle']);
+  expect(code).toBe(4);
+  expect(stderr).toBe(
+    'switchboard: agent "idle" is switched off\n  take "enabled": false out of agent_servers.idle; see: switchboard config path\n',
+  );
 });
 
 test('the example that comes with the package is valid', async () => {

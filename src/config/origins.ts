@@ -17,10 +17,14 @@ export function settingsOf(layer: Layer, documents: readonly Document[]): readon
   for (const [index, route] of layer.routes.entries())
     for (const setting of leaves(route, ['routes', index])) found.set(setting.key, setting);
   for (const { path, value } of defaults(configJsonSchema(), [...layer.agents.keys()]))
-    if (!found.has(showPath(path))) found.set(showPath(path), { path, key: showPath(path), value, origin: { kind: 'default' } });
+    if (!isSaid(showPath(path), found)) found.set(showPath(path), { path, key: showPath(path), value, origin: { kind: 'default' } });
   // Policies add up: each file's has its own line.
   return [...found.values(), ...layer.policies.flatMap((policy) => leaves(policy))];
 }
+
+/** Itself, or something in it: an object that is filled is not the empty one it is by default. */
+const isSaid = (key: string, found: ReadonlyMap<string, Setting>): boolean =>
+  found.has(key) || [...found.keys()].some((one) => one.startsWith(`${key}.`));
 
 const MERGED_ELSEWHERE = ['$schema', 'agent_servers', 'default_agent', 'routes', 'policy'];
 

@@ -45,7 +45,9 @@ test('every setting has the place it comes from, or is a default; values of env 
     'routes[1].cwd': ['/a/**', `${own}:6`],
     'limits.max_frame_bytes': [1000, `${own}:7`],
     'limits.max_queue_bytes': [67108864, 'default'],
+    'agent_servers.two.env': [{}, 'default'],
   });
+  expect(by.has('agent_servers.one.env')).toBe(false); // its variables are listed, so it is not the empty default
 });
 
 test('for people: a table, with --origin the place too', async () => {

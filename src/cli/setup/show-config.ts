@@ -14,7 +14,7 @@ export type ShowFlags = ConfigFlags & { readonly origin?: boolean; readonly json
 export async function configShow(flags: ShowFlags): Promise<number> {
   const { layer, documents, files, notices, origin } = await loadConfig(surroundings(flags));
   const settings = settingsOf(layer, documents).map((setting) => ({ ...setting, value: shown(setting) }));
-  const none = origin === 'none' ? ['no configuration found: the embedded demo agents serve. Make one: switchboard init'] : [];
+  const none = origin === 'none' ? ['no configuration found: the embedded demo agents serve. To make one: switchboard init'] : [];
   if (flags.json) {
     printData({ files, settings: settings.map(({ key, value, origin: from }) => ({ key, value, origin: from })) }, [...notices, ...none]);
     return 0;

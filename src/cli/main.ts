@@ -19,6 +19,7 @@ import type { ConfigFlags } from './resolve-config.ts';
 import { addRunCommand } from './run-command.ts';
 import type { ServeOptions } from './serve.ts';
 import { addAgentEditing, addConfigShowing, addSetupCommands } from './setup.ts';
+import { complainInOurWords } from './usage-words.ts';
 
 const EXIT = { usage: 2 } as const;
 const DEBUG = '--debug';
@@ -48,7 +49,6 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .description('One editor connection, many ACP agents.')
     .version(VERSION)
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'switchboard: ')) })
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .helpCommand(true);
@@ -92,6 +92,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
   addRecordCommands(program, finish);
   addSetupCommands(program, agentArgs, finish);
   groupCommands(program);
+  complainInOurWords(program);
   return program;
 }
 

@@ -6,6 +6,7 @@ import { createRedactor } from '../log/redact.ts';
 import { FileTrouble } from '../setup/edit-file.ts';
 import { asCommandFailure, CommandFailure } from './command-failure.ts';
 import { unforeseen, WHAT_NOW } from './crash.ts';
+import { usageWords } from './usage-words.ts';
 
 const EXIT = { failure: 1, usage: 2, configuration: 6 } as const;
 
@@ -33,7 +34,8 @@ export function printFailure(error: unknown, { isJson, isDebug }: Telling): numb
 function tell(error: unknown, isJson: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    if (isJson) printEnvelope(EXIT.usage, error.message.replace(/^error: /, ''), 'see --help');
+    const { message, meant = 'see --help' } = usageWords(error.message);
+    if (isJson) printEnvelope(EXIT.usage, message, meant);
     return EXIT.usage;
   }
   if (error instanceof ConfigError) {

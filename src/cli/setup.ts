@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { DoctorFlags } from './doctor/doctor.ts';
 import type { ConfigFlags } from './resolve-config.ts';
+import { collect } from './run-command.ts';
 import type { ConnectFlags } from './setup/connect.ts';
 import type { AddFlags } from './setup/edit-agents.ts';
 import type { ImportFlags } from './setup/import-agents.ts';
@@ -12,7 +13,6 @@ import type { ShowFlags } from './setup/show-config.ts';
 type Finish = (code: number) => void;
 
 const example = (line: string): string => `\nExample:\n  ${line}`;
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** Options of every command that edits a file. */
 function changing(command: Command): Command {
@@ -30,7 +30,7 @@ export function addAgentEditing(agents: Command, args: readonly string[], finish
     .argument('[id]', "the agent's id in the catalogue; with --command, the name it gets. Without it, the catalogue is listed")
     .option('--command <program>', 'the program to start; its arguments stand behind --')
     .option('--name <name>', 'the name it gets, instead of its id')
-    .option('--env <variable>', 'NAME: taken from our environment when it starts; NAME=VALUE: for what is no secret', collect, [])
+    .option('--env <variable>', 'NAME: taken from our environment when it starts; NAME=VALUE: for what is no secret', collect)
     .option('--install', 'install its npm package now, into a folder of our own, so that its start needs no network')
     .option('--force', 'replace an agent of that name')
     .addHelpText(

@@ -232,7 +232,7 @@ test.each([
   { words: ['add', 'x', '--command', 'x', '--install'], code: 2, says: '--install is for agents of the catalogue' },
   { words: ['remove', 'claud'], code: 4, says: 'did you mean "claude"?' },
   { words: ['remove', 'claude'], code: 6, says: 'default_agent: expected the name of an agent' },
-  { words: ['remove'], code: 2, says: "missing required argument 'name'" },
+  { words: ['remove'], code: 2, says: 'missing required argument "name"' },
   { words: ['add', '--command', 'x'], code: 2, says: 'switchboard agents add NAME --command' },
 ])('agents $words is refused', async ({ words, code, says }) => {
   const home = createHome();

@@ -39,14 +39,14 @@ test.each([
   { words: ['dmo'], says: 'unknown command "dmo"', suggests: 'demo' },
   { words: ['cofnig', 'path'], says: 'unknown command "cofnig"', suggests: 'config' },
   { words: ['xyzzy'], says: 'unknown command "xyzzy"', suggests: 'commands are: demo, init' },
-  { words: ['config', 'trsut', 'a.jsonc'], says: "unknown command 'trsut'", suggests: 'trust' },
-  { words: ['--agnet', 'x'], says: "unknown option '--agnet'", suggests: '--agent' },
-  { words: ['acp', '--confg', 'x'], says: "unknown option '--confg'", suggests: '--config' },
+  { words: ['config', 'trsut', 'a.jsonc'], says: 'unknown command "trsut"', suggests: '  did you mean "trust"?\n' },
+  { words: ['--agnet', 'x'], says: 'unknown option "--agnet"', suggests: '  did you mean "--agent"?\n' },
+  { words: ['acp', '--confg', 'x'], says: 'unknown option "--confg"', suggests: '  did you mean "--config"?\n' },
   { words: ['acp', 'more'], says: 'too many arguments', suggests: 'acp' },
   { words: ['acp', '--', 'more'], says: 'unexpected argument "more"', suggests: 'acp --help' },
   { words: ['acp', '--config'], says: 'argument missing', suggests: '--config' },
   { words: ['config'], says: 'Usage: switchboard config', suggests: 'validate' },
-  { words: ['config', 'trust'], says: "missing required argument 'file'", suggests: 'file' },
+  { words: ['config', 'trust'], says: 'missing required argument "file"', suggests: '  see: switchboard config trust --help\n' },
 ])('"$words" is answered with exit code 2 and what was probably meant', async ({ words, says, suggests }) => {
   const { code, stdout, stderr } = await createHome().quick(words);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

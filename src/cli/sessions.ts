@@ -104,6 +104,7 @@ export async function searchSessions(words: readonly string[], flags: ListFlags)
     return [{ ...session, line: (line ?? '').slice(0, 200) }];
   });
   if (flags.json) printJson({ sessions: found });
+  else if (found.length === 0) notice(`nothing of the kind was said in any session: ${printable(words.join(' '))}`);
   else
     printTable(
       ['SESSION', 'AGENT', 'FOUND'],

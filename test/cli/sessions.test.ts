@@ -115,9 +115,12 @@ describe('a session', () => {
   });
 
   test('is found by words said in it, whatever their case', async () => {
-    const { ids } = sessionsHome();
+    const { ids, run } = sessionsHome();
     expect(await ids('search', 'needle', 'hay')).toEqual(['one-1']);
     expect(await ids('search', 'needle', 'nowhere')).toEqual([]);
+    const { code, stdout, stderr } = await run('search', 'needle', 'nowhere');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toContain('nothing of the kind was said in any session: needle nowhere');
   });
 
   test('that is deleted is gone, with what was said in it', async () => {

@@ -41,7 +41,7 @@ export async function policyExplain(flags: ExplainFlags): Promise<number> {
   const { asked, tier } = await question(flags);
   const decision = decide(policy, asked);
   if (flags.json) printData({ ...decision, tier, asked: shown(asked) });
-  else tell(asked, decision, tier);
+  else tell(flags.policy, asked, decision, tier);
   return flags.exitCode && decision.verdict === 'deny' ? DENIED : 0;
 }
 
@@ -110,8 +110,9 @@ function shown({ commands, paths, ...rest }: Asked) {
   };
 }
 
-function tell(asked: Asked, decision: Decision, tier: string | undefined): void {
+function tell(policy: string, asked: Asked, decision: Decision, tier: string | undefined): void {
   const row = (name: string, value: string | undefined) => value !== undefined && value !== '' && print(`${name.padEnd(10)}${value}`);
+  row('policy', policy);
   row('agent', asked.agent);
   row('cwd', asked.cwd);
   row('action', `${asked.action} (evidence: ${asked.evidence}${tier === undefined ? '' : `; ${tier}`})`);

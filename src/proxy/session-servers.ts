@@ -1,5 +1,6 @@
 // The MCP servers a session is opened with, as its agent hears of them: the editor's, some of them bridged, and ours behind them.
 import type { Frame } from '../wire/frame.ts';
+import { patchedText } from '../wire/tap.ts';
 import { inOrder, type Patch } from '../wire/writer.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import { type BridgedServers, bridgeServers } from './bridge-servers.ts';
@@ -28,7 +29,8 @@ function together(loan: Loan, bridged: BridgedServers): SessionServers {
     patches: (frame, method) => [...loan.patches(frame, method), ...bridged.patches(frame.bytes, frame.body)],
     text(paramsText, method) {
       const bytes = Buffer.from(paramsText);
-      return loan.text(patchedText(bytes, bridged.patches(bytes, { start: 0, end: bytes.length })), method);
+      const whole = { start: 0, end: bytes.length };
+      return loan.text(patchedText({ bytes, ...whole }, inOrder(bridged.patches(bytes, whole))), method);
     },
     bind(session) {
       loan.bind(session);
@@ -40,14 +42,4 @@ function together(loan: Loan, bridged: BridgedServers): SessionServers {
       bridged.revoke();
     },
   };
-}
-
-function patchedText(bytes: Buffer, patches: readonly Patch[]): string {
-  let text = '';
-  let from = 0;
-  for (const { span, text: instead } of inOrder(patches)) {
-    text += bytes.toString('utf8', from, span.start) + instead;
-    from = span.end;
-  }
-  return text + bytes.toString('utf8', from);
 }

@@ -78,7 +78,7 @@ export type Watcher = {
 };
 
 /** The text of a frame as it leaves, patches put in. */
-export function patchedText({ bytes, start, end }: Frame, patches: readonly Patch[]): string {
+export function patchedText({ bytes, start, end }: Pick<Frame, 'bytes' | 'start' | 'end'>, patches: readonly Patch[]): string {
   let text = '';
   let at = start;
   for (const { span, text: replacement } of patches) {

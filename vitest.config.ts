@@ -1,6 +1,10 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, devNull } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { secondTries } from './test/second-tries.ts';
+
+// Some tests have git work in a repository of their own. Whoever runs them may have another one in the environment, as inside a hook, and settings.
+for (const name of Object.keys(process.env)) if (name.startsWith('GIT_')) delete process.env[name];
+Object.assign(process.env, { GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' });
 
 export default defineConfig({
   test: {

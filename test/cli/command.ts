@@ -92,6 +92,7 @@ export function createHome() {
     /** The same at a terminal: what is written to its stdin is typed, and all it shows is in stdout. */
     startInTerminal(args: readonly string[], extra: NodeJS.ProcessEnv = {}): Running {
       const words = [process.execPath, BIN, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+      // `exec`: a shell that stayed in between, as dash does, would take Ctrl-C for itself too and make 130 of our exit code.
       return launch(['script', '-qefc', `stty cols 120 rows 50; exec ${words.join(' ')}`, '/dev/null'], {
         TERM: 'xterm',
         SHELL: '/bin/sh',

@@ -1,8 +1,8 @@
 // `switchboard run` as a person or a script runs it, with the embedded agents.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createHome, type Home } from './command.ts';
 
 const frames = (stdout: string) =>
@@ -195,23 +195,23 @@ test('without --write nothing is written or run, also where the configuration ha
 describe.skipIf(!hasScript)('on a terminal', () => {
   /** What the terminal shows, and keys for it. */
   function atTerminal(home: Home, words: readonly string[]) {
-    // `exec`: a shell that stayed in between, as dash does, would take Ctrl-C for itself too and make 130 of our exit code.
-    const line = `exec ${[process.execPath, path.resolve('bin/switchboard.js'), ...words].map((word) => `'${word}'`).join(' ')}`;
-    const child = spawn('script', ['-qefc', line, '/dev/null'], {
-      cwd: home.project,
-      env: { ...process.env, HOME: home.home, NO_COLOR: '1', TERM: 'xterm', SWITCHBOARD_HOME: path.join(home.home, 'state') },
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
+    const extra = { NO_COLOR: '1', SWITCHBOARD_HOME: path.join(home.home, 'state') };
+    const { child, ended } = home.startInTerminal(words, extra);
     let screen = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout.on('data', (text: string) => {
       screen += text;
     });
-    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
     const shows = (text: string, times = 1) =>
       vi.waitFor(() => expect(screen.split(text).length).toBeGreaterThan(times), { timeout: 25_000, interval: 20 });
     const asks = (times: number) =>
       vi.waitFor(() => expect(screen.split('> ').length).toBeGreaterThan(times), { timeout: 25_000, interval: 20 });
-    return { type: (keys: string) => child.stdin.write(keys), shows, asks, ended, screen: () => screen };
+    return {
+      type: (keys: string) => child.stdin.write(keys),
+      shows,
+      asks,
+      ended: ended.then(({ code }) => code),
+      screen: () => screen,
+    };
   }
 
   test.each([

@@ -136,7 +136,11 @@ test('an entry of ours from elsewhere is brought up to date, and what the user a
     '.config/zed/settings.json',
     `{\n  "agent_servers": {\n    "SB": { "command": "/old/node", "args": ["/old/bin/switchboard.js", "acp"], "env": { "A": "b" }, "default_mode": "x" } // mine\n  }\n}\n`,
   );
-  await home.quick(['connect', 'zed', '--agent', 'claude', '--config', 'mine.jsonc']);
+  const { code, stderr } = await home.quick(['connect', 'zed', '--agent', 'claude', '--config', 'mine.jsonc']);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringContaining(`${path.join(home.project, 'mine.jsonc')} is not there, and without it the editor cannot start`),
+  });
   expect(valueAt(read(target), ['agent_servers'])).toEqual({
     SB: {
       command: process.execPath,

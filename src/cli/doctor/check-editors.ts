@@ -31,7 +31,7 @@ async function checkEditor(editor: Editor, places: Places): Promise<Finding[]> {
       return [
         warning(
           'editor.entry',
-          `${editor.title} does not use the switchboard`,
+          `the switchboard is not connected to ${editor.title}`,
           `${file} has no entry of ours`,
           `switchboard connect ${editor.id}`,
         ),

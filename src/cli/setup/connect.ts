@@ -1,4 +1,5 @@
 // `switchboard connect` and `disconnect`: ourselves into and out of an editor's list of agents.
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../config/problems.ts';
 import { didYouMean, nearestOf } from '../../policy/nearest.ts';
@@ -24,7 +25,7 @@ export async function connectCommand(id: string | undefined, flags: ConnectFlags
   if (flags.print !== undefined) return printSnippet(flags.print, flags);
   const editor = editorCalled(id);
   const change = await connectTo(editor, flags);
-  const warnings = [passingPlace()].filter((text) => text !== undefined);
+  const warnings = [passingPlace(), missingConfig(flags)].filter((text) => text !== undefined);
   if (flags.json) {
     printData({ editor: editor.id, ...change }, warnings);
     return 0;
@@ -33,6 +34,12 @@ export async function connectCommand(id: string | undefined, flags: ConnectFlags
   for (const text of warnings) notice(text);
   if (!flags.dryRun) say(`Next: ${editor.next}.`);
   return 0;
+}
+
+/** The entry may be written first, but whoever has mistyped the name would hear of it in the editor's log alone. */
+function missingConfig({ config }: ConnectFlags): string | undefined {
+  if (config === undefined || existsSync(config)) return undefined;
+  return `${path.resolve(config)} is not there, and without it the editor cannot start the switchboard`;
 }
 
 /** Puts us into the editor's file. An entry that is us already is brought up to date, whatever it is called. */

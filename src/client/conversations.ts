@@ -166,7 +166,7 @@ export function converse(
       });
       const turn: Running = { text: '', calls: new Map(), files: new Set(), usage: {}, companion, over };
       session.turn = turn;
-      note(session, `\n> ${text.replaceAll('\n', '\n> ')}\n\n`);
+      note(session, `${session.words === '' ? '' : '\n\n'}> ${text.replaceAll('\n', '\n> ')}\n\n`);
       const cancel = () => client.notify('session/cancel', { sessionId });
       companion.signal.addEventListener('abort', cancel, { once: true });
       try {

@@ -77,11 +77,17 @@ const INNER = new Set([
 ]);
 const BEGINNINGS = FORMS.flatMap(([, literal]) => literal).filter((literal) => !INNER.has(literal));
 
-const BEGINNING_OF_KEY = `((?:^|[^A-Za-z0-9]))(?:${BEGINNINGS.map((literal) => literal.replaceAll('.', '\\.')).join('|')})`;
+/** All of them, for a regular expression. */
+export const ANY_BEGINNING = BEGINNINGS.map((literal) => literal.replaceAll('.', '\\.')).join('|');
+const BEGINNING_OF_KEY = `((?:^|[^A-Za-z0-9]))(?:${ANY_BEGINNING})`;
 
 /** The beginning of a key at the end of a text that was cut there; and so much of one that it can hardly be anything else. */
 export const CUT_FORM = new RegExp(`${BEGINNING_OF_KEY}[\\w.+/=-]*$`);
 export const LONG_CUT_FORM = new RegExp(`${BEGINNING_OF_KEY}[\\w.+/=-]{8,}$`);
+
+/** Whose key begins like this. */
+export const nameOfBeginning = (beginning: string): string | undefined =>
+  FORMS.find(([, literal]) => [literal].flat().includes(beginning))?.[0];
 
 export const PROVIDER_PATTERNS: readonly Pattern[] = [
   PRIVATE_KEY,

@@ -1,6 +1,7 @@
 // Takes secrets out of text before it reaches anyone: the values we know, then what its surroundings or its form give away.
 // Every sink goes through here, and nothing that is passed on between an editor and an agent does.
 import { CONTEXT_PATTERNS } from './context-patterns.ts';
+import { withoutCutKeys } from './cut-keys.ts';
 import { createLiteralFinder } from './find-literals.ts';
 import { createKnownValues } from './known-values.ts';
 import { CUT_FORM, LONG_CUT_FORM, PROVIDER_PATTERNS } from './provider-patterns.ts';
@@ -68,7 +69,7 @@ export function createSecrets(userPatterns: readonly UserPattern[] = []): Secret
   return {
     add: known.add,
     longest: () => Math.max(LONGEST_FORM, known.longest()),
-    redact: (text) => without(known.replace(text)),
+    redact: (text) => withoutCutKeys(without(known.replace(text))),
     redactCut: (text) => withoutEnd(without(known.replaceCut(text)), CUT_FORM),
     redactStreamed: (text) => withoutEnd(without(known.replaceCut(text, true)), LONG_CUT_FORM),
   };

@@ -96,3 +96,34 @@ describe('patterns of the user', () => {
     expect(() => compileUserPattern(source)).toThrow();
   });
 });
+
+describe('a key that was cut off, and is too short for its form', () => {
+  const redact = createRedactor({});
+  const most = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o'; // 29 characters, where 30 are the least
+  test.each([
+    ['at the end of a title', `Use the token ghp_${most}`, 'Use the token [redacted:github]'],
+    ['at the end of an assignment', `GH=ghp_${most}`, 'GH=[redacted:github]'],
+    ['before an ellipsis', `Use ghp_${most}… for it`, 'Use [redacted:github]… for it'],
+    ['before three dots, several times', `ghp_${most}... npm_${most}... `, '[redacted:github]... [redacted:npm]... '],
+    ['before an ellipsis at the end', `Use AIza${most}…`, 'Use [redacted:google]…'],
+    ['with parts', 'key sk-ant-x1Y2z3W4', 'key [redacted:anthropic]'],
+    ['by itself', 'xoxb-12ab34cd', '[redacted:slack]'],
+  ])('is taken out %s', (_, text, clean) => expect(redact(text)).toBe(clean));
+
+  test.each([
+    'set npm_config_registry',
+    'set npm_package_dependencies_2',
+    'a list of tasks: task-1234567890abc',
+    'sk-learn',
+    'ghp_short1',
+    'hf_hub_download... and so on',
+    'wait................',
+    `in the middle ghp_${most} of a text that goes on`,
+  ])('and what only begins like one is left: %s', (text) => expect(redact(text)).toBe(text));
+
+  test('costs no more for very many ellipses, and leaves everything else', () => {
+    const text = 'a1b2c3d4e5f6...'.repeat(100_000);
+    expect(redact(text)).toBe(text);
+    expect(redact('.'.repeat(1_000_000))).toHaveLength(1_000_000);
+  });
+});

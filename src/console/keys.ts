@@ -53,7 +53,7 @@ export function createKeys(now: () => number): Keys {
       return guests.some((guest) => isSame(guest.cookie, its) && isSame(guest.word, said));
     },
     failed() {
-      failures = [...failures.filter((at) => now() - at < 60_000), now()];
+      failures = [...failures.filter((at) => now() - at < 60_000), now()].slice(-MAX_FAILURES_PER_MINUTE - 1);
       return failures.length > MAX_FAILURES_PER_MINUTE;
     },
   };

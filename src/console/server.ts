@@ -41,7 +41,8 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
     if (inFlight >= MAX_IN_FLIGHT) return refuse(response, 429, 'too many requests at once');
     inFlight++;
     response.on('close', () => inFlight--);
-    void answer(request, response);
+    // A peer that goes away in the middle of its request ends that request, and nothing else.
+    answer(request, response).catch(() => response.destroy());
   });
   server.maxConnections = 256;
   server.on('upgrade', upgrade);

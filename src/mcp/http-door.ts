@@ -74,7 +74,7 @@ export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door
   /** A guesser is not kept company. */
   function unauthorized(response: ServerResponse): void {
     const now = Date.now();
-    failures = [...failures.filter((at) => now - at < 60_000), now];
+    failures = [...failures.filter((at) => now - at < 60_000), now].slice(-MAX_FAILURES_PER_MINUTE - 1);
     if (failures.length > MAX_FAILURES_PER_MINUTE) return void response.destroy();
     response.setHeader('www-authenticate', 'Bearer');
     refuse(response, 401, 'this token is not valid, or no longer');

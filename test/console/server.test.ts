@@ -1,5 +1,6 @@
 // Who gets in and who does not, asked with bare HTTP: every route, the socket included, refuses a foreign page and a guesser.
 import http from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { type ConsoleServer, openServer } from '../../src/console/server.ts';
@@ -159,6 +160,20 @@ test('every answer forbids frames, foreign code and guesses about types', async 
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
     expect(headers['access-control-allow-origin']).toBeUndefined();
   }
+});
+
+test('a peer that goes away in the middle of its words takes nothing with it', async () => {
+  const failed: unknown[] = [];
+  const note = (error: unknown) => void failed.push(error);
+  process.on('unhandledRejection', note);
+  const head = ['POST /enter HTTP/1.1', `host: 127.0.0.1:${server.port}`, `origin: ${origin()}`, 'content-type: application/json'];
+  const socket = connect(server.port, '127.0.0.1');
+  await new Promise<void>((resolve) => socket.write(`${[...head, 'content-length: 100'].join('\r\n')}\r\n\r\n{"tok`, () => resolve()));
+  await send('GET', '/'); // by then it was heard
+  socket.destroy();
+  for (let round = 0; round < 5; round++) expect(await send('GET', '/')).toMatchObject({ status: 200 });
+  process.off('unhandledRejection', note);
+  expect(failed).toEqual([]);
 });
 
 test('it listens on loopback alone', () => {

@@ -55,3 +55,16 @@ test('what cannot be decided is not passed on', async () => {
   expect(toServer).toEqual([]);
   expect(toAgent).toMatchObject([{ id: 1, result: { isError: true } }]);
 });
+
+test('a call without an id, which nobody would be asked about, is not passed on; notices are', async () => {
+  const asked: string[] = [];
+  const { agent, toServer } = await relayed(async (tool) => {
+    asked.push(tool);
+    return { allow: false, reason: 'no' };
+  });
+  await agent.send({ jsonrpc: '2.0', method: 'tools/call', params: { name: 'wipe' } });
+  await agent.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  await settled();
+  expect(toServer).toEqual([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
+  expect(asked).toEqual([]);
+});

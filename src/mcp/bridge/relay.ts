@@ -83,6 +83,8 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
       const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
       if (requestId !== undefined) takeBack(requestId);
     }
+    // A request without an id would be a call that nobody has judged, and there are servers that do not look for one.
+    if ('method' in message && !message.method.startsWith('notifications/')) return;
     void back.send(message).catch(() => {});
   }
   function fromBack(message: JSONRPCMessage): void {

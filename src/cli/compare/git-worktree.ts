@@ -1,6 +1,6 @@
 // A worktree of a repository, with what is not committed yet: the history is shared, the files are not.
 import { execFile } from 'node:child_process';
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { joinWords } from '../../setup/shell-words.ts';
@@ -25,6 +25,9 @@ export async function repositoryAt(cwd: string): Promise<((root: string) => Prom
     for (const file of untracked) await cp(path.join(top, file), path.join(root, file), { recursive: true, verbatimSymlinks: true });
     await git(root, 'add', '--all');
     const base = (await git(root, 'write-tree')).trim();
+    // Where its settings are is not read from the worktree again: the agent can write there, and git runs programs that settings name.
+    const pointer = await readFile(path.join(root, '.git'), 'utf8');
+    const inside = [`--git-dir=${(await git(root, 'rev-parse', '--absolute-git-dir')).trim()}`, `--work-tree=${root}`];
     const cwd = path.join(root, prefix);
     await mkdir(cwd, { recursive: true }); // git knows no empty directory
     return {
@@ -33,7 +36,10 @@ export async function repositoryAt(cwd: string): Promise<((root: string) => Prom
       cwd,
       look: joinWords(['git', '-C', root, 'diff', base.slice(0, 12)]),
       discard: joinWords(['git', 'worktree', 'remove', '--force', root]),
-      changes: () => changesSince(base, root).catch(() => undefined),
+      changes: () =>
+        putBack(path.join(root, '.git'), pointer)
+          .then(() => changesSince(base, root, inside))
+          .catch(() => undefined),
       async remove() {
         await git(top, 'worktree', 'remove', '--force', root).catch(async () => {
           // The agent has broken it: its files go, and git forgets it the next time it looks.
@@ -45,10 +51,19 @@ export async function repositoryAt(cwd: string): Promise<((root: string) => Prom
   };
 }
 
+/** Whoever looks at the changes does so with git, in there: by then the worktree is of this repository again, whatever the agent has made of it. */
+async function putBack(file: string, pointer: string): Promise<void> {
+  const about = await lstat(file).catch(() => undefined);
+  if (about?.isFile() && about.size === Buffer.byteLength(pointer) && (await readFile(file, 'utf8')) === pointer) return;
+  await rm(file, { recursive: true, force: true });
+  await writeFile(file, pointer, { flag: 'wx' });
+}
+
 /** Against the files, whatever the agent has added or committed in between. */
-async function changesSince(base: string, root: string): Promise<readonly Change[]> {
-  await git(root, 'add', '--intent-to-add', '.'); // so that new files are part of every diff, ours and the user's
-  const words = names(await git(root, 'diff', '--no-ext-diff', '--no-renames', '--name-status', '-z', base));
+async function changesSince(base: string, root: string, inside: readonly string[]): Promise<readonly Change[]> {
+  await git(root, ...inside, 'add', '--intent-to-add', '.'); // so that new files are part of every diff, ours and the user's
+  const diff = ['diff', '--no-ext-diff', '--no-renames', '--name-status', '-z', base];
+  const words = names(await git(root, ...inside, ...diff));
   return words.flatMap((word, index): Change[] =>
     index % 2 === 0 ? [{ status: STATUS[word] ?? 'changed', path: words[index + 1] ?? '' }] : [],
   );
@@ -56,14 +71,16 @@ async function changesSince(base: string, root: string): Promise<readonly Change
 
 const names = (output: string): string[] => output.split('\0').filter((name) => name !== '');
 
-/** Without the hooks of the repository: nothing is checked out for anybody to work in but the agent. */
+/** Nothing that a repository brings with it is run: no hooks, no file monitor, and no look into repositories inside of it by their own settings. */
+const HARMLESS = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'diff.ignoreSubmodules=dirty'].flatMap((setting) => ['-c', setting]);
+
 async function git(cwd: string, ...args: readonly string[]): Promise<string> {
   const { GIT_DIR, GIT_WORK_TREE, GIT_INDEX_FILE, GIT_PREFIX, ...inherited } = process.env;
   const somebody = Object.entries(NOBODY).flatMap(([key, value]) =>
     [`GIT_AUTHOR_${key}`, `GIT_COMMITTER_${key}`].map((name) => [name, value]),
   );
   const env = { ...inherited, ...Object.fromEntries(somebody), LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' };
-  const { stdout } = await promisify(execFile)('git', ['-c', 'core.hooksPath=/dev/null', ...args], { cwd, env, maxBuffer: MAX_OUTPUT });
+  const { stdout } = await promisify(execFile)('git', [...HARMLESS, ...args], { cwd, env, maxBuffer: MAX_OUTPUT });
   return stdout;
 }
 

@@ -9,6 +9,8 @@ export type CleanStream = {
 
 const KEPT = 8192;
 const MOST = 2 * KEPT;
+/** No secret is as long; whatever may still change after so much must not be cleaned anew with every piece for ever. */
+const LONGEST = 4 * KEPT;
 
 export function createCleanStream(redact: (text: string) => string): CleanStream {
   /** What may still change, as it came and as it is shown. */
@@ -19,11 +21,16 @@ export function createCleanStream(redact: (text: string) => string): CleanStream
   /** What is long over does not change any more. */
   function settle(): void {
     if (raw.length <= MOST) return;
-    const at = raw.lastIndexOf('\n', raw.length - KEPT) + 1;
+    // A text without lines is cut anywhere: that nothing is hidden or shown by it is seen to either way.
+    const at = raw.lastIndexOf('\n', raw.length - KEPT) + 1 || raw.length - KEPT;
     const [before, after] = [clean(raw.slice(0, at)), clean(raw.slice(at))];
-    if (at === 0 || before + after !== shown) return;
-    raw = raw.slice(at);
-    shown = after;
+    if (before + after === shown) {
+      raw = raw.slice(at);
+      shown = after;
+    } else if (raw.length > LONGEST) {
+      raw = '';
+      shown = '';
+    }
   }
 
   return {

@@ -20,7 +20,7 @@ export function neutralise(text: string): string {
 export function neutraliseOutput(text: string): string {
   const lines = text.replaceAll('\r\n', '\n').split('\n');
   // What a program has written over itself, as progress bars do: the last of it is what one would see.
-  const last = lines.map((line) => line.slice(line.replace(/\r+$/, '').lastIndexOf('\r') + 1));
+  const last = lines.map(lastOf);
   return last
     .join('\n')
     .replace(TERMINAL_ORDER, (order) => {
@@ -29,4 +29,11 @@ export function neutraliseOutput(text: string): string {
     })
     .replace(CONTROL, '')
     .replace(UNSEEN, named);
+}
+
+/** Step by step: a pattern would begin anew at each of the returns, and a program can print very many. */
+function lastOf(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === '\r') end--;
+  return line.slice(end === 0 ? 0 : line.lastIndexOf('\r', end - 1) + 1);
 }

@@ -57,4 +57,26 @@ describe('text in pieces', () => {
     // 80 kB in pieces of 40 bytes: all of it each time would be 80 MB.
     expect(characters).toBeLessThan(60_000_000);
   });
+
+  test.each([
+    ['that has no end of a line', 'a line of about forty characters, or so ', (text: string) => text],
+    ['that is all one secret, as far as can be told', 'x'.repeat(40), (text: string) => `[${text.length > 0}]`],
+  ])('nor is one %s', (_, piece, redact) => {
+    let characters = 0;
+    const stream = createCleanStream((text) => {
+      characters += text.length;
+      return redact(text);
+    });
+    for (let count = 0; count < 5000; count++) stream.push(piece);
+    // 200 kB: all of it each time would be 500 MB.
+    expect(characters).toBeLessThan(300_000_000);
+  });
+
+  test('a secret in a text without lines is hidden wherever it stands', () => {
+    for (const at of [0, 8185, 16_370]) {
+      const text = `${'word '.repeat(at / 5)}hunter2-hunter2-hunter2 ${'more '.repeat(4000)}`;
+      const pieces = text.match(/.{1,211}/g) ?? [];
+      expect(shownOf(pieces, secrets.redact).last).toBe(secrets.redact(text));
+    }
+  });
 });

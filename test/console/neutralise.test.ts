@@ -23,4 +23,10 @@ describe('what a program printed', () => {
   test('shows of a line that was written over what was written last', () => {
     expect(neutraliseOutput('10%\r50%\r100%\r\ndone\r\n')).toBe('100%\ndone\n');
   });
+  test('takes no longer the more often it goes back to the beginning of a line', () => {
+    const { user } = process.cpuUsage();
+    expect(neutraliseOutput(`${'\r'.repeat(65_000)}x${'\r'.repeat(65_000)}`)).toBe('x');
+    // With the square of its length it is seconds.
+    expect(process.cpuUsage().user - user).toBeLessThan(500_000);
+  });
 });

@@ -1,6 +1,6 @@
 // Where the shim finds us: a socket nobody but the user can reach, in a directory of its own (a named pipe on Windows).
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -30,11 +30,18 @@ function removeLeftovers(parent: string): void {
   try {
     for (const name of readdirSync(parent)) {
       const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]);
-      if (pid > 0 && !isAlive(pid)) rmSync(path.join(parent, name), { recursive: true, force: true });
+      const place = path.join(parent, name);
+      if (pid > 0 && !isAlive(pid) && isOurs(place)) rmSync(place, { recursive: true, force: true });
     }
   } catch {
-    // Another user's, or gone already.
+    // Gone already.
   }
+}
+
+/** Anybody may make a directory of such a name, and change what is in it while it is being removed. */
+function isOurs(place: string): boolean {
+  const stat = lstatSync(place);
+  return stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
 }
 
 function isAlive(pid: number): boolean {

@@ -70,6 +70,7 @@ async function listen(handle: HttpHandler, port: number, agents: Conversations):
     );
   }
   notice(`MCP at ${door.url}`);
+  if (given && token !== given) notice('SWITCHBOARD_MCP_TOKEN is not used: it has fewer than 32 characters');
   if (token !== given)
     notice(`the header for it: Authorization: Bearer ${token} (or set SWITCHBOARD_MCP_TOKEN to one of your own, 32 characters or more)`);
   return door;

@@ -144,7 +144,10 @@ test('a configuration that is not usable is told as ever, and a port that is non
 
 test('over HTTP it wants its token, and asks and is cancelled like on stdio', async ({ stage }) => {
   const config = stage.writeConfig({ asks: fixture('until-cancelled') });
-  const child = stage.spawn(process.execPath, [SWITCHBOARD, 'mcp', '--http', '--config', config], { HOME: stage.dir });
+  const child = stage.spawn(process.execPath, [SWITCHBOARD, 'mcp', '--http', '--config', config], {
+    HOME: stage.dir,
+    SWITCHBOARD_MCP_TOKEN: 'short',
+  });
   let said = '';
   const heard = (pattern: RegExp): Promise<string> =>
     new Promise((resolve) => {
@@ -160,6 +163,7 @@ test('over HTTP it wants its token, and asks and is cancelled like on stdio', as
       look();
     });
   const [url, token] = await Promise.all([heard(/MCP at (\S+)/), heard(/Bearer (\S+)/)]);
+  expect(said).toContain('SWITCHBOARD_MCP_TOKEN is not used: it has fewer than 32 characters'); // and another one is told
   expect((await fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })).status).toBe(401);
   const client = new Client({ name: 'test', version: '0' }, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { answer: 'Allow' } }));

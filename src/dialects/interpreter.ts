@@ -52,22 +52,25 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
     }
     if (step.kill) around.kill();
   }
-  /** A bug of ours that this message has found: it costs the message, and whoever waits for an answer is told. */
-  function attempted(message: Message, translate: () => Step<unknown>, answer: 'toEditor' | 'toAgent'): Step<unknown> {
+  /** A bug of ours that this message or event has found: it costs that alone, and whoever waits for an answer is told. */
+  function attempted(translate: () => Step<unknown>, what: Message | DialectEvent, answer?: 'toEditor' | 'toAgent'): Step<unknown> {
     try {
       return translate();
     } catch (error) {
       const why = `a message could not be translated: ${(error as Error).message}`;
       const remarks = [`${why} (agent "${about.agent}")`];
-      return { state, remarks, ...(message.kind === 'request' && { [answer]: [failed(message.id, -32603, why)] }) };
+      return { state, remarks, ...(answer && what.kind === 'request' && { [answer]: [failed(what.id, -32603, why)] }) };
     }
   }
+  const told = (event: DialectEvent): Step<unknown> | undefined =>
+    dialect.on && attempted(() => dialect.on?.(state, event) ?? { state }, event);
   function rung(name: string): void {
     alarms.delete(name);
     happened({ kind: 'alarm', name });
   }
   function happened(event: DialectEvent): void {
-    if (dialect.on && !isOver) take(dialect.on(state, event)); // of an end that we have asked for nobody need be told
+    const step = isOver ? undefined : told(event); // of an end that we have asked for nobody need be told
+    if (step) take(step);
   }
   function stop(): void {
     isOver = true;
@@ -84,10 +87,10 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
         const message = readMessage(bytes, start, end);
         if (message)
           return take(
-            attempted(message, () => dialect.toAcp(state, message), 'toAgent'),
+            attempted(() => dialect.toAcp(state, message), message, 'toAgent'),
             { message, bytes: line },
           );
-        const heard = dialect.on?.(state, { kind: 'noise', line: bytes.toString('utf8', start, end) });
+        const heard = told({ kind: 'noise', line: bytes.toString('utf8', start, end) });
         if (heard?.remarks) take(heard);
         else out(line); // the leg says what is wrong with it
       }),
@@ -114,7 +117,7 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
       const came = bytes.subarray(start, end + 1);
       if (message)
         take(
-          attempted(message, () => dialect.toAgent(state, message), 'toEditor'),
+          attempted(() => dialect.toAgent(state, message), message, 'toEditor'),
           { message, bytes: came },
         );
     }),

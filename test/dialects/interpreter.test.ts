@@ -79,14 +79,20 @@ test('a dialect that fails on a message costs that message, and whoever waits fo
     toAgent() {
       throw new Error('no idea');
     },
+    on() {
+      throw new Error('no idea');
+    },
   };
-  const { says, leg, frames, remarks, written } = between(broken);
+  const { says, leg, frames, remarks, written, streams } = between(broken);
   says('{"jsonrpc":"2.0","id":1,"method":"_x/ask"}');
   expect(JSON.parse(written())).toMatchObject({ id: 1, error: { code: -32603, message: expect.stringContaining('no idea') } });
   leg.writer.line('{"jsonrpc":"2.0","id":2,"method":"_x/do"}\n');
   await Promise.resolve();
   expect(JSON.parse(frames[0] ?? '')).toMatchObject({ id: 2, error: { code: -32603 } });
   expect(remarks).toHaveLength(2);
+  says('not json');
+  streams.exited(0);
+  expect(remarks).toHaveLength(4);
 });
 
 test('of the alarms that were set none is left when it stops', async () => {

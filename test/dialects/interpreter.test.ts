@@ -52,6 +52,15 @@ test('a message that needs no translation passes as the bytes it came as', () =>
   expect(frames).toEqual([line]);
 });
 
+test('so does the answer to a method that only the editor and the agent know', async () => {
+  const { leg, says, frames } = between(webapp);
+  leg.writer.line('{"jsonrpc":"2.0","id":1,"method":"_vendor/do","params":{}}\n');
+  await Promise.resolve();
+  const line = '{"jsonrpc":"2.0", "id":1, "result":{"some_key":{"inner_key":1.0}}}';
+  says(line);
+  expect(frames).toEqual([line]);
+});
+
 test('an answer over the limit is skipped, and whose it was is told', () => {
   const { says, frames, overlong } = between(webapp);
   says(JSON.stringify({ jsonrpc: '2.0', id: 7, result: { text: 'x'.repeat(100_000) } }));

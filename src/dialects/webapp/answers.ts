@@ -28,12 +28,17 @@ export function answer(before: State, message: Response): Step<State> {
       return ended(state, message);
     case 'other':
       return { state, toEditor: [good(message, plain)] };
+    case 'extension':
+      return { state, toEditor: [good(message, (value) => (value === undefined ? {} : value))] };
   }
 }
 
 /** A result put right; an error with the code it should have. */
 function good(message: Response, put: (value: unknown) => unknown): Response {
-  if (message.error === undefined) return put(message.result) === message.result ? message : result(message.id, put(message.result));
+  if (message.error === undefined) {
+    const value = put(message.result);
+    return value === message.result ? message : result(message.id, value);
+  }
   const error = dict(message.error);
   const wantsLogin = error.code === 401 || LOGIN_WANTED.test(`${text(error.message) ?? ''} ${text(error.data) ?? ''}`);
   return wantsLogin && error.code !== -32000 ? { ...message, error: { ...error, code: -32000 } } : message;

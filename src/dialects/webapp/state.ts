@@ -6,7 +6,8 @@ import type { LIST_MODELS } from './table.ts';
 
 /** A request at the agent, and what its answer is for. */
 export type Asked =
-  | { readonly what: 'initialize' | 'other' }
+  /** An `extension` is between the editor and the agent. */
+  | { readonly what: 'initialize' | 'other' | 'extension' }
   | { readonly what: 'open'; readonly sessionId: string | undefined; readonly cwd: string | undefined }
   | { readonly what: 'prompt'; readonly sessionId: string }
   /** The answer that opens a session waits for this one. */

@@ -42,7 +42,8 @@ export function toAgent(state: State, message: Message): Step<State> {
       if (chosen) return choose(known, message, chosen);
     }
   }
-  return { state: asking(known, message.id, { what: 'other' }), toAgent: [said] };
+  const what = message.method.startsWith('_') ? 'extension' : 'other';
+  return { state: asking(known, message.id, { what }), toAgent: [said] };
 }
 
 /** At its top level only: what stands deeper is spelled as ACP spells it. */

@@ -37,6 +37,7 @@ export function bringBack(hub: Hub, session: Session, done: (error: ProxyError |
     done(failure('SESSION_LOST', [publicId, leg.name, why], { sessionId: publicId, agent: leg.name, reason: 'session_lost' }));
   if (!leg.spec.restart.enabled) return done(failure('AGENT_NOT_RESTARTED', [leg.name], { sessionId: publicId, agent: leg.name }));
   const attempt = ([method, ...others]: readonly WayBack[]): void => {
+    if (!isTracked(hub, session)) return lost('it was closed meanwhile'); // to be opened by nobody
     if (method === undefined) return lost('it offers neither session/resume nor session/load');
     const replayed = method === 'session/load' ? withholdReplay(session) : () => {};
     let isOver = false;

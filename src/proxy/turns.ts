@@ -139,8 +139,9 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, e
 
 /** Nothing of the session stays open, neither under way nor waiting; a load that its agent still works on opens nothing any more. */
 function endSession(hub: Hub, session: Session): void {
+  const left = session.toAgent.empty(); // first: a turn that is a change of agent releases the lane when it ends, and nothing may go on then
   for (const turn of session.turns) hub.editor.succeed(turn, CANCELLED);
-  for (const waiting of session.toAgent.empty()) {
+  for (const waiting of left) {
     if (waiting.method === 'session/prompt') hub.editor.succeed(waiting, CANCELLED);
     else hub.editor.fail(waiting, failure('CANCELLED', [waiting.method]));
   }

@@ -219,3 +219,34 @@ test('a bug that a waiting frame finds costs that frame alone: neither what wait
   expect((await turns[1]).result).toEqual(end);
   expect(notices).toEqual(['failed on session/prompt: no timer']);
 });
+
+test('what waits behind a change of agent that a close ends is not begun any more', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left, right] = agents;
+  right.on('session/new', () => UNANSWERED);
+  const editor = await connected(agents);
+  const { id } = await open(editor, CWD, 'left');
+  const change = prompt(editor, id, '/agent right');
+  const mode = editor.request('session/set_mode', { sessionId: id, modeId: 'code' });
+  await right.got('session/new');
+  await editor.call('session/close', { sessionId: id });
+  expect([(await change).result, (await mode).error.code]).toEqual([cancelled, -32800]);
+  await editor.call('session/list', {}); // what was sent to the agent has reached it
+  expect(left.all('session/set_mode')).toEqual([]);
+});
+
+test('a session that is closed while its agent brings it back is not tried again in another way', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const editor = await connected(agents);
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/resume', () => UNANSWERED);
+  left.exit({ kind: 'exited', code: 1, signal: null });
+  const turn = prompt(editor, id, 'hello');
+  const asked = await left.got('session/resume');
+  await editor.call('session/close', { sessionId: id });
+  expect((await turn).result).toEqual(cancelled);
+  left.send({ jsonrpc: '2.0', id: asked.msg.id, error: { code: -32603, message: 'no' } });
+  await editor.call('session/list', {}); // behind that
+  expect(left.all('session/load')).toEqual([]);
+});

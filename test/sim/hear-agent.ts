@@ -21,17 +21,17 @@ export function hearAgent(seen: Evidence, run: Run, line: string): Heard {
     seen.problem(`${run.agent} hears what the client has not said to the end: ${nameOf(client)}`);
   if (message.method === undefined) {
     response(seen, run, message, idText as string, client);
-    return { message, idText, client: client?.serial };
+    return { message, idText, client: client?.serial, writtenIn: seen.event };
   }
   if (idText === undefined) {
     notification(seen, run, message, client, line);
-    return { message, idText, client: client?.serial };
+    return { message, idText, client: client?.serial, writtenIn: seen.event };
   }
   const isOwn =
     !client || message.method === 'initialize' || wasAnswered(seen, client) || (seen.agents.length > 1 && FAN_OUT.has(message.method));
   if (isOwn) own(seen, run, message, client, line);
   else forwarded(seen, run, message, idText, client, line);
-  return { message, idText, client: isOwn ? undefined : client.serial };
+  return { message, idText, client: isOwn ? undefined : client.serial, writtenIn: seen.event };
 }
 
 /** Before now, so that its params can only have been kept for another use. */

@@ -188,6 +188,7 @@ function changeSettled(seen: Evidence, request: ClientFrame): void {
 
 function loosen(seen: Evidence, session: AgentSession): void {
   seen.loose.add(session);
+  seen.endedIn.set(session, seen.event);
   for (const frame of seen.ledger.agentFrames) if (frame.session === session) letGo(frame);
 }
 

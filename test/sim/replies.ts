@@ -143,7 +143,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     run.open.add(session);
     job(session, (self) => {
       if (replays-- > 0) {
-        sayUpdate(sim, run, session, 'user_message_chunk', 10, isReplayWanted ? 'must' : 'never');
+        sayUpdate(sim, run, session, 'user_message_chunk', 10, isReplayWanted ? undefined : heard);
         return false;
       }
       if (answer(heard, { result: openedResult(model, session) }, { session, isPatched: true })) return true;

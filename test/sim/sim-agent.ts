@@ -29,6 +29,8 @@ export type Heard = {
   readonly idText: string | undefined;
   /** The client's frame behind it; undefined for a request of the proxy's own. */
   readonly client: number | undefined;
+  /** The event in which the proxy wrote it. */
+  readonly writtenIn: number;
 };
 
 export type Run = {

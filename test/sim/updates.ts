@@ -1,8 +1,8 @@
 // The updates of a session, of every kind that the proxy treats in a way of its own and of some that it does not know.
 import { optionsOf } from './agent-model.ts';
-import type { AgentSession, Fate } from './ledger.ts';
+import type { AgentSession } from './ledger.ts';
 import type { Sim } from './sim.ts';
-import type { Run } from './sim-agent.ts';
+import type { Heard, Run } from './sim-agent.ts';
 
 const KINDS = [
   [8, 'agent_message_chunk'],
@@ -15,8 +15,8 @@ const KINDS = [
   [1, '_sim_kind'],
 ] as const;
 
-/** Returns true, for jobs that consist of nothing else. */
-export function sayUpdate(sim: Sim, run: Run, session: AgentSession, kind?: string, bytes = 10, fate: Fate = 'must'): true {
+/** `unwanted`: a load whose replay nobody asked to see. Returns true, for jobs that consist of nothing else. */
+export function sayUpdate(sim: Sim, run: Run, session: AgentSession, kind?: string, bytes = 10, unwanted?: Heard): true {
   const { random } = sim;
   if (kind === undefined && random.chance(0.05)) {
     run.mouth.say({ kind: 'notification', as: 'params', method: '_sim/note', session, body: { word: 'x' }, isOrdered: true });
@@ -30,9 +30,9 @@ export function sayUpdate(sim: Sim, run: Run, session: AgentSession, kind?: stri
     method: 'session/update',
     session,
     isOrdered: true,
-    fate,
+    fate: unwanted ? 'never' : 'must',
     body: { update: { sessionUpdate, ...contentOf(sim, run, session, sessionUpdate, bytes) } },
-    about: { isPatched, isReplay: fate === 'never' },
+    about: { isPatched, isReplay: unwanted !== undefined, loadedIn: unwanted?.writtenIn },
   });
   return true;
 }

@@ -7,6 +7,7 @@ import {
   isChanging,
   isDiscarded,
   isLoad,
+  isOfLoadLeftBehind,
   isThere,
   letGo,
   mayBeMissing,
@@ -175,6 +176,7 @@ export function createWitness(
       seen.arrived.push(frame);
       if (frame.session && (seen.loose.has(frame.session) || isAskedForBlindly(frame.session) || isDiscarded(seen, frame.session)))
         letGo(frame);
+      if (isOfLoadLeftBehind(seen, frame)) letGo(frame);
       if (frame.session && frame.kind === 'answer') {
         if (frame.about.opened === true && frame.fate !== 'never') frame.session.openedBy = frame.serial;
         const withheldBy = seen.withheld.get(frame.session);

@@ -75,6 +75,7 @@ export function bringBack(hub: Hub, session: Session, done: (error: ProxyError |
   };
   const isBack = (answer: Frame): void => {
     session.isLost = false;
+    session.withheldReplay = undefined;
     if (!isTracked(hub, session)) return done(undefined); // closed meanwhile, and nobody waits for it
     tell(
       hub,

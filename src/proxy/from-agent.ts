@@ -79,7 +79,7 @@ function update(hub: Hub, session: Session | undefined, frame: Frame, isOfToday 
   if (!session) return hub.editor.notify(frame);
   session.isHeard = true;
   if (session.errand) return forErrand(hub, session, session.errand, frame);
-  if (session.withheldReplays > 0) {
+  if (session.withheldReplay) {
     hub.counters.lateUpdates++;
     return;
   }

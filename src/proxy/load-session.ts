@@ -73,7 +73,9 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
   function send([method = request.method, ...others]: readonly string[]): void {
     // A resume by way of load: the replay is not what was asked for. A load by way of resume: the replay is ours.
     const isOtherWay = method !== request.method;
-    replayed = isOtherWay && method === 'session/load' ? withholdReplay(session) : () => {};
+    const isReplayed = method === 'session/load';
+    replayed = isOtherWay && isReplayed ? withholdReplay(session) : () => {};
+    if (isReplayed && !isOtherWay) session.withheldReplay = undefined;
     serversFor(hub, leg, params, (servers) => {
       leg.forward(frame, (mine) => [...toNative(session, mine), ...renamed(mine, method), ...servers.patches(mine, request.method)], {
         method,
@@ -96,6 +98,7 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
             session.isStarted = true;
             session.isLost = false;
             session.isRecord = false;
+            session.withheldReplay = undefined;
             session.openParams = params;
             session.roots = roots ?? session.roots;
             remember(hub, session, frame);

@@ -59,8 +59,8 @@ export type Session = {
   hasAgentCommand: boolean;
   /** It is being loaded: what the agent tells of it is long over. */
   isLoading: boolean;
-  /** How many loads are under way whose replay nobody asked to see. */
-  withheldReplays: number;
+  /** The load under way whose replay nobody asked to see: until it is over, nothing is passed on. */
+  withheldReplay: object | undefined;
   /** Held while the agent is being changed or the session is being loaded. */
   readonly toAgent: Lane;
   /** Held while the session is being closed or deleted: what comes behind that finds out anew whose session it is. */
@@ -106,7 +106,7 @@ export function createSession(publicId: string, leg: AgentLeg, nativeId: string,
     hasCommands: false,
     hasAgentCommand: false,
     isLoading: false,
-    withheldReplays: 0,
+    withheldReplay: undefined,
     toAgent: createLane(),
     afterEnd: createLane(),
     turns: new LazySet(),
@@ -130,13 +130,14 @@ export function toPublic(session: Session | undefined, frame: Frame): readonly P
   return [{ span: frame.sessionId, text: JSON.stringify(session.publicId) }];
 }
 
-/** From now on its updates are a replay that nobody asked to see, until the load that brings it is over, however late. */
+/**
+ * From now on its updates are a replay that nobody asked to see, until the load that brings it is over, however late. One that was given up
+ * may never be: the session must not stay mute for it once it has come back in another way.
+ */
 export function withholdReplay(session: Session): () => void {
-  let isOver = false;
-  session.withheldReplays++;
+  const load = {};
+  session.withheldReplay = load;
   return () => {
-    if (isOver) return;
-    isOver = true;
-    session.withheldReplays--;
+    if (session.withheldReplay === load) session.withheldReplay = undefined;
   };
 }

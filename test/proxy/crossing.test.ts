@@ -4,7 +4,7 @@ import type { AgentOptions } from '../../src/agents/options.ts';
 import { type Clock, systemClock } from '../../src/proxy/clock.ts';
 import { choosing, open, type Peer, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
-import { connectInProcess } from '../faults/in-process.ts';
+import { connectInProcess, createStillClock } from '../faults/in-process.ts';
 import { type Actor, able, CWD, cancelled, chunk, connected, connection, end } from './actors.ts';
 
 test('a load whose session is closed before it is answered is cancelled, and its late answer does not take the id from a newer session', async () => {
@@ -250,3 +250,33 @@ test('a session that is closed while its agent brings it back is not tried again
   await editor.call('session/list', {}); // behind that
   expect(left.all('session/load')).toEqual([]);
 });
+
+test.each(['a load of the editor’s', 'another prompt'])(
+  'a session that was given up while it was brought back is not mute when it comes back by %s',
+  async (way) => {
+    const clock = createStillClock();
+    const { sessionCapabilities, ...rest } = ALL_CAPABILITIES;
+    const { resume: _, ...others } = sessionCapabilities;
+    const left = able('left', { ...rest, sessionCapabilities: others });
+    const { editor } = await connection([left, able('right')], {}, clock);
+    const { id } = await open(editor, CWD, 'left');
+    left.on('session/load', () => UNANSWERED);
+    left.exit({ kind: 'exited', code: 1, signal: null });
+    const first = prompt(editor, id, 'hello');
+    await left.got('session/load');
+    clock.advance(60_000);
+    expect((await first).error.data.reason).toBe('session_lost');
+    left.on('session/load', ({ sessionId }) => {
+      left.notify('session/update', { sessionId, update: chunk('from before') });
+      return {};
+    });
+    if (way === 'another prompt') {
+      expect((await prompt(editor, id, 'again')).result).toEqual(end);
+      expect(editor.said(id)).toContain('left heard again');
+      expect(editor.said(id)).not.toContain('from before');
+    } else {
+      await editor.call('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+      expect(editor.said(id)).toContain('from before');
+    }
+  },
+);

@@ -38,8 +38,8 @@ export type Evidence = {
   readonly bound: Map<string, { readonly session: AgentSession; readonly isLive: boolean }>;
   /** Sessions of which it is a matter of luck what still comes: ended by the client, or opened while it asked for another of that name. */
   readonly loose: Set<AgentSession>;
-  /** In which event the client last ended a session, or its agent was left for another. */
-  readonly endedIn: Map<AgentSession, number>;
+  /** Loads of a session that were written in this event or before count no more: it has ended since, or come back in another way. */
+  readonly leftBehind: Map<AgentSession, number>;
   /** Changes of agent that have their answer: a session that one of them opened and that nobody has now is discarded. */
   readonly settledChanges: Set<ClientFrame>;
   /** The agent that the proxy last said a session has moved to. */
@@ -98,7 +98,7 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     targets: new Map(),
     bound: new Map(),
     loose: new Set(),
-    endedIn: new Map(),
+    leftBehind: new Map(),
     settledChanges: new Set(),
     saidToMove: new Map(),
     spokenOf: new Set(),
@@ -155,13 +155,18 @@ export function letGo(frame: AgentFrame): void {
   if (frame.fate === 'must' || frame.about.isReplay === true) frame.fate = 'may';
 }
 
+export function leaveBehind({ leftBehind }: Evidence, session: AgentSession, event: number): void {
+  leftBehind.set(session, Math.max(event, leftBehind.get(session) ?? event));
+}
+
 /**
- * A replay that nobody wants, of a load that was under way when the client ended the session. Should the client open the session again,
- * this cannot be told from what the agent then says of it, and to hold it back would hold that back too, for as long as the old load takes.
+ * A replay that nobody wants, of a load that was under way when the client ended the session or when it came back in another way. When the
+ * session is in use again this cannot be told from what the agent says of it now, and to hold it back would hold that back too, for as long
+ * as the old load takes: for ever, perhaps.
  */
-export function isOfLoadLeftBehind({ endedIn }: Evidence, { session, about }: AgentFrame): boolean {
-  const ended = session && endedIn.get(session);
-  return about.isReplay === true && ended !== undefined && (about.loadedIn as number) <= ended;
+export function isOfLoadLeftBehind({ leftBehind }: Evidence, { session, about }: AgentFrame): boolean {
+  const event = session && leftBehind.get(session);
+  return about.isReplay === true && event !== undefined && (about.loadedIn as number) <= event;
 }
 
 /** Whether a frame that has not come through may be missing. */

@@ -1,5 +1,5 @@
 // What the proxy writes to an agent, held against what the client said and what the agent asked.
-import { type Evidence, isChanging, isLoad, nameOf, withhold } from './evidence.ts';
+import { type Evidence, isChanging, isLoad, leaveBehind, nameOf, withhold } from './evidence.ts';
 import { idTextIn } from './frame-text.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
 import { type Message, serialIn } from './sim.ts';
@@ -67,7 +67,11 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
   atItsSession(seen, run, message, client);
   unchanged(seen, run, message, client, idText, line);
   const session = sessionIn(seen, run, message);
-  if (session && method === 'session/load' && client.method === 'session/resume') withhold(seen, session, client);
+  if (!session || method !== 'session/load') return;
+  if (client.method === 'session/resume') return withhold(seen, session, client);
+  // This replay is wanted, whatever was not before.
+  seen.withheld.delete(session);
+  leaveBehind(seen, session, seen.event - 1);
 }
 
 function unchanged(seen: Evidence, run: Run, message: Message, client: ClientFrame, idText: string | undefined, line: string): void {

@@ -1,5 +1,5 @@
 // What the proxy writes to the client, held against what was said.
-import { type Evidence, isChanging, isDiscarded, isLoad, isThere, letGo, nameOf, runOf } from './evidence.ts';
+import { type Evidence, isChanging, isDiscarded, isLoad, isThere, leaveBehind, letGo, nameOf, runOf } from './evidence.ts';
 import { idTextIn } from './frame-text.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
 import { isJudgedMethod } from './questions.ts';
@@ -188,7 +188,7 @@ function changeSettled(seen: Evidence, request: ClientFrame): void {
 
 function loosen(seen: Evidence, session: AgentSession): void {
   seen.loose.add(session);
-  seen.endedIn.set(session, seen.event);
+  leaveBehind(seen, session, seen.event);
   for (const frame of seen.ledger.agentFrames) if (frame.session === session) letGo(frame);
 }
 

@@ -38,7 +38,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
   function answer(
     heard: Heard,
     outcome: Outcome,
-    about: { session?: AgentSession | undefined; isPatched?: boolean; isOpening?: boolean } = {},
+    about: { session?: AgentSession | undefined; isPatched?: boolean; isOpening?: boolean; isBack?: boolean } = {},
   ): boolean {
     const isFault = 'result' in outcome && faults.happens('error answer');
     const code = random.pick([-32603, -32000]);
@@ -53,7 +53,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
       session: about.session,
       isOrdered: heard.client !== undefined && !about.isOpening,
       answerTo: heard.client,
-      about: { isPatched, opened },
+      about: { isPatched, opened, backSince: about.isBack && 'result' in said ? heard.writtenIn : undefined },
       fate: heard.client === undefined || isMiss(heard, said) ? ('may' as const) : ('must' as const),
     };
     const { came } = mouth.say(saying);
@@ -146,7 +146,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
         sayUpdate(sim, run, session, 'user_message_chunk', 10, isReplayWanted ? undefined : heard);
         return false;
       }
-      if (answer(heard, { result: openedResult(model, session) }, { session, isPatched: true })) return true;
+      if (answer(heard, { result: openedResult(model, session) }, { session, isPatched: true, isBack: true })) return true;
       self.isMute = true;
       return false;
     });

@@ -9,6 +9,7 @@ import {
   isLoad,
   isOfLoadLeftBehind,
   isThere,
+  leaveBehind,
   letGo,
   mayBeMissing,
   nameOf,
@@ -180,6 +181,10 @@ export function createWitness(
       if (frame.session && frame.kind === 'answer') {
         if (frame.about.opened === true && frame.fate !== 'never') frame.session.openedBy = frame.serial;
         const withheldBy = seen.withheld.get(frame.session);
+        if (frame.fate !== 'never' && frame.about.backSince !== undefined) {
+          leaveBehind(seen, frame.session, (frame.about.backSince as number) - 1);
+          seen.withheld.delete(frame.session);
+        }
         const isUsed = frame.fate !== 'never' || frame.about.isRefused === true;
         if (isUsed && seen.withheld.has(frame.session) && withheldBy?.serial === frame.answerTo) seen.withheld.delete(frame.session);
       }

@@ -66,10 +66,12 @@ const ENDING_SIGNALS: readonly NodeJS.Signals[] = process.platform === 'win32' ?
 
 /** SIGUSR2 switches between the level that was set and `debug`, while sessions go on. */
 function toggleOnSignal(diagnostics: Diagnostics): void {
-  const { level } = diagnostics;
+  let before = diagnostics.level;
   if (process.platform === 'win32') return;
   process.on('SIGUSR2', () => {
-    diagnostics.setLevel(diagnostics.level === 'debug' ? level : 'debug');
+    const { level } = diagnostics;
+    if (level !== 'debug') before = level;
+    diagnostics.setLevel(level === 'debug' ? before : 'debug');
     diagnostics.say('debug', 'SIGUSR2: everything is said until the next one');
   });
 }

@@ -46,7 +46,7 @@ export type Assembled = {
   readonly secrets: Secrets;
   /** `recordTo` is a file to record everything to. */
   connect(client: ClientStreams, recordTo?: string): Served;
-  /** Another configuration: its agents are for sessions to come, its policy for all. */
+  /** Another configuration: its agents are for sessions to come, its policy for all, its level for whatever is said from now on. */
   reconfigure(next: Config): Reconfigured;
   /** Ends every connection, and then what they share. */
   close(): Promise<void>;
@@ -112,7 +112,10 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       const isOtherPolicy = JSON.stringify(before.policies) !== JSON.stringify(policies);
       // Whatever becomes of the agents: what it forbids is forbidden from now on.
       if (isOtherPolicy && policy) policy.use(policies);
-      shared = { ...shared, config: { ...before, policies } };
+      const { level: wanted } = next.logging;
+      // Only if it is another one: what was set by a signal meanwhile is not undone by a change of something else.
+      if (wanted !== before.logging.level) diagnostics.setLevel(assembly.logLevel ?? wanted);
+      shared = { ...shared, config: { ...before, policies, logging: { ...before.logging, level: wanted } } };
       const { isTaken, said } = reconfigureAll([...open], next);
       if (isTaken) shared = { ...shared, config: { ...shared.config, agents, defaultAgent, explicitDefault, routes } };
       return { isTaken, said, later: [...(isOtherPolicy && !policy ? ['policy'] : []), ...changedForLater(before, next)] };

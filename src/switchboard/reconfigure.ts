@@ -1,5 +1,5 @@
-// What of a configuration can change while clients are served: the agents and which of them gets a session, for sessions to come, and the
-// policy, for all. The rest is part of what has been put together already.
+// What of a configuration can change while clients are served: the agents and which of them gets a session, for sessions to come, the policy,
+// for all, and how much is said. The rest is part of what has been put together already.
 import type { Config } from '../config/config.ts';
 import type { Connection } from '../proxy/connection.ts';
 
@@ -27,7 +27,9 @@ export const isAlike = (one: Config, other: Config): boolean => JSON.stringify(o
 
 /** Keys of the file that are different and cannot be taken over. */
 export function changedForLater(before: Config, next: Config): string[] {
-  return Object.entries(LATER).flatMap(([key, part]) => (JSON.stringify(before[part]) === JSON.stringify(next[part]) ? [] : [key]));
+  const { level } = before.logging;
+  const after = { ...next, logging: { ...next.logging, level } };
+  return Object.entries(LATER).flatMap(([key, part]) => (JSON.stringify(before[part]) === JSON.stringify(after[part]) ? [] : [key]));
 }
 
 /** All connections are alike in what they can take, so that the answer of one is that of all. */

@@ -47,11 +47,12 @@ test.concurrent('a file that changes is read by itself: taken if it is good, lou
   await noticed(editor, /CANNOT BE USED, so the one from before still holds: .*unknown key "default_agnt"; did you mean "default_agent"\?/);
   const secret = 'canary-4711-of-the-new-agent';
   const three = { ...fixture('crash-mid-turn', 'three'), env: { SECRET: secret } };
-  write({ agent_servers: { ...agents, three }, limits: { max_queue_bytes: 1_000_000 }, policy: { version: 1 } });
+  write({ agent_servers: { ...agents, three }, limits: { max_queue_bytes: 1_000_000 }, policy: { version: 1 }, log: { level: 'debug' } });
   await noticed(editor, /is for new sessions \(new: three\)\n.*changes of policy, limits, host_tools hold from the next start on/);
   expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
   // What the new agent was given is known for a secret from its first word on.
   const added = await open(editor, stage.cwd, 'three');
+  await noticed(editor, /debug: agent "three" is started/); // the level holds at once
   const { error } = await prompt(editor, added.id, 'crash');
   expect(error.data.stderr.join('\n')).toContain('the disk is on fire');
   expect(JSON.stringify(error)).not.toContain(secret);

@@ -240,7 +240,7 @@ function verdict({ what, id }: Question, answer: Dict, isError: boolean): Messag
   }
   if (what === 'choice') return chosen === CONTINUE ? goOn(id, null) : refusal(what, id);
   const { decision, instruction } = dict(answer.content);
-  const isYes = !isError && answer.action === 'accept' && (decision ?? CONTINUE) === CONTINUE;
+  const isYes = !isError && answer.action === 'accept' && decision === CONTINUE;
   const words = text(instruction) === '' ? null : (text(instruction) ?? null);
   return isYes ? goOn(id, words) : refusal(what, id, answer.action === 'accept' ? words : null);
 }

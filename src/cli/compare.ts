@@ -89,8 +89,9 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
         return takeTurn(agents, name, cwd, prompt, { over: over.signal, timeoutS: flags.timeout, permission, opened }).finally(files.stop);
       }),
     );
-    // Whatever ends it, what is left of the directories is decided by what is in them.
+    // Whatever ends it, what is left of the directories is decided by what is in them, and not while somebody still writes there.
     const turns = await Promise.race([work, interrupts.ended]).catch(async (error) => {
+      await proxy.close();
       await settle(directories, flags);
       throw error;
     });

@@ -99,6 +99,7 @@ export function createFrames(secrets: Secrets, dir: string) {
     tap(leg: string, side: Side): Tap {
       const { tap } = log.watch(leg, side);
       return {
+        ...(tap.skips && { skips: tap.skips }),
         received(frame) {
           if (isOpen) tap.received(frame);
         },

@@ -1,7 +1,7 @@
 // Every frame that passes, in one record each: when, on which leg, which way, what it is, whose, how long it is, how long its answer took.
 // With payloads only on request, and then redacted. Lines are made after the frames have gone on, in batches.
 import { type Frame, textOf } from '../wire/frame.ts';
-import { intern } from '../wire/intern.ts';
+import { internToken } from '../wire/intern.ts';
 import { memberAt } from '../wire/locate.ts';
 import { patchedId, type Tap, type Watcher } from '../wire/tap.ts';
 import type { Patch } from '../wire/writer.ts';
@@ -196,7 +196,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   }
   function about({ bytes, sessionId, start, end }: Frame): string {
     if (sessionId === undefined) return `,"bytes":${end - start}`;
-    return `,"session":${session(intern(bytes, sessionId.start, sessionId.end))},"bytes":${end - start}`;
+    return `,"session":${session(internToken(bytes, sessionId))},"bytes":${end - start}`;
   }
   /** Session ids are the agents' own, and so may hold anything. */
   function session(token: string): string {
@@ -209,7 +209,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   }
   /** Nearly always that of the notification before. */
   function aboutNotification(leg: LegState, { bytes, sessionId, method }: Frame): string {
-    const token = sessionId && intern(bytes, sessionId.start, sessionId.end);
+    const token = sessionId && internToken(bytes, sessionId);
     if (leg.lastMethod === method && leg.lastToken === token && method !== undefined) return leg.lastAbout;
     leg.lastMethod = method;
     leg.lastToken = token;

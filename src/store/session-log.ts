@@ -1,8 +1,8 @@
 // Which agent owns which session, for good: one JSON line per fact, appended. A later process reads it to route sessions of earlier ones;
 // several processes may append at once, since each line is one write to a file opened for appending.
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { makeDirectory } from '../make-directory.ts';
+import { appendLines } from './append-lines.ts';
 
 export type SessionRecord = {
   readonly sessionId: string;
@@ -73,14 +73,8 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
   return {
     append(record) {
       try {
-        makeDirectory(dir);
-        const fd = openSync(file, 'a+', 0o600);
-        try {
-          const { created: _, ...line } = record;
-          writeSync(fd, `${isTorn(fd) ? '\n' : ''}${JSON.stringify(line)}\n`);
-        } finally {
-          closeSync(fd);
-        }
+        const { created: _, ...line } = record;
+        appendLines(file, `${JSON.stringify(line)}\n`);
       } catch (error) {
         onProblem(error);
       }
@@ -94,15 +88,6 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
       return hidden.has(nativeKey(agent, nativeId));
     },
   };
-}
-
-/** A process that was killed in the middle of a line must not spoil the next one. */
-function isTorn(fd: number): boolean {
-  const { size } = fstatSync(fd);
-  if (size === 0) return false;
-  const last = Buffer.alloc(1);
-  readSync(fd, last, 0, 1, size - 1);
-  return last[0] !== 0x0a;
 }
 
 function parse(line: string): SessionRecord | undefined {

@@ -1,7 +1,8 @@
 // What a list of sessions shows beside their ids, a line for each turn, so that a list need not read the transcripts.
 import { renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { appendLines, readJsonLines } from './transcript-files.ts';
+import { appendLines } from './append-lines.ts';
+import { readJsonLines } from './transcript-files.ts';
 
 export type SessionStats = {
   readonly sessionId: string;
@@ -21,8 +22,8 @@ export type TurnStats = Omit<SessionStats, 'turns' | 'stopReasons'>;
 
 const fileIn = (dir: string): string => path.join(dir, 'index.jsonl');
 
-export function appendStats(dir: string, turn: TurnStats): void {
-  appendLines(fileIn(dir), `${JSON.stringify(turn)}\n`);
+export function appendStats(dir: string, turns: readonly TurnStats[]): void {
+  appendLines(fileIn(dir), turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''));
 }
 
 /** By session. A line is a turn, or the sum of many. */

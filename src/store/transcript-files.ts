@@ -1,23 +1,8 @@
-// Transcripts on disk: a file of JSON lines for each session, only ever added to, by several processes at once if need be.
+// Transcripts on disk: a file of JSON lines for each session.
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { makeDirectory } from '../make-directory.ts';
 import type { TranscriptRecord } from './transcript-record.ts';
-
-const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
 
 export const transcriptsDir = (stateDir: string): string => path.join(stateDir, 'transcripts');
 
@@ -29,25 +14,6 @@ export function transcriptFile(dir: string, sessionId: string): string {
 }
 
 export const hasTranscript = (dir: string, sessionId: string): boolean => existsSync(transcriptFile(dir, sessionId));
-
-/** One write: lines of several processes do not mix. A line that a killed process left half written is cut off by a line feed. */
-export function appendLines(file: string, lines: string): void {
-  makeDirectory(path.dirname(file));
-  const fd = openSync(file, FLAGS, 0o600);
-  try {
-    writeSync(fd, `${isTorn(fd) ? '\n' : ''}${lines}`);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function isTorn(fd: number): boolean {
-  const { size } = fstatSync(fd);
-  if (size === 0) return false;
-  const last = Buffer.alloc(1);
-  readSync(fd, last, 0, 1, size - 1);
-  return last[0] !== 0x0a;
-}
 
 /** Undefined when there is none. Of one that is longer than `mostBytes` the end, and in place of the rest how much that is. */
 export function readTranscript(

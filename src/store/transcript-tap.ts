@@ -1,12 +1,13 @@
 // Looks on at the editor's leg and writes down what is said in each session. Frames are only noted when they pass, and read afterwards.
 import { type Frame, textOf } from '../wire/frame.ts';
-import { intern } from '../wire/intern.ts';
+import { internToken } from '../wire/intern.ts';
 import { patchedId, patchedText, type Tap } from '../wire/tap.ts';
 import type { Patch } from '../wire/writer.ts';
+import { appendLines } from './append-lines.ts';
 import { chunkSpan } from './chunk-text.ts';
-import { appendStats } from './session-stats.ts';
+import { appendStats, type TurnStats } from './session-stats.ts';
 import { type Cleaner, createTranscript, type Transcript } from './transcript.ts';
-import { appendLines, hasTranscript, removeTranscript, transcriptFile } from './transcript-files.ts';
+import { hasTranscript, removeTranscript, transcriptFile } from './transcript-files.ts';
 
 export type TranscriptTap = Tap & {
   /** What has been said so far is on disk, but for messages that are still coming. */
@@ -62,6 +63,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
   const toEditor = new Map<string, Asked>();
   const dirty = new Set<string>();
   const forgotten = new Set<string>();
+  let endedTurns: TurnStats[] = [];
   /** A frame by itself is an update that goes to the editor as it came: nearly all are. */
   let waiting: (Frame | Passed)[] = [];
   let isScheduled = false;
@@ -93,6 +95,17 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     timer = undefined;
     for (const sessionId of dirty) write(sessionId);
     dirty.clear();
+    writeStats();
+  }
+  function writeStats(): void {
+    if (endedTurns.length === 0) return;
+    const turns = endedTurns;
+    endedTurns = [];
+    try {
+      appendStats(dir, turns);
+    } catch (error) {
+      onProblem(error);
+    }
   }
   function write(sessionId: string): void {
     const kept = sessions.get(sessionId);
@@ -163,7 +176,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     const patched = patches.length === 0 ? undefined : patches.find((patch) => patch.span.start === span.start)?.text;
     const chunk = patches.length === 0 || patched !== undefined ? chunkSpan(frame) : undefined;
     if (chunk || frame.end - frame.start > MAX_FRAME_BYTES) {
-      const { transcript, isReplay } = keptByToken(patched ?? intern(bytes, span.start, span.end));
+      const { transcript, isReplay } = keptByToken(patched ?? internToken(bytes, span));
       if (isReplay) return;
       if (chunk) transcript.chunk(chunk.role, undefined, bytes, chunk.start, chunk.end);
       else transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
@@ -232,16 +245,12 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     });
     if (forgotten.has(sessionId)) return;
     const title = transcript.title();
-    try {
-      appendStats(dir, {
-        ...{ sessionId, t: now() },
-        ...(title !== undefined && { title }),
-        stopReason: error ? 'error' : String(stopReason),
-        ...(reported !== undefined && { usage: clean.json(reported) }),
-      });
-    } catch (problem) {
-      onProblem(problem);
-    }
+    endedTurns.push({
+      ...{ sessionId, t: now() },
+      ...(title !== undefined && { title }),
+      stopReason: error ? 'error' : String(stopReason),
+      ...(reported !== undefined && { usage: clean.json(reported) }),
+    });
   }
 
   return {
@@ -270,6 +279,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
       for (const [token, one] of byToken) if (one === kept) byToken.delete(token);
       lastToken = '';
       lastKept = undefined;
+      endedTurns = endedTurns.filter((turn) => turn.sessionId !== sessionId);
       forgotten.add(sessionId);
       removeTranscript(dir, sessionId);
     },

@@ -12,10 +12,11 @@ const MAX_LENGTH = 64;
 type Entry = {
   readonly bytes: Uint8Array;
   readonly text: string;
-  /** What it says as the inside of a string token. */
+  /** What it says as the inside of a string token, and that token. */
   decoded: string | undefined;
+  token: string | undefined;
 };
-const NONE: Entry = { bytes: new Uint8Array(0), text: '', decoded: '' };
+const NONE: Entry = { bytes: new Uint8Array(0), text: '', decoded: '', token: '""' };
 /** The last one of each length, which is nearly always the one that comes again; and all others by their hash. */
 const lastOfLength: Entry[] = new Array(MAX_LENGTH + 1).fill(NONE);
 const entries: Entry[] = new Array(SLOTS).fill(NONE);
@@ -35,6 +36,14 @@ export function internString(bytes: Buffer, span: Span): string {
   const entry = entryOf(bytes, start, end);
   entry.decoded ??= unique(stringAt(bytes, span) as string);
   return entry.decoded;
+}
+
+/** The text of a string token with its quotes: the same entry as that of what it says, since one usually follows the other. */
+export function internToken(bytes: Buffer, { start, end }: Span): string {
+  if (end - start - 2 > MAX_LENGTH) return bytes.toString('utf8', start, end);
+  const entry = entryOf(bytes, start + 1, end - 1);
+  entry.token ??= unique(`"${entry.text}"`);
+  return entry.token;
 }
 
 function entryOf(bytes: Buffer, start: number, end: number): Entry {
@@ -61,6 +70,7 @@ function byHash(bytes: Buffer, start: number, length: number): Entry {
     bytes: new Uint8Array(bytes.subarray(start, start + length)),
     text: unique(bytes.toString('utf8', start, start + length)),
     decoded: undefined,
+    token: undefined,
   };
   entries[row] = entry;
   hashes[row] = hash;

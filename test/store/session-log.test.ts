@@ -173,7 +173,7 @@ test('two processes that append at once lose and mix nothing, and a third one se
     stdin: {
       contents: `
         import { createSessionLog } from './src/store/session-log.ts';
-        import { appendLines } from './src/store/transcript-files.ts';
+        import { appendLines } from './src/store/append-lines.ts';
         const [dir, name] = process.argv.slice(2);
         const log = createSessionLog(dir, (error) => { throw error; });
         process.stdin.once('data', () => {

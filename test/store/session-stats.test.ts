@@ -1,19 +1,20 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { appendLines } from '../../src/store/append-lines.ts';
 import { createSessionLog } from '../../src/store/session-log.ts';
 import { appendStats, compactStats, readStats } from '../../src/store/session-stats.ts';
-import { appendLines, transcriptFile } from '../../src/store/transcript-files.ts';
+import { transcriptFile } from '../../src/store/transcript-files.ts';
 import { newStateDir, noProblem } from './state.ts';
 
 const index = (dir: string) => path.join(dir, 'index.jsonl');
 
 test('turns add up, with how they ended; title and usage are the newest there are', () => {
   const dir = newStateDir();
-  appendStats(dir, { sessionId: 's', t: 1, title: 'First', stopReason: 'end_turn', usage: { used: 1 } });
-  appendStats(dir, { sessionId: 'other', t: 2, stopReason: 'refusal' });
-  appendStats(dir, { sessionId: 's', t: 3, stopReason: 'cancelled' });
-  appendStats(dir, { sessionId: 's', t: 4, title: 'Second', stopReason: 'end_turn' });
+  appendStats(dir, [{ sessionId: 's', t: 1, title: 'First', stopReason: 'end_turn', usage: { used: 1 } }]);
+  appendStats(dir, [{ sessionId: 'other', t: 2, stopReason: 'refusal' }]);
+  appendStats(dir, [{ sessionId: 's', t: 3, stopReason: 'cancelled' }]);
+  appendStats(dir, [{ sessionId: 's', t: 4, title: 'Second', stopReason: 'end_turn' }]);
   expect(readStats(dir).get('s')).toEqual({
     ...{ sessionId: 's', t: 4, turns: 3, title: 'Second', usage: { used: 1 } },
     ...{ stopReason: 'end_turn', stopReasons: { end_turn: 2, cancelled: 1 } },
@@ -24,7 +25,7 @@ test('turns add up, with how they ended; title and usage are the newest there ar
 test('once there are very many lines they become one for each session, and say the same', () => {
   const dir = newStateDir();
   for (let n = 0; n < 300; n++)
-    appendStats(dir, { sessionId: `s-${n % 3}`, t: n, title: 'T', stopReason: n % 2 ? 'end_turn' : 'cancelled' });
+    appendStats(dir, [{ sessionId: `s-${n % 3}`, t: n, title: 'T', stopReason: n % 2 ? 'end_turn' : 'cancelled' }]);
   const before = [...readStats(dir)];
   compactStats(dir, 1 << 20);
   expect(readFileSync(index(dir), 'utf8').split('\n')).toHaveLength(301);
@@ -32,7 +33,7 @@ test('once there are very many lines they become one for each session, and say t
   expect(readFileSync(index(dir), 'utf8').split('\n')).toHaveLength(4);
   expect(statSync(index(dir)).mode & 0o777).toBe(0o600);
   expect([...readStats(dir)]).toEqual(before);
-  appendStats(dir, { sessionId: 's-0', t: 999, stopReason: 'end_turn' });
+  appendStats(dir, [{ sessionId: 's-0', t: 999, stopReason: 'end_turn' }]);
   expect(readStats(dir).get('s-0')).toMatchObject({ turns: 101, title: 'T' });
 });
 

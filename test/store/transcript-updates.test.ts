@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { appendLines, transcriptFile } from '../../src/store/transcript-files.ts';
+import { appendLines } from '../../src/store/append-lines.ts';
+import { transcriptFile } from '../../src/store/transcript-files.ts';
 import { createTranscriptSource } from '../../src/store/transcript-source.ts';
 import { updatesOf } from '../../src/store/transcript-updates.ts';
 import { newStateDir, noProblem } from './state.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { careful } from '../../src/wire/careful.ts';
 import { detach, type Frame, type Span, textOf } from '../../src/wire/frame.ts';
-import { intern, internString } from '../../src/wire/intern.ts';
+import { intern, internString, internToken } from '../../src/wire/intern.ts';
 import fc from '../generated.ts';
 import { message, seeded } from './odd-json.ts';
 
@@ -65,6 +65,7 @@ test('an interned string token is what JSON.parse makes of it, also when another
       const token = JSON.stringify(text);
       const bytes = Buffer.from(`#${token}`);
       expect(internString(bytes, { start: 1, end: bytes.length })).toBe(text);
+      expect(internToken(bytes, { start: 1, end: bytes.length })).toBe(token);
       expect(intern(bytes, 2, bytes.length - 1)).toBe(token.slice(1, -1));
     }
 });

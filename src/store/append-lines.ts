@@ -1,0 +1,35 @@
+// Files of JSON lines that are only ever added to, by several processes at once if need be.
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { makeDirectory } from '../make-directory.ts';
+
+const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
+
+/** One write: lines of several processes do not mix. A line that a killed process left half written is cut off by a line feed. */
+export function appendLines(file: string, lines: string): void {
+  const fd = openIn(file);
+  try {
+    writeSync(fd, isTorn(fd) ? `\n${lines}` : lines);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The directory is nearly always there, and to ask for it takes longer than to open the file. */
+function openIn(file: string): number {
+  try {
+    return openSync(file, FLAGS, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    makeDirectory(path.dirname(file));
+    return openSync(file, FLAGS, 0o600);
+  }
+}
+
+function isTorn(fd: number): boolean {
+  const { size } = fstatSync(fd);
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  readSync(fd, last, 0, 1, size - 1);
+  return last[0] !== 0x0a;
+}

@@ -1,7 +1,7 @@
 // Lends tools to agents: a server for each session, by whichever way its agent takes. Nothing listens before a session needs it.
 import { randomBytes } from 'node:crypto';
 import { createPipe, type Pipe } from './acp-door.ts';
-import type { ToolEvent } from './call-tool.ts';
+import type { ArgsCheck, ToolEvent } from './call-tool.ts';
 import type { McpTransport } from './choose-transport.ts';
 import { createDoors, newToken, type Shim } from './doors.ts';
 import type { ToolGate } from './gate.ts';
@@ -62,10 +62,15 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     return () => void all.delete(one);
   }
 
+  /** Kept: to import what is loaded already takes a while, and somebody waits. */
+  let checkArgs: ArgsCheck | undefined;
   const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
   const deps: LeaseDeps = {
     ...{ tools, toolsKnown, gate, onEvent, maxOutputBytes, clean: options.clean },
-    check: async (tool, args) => (await import('./serve.ts')).checkArgs(tool, args),
+    async check(tool, args) {
+      checkArgs ??= (await import('./serve.ts')).checkArgs;
+      return checkArgs(tool, args);
+    },
     onRevoke(lease) {
       byKey.delete(lease.key);
       served.delete(lease);

@@ -19,5 +19,6 @@ export function traceCall(hub: Hub, { kind, sessionId, server, tool, args }: Too
     status: kind === 'called' ? 'completed' : 'failed',
     rawInput: args,
   };
-  hub.editor.line(updateLine(session.publicId, JSON.stringify(update)));
+  // After the answer has left, for which the agent waits; before anything that it says next can be read.
+  setImmediate(() => hub.editor.line(updateLine(session.publicId, JSON.stringify(update))));
 }

@@ -75,6 +75,8 @@ const SLICE_BYTES = 256 * 1024;
 /** Without payloads little waits, and it may wait a moment: whoever answers at once is not held up by a line about the question. */
 const DRAIN_MS = 5;
 const DRAIN_RECORDS = 256;
+/** A frame is held by its line until that is made; a large one counts as many. */
+const RECORD_BYTES = 1024;
 
 export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }: FrameLogOptions): FrameLog {
   let waiting: (Passed | Run)[] = [];
@@ -94,7 +96,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     run = undefined;
     waiting.push(passed);
     waitingBytes += hasPayloads ? bytes : 0;
-    schedule();
+    schedule(1 + Math.floor(bytes / RECORD_BYTES));
   }
   function addToRun(leg: LegState, frame: Frame): void {
     const at = time();
@@ -104,10 +106,11 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     }
     run.abouts.push(aboutNotification(leg, frame));
     run.sizes.push(frame.end - frame.start);
-    schedule();
+    schedule(1);
   }
-  function schedule(): void {
-    if (++waitingRecords >= DRAIN_RECORDS || hasPayloads) immediate ??= setImmediate(drain);
+  function schedule(records: number): void {
+    waitingRecords += records;
+    if (waitingRecords >= DRAIN_RECORDS || hasPayloads) immediate ??= setImmediate(drain);
     else timer ??= setTimeout(drain, DRAIN_MS).unref();
   }
   /** Frames of one chunk come at one time, as far as a log is concerned. */
@@ -149,7 +152,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     waiting = done === waiting.length ? [] : waiting.slice(done);
     if (waiting.length === 0) waitingBytes = 0;
     if (count > 0) sink.write(text, count);
-    if (waiting.length > 0) schedule();
+    if (waiting.length > 0) schedule(0);
   }
   function settle(): void {
     while (waiting.length > 0) drain();

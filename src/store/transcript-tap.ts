@@ -26,7 +26,7 @@ export type TranscriptOptions = {
 };
 
 type Kept = { readonly transcript: Transcript; lines: string; isReplay: boolean };
-/** A request without an answer: of the editor's, or put to it. */
+/** A request without an answer: of the editor's, or put to it; and of its `params` what its answer is read with. */
 type Asked = { readonly method: string; readonly sessionId: string | undefined; readonly params: Fields };
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -156,14 +156,13 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     const { method, params } = message as { method?: string; params?: Fields };
     if (method === undefined) return isReceived ? answerOfEditor(toEditor, id, message) : answerToEditor(id, message);
     if (message.id === undefined) return updateOf(params);
-    const asked: Asked = { method, sessionId: typeof params?.sessionId === 'string' ? params.sessionId : undefined, params: params ?? {} };
+    const sessionId = typeof params?.sessionId === 'string' ? params.sessionId : undefined;
     const open = isReceived ? fromEditor : toEditor;
     if (!(isReceived ? FROM_EDITOR : TO_EDITOR).has(method) || open.size >= MOST_ASKED) return;
-    open.set(id, asked);
-    if (isReceived) begin(asked);
+    open.set(id, { method, sessionId, params: neededLater(params ?? {}) });
+    if (isReceived && sessionId !== undefined) begin(method, sessionId, params ?? {});
   }
-  function begin({ method, sessionId, params }: Asked): void {
-    if (sessionId === undefined) return;
+  function begin(method: string, sessionId: string, params: Fields): void {
     if (OPENS.has(method)) forgotten.delete(sessionId);
     const kept = keptOf(sessionId);
     // What an agent says while it loads has been said before; if it was before our time, it is news to us.
@@ -289,6 +288,12 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
       writeAll();
     },
   };
+}
+
+/** Not the words of a prompt: an agent that does not answer may be sent very many. */
+function neededLater({ cwd, modeId, toolCall, options }: Fields): Fields {
+  const { toolCallId, title } = (toolCall ?? {}) as Fields;
+  return { cwd, modeId, toolCall: { toolCallId, title }, options };
 }
 
 /** The words of a prompt; what is not text stands beside them, without its data. */

@@ -1,5 +1,7 @@
 import { appendFileSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { readStats } from '../../src/store/session-stats.ts';
 import { pruneTranscripts, readTranscript, transcriptFile } from '../../src/store/transcript-files.ts';
@@ -274,4 +276,18 @@ test('a message that does not end is kept up to a megabyte, and what was left ou
   const kept = all.map((entry) => (entry.kind === 'message' ? entry.text : '')).join('');
   expect(kept.length).toBe(17 * 60_000);
   expect(all.at(-1)).toEqual({ kind: 'omitted', bytes: 13 * 60_000 });
+});
+
+test('prompts that nobody answers are written down and not kept in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const { says, transcript } = setUp();
+  const prompt = (id: number) => request(id, 'session/prompt', { prompt: [{ type: 'text', text: String(id).padEnd(200_000, '.') }] });
+  await says(prompt(0));
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let id = 1; id <= 200; id++) await says(prompt(id));
+  collect();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(8e6); // of 40 MB
+  expect(transcript().map(({ kind }) => kind)).toEqual(new Array(201).fill('prompt'));
 });

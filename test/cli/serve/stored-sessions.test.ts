@@ -18,6 +18,6 @@ test('sessions of all processes are listed as they come and change; while nothin
   expect(first).toMatchObject([{ sessionId: 's', agent: 'one', cwd: '/work', state: 'stored', title: '', turns: 0 }]);
   expect(stored()).toBe(first);
   const usage = { used: 10, size: 200 };
-  appendStats(transcriptsDir(dir), { sessionId: 's', t: 5, title: 'A \u202etitle', stopReason: 'end_turn', usage });
+  appendStats(transcriptsDir(dir), [{ sessionId: 's', t: 5, title: 'A \u202etitle', stopReason: 'end_turn', usage }]);
   expect(stored()).toMatchObject([{ title: 'A ⟨U+202E⟩title', turns: 1, stopReason: 'end_turn', used: 10, size: 200, at: 5 }]);
 });

@@ -22,7 +22,7 @@ class Chunk extends Component<{ readonly text: string }> {
   }
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^`]*)$/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
 
 /** Cut at empty lines, but not inside a fence. */
 function chunksOf(text: string): string[] {
@@ -44,7 +44,11 @@ function chunksOf(text: string): string[] {
 
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 
-function blocksOf(lines: readonly string[]): ComponentChildren[] {
+/** Deeper ones are shown as they were written. */
+const DEEPEST = 20;
+
+function blocksOf(lines: readonly string[], depth = 0): ComponentChildren[] {
+  if (depth > DEEPEST) return [<p>{lines.join('\n')}</p>];
   const blocks: ComponentChildren[] = [];
   let at = 0;
   const while_ = (holds: (line: string) => boolean): string[] => {
@@ -70,10 +74,15 @@ function blocksOf(lines: readonly string[]): ComponentChildren[] {
       blocks.push(<hr />);
     } else if (/^ {0,3}>/.test(line)) {
       const quoted = while_((one) => /^ {0,3}>/.test(one)).map((one) => one.replace(/^ {0,3}> ?/, ''));
-      blocks.push(<blockquote>{blocksOf(quoted)}</blockquote>);
+      blocks.push(<blockquote>{blocksOf(quoted, depth + 1)}</blockquote>);
     } else if (ITEM.test(line)) {
-      blocks.push(listOf(while_((one) => ITEM.test(one) || /^\s{2,}\S/.test(one))));
-    } else if (line.includes('|') && /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?\s*$/.test(lines[at + 1] ?? '')) {
+      blocks.push(
+        listOf(
+          while_((one) => ITEM.test(one) || /^\s{2,}\S/.test(one)),
+          depth,
+        ),
+      );
+    } else if (line.includes('|') && /^\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?$/.test((lines[at + 1] ?? '').trim())) {
       blocks.push(tableOf(while_((one) => one.includes('|'))));
     } else {
       const words = [lines[at++] as string, ...while_((one) => !FENCE.test(one) && !/^(#{1,6}\s|\s*>)/.test(one) && !ITEM.test(one))];
@@ -83,7 +92,7 @@ function blocksOf(lines: readonly string[]): ComponentChildren[] {
   return blocks;
 }
 
-function listOf(lines: readonly string[]): VNode {
+function listOf(lines: readonly string[], depth: number): VNode {
   const [, indent = '', mark = ''] = ITEM.exec(lines[0] as string) ?? [];
   const items: string[][] = [];
   for (const line of lines) {
@@ -96,7 +105,7 @@ function listOf(lines: readonly string[]): VNode {
     return (
       <li>
         {box === undefined ? inline(first) : [<span class="box">{box === ' ' ? '☐' : '☑'}</span>, ' ', ...inline(words)]}
-        {rest.length > 0 && blocksOf(rest)}
+        {rest.length > 0 && blocksOf(rest, depth + 1)}
       </li>
     );
   });
@@ -134,10 +143,13 @@ function tableOf([head = '', , ...rows]: readonly string[]): VNode {
   );
 }
 
+/** Marks that stand further apart are only what they are: to look for the end of each through a whole text could take for ever. */
 const INLINE =
-  /(`+)([\s\S]*?[^`])\1(?!`)|\*\*(?=\S)([\s\S]*?\S)\*\*|~~(?=\S)([\s\S]*?\S)~~|(?<![\w*])[*](?=[^\s*])([^*\n]*?[^\s*])[*](?!\w)|(?<![\w_])_(?=[^\s_])([^_\n]*?[^\s_])_(?!\w)|\[([^\]\n]+)\]\((\S+?)(?:\s+"[^"\n]*")?\)|\b(https?:\/\/[^\s<>()[\]"']+)/;
+  /(?<!`)(`{1,8})(?!`)([\s\S]{0,1000}?[^`])\1(?!`)|\*\*(?=\S)([\s\S]{0,1000}?\S)\*\*|~~(?=\S)([\s\S]{0,1000}?\S)~~|(?<![\w*])[*](?=[^\s*])([^*\n]{0,1000}?[^\s*])[*](?!\w)|(?<![\w_])_(?=[^\s_])([^_\n]{0,1000}?[^\s_])_(?!\w)|\[([^\]\n]{1,1000})\]\((\S{1,2000}?)(?:\s{1,9}"[^"\n]{0,1000}")?\)|\b(https?:\/\/[^\s<>()[\]"']+)/;
+const LONGEST = 20_000;
 
 function inline(text: string): ComponentChildren[] {
+  if (text.length > LONGEST) return [text];
   const parts: ComponentChildren[] = [];
   let rest = text;
   while (rest !== '') {

@@ -35,10 +35,14 @@ export function agentRows(connection: Connection, { defaultAgent }: Pick<Config,
   });
 }
 
+/** Capabilities of the protocol are three levels deep; an agent can nest them until nobody can follow. */
+const DEEPEST = 8;
+
 /** `promptCapabilities.image` and the like, for all that is offered. */
-function pathsOf(value: unknown, at: string): string[] {
+function pathsOf(value: unknown, at: string, depth = 0): string[] {
   if (typeof value !== 'object' || value === null) return value === true ? [at] : [];
+  if (depth > DEEPEST) return [];
   const members = Object.entries(value).filter(([key]) => key !== '_meta');
   if (members.length === 0) return at === '' ? [] : [at];
-  return members.flatMap(([key, member]) => pathsOf(member, at === '' ? key : `${at}.${key}`));
+  return members.flatMap(([key, member]) => pathsOf(member, at === '' ? key : `${at}.${key}`, depth + 1));
 }

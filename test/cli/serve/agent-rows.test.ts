@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { agentRows } from '../../../src/cli/serve/agent-rows.ts';
+import type { Connection } from '../../../src/proxy/connection.ts';
+
+test('capabilities are named by their paths, and those nested without end are left out', () => {
+  const endless = JSON.parse(`${'{"a":'.repeat(20_000)}true${'}'.repeat(20_000)}`);
+  const answer = { agentCapabilities: { loadSession: true, promptCapabilities: { image: true, audio: false }, endless } };
+  const connection = {
+    health: () => ({ one: { state: 'ready', restarts: 0, sessions: 0, inFlight: 0, stderrTail: [] } }),
+    described: () => ({ one: { name: 'one', title: 'One', answer } }),
+  } as unknown as Connection;
+  const [row] = agentRows(connection, { defaultAgent: 'one' }, (text) => text);
+  expect(row?.capabilities).toEqual(['loadSession', 'promptCapabilities.image']);
+});

@@ -235,6 +235,7 @@ function takeBack(hub: Hub, frame: Frame): void {
     return;
   }
   const { at } = request;
-  if (!at) return hub.editor.fail(request, failure('CANCELLED', [request.method]));
+  // Nor is an agent told, or even started to be told, that has answered already: another one is being asked instead.
+  if (at?.leg.findCall(at.id)?.request !== request) return hub.editor.fail(request, failure('CANCELLED', [request.method]));
   at.leg.notify(frame, (mine) => [{ span: memberAt(mine.bytes, mine.body, 'requestId') as never, text: at.id }]);
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { AgentOptions } from '../../src/agents/options.ts';
 import { type Clock, systemClock } from '../../src/proxy/clock.ts';
-import { choosing, open, type Peer, prompt, UNANSWERED } from '../e2e/harness.ts';
+import { choosing, open, type Peer, prompt, Refusal, UNANSWERED } from '../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
 import { connectInProcess, createStillClock } from '../faults/in-process.ts';
 import { type Actor, able, CWD, cancelled, chunk, connected, connection, end } from './actors.ts';
@@ -280,3 +280,20 @@ test.each(['a load of the editor’s', 'another prompt'])(
     }
   },
 );
+
+test('a load that is taken back between two agents is cancelled at once, and the one that has answered is not started to hear of it', async () => {
+  const { sessionCapabilities: _, ...tried } = ALL_CAPABILITIES;
+  const [left, right] = [able('left', tried), able('right', tried)];
+  left.on('session/load', ({ sessionId }) => {
+    throw new Refusal(-32002, `there is no ${sessionId}`);
+  });
+  const editor = (await connection([left, right], { isolation: 'session' })).editor;
+  right.on('initialize', () => UNANSWERED);
+  right.exit({ kind: 'exited', code: 1, signal: null });
+  const load = editor.request('session/load', { sessionId: 'nowhere', cwd: CWD, mcpServers: [] }, 'wanted');
+  await right.until(({ method }) => method === 'initialize', right.seen.length);
+  const starts = left.all('initialize').length;
+  editor.notify('$/cancel_request', { requestId: 'wanted' });
+  expect((await load).error.code).toBe(-32800);
+  expect([left.all('initialize').length, left.all('$/cancel_request')]).toEqual([starts, []]);
+});

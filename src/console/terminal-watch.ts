@@ -8,6 +8,8 @@ import { fields, text } from './read-update.ts';
 
 const LOOK_EVERY_MS = 250;
 const MAX_CHARACTERS = 64 * 1024;
+/** Looked at besides and not shown: a secret that the cut goes through could not be told by its end. */
+const MARGIN = 8 * 1024;
 
 type Watched = { readonly sessionId: string; readonly cwd: string; shown: string };
 
@@ -56,7 +58,7 @@ function outputOf({ output, truncated, exitStatus }: ReturnType<typeof fields>, 
   const { exitCode, signal } = fields(exitStatus);
   const isOver = typeof exitStatus === 'object' && exitStatus !== null;
   return {
-    text: neutraliseOutput(redact(whole.slice(-MAX_CHARACTERS))),
+    text: neutraliseOutput(redact(whole.slice(-MAX_CHARACTERS - MARGIN)).slice(-MAX_CHARACTERS)),
     isTruncated: truncated === true || whole.length > MAX_CHARACTERS,
     exit: isOver ? (typeof signal === 'string' ? signal : `exit ${String(exitCode ?? 'unknown')}`) : undefined,
   };

@@ -31,14 +31,14 @@ export async function callTool(tool: HostTool, args: ToolArgs, host: SessionHost
   const about = { sessionId: host.sessionId, agent: host.agent, server: tool.server, tool: tool.ownName ?? tool.name, args };
   const wrong = await deps.check(tool, args);
   if (wrong !== undefined) return failed(`The arguments of ${tool.name} are not valid: ${wrong}`);
-  const timeout = tool.timeoutMs === undefined ? undefined : AbortSignal.timeout(tool.timeoutMs);
   const request = { ...about, cwd: host.cwd, roots: host.roots, effect: tool.effect };
-  // Without the time limit: a person who decides may take their time.
+  // Before the time limit begins: a person who decides may take their time.
   const verdict = await passGate(() => deps.gate(request, caller.signal), caller.signal);
   if (!verdict.allow) {
     deps.onEvent({ ...about, kind: 'denied', reason: verdict.reason });
     return failed(`${tool.name} was not allowed: ${verdict.reason}`);
   }
+  const timeout = tool.timeoutMs === undefined ? undefined : AbortSignal.timeout(tool.timeoutMs);
   const signal = timeout ? AbortSignal.any([caller.signal, timeout]) : caller.signal;
   try {
     const outcome = await until(signal, tool.run(args, { host, signal, progress: caller.progress, judged: verdict.judged }));

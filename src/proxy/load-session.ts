@@ -92,8 +92,12 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
             return isFinal ? lost(() => otherwise.refused(answer)) : send(others);
           }
           over(() => {
-            // Closed meanwhile, behind the load: whoever has its id now, it is not open.
-            if (!isTracked(hub, session)) return servers.revoke();
+            // Closed meanwhile, behind the load, or another agent has come to its id while nobody knew whose that was: it is not open.
+            if (!isTracked(hub, session)) {
+              servers.revoke();
+              const { publicId: sessionId } = session;
+              return request.isAnswered ? undefined : otherwise.failed(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+            }
             release(hub, leg, session.nativeId);
             session.isStarted = true;
             session.isLost = false;

@@ -58,7 +58,10 @@ function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | u
 function forwarded(seen: Evidence, run: Run, message: Message, idText: string, client: ClientFrame, line: string): void {
   const { method } = message;
   const before = seen.forwarded.get(client) ?? [];
-  if (before.length > 0 && !isLoad(client)) seen.problem(`${nameOf(client)} is passed on twice`);
+  // A session that changes its agent while it is being ended is ended where it is then.
+  const isEnd = client.method === 'session/close' || client.method === 'session/delete';
+  const isElsewhere = before.every(({ run: other }) => other.agent !== run.agent);
+  if (before.length > 0 && !isLoad(client) && !(isEnd && isElsewhere)) seen.problem(`${nameOf(client)} is passed on twice`);
   seen.forwarded.set(client, [...before, { run, idText }]);
   if (client.fate === 'never') seen.problem(`${run.agent} hears what must not pass: ${nameOf(client)}`);
   const wanted = client.about.agent;

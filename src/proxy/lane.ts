@@ -6,6 +6,7 @@ export type Step = { readonly run: () => void; readonly request: OpenRequest | u
 /** A class, since every session has one and hardly any of them is ever held: functions of its own for each would be most of a session. */
 export class Lane {
   #isHeld = false;
+  #isRunning = false;
   #holder: OpenRequest | undefined;
   #steps: Step[] | undefined;
   #bytes = 0;
@@ -26,11 +27,18 @@ export class Lane {
   release(): void {
     this.#isHeld = false;
     this.#holder = undefined;
-    while (!this.#isHeld) {
-      const next = this.#steps?.shift();
-      if (!next) return;
-      this.#bytes -= next.bytes ?? 0;
-      if (!next.request?.isAnswered) next.run();
+    // A step that holds the lane and lets go of it at once is in the loop already; thousands of them, one within the other, would be too deep.
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    try {
+      while (!this.#isHeld) {
+        const next = this.#steps?.shift();
+        if (!next) return;
+        this.#bytes -= next.bytes ?? 0;
+        if (!next.request?.isAnswered) next.run();
+      }
+    } finally {
+      this.#isRunning = false;
     }
   }
   /** Only while held. */

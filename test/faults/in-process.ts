@@ -5,7 +5,9 @@ import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
 import type { AgentOptions } from '../../src/agents/options.ts';
 import { type Clock, systemClock } from '../../src/proxy/clock.ts';
 import { type Connection, connect } from '../../src/proxy/connection.ts';
+import type { Guard } from '../../src/proxy/guard.ts';
 import type { LendingOptions } from '../../src/proxy/lend.ts';
+import type { SessionLog } from '../../src/store/session-log.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
 import { createPeer, type Peer } from '../e2e/peer.ts';
 
@@ -44,15 +46,19 @@ export type InProcess = {
   readonly notices: readonly string[];
 };
 
-type Setup = {
+export type Setup = {
   readonly agents: Readonly<Record<string, AgentOptions>>;
   readonly launch: (spec: AgentSpec) => AgentProcess;
   readonly clock?: Clock;
   readonly workspace?: Workspace;
   readonly lending?: LendingOptions;
+  readonly guard?: Guard;
+  readonly log?: SessionLog;
 };
 
-export function connectInProcess({ agents, launch, clock = systemClock, workspace, lending }: Setup): InProcess {
+const NO_LOG: SessionLog = { append: () => {}, records: () => new Map(), isHidden: () => false };
+
+export function connectInProcess({ agents, launch, clock = systemClock, log = NO_LOG, ...parts }: Setup): InProcess {
   const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
   const notices: string[] = [];
   const specs = Object.entries(agents).map(([name, options]) => agentSpec(name, options));
@@ -65,12 +71,9 @@ export function connectInProcess({ agents, launch, clock = systemClock, workspac
     initializeWaitMs: 10_000,
     launch,
     redactor: () => (text: string) => text,
-    log: { append: () => {}, records: () => new Map(), isHidden: () => false },
+    ...{ log, clock, ...parts },
     cache: { find: () => undefined, keep: () => {} },
-    clock,
-    workspace,
     version: '0.0.0',
-    lending,
     notice: (text: string) => void notices.push(text),
   };
   const connection = connect(toProxy, fromProxy, options);

@@ -1,9 +1,8 @@
 // Agents without processes that can everything, and a connection to them.
 import type { AgentOptions } from '../../src/agents/options.ts';
-import type { Clock } from '../../src/proxy/clock.ts';
 import type { Json } from '../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
-import { connectInProcess, createActor, type InProcess } from '../faults/in-process.ts';
+import { connectInProcess, createActor, type InProcess, type Setup } from '../faults/in-process.ts';
 
 export type Actor = ReturnType<typeof createActor>;
 
@@ -28,12 +27,16 @@ export function able(name: string, capabilities: Json = ALL_CAPABILITIES): Actor
 }
 
 /** Greeted. `options` are those of every agent. */
-export async function connection(actors: readonly Actor[], options: Partial<AgentOptions> = {}, clock?: Clock): Promise<InProcess> {
+export async function connection(
+  actors: readonly Actor[],
+  options: Partial<AgentOptions> = {},
+  parts: Partial<Setup> = {},
+): Promise<InProcess> {
   const byName = new Map(actors.map((actor) => [actor.name, actor]));
   const made = connectInProcess({
     agents: Object.fromEntries(actors.map(({ name }) => [name, { command: name, ...options }])),
     launch: ({ name }) => (byName.get(name) as Actor).launch(),
-    ...(clock && { clock }),
+    ...parts,
   });
   await made.editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
   return made;

@@ -67,7 +67,7 @@ test('with one agent, its refusal is its own', async () => {
 test('the replay of a load that took too long to bring a session back is withheld, however late it comes', async () => {
   const clock = createStillClock();
   const left = able('left', { loadSession: true });
-  const { editor } = await connection([left, able('right')], {}, clock);
+  const { editor } = await connection([left, able('right')], {}, { clock });
   const { id } = await open(editor, CWD, 'left');
   left.exit({ kind: 'exited', code: 1, signal: null });
   left.on('session/load', () => UNANSWERED);

@@ -1,12 +1,9 @@
 // A policy over some of the histories: made by chance, replaced by chance, with the real guard in front of it and a record of what was decided.
 import type { AuditEntry } from '../../src/log/audit-line.ts';
-import { combine, type Layer } from '../../src/policy/layers.ts';
-import { loadPolicy } from '../../src/policy/load.ts';
-import { rememberedLayer } from '../../src/policy/remembered.ts';
 import { createGuard } from '../../src/proxy/guard/create-guard.ts';
 import type { CurrentPolicy } from '../../src/proxy/guard/judge.ts';
 import type { Guard } from '../../src/proxy/guard.ts';
-import { hashKey, type RememberedAnswer, type RememberedAnswers } from '../../src/store/remembered.ts';
+import { memoryParts, policyInForce } from '../proxy/memory-guard.ts';
 import { type Random, seeded } from './random.ts';
 
 type Decided = AuditEntry & { readonly isWritten: boolean };
@@ -48,21 +45,12 @@ export function createGuarding(seed: number, trace: (text: string) => void): Gua
       remember: { allow_always: random.pick(['once', 'session']) },
     };
     trace(`policy ${++version}: ${JSON.stringify(policy)}`);
-    const { policy: read, problems } = loadPolicy('policy.yaml', JSON.stringify(policy));
-    if (!read) throw new Error(JSON.stringify(problems));
-    const layers: Layer[] = [{ name: 'user', policy: read }];
-    const hash = String(version);
-    return {
-      policy: combine(layers),
-      hash,
-      withAnswers: (answers) => combine([...layers, rememberedLayer(answers, 'remembered', hashKey)]),
-    };
+    return policyInForce(policy, String(version));
   }
 
   const guard = createGuard({
+    ...memoryParts(),
     current: () => current,
-    isObserving: false,
-    isInteractive: true,
     audit: {
       file: 'audit',
       record(entry) {
@@ -75,9 +63,6 @@ export function createGuarding(seed: number, trace: (text: string) => void): Gua
         return isWritten ? { isWritten, seq: 1 } : { isWritten, problem: 'the disk is full' };
       },
     },
-    remembered: createMemory(),
-    canonical: (path) => path,
-    home: '/home',
   });
   return {
     guard,
@@ -87,23 +72,4 @@ export function createGuarding(seed: number, trace: (text: string) => void): Gua
     },
     decided: (serial) => entries.get(serial) ?? [],
   };
-}
-
-function createMemory(): RememberedAnswers {
-  let kept: RememberedAnswer[] = [];
-  return {
-    file: 'remembered',
-    remember({ key, scope, ...answer }) {
-      if (key === undefined || scope === 'once') return { isKept: false, why: 'not to be kept' };
-      const id = String(kept.length);
-      kept.push({ ...answer, id, at: '2026', scope, key: hashKey(key) });
-      return { isKept: true, id };
-    },
-    answersFor: ({ cwd, session, policy }) => kept.filter((one) => one.cwd === cwd && one.session === session && one.policy === policy),
-    list: () => kept,
-    revoke: () => false,
-    endSession(session) {
-      kept = kept.filter((one) => one.session !== session);
-    },
-  } as RememberedAnswers;
 }

@@ -24,7 +24,7 @@ export function denyInTime(deps: GuardDeps, hub: Hub, question: Question, then: 
   if (permissionTimeoutMs === undefined) return () => {};
   return hub.clock.after(permissionTimeoutMs, () => {
     if (question.isAnswered) return;
-    hub.editor.answeredByUs(question);
+    hub.editor.forget(question); // it is taken back here and now, and not once more when the agent ends
     hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${question.id}}`));
     then();
   });

@@ -1,0 +1,57 @@
+// The real guard in front of a policy that is written down nowhere, and what it needs of a disk, kept in memory.
+import type { Audit } from '../../src/log/audit.ts';
+import type { AuditEntry } from '../../src/log/audit-line.ts';
+import { combine, type Layer } from '../../src/policy/layers.ts';
+import { loadPolicy } from '../../src/policy/load.ts';
+import { rememberedLayer } from '../../src/policy/remembered.ts';
+import { createGuard, type GuardOptions } from '../../src/proxy/guard/create-guard.ts';
+import type { CurrentPolicy } from '../../src/proxy/guard/judge.ts';
+import type { Guard } from '../../src/proxy/guard.ts';
+import { hashKey, type RememberedAnswer, type RememberedAnswers } from '../../src/store/remembered.ts';
+
+/** Everything a guard is given but its policy and its record. Nobody's disk is looked at: a path is where it says it is. */
+export const memoryParts = (): Omit<GuardOptions, 'current' | 'audit'> => ({
+  isObserving: false,
+  isInteractive: true,
+  remembered: createMemory(),
+  canonical: (path) => path,
+  home: '/home',
+});
+
+/** A policy as it would stand in a file. */
+export function policyInForce(policy: object, hash: string): CurrentPolicy {
+  const { policy: read, problems } = loadPolicy('policy.yaml', JSON.stringify(policy));
+  if (!read) throw new Error(JSON.stringify(problems));
+  const layers: Layer[] = [{ name: 'user', policy: read }];
+  return {
+    policy: combine(layers),
+    hash,
+    withAnswers: (answers) => combine([...layers, rememberedLayer(answers, 'remembered', hashKey)]),
+  };
+}
+
+export function memoryGuard(policy: object, parts: Partial<GuardOptions> = {}): { readonly guard: Guard; readonly entries: AuditEntry[] } {
+  const entries: AuditEntry[] = [];
+  const current = policyInForce({ version: 1, ...policy }, '1');
+  const audit: Audit = { file: 'audit', record: (entry) => ({ isWritten: true, seq: entries.push(entry) }) };
+  return { entries, guard: createGuard({ ...memoryParts(), current: () => current, audit, ...parts }) };
+}
+
+function createMemory(): RememberedAnswers {
+  let kept: RememberedAnswer[] = [];
+  return {
+    file: 'remembered',
+    remember({ key, scope, ...answer }) {
+      if (key === undefined || scope === 'once') return { isKept: false, why: 'not to be kept' };
+      const id = String(kept.length);
+      kept.push({ ...answer, id, at: '2026', scope, key: hashKey(key) });
+      return { isKept: true, id };
+    },
+    answersFor: ({ cwd, session, policy }) => kept.filter((one) => one.cwd === cwd && one.session === session && one.policy === policy),
+    list: () => kept,
+    revoke: () => false,
+    endSession(session) {
+      kept = kept.filter((one) => one.session !== session);
+    },
+  } as RememberedAnswers;
+}

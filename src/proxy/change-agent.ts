@@ -230,7 +230,6 @@ function moveTo(hub: Hub, session: Session, next: AgentLeg, answer: Frame, done:
   session.hasCommands = false;
   session.hasAgentCommand = false;
   session.options = readOptions(answer);
-  hub.table.rebind(session.publicId, next.id, nativeId);
   track(hub, session);
   record(hub, session);
   done.changed();

@@ -22,11 +22,13 @@ export function knownSession(hub: Hub, publicId: string): Session | ProxyError |
 }
 
 export function track(hub: Hub, session: Session): Session {
+  const before = session.leg.sessions.get(session.nativeId);
+  // Met under a name of its own before it turned out to be this one.
+  if (before && before !== session && isTracked(hub, before)) hub.sessions.delete(before.publicId);
   hub.sessions.set(session.publicId, session);
   session.leg.sessions.set(session.nativeId, session);
   session.leg.ended.delete(session.nativeId);
-  hub.table.adopt(session.leg.id, session.nativeId, session.cwd);
-  hub.table.revive(session.publicId); // in use: no other agent may take its id
+  hub.table.claim(session.publicId, session.leg.id, session.nativeId, session.cwd);
   return session;
 }
 
@@ -104,8 +106,8 @@ export function probe(
   const owners: { leg: AgentLeg; cwd: string | undefined }[] = [];
   let open = listers.length;
   const settle = () => {
-    // Another request for it may have found it first.
-    const found = hub.sessions.get(sessionId);
+    // Another request for it, or a list, may have found it first.
+    const found = knownSession(hub, sessionId);
     if (found) return done({ owner: found, candidates });
     const [owner, another] = owners;
     if (owner && another)
@@ -119,9 +121,15 @@ export function probe(
   if (open === 0) return settle();
   for (const leg of listers)
     findInList(hub, leg, sessionId, (found) => {
-      if (found && !leg.sessions.has(sessionId)) owners.push({ leg, cwd: found.cwd });
+      if (found && !goesByAnotherName(hub, leg, sessionId)) owners.push({ leg, cwd: found.cwd });
       if (--open === 0) settle();
     });
+}
+
+/** For an id that is nobody's here: the agent's own session of that id is known under another one, so it is not the one that is meant. */
+export function goesByAnotherName(hub: Hub, { id, name }: AgentLeg, nativeId: string): boolean {
+  const isElsewhere = (leg: AgentLeg) => leg.name === name && hub.table.findNative(leg.id, nativeId) !== undefined;
+  return hub.table.findNative(id, nativeId) !== undefined || [...hub.isolated].some(isElsewhere);
 }
 
 const MAX_PAGES = 20;

@@ -6,7 +6,6 @@ import { completeList, NO_OPTIONS } from '../router/config-options.ts';
 import { waysBack } from '../router/ways-back.ts';
 import type { Update } from '../store/transcript-updates.ts';
 import type { OpenRequest } from './editor-leg.ts';
-import { isTracked } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { notificationLine } from './lines.ts';
 import type { Session } from './session.ts';
@@ -37,20 +36,19 @@ function takeUp(session: Session): boolean {
   return true;
 }
 
-/** `over` ends the load, `failed` with an error. */
+/** `opened` ends the load if its session is there, `failed` with an error. */
 export function loadFromRecord(
   hub: Hub,
   request: OpenRequest,
   session: Session,
-  { over, failed }: { readonly over: (then: () => void) => void; readonly failed: (error: ProxyError) => void },
+  { opened, failed }: { readonly opened: (then: () => void) => void; readonly failed: (error: ProxyError) => void },
 ): void {
   const { leg, publicId: sessionId } = session;
   const isHeld = takeUp(session);
   const updates = request.method === 'session/load' ? hub.transcripts?.updates(sessionId) : undefined;
   if (!isHeld && !updates)
     return failed(failure('SESSION_NOT_LOADABLE', [sessionId, leg.name, request.method], { sessionId, agent: leg.name }));
-  over(() => {
-    if (!isTracked(hub, session)) return; // closed meanwhile, behind the load
+  opened(() => {
     session.isRecord = !isHeld;
     session.isStarted = true;
     if (!isHeld) Object.assign(session, { openParams: undefined, isLost: false, options: NO_OPTIONS });

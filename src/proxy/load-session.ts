@@ -9,7 +9,7 @@ import type { AgentLeg } from './agent-leg.ts';
 import { release } from './early-frames.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import { contained } from './failed-on.ts';
-import { isTracked, probe, track, untrack } from './find-owner.ts';
+import { goesByAnotherName, isTracked, probe, track, untrack } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { legForSession } from './isolation.ts';
 import { withServerList } from './legacy.ts';
@@ -47,6 +47,14 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
     then();
     session.toAgent.release();
   };
+  /** It is there, unless it was closed meanwhile, behind the load. */
+  const opened = (instead: () => void, then: () => void) =>
+    over(() => {
+      if (isTracked(hub, session)) return then();
+      const { publicId: sessionId } = session;
+      instead();
+      otherwise.failed(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+    });
   /** One that did not come back is not kept, unless it was in use before. */
   const lost = (then: () => void) =>
     over(() => {
@@ -64,7 +72,7 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
     const problem = (hub.alone ? undefined : whyNot(request, session, frame, params)) ?? hub.guard?.refusesServers(hub, leg, params);
     if (problem) return failed(problem);
     const ways = waysOf(hub, request, leg);
-    if (ways.length === 0) return loadFromRecord(hub, request, session, { over, failed });
+    if (ways.length === 0) return loadFromRecord(hub, request, session, { opened: (then) => opened(() => {}, then), failed });
     noteServers(leg, params);
     session.roots ??= roots;
     send(ways);
@@ -91,13 +99,7 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
             const isFinal = others.length === 0 || request.isAnswered || isAuthRequired(answer);
             return isFinal ? lost(() => otherwise.refused(answer)) : send(others);
           }
-          over(() => {
-            // Closed meanwhile, behind the load, or another agent has come to its id while nobody knew whose that was: it is not open.
-            if (!isTracked(hub, session)) {
-              servers.revoke();
-              const { publicId: sessionId } = session;
-              return request.isAnswered ? undefined : otherwise.failed(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
-            }
+          opened(servers.revoke, () => {
             release(hub, leg, session.nativeId);
             session.isStarted = true;
             session.isLost = false;
@@ -144,8 +146,7 @@ function renamed(frame: Frame, method: string): Patch[] {
 function remember(hub: Hub, session: Session, frame: Frame): void {
   session.cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
   const { publicId, nativeId, leg, cwd } = session;
-  hub.table.remember({ publicId, agent: leg.id, nativeId, cwd });
-  hub.table.revive(publicId);
+  hub.table.claim(publicId, leg.id, nativeId, cwd);
   if (hub.log.records().get(publicId)?.agent !== leg.name) record(hub, session);
 }
 
@@ -158,12 +159,11 @@ export function loadUnknown(hub: Hub, request: OpenRequest, sessionId: string, f
     if (owner) return loadInTurn(hub, request, owner, owned);
     const next = ([leg, ...others]: readonly AgentLeg[]): void => {
       if (request.isAnswered) return;
-      // Its own session of that id is in use under another name, so it is not the one that is meant.
-      if (leg?.sessions.has(sessionId)) return next(others);
       // Another agent may have opened a session of that id meanwhile, and then it is that one.
       const opened = hub.sessions.get(sessionId);
       if (opened) return loadInTurn(hub, request, opened, owned);
       if (!leg) return hub.editor.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+      if (goesByAnotherName(hub, leg, sessionId)) return next(others);
       const session = track(hub, createSession(sessionId, legForSession(hub, leg), sessionId, undefined));
       const onwards = () => next(others);
       loadAt(hub, request, session, owned, { failed: onwards, refused: onwards });

@@ -94,7 +94,9 @@ function publicIdOf(hub: Hub, leg: AgentLeg, nativeId: string, cwd: string | und
 }
 
 function writeDown(hub: Hub, { publicId, agent, nativeId, cwd }: Binding): void {
-  if (hub.log.records().has(publicId)) return;
+  const inUse = hub.sessions.get(publicId);
+  const isOnlyTried = inUse?.isLoading && inUse.openParams === undefined; // its agent may not have it
+  if (isOnlyTried || hub.log.records().has(publicId)) return;
   hub.log.append({ sessionId: publicId, agent: agentOf(agent), nativeId, ...(cwd !== undefined && { cwd }), at: hub.clock.now() });
 }
 

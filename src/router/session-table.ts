@@ -16,10 +16,11 @@ export type SessionTable = {
   adopt(agent: string, nativeId: string, cwd: string | undefined): Binding;
   /** What an earlier process wrote down. */
   remember(binding: Omit<Binding, 'isLive'>): void;
-  /** The session is in use now. */
-  revive(publicId: string): void;
-  /** The same public session is now another agent's. */
-  rebind(publicId: string, agent: string, nativeId: string): Binding;
+  /**
+   * The session is in use under this id from now on, as long as it is not released: also while it is only looked for at that agent, so that
+   * no other session comes to the id meanwhile. Nothing may be in use under it but what it takes the place of.
+   */
+  claim(publicId: string, agent: string, nativeId: string, cwd: string | undefined): Binding;
   release(publicId: string): void;
   find(publicId: string): Binding | undefined;
   findNative(agent: string, nativeId: string): Binding | undefined;
@@ -33,6 +34,7 @@ export function createSessionTable(): SessionTable {
 
   function set(binding: Binding): Binding {
     drop(byPublicId.get(binding.publicId));
+    drop(findNative(binding.agent, binding.nativeId)); // one session, one id
     byPublicId.set(binding.publicId, binding);
     const own = byNative.get(binding.agent) ?? new Map<string, Binding>();
     byNative.set(binding.agent, own.set(binding.nativeId, binding));
@@ -69,14 +71,7 @@ export function createSessionTable(): SessionTable {
       const isInUse = byPublicId.get(binding.publicId)?.isLive || findNative(binding.agent, binding.nativeId)?.isLive;
       if (!isInUse) set({ ...binding, isLive: false });
     },
-    revive(publicId) {
-      const binding = byPublicId.get(publicId);
-      if (binding) set({ ...binding, isLive: true });
-    },
-    rebind(publicId, agent, nativeId) {
-      const cwd = byPublicId.get(publicId)?.cwd;
-      return set({ publicId, agent, nativeId, cwd, isLive: true });
-    },
+    claim: (publicId, agent, nativeId, cwd) => set({ publicId, agent, nativeId, cwd, isLive: true }),
     release: (publicId) => drop(byPublicId.get(publicId)),
     find: (publicId) => byPublicId.get(publicId),
     findNative,

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../src/proxy/clock.ts';
 import { choosing, open, type Peer, prompt, Refusal, UNANSWERED } from '../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
 import { connectInProcess, createStillClock } from '../faults/in-process.ts';
+import { createMemoryLog } from '../sim/stores.ts';
 import { type Actor, able, CWD, cancelled, chunk, connected, connection, end } from './actors.ts';
 
 test('a load whose session is closed before it is answered is cancelled, and its late answer does not take the id from a newer session', async () => {
@@ -96,6 +97,76 @@ test('a session that its agent speaks of while the editor looks for it is replay
   expect(editor.said('own')).toBe('one two');
   left.reply((await left.got('session/new')).msg, { sessionId: 's2' });
   expect((await opening).result.sessionId).toBe('s2');
+});
+
+test('an id that nobody knew is whose a list shows it to be meanwhile, and no agent that could only be tried is asked for it', async () => {
+  const lister = { sessionCapabilities: { list: {}, resume: {} } };
+  const [left, right, silent] = [able('left', { loadSession: true }), able('right', lister), able('silent', lister)];
+  const editor = await connected([left, right, silent]);
+  silent.on('session/list', () => UNANSWERED);
+  const resume = editor.request('session/resume', { sessionId: 'x', cwd: CWD, mcpServers: [] });
+  const probed = await silent.got('session/list');
+  await right.got('session/list');
+  right.on('session/list', () => ({ sessions: [{ sessionId: 'x', cwd: CWD }] }));
+  const list = editor.request('session/list', {});
+  silent.reply((await silent.got('session/list', undefined, probed.index + 1)).msg, { sessions: [] });
+  expect((await list).result.sessions.map(({ sessionId }: { sessionId: string }) => sessionId)).toEqual(['x']);
+  silent.reply(probed.msg, { sessions: [] });
+  expect((await resume).error).toBeUndefined();
+  expect([left.all('session/load'), right.all('session/resume').length]).toEqual([[], 1]);
+  right.notify('session/update', { sessionId: 'x', update: chunk('mine') });
+  expect((await prompt(editor, 'x', 'hello')).result).toEqual(end);
+  expect(editor.said('x')).toBe('mineright heard hello');
+});
+
+test('an id that an agent is asked for is kept for it: another agent’s session of that id, listed or spoken of meanwhile, gets an alias', async () => {
+  const [left, right] = [able('left', { loadSession: true }), able('right', { sessionCapabilities: { list: {} } })];
+  const log = createMemoryLog();
+  const { editor } = await connection([left, right], {}, { log });
+  left.on('session/load', () => UNANSWERED);
+  const load = editor.request('session/load', { sessionId: 'x', cwd: CWD, mcpServers: [] });
+  const asked = await left.got('session/load');
+  right.on('session/list', () => ({ sessions: [{ sessionId: 'x', cwd: CWD }] }));
+  const { sessions } = await editor.call('session/list', {});
+  expect(sessions.map(({ sessionId }: { sessionId: string }) => sessionId)).toEqual(['x~right']);
+  expect([...log.records().keys()]).toEqual(['x~right']); // whether left has one of that id is not known yet
+  right.notify('session/update', { sessionId: 'x', update: chunk('of right') });
+  await editor.until(({ params }) => params?.sessionId === 'x~right');
+  left.reply(asked.msg, {});
+  expect((await load).error).toBeUndefined();
+  expect((await prompt(editor, 'x', 'hello')).result).toEqual(end);
+  expect([editor.said('x'), editor.said('x~right')]).toEqual(['left heard hello', 'of right']);
+  expect(log.records().get('x')?.agent).toBe('left');
+});
+
+test('a session that its agent knows under an id of its own has that one alone: nobody gets to it by the id of one that is gone', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  await open(editor, CWD, 'left');
+  expect((await open(editor, CWD, 'right')).id).toBe('s1~right');
+  await editor.call('session/close', { sessionId: 's1~right' });
+  right.on('session/list', () => ({ sessions: [{ sessionId: 's1', cwd: CWD }] }));
+  await editor.call('session/list', {}); // right's is s1~right again
+  await editor.call('session/delete', { sessionId: 's1' });
+  expect((await editor.refused('session/load', { sessionId: 's1', cwd: CWD, mcpServers: [] })).code).toBe(-32002);
+  expect((await editor.request('session/load', { sessionId: 's1~right', cwd: CWD, mcpServers: [] })).error).toBeUndefined();
+  expect([left.all('session/load'), right.all('session/load').length]).toEqual([[], 1]);
+});
+
+test('a session that moves to another agent no longer goes by the id under which that agent has asked about it', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  const { id } = await open(editor, CWD, 'left');
+  right.on('session/new', async () => {
+    await right.call('session/request_permission', { sessionId: 'own', toolCall: { toolCallId: 't' }, options: [] });
+    return { sessionId: 'own' };
+  });
+  editor.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
+  await CHANGES['the option'](editor, id);
+  expect((await editor.got('session/request_permission')).msg.params.sessionId).toBe('own');
+  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+  expect(editor.said(id)).toBe('right heard hello');
+  expect((await prompt(editor, 'own', 'hello')).error.code).toBe(-32002);
 });
 
 const CHANGES = {
@@ -205,7 +276,7 @@ test('a bug that a waiting frame finds costs that frame alone: neither what wait
       throw new Error('no timer');
     },
   };
-  const { editor, notices } = await connection(agents, {}, clock);
+  const { editor, notices } = await connection(agents, {}, { clock });
   const { id } = await open(editor, CWD, 'left');
   left.on('session/load', () => UNANSWERED);
   const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
@@ -258,7 +329,7 @@ test.each(['a load of the editor’s', 'another prompt'])(
     const { sessionCapabilities, ...rest } = ALL_CAPABILITIES;
     const { resume: _, ...others } = sessionCapabilities;
     const left = able('left', { ...rest, sessionCapabilities: others });
-    const { editor } = await connection([left, able('right')], {}, clock);
+    const { editor } = await connection([left, able('right')], {}, { clock });
     const { id } = await open(editor, CWD, 'left');
     left.on('session/load', () => UNANSWERED);
     left.exit({ kind: 'exited', code: 1, signal: null });

@@ -8,7 +8,7 @@ const IDS = ['x', 'y', 'x~a', 'x~b', 'x~b~2', 'x~c', ''];
 
 /** What a table is asked to do; numbers pick among whatever is there at that moment. */
 type Step = {
-  readonly do: 'mint' | 'adopt' | 'rebind' | 'release' | 'revive' | 'remember';
+  readonly do: 'mint' | 'adopt' | 'claim' | 'move' | 'release' | 'remember';
   readonly agent: string;
   readonly nativeId: string;
   readonly which: number;
@@ -55,13 +55,20 @@ function play(history: readonly Step[]): void {
         known.add(adopted.publicId);
         break;
       }
-      case 'rebind': {
+      case 'move': {
         // An agent does not hand out an id that it is using.
         if (chosen === undefined || isLiveAt(agent, nativeId)) break;
-        const before = live.get(chosen) as Binding;
-        const rebound = table.rebind(chosen, agent, nativeId);
-        expect(rebound).toEqual({ publicId: chosen, agent, nativeId, cwd: before.cwd, isLive: true });
-        live.set(chosen, rebound);
+        const moved = table.claim(chosen, agent, nativeId, '/w');
+        expect(moved).toEqual({ publicId: chosen, agent, nativeId, cwd: '/w', isLive: true });
+        live.set(chosen, moved);
+        break;
+      }
+      case 'claim': {
+        // Of a session that is in use, or under an id that is, it is the caller's to prevent.
+        const publicId = IDS[which % IDS.length] as string;
+        if (live.has(publicId) || isLiveAt(agent, nativeId)) break;
+        live.set(publicId, table.claim(publicId, agent, nativeId, '/w'));
+        known.add(publicId);
         break;
       }
       case 'release': {
@@ -71,15 +78,6 @@ function play(history: readonly Step[]): void {
         expect(table.find(released)).toBeUndefined();
         live.delete(released);
         known.delete(released);
-        break;
-      }
-      case 'revive': {
-        const revived = [...known][which % Math.max(known.size, 1)];
-        const binding = revived === undefined ? undefined : table.find(revived);
-        // Loading a session that is in use under another name is the caller's to prevent.
-        if (!binding || (isLiveAt(binding.agent, binding.nativeId) ?? binding).publicId !== binding.publicId) break;
-        table.revive(binding.publicId);
-        live.set(binding.publicId, { ...binding, isLive: true });
         break;
       }
       case 'remember': {
@@ -93,16 +91,20 @@ function play(history: readonly Step[]): void {
       expect(table.find(publicId)).toMatchObject({ publicId, agent: binding.agent, nativeId: binding.nativeId, isLive: true });
       expect(table.findNative(binding.agent, binding.nativeId)?.publicId).toBe(publicId);
     }
+    for (const publicId of [...known, ...IDS]) {
+      const binding = table.find(publicId);
+      if (binding) expect(table.findNative(binding.agent, binding.nativeId)).toBe(binding);
+    }
   }
 }
 
 describe('whatever the order of things', () => {
-  test('sessions in use never share an id, keep the one they have, and are found from both sides', () => {
-    fc.assert(fc.property(steps(['mint', 'adopt', 'rebind', 'release', 'revive']), play), { numRuns: 1500 });
+  test('sessions in use never share an id, keep the one they have, and every session has one id and is found from both sides', () => {
+    fc.assert(fc.property(steps(['mint', 'adopt', 'claim', 'move', 'release']), play), { numRuns: 1500 });
   });
 
   test('what an earlier process wrote down never takes the id or the place of a session in use', () => {
-    fc.assert(fc.property(steps(['mint', 'adopt', 'release', 'remember']), play), { numRuns: 1500 });
+    fc.assert(fc.property(steps(['mint', 'adopt', 'claim', 'release', 'remember']), play), { numRuns: 1500 });
   });
 });
 
@@ -162,39 +164,61 @@ describe('a session heard of in a list', () => {
   test('keeps the id it has', () => {
     const table = createSessionTable();
     table.mint('a', 's-1', undefined);
-    table.rebind('s-1', 'b', 'n-7');
+    table.claim('s-1', 'b', 'n-7', undefined);
     expect(table.adopt('b', 'n-7', '/elsewhere').publicId).toBe('s-1');
     expect(table.adopt('a', 's-1', undefined).publicId).toBe('s-1~a');
   });
 });
 
 describe('a session that changes its agent', () => {
-  test('keeps its id and its folder, and no longer belongs to the first', () => {
+  test('keeps its id, and no longer belongs to the first', () => {
     const table = createSessionTable();
     table.mint('a', 's-1', '/w');
-    expect(table.rebind('s-1', 'b', 'n-7')).toEqual({ publicId: 's-1', agent: 'b', nativeId: 'n-7', cwd: '/w', isLive: true });
+    expect(table.claim('s-1', 'b', 'n-7', '/w')).toEqual({ publicId: 's-1', agent: 'b', nativeId: 'n-7', cwd: '/w', isLive: true });
     expect(table.findNative('a', 's-1')).toBeUndefined();
+    expect(table.findNative('b', 'n-7')?.publicId).toBe('s-1');
+  });
+
+  test('no longer goes by the name under which the other agent spoke of it first', () => {
+    const table = createSessionTable();
+    const heardOf = table.adopt('b', 'n-7', undefined);
+    table.mint('a', 's-1', '/w');
+    table.claim('s-1', 'b', 'n-7', '/w');
+    expect(table.find(heardOf.publicId)).toBeUndefined();
+    table.release(heardOf.publicId);
     expect(table.findNative('b', 'n-7')?.publicId).toBe('s-1');
   });
 });
 
-test('giving up a name under which a session was only heard of does not lose the session', () => {
-  const table = createSessionTable();
-  const heardOf = table.adopt('b', 'n-7', undefined);
-  table.mint('a', 's-1', '/w');
-  table.rebind('s-1', 'b', 'n-7');
-  table.release(heardOf.publicId);
-  expect(table.findNative('b', 'n-7')?.publicId).toBe('s-1');
+describe('an id that is claimed for a session', () => {
+  test('is no other’s, whether that is minted, listed, or written down, until it is released', () => {
+    const table = createSessionTable();
+    table.claim('x', 'a', 'x', undefined);
+    expect(table.adopt('b', 'x', undefined).publicId).toBe('x~b');
+    expect(table.mint('c', 'x', undefined).publicId).toBe('x~c');
+    table.remember({ publicId: 'x', agent: 'b', nativeId: 'y', cwd: undefined });
+    expect(table.find('x')).toMatchObject({ agent: 'a', nativeId: 'x', isLive: true });
+    table.release('x');
+    expect(table.mint('d', 'x', undefined).publicId).toBe('x');
+  });
+
+  test('is taken from one that was only listed under it, and from no one else', () => {
+    const table = createSessionTable();
+    table.adopt('b', 'x', undefined);
+    table.claim('x', 'a', 'x', undefined);
+    expect(table.find('x')?.agent).toBe('a');
+    expect(table.adopt('b', 'x', undefined).publicId).toBe('x~b');
+  });
 });
 
 describe('what an earlier process wrote down', () => {
   const remembered = (table: SessionTable) => table.remember({ publicId: 's~b', agent: 'b', nativeId: 's', cwd: '/old' });
 
-  test('routes its session, which is in use once it is revived', () => {
+  test('routes its session, which is in use once it is claimed', () => {
     const table = createSessionTable();
     remembered(table);
     expect(table.find('s~b')).toEqual({ publicId: 's~b', agent: 'b', nativeId: 's', cwd: '/old', isLive: false });
-    table.revive('s~b');
+    table.claim('s~b', 'b', 's', '/old');
     expect(table.find('s~b')?.isLive).toBe(true);
     expect(table.mint('a', 's~b', undefined).publicId).toBe('s~b~a');
   });
@@ -222,9 +246,8 @@ describe('what an earlier process wrote down', () => {
     expect(table.find('s~b')).toMatchObject({ agent: 'a', cwd: '/new', isLive: true });
   });
 
-  test('reviving or releasing what nobody knows does nothing', () => {
+  test('releasing what nobody knows does nothing', () => {
     const table = createSessionTable();
-    table.revive('nobody');
     table.release('nobody');
     expect(table.find('nobody')).toBeUndefined();
   });

@@ -114,11 +114,18 @@ function response(seen: Evidence, message: Message, idText: string, frame: Agent
   seen.changes.delete(request);
   if (request.method === 'initialize') seen.isGreeted = true;
   blamed(seen, request, message);
+  if (isLoad(request) && message.error?.code === -32002) notOpened(seen, request);
   if (message.error === undefined) outcome(seen, request, message, frame);
   // What did not come back is nobody's, and its id is free for another.
   else if (isLoad(request) && !seen.bound.get(request.publicId as string)?.isLive) seen.bound.delete(request.publicId as string);
   if (request.about.changesTo !== undefined) changeSettled(seen, request);
   return request;
+}
+
+/** Nobody would end a session that an agent has just opened and that is said not to be there. */
+function notOpened(seen: Evidence, request: ClientFrame): void {
+  const opened = seen.arrived.find(({ answerTo, about }) => answerTo === request.serial && about.backSince !== undefined);
+  if (opened && opened.fate === 'must') seen.problem(`${nameOf(request)} is refused though ${opened.agent} has opened it`);
 }
 
 /** An agent's misfortune must not be told to the sessions of another. */

@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { followAddress } from './route.ts';
+import { fetchNext } from './screens.ts';
 import { connect } from './socket.ts';
 import { hear, position } from './state.ts';
 
@@ -8,3 +9,4 @@ import { hear, position } from './state.ts';
 await connect(position, hear);
 followAddress();
 render(<App />, document.getElementById('app') as HTMLElement);
+fetchNext();

@@ -1,19 +1,18 @@
-// Where the page is, in the address behind the `#`.
+// Where the page is, in the address behind the `#`: a screen's name, and what it is to show, if there is more than one thing.
 import { signal } from '@preact/signals';
 
-export type Route =
-  | { readonly screen: 'sessions' | 'inbox' | 'frames' | 'agents' }
-  | { readonly screen: 'chat'; readonly sessionId: string }
-  | { readonly screen: 'new' };
+export type Route = { readonly screen: string; readonly rest: string };
 
 function read(): Route {
   const [, screen = '', rest = ''] = /^#\/(\w*)\/?(.*)$/.exec(location.hash) ?? [];
-  if (screen === 'session' && rest !== '') return { screen: 'chat', sessionId: decodeURIComponent(rest) };
-  if (screen === 'inbox' || screen === 'frames' || screen === 'agents' || screen === 'new') return { screen };
-  return { screen: 'sessions' };
+  try {
+    return { screen, rest: decodeURIComponent(rest) };
+  } catch {
+    return { screen, rest };
+  }
 }
 
-export const route = signal<Route>({ screen: 'sessions' });
+export const route = signal<Route>({ screen: '', rest: '' });
 export const toSession = (sessionId: string): string => `#/session/${encodeURIComponent(sessionId)}`;
 export const go = (hash: string): void => {
   location.hash = hash;

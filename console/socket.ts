@@ -1,7 +1,6 @@
 // The way to the server: in by the link, then one socket that is opened again whenever it is lost, and goes on where it was.
 import { signal } from '@preact/signals';
-import type { Asked, Hello } from '../src/console/acts.ts';
-import type { Failure, FromServer } from '../src/console/wire.ts';
+import type { Acts, Failure, FromPage, FromServer, Hello, Topics } from '../src/console/wire/messages.ts';
 
 /** `out`: this page has not been let in, or not any more. */
 export const status = signal<'connecting' | 'open' | 'lost' | 'out'>('connecting');
@@ -19,11 +18,17 @@ export class Refused extends Error {
   }
 }
 
-type Wish = Asked extends infer One ? (One extends Asked ? Omit<One, 'id'> : never) : never;
 type Waiting = { readonly resolve: (result: unknown) => void; readonly reject: (error: Error) => void };
+
+type Followed = {
+  readonly give: unknown;
+  readonly hear: (news: never) => void;
+  readonly told: (error: Error | undefined) => void;
+};
 
 const WORD = 'switchboard-word';
 const waiting = new Map<number, Waiting>();
+const followed = new Map<string, Followed>();
 let socket: WebSocket | undefined;
 let nextId = 0;
 let delayMs = 250;
@@ -70,6 +75,7 @@ function open(): void {
       pageId.value = message.page;
       status.value = 'open';
       delayMs = 250;
+      for (const [topic, { give, told }] of followed) begin(topic as keyof Topics, give, told);
     }
     if (message.t === 'answer') answered(message);
     else hear(message);
@@ -103,11 +109,47 @@ function answered({ re, result, error }: Extract<FromServer, { t: 'answer' }>): 
   else one?.resolve(result);
 }
 
-export function ask<T = unknown>(wish: Wish): Promise<T> {
+function send(message: Omit<FromPage, 'id'>): Promise<unknown> {
   return new Promise((resolve, reject) => {
     if (socket?.readyState !== WebSocket.OPEN) return reject(new Refused({ message: 'not connected' }));
     const id = nextId++;
-    waiting.set(id, { resolve: resolve as (result: unknown) => void, reject });
-    socket.send(JSON.stringify({ id, ...wish }));
+    waiting.set(id, { resolve, reject });
+    socket.send(JSON.stringify({ id, ...message }));
   });
+}
+
+/** Rejects with what the server says against it. */
+export const ask = <Name extends keyof Acts>(act: Name, give: Acts[Name]['give']): Promise<Acts[Name]['get']> =>
+  send({ act, give }) as Promise<Acts[Name]['get']>;
+
+/**
+ * What there is to say of a topic, now and from now on, also when the connection was lost in between. One at a time: to follow it again, with
+ * something else given, ends the one before. `told` hears whether the server takes it. Returns how to stop.
+ */
+export function follow<Name extends keyof Topics>(
+  topic: Name,
+  give: Topics[Name]['give'],
+  hearNews: (news: Topics[Name]['news']) => void,
+  told: (error: Error | undefined) => void = () => {},
+): () => void {
+  const mine: Followed = { give, hear: hearNews, told };
+  followed.set(topic, mine);
+  if (status.value === 'open') begin(topic, give, told);
+  return () => {
+    if (followed.get(topic) !== mine) return;
+    followed.delete(topic);
+    send({ act: 'unfollow', topic }).catch(() => {});
+  };
+}
+
+function begin(topic: keyof Topics, give: unknown, told: Followed['told']): void {
+  send({ act: 'follow', topic, give }).then(
+    () => told(undefined),
+    (error: Error) => told(error),
+  );
+}
+
+/** News for whoever follows the topic; called when the page is about to be drawn. */
+export function tellNews({ topic, news }: Extract<FromServer, { t: 'news' }>): void {
+  followed.get(topic)?.hear(news as never);
 }

@@ -1,8 +1,9 @@
 // What the page knows. Messages are taken in once for each frame that is drawn, however many have come.
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import { apply, type Conversation, type Event } from '../src/console/conversation.ts';
-import type { AgentRow, BoardEvent, FrameRow, FromServer, Question, SessionRow } from '../src/console/wire.ts';
-import { ask, pageId } from './socket.ts';
+import type { AgentRow, BoardEvent, Question, SessionRow } from '../src/console/wire/board.ts';
+import type { FromServer } from '../src/console/wire/messages.ts';
+import { ask, pageId, tellNews } from './socket.ts';
 
 export const version = signal('');
 export const cwd = signal('');
@@ -45,9 +46,9 @@ export async function watch(sessionId: string): Promise<void> {
   if (shown.has(sessionId)) return;
   for (const other of [...shown.keys()].slice(0, -4)) {
     shown.delete(other);
-    void ask({ act: 'unwatch', sessionId: other }).catch(() => {});
+    void ask('unwatch', { sessionId: other }).catch(() => {});
   }
-  await ask({ act: 'watch', sessionId });
+  await ask('watch', { sessionId });
 }
 
 function keep(conversation: Conversation, at: number): void {
@@ -69,10 +70,6 @@ function keep(conversation: Conversation, at: number): void {
 
 let waiting: FromServer[] = [];
 let isScheduled = false;
-let onFrames: (message: Extract<FromServer, { t: 'frames' }>) => void = () => {};
-export const hearFrames = (listener: (message: { rows: readonly FrameRow[]; isFirst: boolean; dropped: number }) => void): void => {
-  onFrames = listener;
-};
 
 export function hear(message: FromServer): void {
   waiting.push(message);
@@ -117,8 +114,8 @@ function take(message: FromServer): void {
         else onSession(delta.sessionId, delta.seq, delta.event as Event);
       }
       return;
-    case 'frames':
-      return onFrames(message);
+    case 'news':
+      return tellNews(message);
   }
 }
 

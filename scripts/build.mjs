@@ -76,10 +76,15 @@ renameSync(outdir, dist);
 /** The console's page: what is on no first screen is loaded when it is looked at. */
 async function buildPage() {
   const page = path.join(outdir, 'console');
+  const styles = readdirSync(path.join(root, 'console', 'style')).filter((name) => name.endsWith('.css'));
   await build({
     absWorkingDir: root,
     outdir: page,
-    entryPoints: { page: 'console/main.tsx', style: 'console/style.css' },
+    entryPoints: {
+      page: 'console/main.tsx',
+      style: 'console/style.css',
+      ...Object.fromEntries(styles.map((name) => [path.parse(name).name, `console/style/${name}`])),
+    },
     bundle: true,
     splitting: true,
     format: 'esm',

@@ -1,8 +1,8 @@
 // Where one writes: text, commands of the agent, pictures, sound and files, as far as the agent takes them.
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { PromptBlock } from '../../src/console/acts.ts';
 import type { Accepts, Command } from '../../src/console/conversation.ts';
+import type { PromptBlock } from '../../src/console/wire/sessions.ts';
 import { ask } from '../socket.ts';
 import { Icon } from './icon.tsx';
 
@@ -51,7 +51,7 @@ export function Composer(props: {
     if (blocks.length === 0 || isRunning) return;
     setProblem('');
     try {
-      const sent = ask({ act: 'prompt', sessionId, blocks });
+      const sent = ask('prompt', { sessionId, blocks });
       setText('');
       setAttached([]);
       await sent;
@@ -154,13 +154,7 @@ export function Composer(props: {
           }}
         />
         {isRunning ? (
-          <button
-            type="button"
-            class="stop"
-            aria-label="Cancel"
-            title="Cancel the turn"
-            onClick={() => void ask({ act: 'cancel', sessionId })}
-          >
+          <button type="button" class="stop" aria-label="Cancel" title="Cancel the turn" onClick={() => void ask('cancel', { sessionId })}>
             <Icon name="stop" />
           </button>
         ) : (

@@ -8,7 +8,7 @@ export function Pickers({ sessionId, options, isBegun }: { sessionId: string; op
   const [problem, setProblem] = useState('');
   const set = (id: string, value: string | boolean) => {
     setProblem('');
-    ask({ act: 'option', sessionId, option: id, value }).catch((error: Error) => setProblem(error.message));
+    ask('option', { sessionId, option: id, value }).catch((error: Error) => setProblem(error.message));
   };
   return (
     <div class="pickers">

@@ -1,7 +1,7 @@
 // A permission question: what exactly is to be done, and an answer by button or key. Keys never work while one types somewhere.
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Question } from '../../src/console/wire.ts';
+import type { Question } from '../../src/console/wire/board.ts';
 import { toSession } from '../route.ts';
 import { ask } from '../socket.ts';
 import { settled } from '../state.ts';
@@ -16,7 +16,7 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
   const [problem, setProblem] = useState('');
   const { options, questionId } = question;
   const answer = (option: number | null) => {
-    ask<{ isFirst: boolean }>({ act: 'answer', questionId, option }).catch((error: Error) => setProblem(error.message));
+    ask('answer', { questionId, option }).catch((error: Error) => setProblem(error.message));
   };
   const keys = keysOf(question);
   useEffect(() => {

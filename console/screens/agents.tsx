@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { AgentRow } from '../../src/console/wire.ts';
+import type { AgentRow } from '../../src/console/wire/board.ts';
 import { Icon } from '../parts/icon.tsx';
 import { lasting } from '../parts/words.ts';
 import { ask } from '../socket.ts';
@@ -90,7 +90,7 @@ function Card({ row }: { readonly row: AgentRow }): VNode {
           title="End its process in good order and start another; its sessions are brought back"
           onClick={() => {
             setProblem('');
-            ask({ act: 'restart', agent: name }).catch((error: Error) => setProblem(error.message));
+            ask('restart', { agent: name }).catch((error: Error) => setProblem(error.message));
           }}
         >
           <Icon name="restart" /> {state === 'idle' || state === 'unavailable' ? 'Start' : 'Restart'}

@@ -9,7 +9,7 @@ import { place, short } from '../parts/words.ts';
 import { ask, status } from '../socket.ts';
 import { conversation, questions, type Shown, sessions, watch } from '../state.ts';
 
-export function Chat({ sessionId }: { readonly sessionId: string }): VNode {
+export function Chat({ rest: sessionId }: { readonly rest: string }): VNode {
   const [problem, setProblem] = useState('');
   const isOpen = status.value === 'open';
   useEffect(() => {
@@ -68,7 +68,7 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
             type="button"
             class="quiet"
             title="Close the session; it stays in the list"
-            onClick={() => void ask({ act: 'close', sessionId }).catch(() => {})}
+            onClick={() => void ask('close', { sessionId }).catch(() => {})}
           >
             Close
           </button>
@@ -96,7 +96,7 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
 }
 
 async function download(sessionId: string): Promise<void> {
-  const { markdown } = await ask<{ markdown: string }>({ act: 'export', sessionId });
+  const { markdown } = await ask('export', { sessionId });
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([markdown], { type: 'text/markdown' }));
   link.download = `${sessionId.replaceAll(/[^\w-]/g, '_')}.md`;
@@ -110,7 +110,7 @@ function Held({ sessionId, isRunning }: { readonly sessionId: string; readonly i
     <div class="held">
       The editor has this session. Here you can watch, answer its questions and cancel.
       {isRunning && (
-        <button type="button" class="danger" onClick={() => void ask({ act: 'cancel', sessionId }).catch(() => {})}>
+        <button type="button" class="danger" onClick={() => void ask('cancel', { sessionId }).catch(() => {})}>
           Cancel the turn
         </button>
       )}

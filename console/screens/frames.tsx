@@ -2,10 +2,9 @@
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { FrameRow } from '../../src/console/wire.ts';
+import type { FrameRow, FrameTopics } from '../../src/console/wire/frames.ts';
 import { Icon } from '../parts/icon.tsx';
-import { ask, status } from '../socket.ts';
-import { hearFrames } from '../state.ts';
+import { ask, follow } from '../socket.ts';
 
 const ROW = 24;
 const MAX_ROWS = 60_000;
@@ -20,7 +19,7 @@ const heldCount = signal(0);
 const filter = signal('');
 const dropped = signal(0);
 
-hearFrames((message) => {
+function hear(message: FrameTopics['frames']['news']): void {
   if (message.isFirst) {
     rows = [];
     held = [];
@@ -32,7 +31,7 @@ hearFrames((message) => {
   if (held.length > MAX_ROWS) held = held.slice(-MAX_ROWS);
   heldCount.value = held.length;
   count.value++;
-});
+}
 
 function resume(): void {
   rows = [...rows, ...held].slice(-MAX_ROWS);
@@ -45,18 +44,16 @@ function resume(): void {
 export function Frames(): VNode {
   const [problem, setProblem] = useState('');
   const [chosen, choose] = useState<FrameRow>();
-  const isOpen = status.value === 'open';
   useEffect(() => {
-    if (!isOpen) return;
+    let stop = () => {};
     const timer = setTimeout(() => {
-      ask({ act: 'frames', filter: filter.value }).then(
-        () => setProblem(''),
-        (error: Error) => setProblem(error.message),
-      );
+      stop = follow('frames', { filter: filter.value }, hear, (error) => setProblem(error?.message ?? ''));
     }, 150);
-    return () => clearTimeout(timer);
-  }, [filter.value, isOpen]);
-  useEffect(() => () => void ask({ act: 'noframes' }).catch(() => {}), []);
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [filter.value]);
   return (
     <div class="screen frames">
       <header class="bar">
@@ -192,7 +189,7 @@ const time = (t: number): string => {
 function Detail({ row, close }: { readonly row: FrameRow; readonly close: () => void }): VNode {
   const [body, setBody] = useState<string | null>();
   useEffect(() => {
-    ask<{ body?: string }>({ act: 'frame', n: row.n }).then(
+    ask('frame', { n: row.n }).then(
       ({ body: found }) => setBody(found ?? null),
       () => setBody(null),
     );

@@ -29,16 +29,12 @@ export function NewSession(): VNode {
   }
   const open = () =>
     attempt(async () => {
-      const { sessionId } = await ask<{ sessionId: string }>({
-        act: 'new',
-        cwd: directory,
-        ...(agent !== undefined && { agent }),
-      });
+      const { sessionId } = await ask('new', { cwd: directory, agent });
       go(toSession(sessionId));
     });
   const logIn = (methodId: string) =>
     attempt(async () => {
-      await ask({ act: 'authenticate', methodId });
+      await ask('authenticate', { methodId });
       setMethods([]);
       await open();
     });

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import type { SessionRow } from '../../src/console/wire.ts';
+import type { SessionRow } from '../../src/console/wire/board.ts';
+import type { Hit } from '../../src/console/wire/sessions.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ago, place, short } from '../parts/words.ts';
 import { go, toSession } from '../route.ts';
@@ -10,11 +11,10 @@ import { newestFirst, sessions } from '../state.ts';
 const filter = signal('');
 /** What was found in transcripts, and for which words. */
 const found = signal<{ readonly words: string; readonly hits: readonly Hit[] } | undefined>(undefined);
-type Hit = { readonly sessionId: string; readonly line: string };
 
 function search(): void {
   const words = filter.value;
-  ask<{ found: readonly Hit[] }>({ act: 'search', words }).then(
+  ask('search', { words }).then(
     ({ found: hits }) => {
       found.value = { words, hits };
     },

@@ -2,19 +2,22 @@
 import type { Readable, Writable } from 'node:stream';
 import { ClientError } from '../client/client.ts';
 import type { Secrets } from '../log/redact.ts';
-import type { Asked } from './acts.ts';
 import { type BoardKeeper, createBoard } from './board.ts';
 import { apply, type Conversation, createConversation } from './conversation.ts';
-import { createDesk, type Host } from './desk.ts';
+import { createDesk, type Desk, type Host } from './desk.ts';
 import { createFeed } from './feed.ts';
 import type { Frames } from './frames.ts';
 import { neutralise } from './neutralise.ts';
 import { readPageFiles } from './page-files.ts';
 import { openPage, type Page } from './page-socket.ts';
+import { joinParts, type Part } from './parts.ts';
 import { fields, list } from './read-update.ts';
 import { openServer } from './server.ts';
+import { sessionActs } from './session-acts.ts';
 import { eventsOfTranscript, type Transcript } from './transcript-events.ts';
-import type { AgentRow, Failure, SessionRow } from './wire.ts';
+import type { AgentRow, SessionRow } from './wire/board.ts';
+import type { Failure } from './wire/messages.ts';
+import type { Hit } from './wire/sessions.ts';
 
 export type ConsoleDeps = {
   readonly port: number;
@@ -36,13 +39,15 @@ export type ConsoleDeps = {
   readonly agents: () => readonly AgentRow[];
   /** Ends an agent's process in good order; whether there is such an agent. */
   readonly restart: (agent: string) => boolean;
+  /** What screens bring that show more than sessions and frames. */
+  readonly parts?: readonly Part[];
 };
 
 /** Sessions as they were written down. */
 export type Transcripts = {
   read(sessionId: string): Transcript | undefined;
   /** Those in which every word occurs, the newest first. */
-  search(words: string): Promise<readonly { readonly sessionId: string; readonly line: string }[]>;
+  search(words: string): Promise<readonly Hit[]>;
   markdown(sessionId: string): string | undefined;
 };
 
@@ -75,23 +80,18 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   const pages = new Set<Page>();
   let looks = 0;
 
-  let made: ReturnType<typeof createDesk> | undefined;
+  let made: Desk | undefined;
   let isOver = () => {};
   const closed = new Promise<void>((resolve) => {
     isOver = resolve;
   });
-  function desk(): ReturnType<typeof createDesk> {
+  function desk(): Desk {
     if (made) return made;
     const { input, output } = deps.connect();
     const clientInfo = { name: 'switchboard-console', title: 'Switchboard console', version };
     made = createDesk(input, output, { board, host: deps.host, redact, clientInfo, cwd, transcript: deps.transcripts.read });
     void made.closed.then(() => beside || isOver());
     return made;
-  }
-  /** For what only whoever holds a session can do with it. */
-  function mine(sessionId: string): ReturnType<typeof createDesk> {
-    if (beside?.holds(sessionId)) throw new ClientError(-32600, 'the editor has this session; go on with it there');
-    return desk();
   }
   /** What is known of a session: told live, else as it was written down. */
   function conversationOf(sessionId: string): Conversation {
@@ -120,52 +120,9 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
     timer = setInterval(look, LOOK_EVERY_MS);
   }
 
-  function perform(asked: Asked, page: Page): Promise<unknown> | unknown {
-    switch (asked.act) {
-      case 'watch':
-        return page.watch(asked.sessionId);
-      case 'unwatch':
-        return page.unwatch(asked.sessionId);
-      case 'new':
-        return desk().open(asked);
-      case 'prompt':
-        return mine(asked.sessionId).prompt(asked);
-      case 'cancel':
-        return beside?.holds(asked.sessionId) ? { isDone: beside.cancel(asked.sessionId) } : desk().cancel(asked, page.id);
-      case 'close':
-        return mine(asked.sessionId).close(asked);
-      case 'option':
-        return mine(asked.sessionId).option(asked);
-      case 'authenticate':
-        return desk().authenticate(asked);
-      case 'answer':
-        return { isFirst: board.answer(asked.questionId, asked.option ?? undefined, page.id) };
-      case 'restart':
-        if (!deps.restart(asked.agent)) throw new ClientError(-32602, `there is no agent "${neutralise(asked.agent)}"`);
-        return look();
-      case 'frames': {
-        const wrong = frames.watch(page, asked.filter);
-        if (wrong !== undefined) throw new ClientError(-32602, `"${neutralise(wrong)}" is no term of a filter`);
-        return undefined;
-      }
-      case 'noframes':
-        return frames.unwatch(page);
-      case 'frame':
-        return { body: frames.body(asked.n) };
-      case 'search':
-        return deps.transcripts.search(asked.words).then((found) => ({ found: found.map(shownHit) }));
-      case 'export': {
-        const markdown = deps.transcripts.markdown(asked.sessionId);
-        if (markdown === undefined) throw new ClientError(-32002, 'nothing of this session was written down');
-        return { markdown };
-      }
-      case 'link':
-        return { link: server.link() };
-    }
-  }
-  function shownHit({ sessionId, line }: { readonly sessionId: string; readonly line: string }) {
-    return { sessionId, line: neutralise(redact(line)) };
-  }
+  const { transcripts, restart } = deps;
+  const acts = sessionActs({ board, desk, beside, transcripts, redact, restart, look, link: () => server.link() });
+  const parts = joinParts([{ acts }, frames.part, ...(deps.parts ?? [])]);
   function failure(error: unknown): Failure {
     const message = neutralise(redact(String((error as Error).message)));
     if (!(error instanceof ClientError)) return { message };
@@ -184,7 +141,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
         feed,
         board: board.snapshot,
         conversation: conversationOf,
-        perform: async (asked, page) => perform(asked, page),
+        parts,
         failure,
         opened(page) {
           pages.add(page);
@@ -192,7 +149,6 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
         },
         closed(page) {
           pages.delete(page);
-          frames.unwatch(page);
           watchWhileOpen();
         },
       });

@@ -5,13 +5,13 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { type Client, ClientError, createClient } from '../client/client.ts';
 import type { Redactor } from '../log/redact.ts';
-import type { Act, PromptBlock } from './acts.ts';
 import type { BoardKeeper } from './board.ts';
 import type { Accepts, Block } from './conversation.ts';
 import { neutralise } from './neutralise.ts';
 import { type Fields, fields, list, MODE_OPTION, text } from './read-update.ts';
 import { createTerminalWatch } from './terminal-watch.ts';
 import { eventsOfTranscript, type Transcript } from './transcript-events.ts';
+import type { PromptBlock, SessionActs } from './wire/sessions.ts';
 
 /** Files and terminals of the machine the console runs on, kept inside the session's directory. */
 export type Host = {
@@ -29,6 +29,9 @@ export type DeskDeps = {
   readonly cwd: string;
   readonly transcript: (sessionId: string) => Transcript | undefined;
 };
+
+type Given<Act extends keyof SessionActs> = SessionActs[Act]['give'];
+export type Desk = ReturnType<typeof createDesk>;
 
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
@@ -89,7 +92,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
   }
   const isAgent = (name: string) => board.agents().some((agent) => agent.name === name);
 
-  async function open({ agent, cwd = deps.cwd }: Act<'new'>): Promise<{ readonly sessionId: string }> {
+  async function open({ agent, cwd = deps.cwd }: Given<'new'>): Promise<{ readonly sessionId: string }> {
     await ready;
     if (agent !== undefined && !isAgent(agent)) throw new ClientError(-32602, `there is no agent "${agent}"`);
     checkDirectory(cwd);
@@ -125,7 +128,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
       for (const update of told) board.update(sessionId, update);
     });
   }
-  async function prompt({ sessionId, blocks }: Act<'prompt'>): Promise<unknown> {
+  async function prompt({ sessionId, blocks }: Given<'prompt'>): Promise<unknown> {
     await ready;
     if (!board.isLive(sessionId)) await takeUp(sessionId);
     if (board.conversation(sessionId)?.isRunning)
@@ -140,7 +143,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     );
     return {};
   }
-  async function option({ sessionId, option: id, value }: Act<'option'>): Promise<unknown> {
+  async function option({ sessionId, option: id, value }: Given<'option'>): Promise<unknown> {
     if (!board.isLive(sessionId)) await takeUp(sessionId);
     if (id === MODE_OPTION) {
       await client.request('session/set_mode', { sessionId, modeId: value });
@@ -159,19 +162,19 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     open,
     prompt,
     option,
-    async cancel({ sessionId }: Act<'cancel'>, by: string): Promise<unknown> {
+    async cancel(sessionId: string, by: string): Promise<unknown> {
       client.notify('session/cancel', { sessionId });
       board.cancelQuestions(sessionId, by);
       return {};
     },
-    async close({ sessionId }: Act<'close'>): Promise<unknown> {
+    async close(sessionId: string): Promise<unknown> {
       if (!board.isLive(sessionId)) return {};
       await client.request('session/close', { sessionId });
       host.endOf(sessionId);
       board.closed(sessionId);
       return {};
     },
-    async authenticate({ methodId }: Act<'authenticate'>): Promise<unknown> {
+    async authenticate(methodId: string): Promise<unknown> {
       await ready;
       await client.request('authenticate', { methodId });
       return {};

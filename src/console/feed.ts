@@ -1,7 +1,7 @@
 // What has happened, numbered, so that a page that lost its connection can go on where it was. A bounded stretch of it is kept, as text:
 // every page gets the same.
 import { randomUUID } from 'node:crypto';
-import type { Delta } from './wire.ts';
+import type { Delta } from './wire/messages.ts';
 
 export type Numbered = { readonly seq: number; readonly sessionId: string | undefined; readonly text: string };
 

@@ -1,16 +1,19 @@
 // The frames that pass, for whoever looks on: rows in a ring, bodies as long as there is room for them. While no page is open the taps do
 // nothing at all.
+import { z } from 'zod';
+import { ClientError } from '../client/client.ts';
 import { type FrameFilter, type FrameRecord, parseFilter } from '../log/frame-filter.ts';
 import { createFrameLog, type Side } from '../log/frame-log.ts';
 import { lastRecords } from '../log/read-frames.ts';
 import type { Secrets } from '../log/redact.ts';
 import { neutralise } from './neutralise.ts';
-import type { FrameRow, FromServer } from './wire.ts';
+import type { ActsOf, TopicsOf } from './parts.ts';
+import type { FrameActs, FrameRow, FrameTopics } from './wire/frames.ts';
 
 export type Tap = ReturnType<ReturnType<typeof createFrameLog>['watch']>['tap'];
 
 /** A page that looks on. */
-export type Viewer = { send(message: FromServer): void; readonly isBehind: boolean };
+type Viewer = { readonly page: { readonly isBehind: boolean }; readonly tell: (news: FrameTopics['frames']['news']) => void };
 
 export type Frames = ReturnType<typeof createFrames>;
 
@@ -79,11 +82,11 @@ export function createFrames(secrets: Secrets, dir: string) {
     log.settle();
     for (const [viewer, interest] of interests) {
       // Rows wait for a slow page; they are not lost to it while they are in the ring.
-      if (viewer.isBehind) continue;
+      if (viewer.page.isBehind) continue;
       const from = rows.findIndex(({ n }) => n >= interest.next);
       const fresh = from === -1 ? [] : rows.slice(from, from + MOST_AT_ONCE);
       const wanted = fresh.filter(({ record }) => interest.filter(record)).map(rowOf);
-      if (wanted.length > 0 || interest.isFirst) viewer.send({ t: 'frames', rows: wanted, isFirst: interest.isFirst, dropped });
+      if (wanted.length > 0 || interest.isFirst) viewer.tell({ rows: wanted, isFirst: interest.isFirst, dropped });
       interest.isFirst = false;
       interest.next = fresh.at(-1) === undefined ? next : (fresh.at(-1) as Kept).n + 1;
     }
@@ -93,6 +96,27 @@ export function createFrames(secrets: Secrets, dir: string) {
     clearTimeout(timer);
     if (interests.size > 0) timer = setTimeout(send, SEND_EVERY_MS);
   }
+
+  const acts: ActsOf<FrameActs> = {
+    frame: { gives: z.strictObject({ n: z.int().nonnegative() }), perform: ({ n }) => ({ body: clean(bodies.get(n)) }) },
+  };
+  const topics: TopicsOf<FrameTopics> = {
+    frames: {
+      gives: z.strictObject({ filter: z.string().max(1000) }),
+      follow({ filter }, tell, page) {
+        const wanted = parseFilter(filter.split(/\s+/).filter((term) => term !== ''));
+        if (typeof wanted !== 'function') throw new ClientError(-32602, `"${neutralise(wanted.wrong)}" is no term of a filter`);
+        if (!hasHistory) readHistory();
+        const viewer = { page, tell };
+        interests.set(viewer, { filter: wanted, next: 0, isFirst: true });
+        send();
+        return () => {
+          interests.delete(viewer);
+          schedule();
+        };
+      },
+    },
+  };
 
   return {
     /** A tap for a leg: it passes on what it sees only while somebody looks on. */
@@ -114,20 +138,7 @@ export function createFrames(secrets: Secrets, dir: string) {
         },
       };
     },
-    /** The term that is none, if there is one. */
-    watch(viewer: Viewer, filter: string): string | undefined {
-      const wanted = parseFilter(filter.split(/\s+/).filter((term) => term !== ''));
-      if (typeof wanted !== 'function') return wanted.wrong;
-      if (!hasHistory) readHistory();
-      interests.set(viewer, { filter: wanted, next: 0, isFirst: true });
-      send();
-      return undefined;
-    },
-    unwatch(viewer: Viewer): void {
-      interests.delete(viewer);
-      schedule();
-    },
-    body: (n: number): string | undefined => clean(bodies.get(n)),
+    part: { acts, topics },
     /** A page is there. What passes from now on is kept for it. */
     look(): void {
       isOpen = true;

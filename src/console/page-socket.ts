@@ -2,17 +2,18 @@
 // state anew when it has caught up.
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
-import { type Asked, readAsked, readHello } from './acts.ts';
+import { z } from 'zod';
 import type { Conversation } from './conversation.ts';
 import type { Feed, Numbered } from './feed.ts';
-import type { Board, FromServer } from './wire.ts';
+import type { Parts } from './parts.ts';
+import type { Board } from './wire/board.ts';
+import type { FromServer } from './wire/messages.ts';
 
 export type PageDeps = {
   readonly feed: Feed;
   readonly board: () => Board;
   readonly conversation: (sessionId: string) => Conversation;
-  /** Does what is asked; rejects with what the page is to hear. */
-  readonly perform: (asked: Asked, page: Page) => Promise<unknown>;
+  readonly parts: Parts;
   readonly failure: (error: unknown) => Extract<FromServer, { t: 'answer' }>['error'];
   readonly opened: (page: Page) => void;
   readonly closed: (page: Page) => void;
@@ -32,11 +33,27 @@ const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 const CAUGHT_UP_BYTES = 256 * 1024;
 const MAX_ASKED = 64;
 
+const helloShape = z.strictObject({
+  hello: z.string().max(200),
+  epoch: z.string().max(100).optional(),
+  since: z.int().nonnegative().optional(),
+  sessions: z.array(z.string().min(1).max(2000)).max(50).optional(),
+});
+const askedShape = z.strictObject({
+  id: z.int().nonnegative(),
+  act: z.string().max(100),
+  topic: z.string().max(100).optional(),
+  give: z.unknown(),
+});
+type Asked = z.infer<typeof askedShape>;
+
 export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): void {
-  const hello = readHello(first);
+  const hello = helloShape.safeParse(first).data;
   if (!hello) return socket.close(4400, 'not understood');
   const { feed } = deps;
   const watched = new Set<string>(hello.sessions ?? []);
+  /** How to end each topic that it follows. */
+  const followed = new Map<string, () => void>();
   let waiting: string[] = [];
   let timer: NodeJS.Timeout | undefined;
   let isLost = false;
@@ -89,15 +106,27 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
     if (socket.bufferedAmount > MAX_BUFFERED_BYTES) isLost = true;
     else sendText(text);
   }
+  function perform({ act, topic = '', give }: Asked): unknown {
+    if (act !== 'follow' && act !== 'unfollow') return deps.parts.perform(act, give, page);
+    const end = followed.get(topic);
+    followed.delete(topic);
+    end?.();
+    if (act === 'follow')
+      followed.set(
+        topic,
+        deps.parts.follow(topic, give, (news) => page.send({ t: 'news', topic, news }), page),
+      );
+    return undefined;
+  }
   async function received(data: unknown): Promise<void> {
     const value = parse(String(data));
-    const wish = readAsked(value);
+    const wish = askedShape.safeParse(value);
     const re = Number((value as { id?: unknown } | undefined)?.id ?? -1);
-    if ('wrong' in wish) return page.send({ t: 'answer', re, error: { message: wish.wrong } });
+    if (!wish.success) return page.send({ t: 'answer', re, error: { message: z.prettifyError(wish.error) } });
     if (asked >= MAX_ASKED) return page.send({ t: 'answer', re, error: { message: 'too much is asked for at once' } });
     asked++;
     try {
-      const result = await deps.perform(wish, page);
+      const result = await perform(wish.data);
       flush(); // what has come of it stands before the answer
       page.send({ t: 'answer', re, result: result ?? {} });
     } catch (error) {
@@ -117,6 +146,7 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
   socket.once('close', () => {
     silence();
     clearTimeout(timer);
+    for (const end of followed.values()) end();
     deps.closed(page);
   });
 }

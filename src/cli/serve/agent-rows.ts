@@ -1,7 +1,7 @@
 // The agents as the console shows them: how their processes are, and what they can do.
 import type { Config } from '../../config/config.ts';
 import { neutralise } from '../../console/neutralise.ts';
-import type { AgentRow } from '../../console/wire.ts';
+import type { AgentRow } from '../../console/wire/board.ts';
 import type { Redactor } from '../../log/redact.ts';
 import type { Connection } from '../../proxy/connection.ts';
 

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { neutralise } from '../../console/neutralise.ts';
-import type { SessionRow } from '../../console/wire.ts';
+import type { SessionRow } from '../../console/wire/board.ts';
 import { createSessionLog } from '../../store/session-log.ts';
 import { readStats } from '../../store/session-stats.ts';
 import { transcriptsDir } from '../../store/transcript-files.ts';

@@ -1,7 +1,7 @@
 // What was said in sessions of before, looked through and put into a file, for the console.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transcripts } from '../../console/console.ts';
-import type { SessionRow } from '../../console/wire.ts';
+import type { SessionRow } from '../../console/wire/board.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcript-files.ts';
 import { toMarkdown, wordsOf } from '../render-transcript.ts';
 

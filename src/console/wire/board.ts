@@ -1,5 +1,5 @@
-// What the page and its server say to each other on the one socket.
-import type { Conversation, Event, ToolContent } from './conversation.ts';
+// What every page shows, whichever screen it is on: sessions, questions that are open, agents.
+import type { ToolContent } from '../conversation.ts';
 
 export type SessionState = 'idle' | 'running' | 'asking' | 'stored';
 
@@ -79,39 +79,3 @@ export type BoardEvent =
   /** `by`: the page that answered, as it was told in `welcome`, or `editor`; undefined when nobody did. */
   | { readonly b: 'settled'; readonly questionId: string; readonly outcome: string; readonly by?: string | undefined }
   | { readonly b: 'agents'; readonly agents: readonly AgentRow[] };
-
-export type Delta = { readonly seq: number; readonly sessionId?: string; readonly event: Event | BoardEvent };
-
-/** A line of the frame log, with a number to ask for its body by. */
-export type FrameRow = {
-  readonly n: number;
-  readonly t: number;
-  readonly leg?: string | undefined;
-  readonly dir?: string | undefined;
-  readonly kind?: string | undefined;
-  readonly method?: string | undefined;
-  readonly id?: string | undefined;
-  readonly session?: string | undefined;
-  readonly bytes?: number | undefined;
-  readonly ms?: number | undefined;
-  readonly error?: number | undefined;
-  readonly chunks?: number | undefined;
-  readonly event?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly ours?: boolean | undefined;
-};
-
-export type FromServer =
-  | { readonly t: 'welcome'; readonly page: string; readonly epoch: string; readonly isResumed: boolean }
-  | { readonly t: 'board'; readonly seq: number; readonly board: Board }
-  | { readonly t: 'conversation'; readonly seq: number; readonly conversation: Conversation }
-  | { readonly t: 'deltas'; readonly deltas: readonly Delta[] }
-  | { readonly t: 'answer'; readonly re: number; readonly result?: unknown; readonly error?: Failure }
-  /** `isFirst`: those before are not among them, and the page begins anew. */
-  | { readonly t: 'frames'; readonly rows: readonly FrameRow[]; readonly isFirst: boolean; readonly dropped: number };
-
-export type Failure = {
-  readonly message: string;
-  readonly code?: number | undefined;
-  readonly authMethods?: readonly string[] | undefined;
-};

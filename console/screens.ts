@@ -1,0 +1,50 @@
+// Every screen: its name in the address, its place at the side, what is loaded for it. One more line here is one more screen.
+import type { FunctionComponent } from 'preact';
+import { type Later, later } from './parts/later.tsx';
+import { Sessions } from './screens/sessions.tsx';
+
+type Shown = FunctionComponent<{ readonly rest: string }>;
+export type Screen = {
+  readonly name: string;
+  /** What its place at the side says; one without is reached from other screens. */
+  readonly label?: string;
+  readonly icon?: string;
+  /** The place at the side that leads on to it. */
+  readonly under?: string;
+  readonly Show: Shown | Later<{ readonly rest: string }>;
+};
+
+const Chat = later(() => import('./screens/chat.tsx').then((loaded) => loaded.Chat), 'content', 'question', 'chat');
+
+export const SCREENS: readonly Screen[] = [
+  { name: '', label: 'Sessions', icon: 'sessions', Show: Sessions },
+  { name: 'session', under: '', Show: Chat },
+  { name: 'new', under: '', Show: later(() => import('./screens/new-session.tsx').then((loaded) => loaded.NewSession), 'form') },
+  {
+    name: 'inbox',
+    label: 'Questions',
+    icon: 'inbox',
+    Show: later(() => import('./screens/inbox.tsx').then((loaded) => loaded.Inbox), 'content', 'question'),
+  },
+  {
+    name: 'frames',
+    label: 'Frames',
+    icon: 'frames',
+    Show: later(() => import('./screens/frames.tsx').then((loaded) => loaded.Frames), 'frames'),
+  },
+  {
+    name: 'agents',
+    label: 'Agents',
+    icon: 'agents',
+    Show: later(() => import('./screens/agents.tsx').then((loaded) => loaded.Agents), 'agents'),
+  },
+];
+
+export const screenOf = (name: string): Screen => SCREENS.find((screen) => screen.name === name) ?? (SCREENS[0] as Screen);
+
+/** What is most likely looked at next comes while there is nothing else to do. */
+export function fetchNext(): void {
+  const fetch = () => void Chat.fetch().catch(() => {});
+  if ('requestIdleCallback' in window) requestIdleCallback(fetch);
+  else setTimeout(fetch, 1000);
+}

@@ -1,0 +1,98 @@
+// What a page may do with sessions and agents. Agents go by their names in the configuration.
+import { z } from 'zod';
+import { ClientError } from '../client/client.ts';
+import type { Redactor } from '../log/redact.ts';
+import type { BoardKeeper } from './board.ts';
+import type { Beside, Transcripts } from './console.ts';
+import type { Desk } from './desk.ts';
+import { neutralise } from './neutralise.ts';
+import type { ActsOf } from './parts.ts';
+import type { PromptBlock, SessionActs } from './wire/sessions.ts';
+
+export type SessionDeps = {
+  readonly board: BoardKeeper;
+  readonly desk: () => Desk;
+  readonly beside: Beside | undefined;
+  readonly transcripts: Transcripts;
+  readonly redact: Redactor;
+  readonly restart: (agent: string) => boolean;
+  /** Agents have changed, and are to be shown so. */
+  readonly look: () => void;
+  readonly link: () => string;
+};
+
+const id = z.string().min(1).max(2000);
+const inSession = z.strictObject({ sessionId: id });
+const words = z.string().max(16 * 1024 * 1024);
+const uri = z.string().max(4000);
+const mimeType = z.string().max(200).optional();
+const promptBlock: z.ZodType<PromptBlock> = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: words }),
+  z.strictObject({ type: z.enum(['image', 'audio']), data: words, mimeType: z.string().regex(/^(?:image|audio)\/[\w.+-]{1,80}$/) }),
+  z.strictObject({ type: z.literal('resource_link'), uri, name: z.string().max(400) }),
+  z.strictObject({
+    type: z.literal('resource'),
+    resource: z.union([z.strictObject({ uri, mimeType, text: words }), z.strictObject({ uri, mimeType, blob: words })]),
+  }),
+]);
+
+export function sessionActs({ board, desk, beside, transcripts, redact, restart, look, link }: SessionDeps): ActsOf<SessionActs> {
+  /** For what only whoever holds a session can do with it. */
+  function mine(sessionId: string): Desk {
+    if (beside?.holds(sessionId)) throw new ClientError(-32600, 'the editor has this session; go on with it there');
+    return desk();
+  }
+  return {
+    watch: { gives: inSession, perform: ({ sessionId }, page) => page.watch(sessionId) },
+    unwatch: { gives: inSession, perform: ({ sessionId }, page) => page.unwatch(sessionId) },
+    new: {
+      gives: z.strictObject({ agent: z.string().max(200).optional(), cwd: z.string().max(4000).optional() }),
+      perform: (given) => desk().open(given),
+    },
+    prompt: {
+      gives: z.strictObject({ sessionId: id, blocks: z.array(promptBlock).min(1).max(100) }),
+      perform: (given) => mine(given.sessionId).prompt(given),
+    },
+    cancel: {
+      gives: inSession,
+      perform: ({ sessionId }, page) =>
+        beside?.holds(sessionId) ? { isDone: beside.cancel(sessionId) } : desk().cancel(sessionId, page.id),
+    },
+    close: { gives: inSession, perform: ({ sessionId }) => mine(sessionId).close(sessionId) },
+    option: {
+      gives: z.strictObject({ sessionId: id, option: z.string().max(400), value: z.union([z.string().max(4000), z.boolean()]) }),
+      perform: (given) => mine(given.sessionId).option(given),
+    },
+    answer: {
+      gives: z.strictObject({ questionId: z.uuid(), option: z.int().nonnegative().nullable() }),
+      perform: ({ questionId, option }, page) => ({ isFirst: board.answer(questionId, option ?? undefined, page.id) }),
+    },
+    authenticate: {
+      gives: z.strictObject({ methodId: z.string().max(400) }),
+      perform: ({ methodId }) => desk().authenticate(methodId),
+    },
+    restart: {
+      gives: z.strictObject({ agent: z.string().max(200) }),
+      perform({ agent }) {
+        if (!restart(agent)) throw new ClientError(-32602, `there is no agent "${neutralise(agent)}"`);
+        look();
+      },
+    },
+    search: {
+      gives: z.strictObject({ words: z.string().max(400) }),
+      async perform(given) {
+        const found = await transcripts.search(given.words);
+        return { found: found.map(({ sessionId, line }) => ({ sessionId, line: neutralise(redact(line)) })) };
+      },
+    },
+    export: {
+      gives: inSession,
+      perform({ sessionId }) {
+        const markdown = transcripts.markdown(sessionId);
+        if (markdown === undefined) throw new ClientError(-32002, 'nothing of this session was written down');
+        return { markdown };
+      },
+    },
+    link: { gives: z.strictObject({}), perform: () => ({ link: link() }) },
+  };
+}

@@ -1,0 +1,36 @@
+// What a page may do with sessions and agents.
+type Nothing = Readonly<Record<string, never>>;
+type InSession = { readonly sessionId: string };
+
+export type PromptBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
+  | { readonly type: 'resource_link'; readonly uri: string; readonly name: string }
+  | {
+      readonly type: 'resource';
+      readonly resource:
+        | { readonly uri: string; readonly mimeType?: string | undefined; readonly text: string }
+        | { readonly uri: string; readonly mimeType?: string | undefined; readonly blob: string };
+    };
+
+export type SessionActs = {
+  /** Its conversation, and from then on what happens in it. */
+  watch: { give: InSession; get: unknown };
+  unwatch: { give: InSession; get: unknown };
+  new: { give: { readonly agent?: string | undefined; readonly cwd?: string | undefined }; get: InSession };
+  prompt: { give: InSession & { readonly blocks: readonly PromptBlock[] }; get: unknown };
+  cancel: { give: InSession; get: unknown };
+  close: { give: InSession; get: unknown };
+  option: { give: InSession & { readonly option: string; readonly value: string | boolean }; get: unknown };
+  /** Options go by their place; null for none of them. */
+  answer: { give: { readonly questionId: string; readonly option: number | null }; get: { readonly isFirst: boolean } };
+  authenticate: { give: { readonly methodId: string }; get: unknown };
+  restart: { give: { readonly agent: string }; get: unknown };
+  /** Looks for words in what was said. */
+  search: { give: { readonly words: string }; get: { readonly found: readonly Hit[] } };
+  export: { give: InSession; get: { readonly markdown: string } };
+  /** Another way in, for another browser. */
+  link: { give: Nothing; get: { readonly link: string } };
+};
+
+export type Hit = { readonly sessionId: string; readonly line: string };

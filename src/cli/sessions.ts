@@ -3,7 +3,7 @@ import path from 'node:path';
 import { errorCode } from '../config/read-text.ts';
 import { didYouMean } from '../policy/nearest.ts';
 import { createSessionLog, type SessionRecord } from '../store/session-log.ts';
-import { readStats, type SessionStats } from '../store/session-stats.ts';
+import { readStats, removeStats, type SessionStats } from '../store/session-stats.ts';
 import { readTranscript, removeTranscript, transcriptsDir } from '../store/transcript-files.ts';
 import type { TranscriptRecord } from '../store/transcript-record.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -86,6 +86,7 @@ export async function deleteSession(id: string): Promise<number> {
   const record = log.records().get(id);
   const wasThere = removeTranscript(transcriptsDir(stateDir), id);
   if (!record && !wasThere) throw unknown(id);
+  removeStats(transcriptsDir(stateDir), id);
   if (record) log.append({ ...record, at: new Date().toISOString(), isGone: true });
   process.stdout.write(`deleted: ${printable(id)}\n`);
   if (record) notice(`what agent "${record.agent}" itself keeps of the session is still there`);

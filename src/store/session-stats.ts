@@ -1,5 +1,5 @@
 // What a list of sessions shows beside their ids, a line for each turn, so that a list need not read the transcripts.
-import { renameSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { appendLines } from './append-lines.ts';
 import { readJsonLines } from './transcript-files.ts';
@@ -50,15 +50,36 @@ type Sum = { -readonly [Key in keyof SessionStats]: SessionStats[Key] } & { stop
 
 const COMPACT_ABOVE_BYTES = 4 * 1024 * 1024;
 
-/**
- * A line for each session instead of one for each turn, once there are very many. A turn that another process adds in that very moment is
- * lost to the list, and to nothing else.
- */
+/** A line for each session instead of one for each turn, once there are very many. */
 export function compactStats(dir: string, aboveBytes = COMPACT_ABOVE_BYTES): void {
-  const file = fileIn(dir);
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= aboveBytes) return;
-  const sums = [...readStats(dir).values()];
-  const draft = `${file}.${process.pid}.tmp`;
-  writeFileSync(draft, sums.map((stats) => `${JSON.stringify(stats)}\n`).join(''), { mode: 0o600 });
-  renameSync(draft, file);
+  if (sizeOf(fileIn(dir)) <= aboveBytes) return;
+  rewrite(dir, [...readStats(dir).values()].map((stats) => `${JSON.stringify(stats)}\n`).join(''));
 }
+
+/** A session that is deleted leaves no title behind. */
+export function removeStats(dir: string, sessionId: string): void {
+  if (sizeOf(fileIn(dir)) === 0) return;
+  const text = readFileSync(fileIn(dir), 'utf8');
+  // As `JSON.stringify` wrote it, so that few of very many lines need to be read.
+  const written = JSON.stringify(sessionId);
+  if (!text.includes(written)) return;
+  const isOther = (line: string): boolean => !line.includes(written) || !isOf(sessionId, line);
+  rewrite(dir, text.split('\n').filter(isOther).join('\n'));
+}
+
+function isOf(sessionId: string, line: string): boolean {
+  try {
+    return JSON.parse(line).sessionId === sessionId;
+  } catch {
+    return true; // what nobody can read is better gone than kept
+  }
+}
+
+/** A turn that another process adds in that very moment is lost to the list, and to nothing else. */
+function rewrite(dir: string, text: string): void {
+  const draft = `${fileIn(dir)}.${process.pid}.tmp`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  renameSync(draft, fileIn(dir));
+}
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -5,7 +5,7 @@ import { patchedId, patchedText, type Tap } from '../wire/tap.ts';
 import type { Patch } from '../wire/writer.ts';
 import { appendLines } from './append-lines.ts';
 import { chunkSpan } from './chunk-text.ts';
-import { appendStats, type TurnStats } from './session-stats.ts';
+import { appendStats, removeStats, type TurnStats } from './session-stats.ts';
 import { type Cleaner, createTranscript, type Transcript } from './transcript.ts';
 import { hasTranscript, removeTranscript, transcriptFile } from './transcript-files.ts';
 
@@ -280,7 +280,12 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
       lastKept = undefined;
       endedTurns = endedTurns.filter((turn) => turn.sessionId !== sessionId);
       forgotten.add(sessionId);
-      removeTranscript(dir, sessionId);
+      try {
+        removeTranscript(dir, sessionId);
+        removeStats(dir, sessionId);
+      } catch (error) {
+        onProblem(error);
+      }
     },
     close() {
       drain();

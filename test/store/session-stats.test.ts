@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { appendLines } from '../../src/store/append-lines.ts';
 import { createSessionLog } from '../../src/store/session-log.ts';
-import { appendStats, compactStats, readStats } from '../../src/store/session-stats.ts';
+import { appendStats, compactStats, readStats, removeStats } from '../../src/store/session-stats.ts';
 import { transcriptFile } from '../../src/store/transcript-files.ts';
 import { newStateDir, noProblem } from './state.ts';
 
@@ -35,6 +35,21 @@ test('once there are very many lines they become one for each session, and say t
   expect([...readStats(dir)]).toEqual(before);
   appendStats(dir, [{ sessionId: 's-0', t: 999, stopReason: 'end_turn' }]);
   expect(readStats(dir).get('s-0')).toMatchObject({ turns: 101, title: 'T' });
+});
+
+test('of a session that is deleted nothing is left in the list, and all of the others', () => {
+  const dir = newStateDir();
+  removeStats(dir, 's'); // nothing has been written yet
+  appendStats(dir, [{ sessionId: 's', t: 1, title: 'Mine alone', stopReason: 'end_turn' }]);
+  appendStats(dir, [{ sessionId: 'other', t: 2, title: 's', stopReason: 'end_turn' }]);
+  appendStats(dir, [{ sessionId: 's', t: 3, title: 'Mine again', stopReason: 'end_turn' }]);
+  const other = readStats(dir).get('other');
+  removeStats(dir, 's');
+  expect(readFileSync(index(dir), 'utf8')).not.toContain('Mine');
+  expect([...readStats(dir)]).toEqual([['other', other]]);
+  expect(statSync(index(dir)).mode & 0o777).toBe(0o600);
+  appendStats(dir, [{ sessionId: 'other', t: 4, stopReason: 'end_turn' }]);
+  expect(readStats(dir).get('other')).toMatchObject({ turns: 2 });
 });
 
 test('what a list shows of ten thousand sessions is read without their transcripts', () => {

@@ -32,7 +32,7 @@ type Health = {
 };
 
 export async function listAgents(flags: AgentsFlags): Promise<number> {
-  const { config, stateDir, switchedOff } = await resolveConfig(flags);
+  const { config, stateDir, switchedOff } = await resolveConfig({ ...flags, isOnlyShown: true });
   const { redact } = await secretsOf(config);
   const running = readRunningRecords(stateDir).flatMap(({ record }) => (record && isRunning(record.owner) ? [record] : []));
   const agents = config.agents.map(({ name, label, command }) => ({

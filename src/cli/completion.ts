@@ -94,7 +94,7 @@ async function valuesOf(option: string): Promise<readonly string[]> {
 
 /** A shell must not be bothered with a configuration that is not valid. */
 async function agentNames(): Promise<readonly string[]> {
-  return resolveConfig({}).then(
+  return resolveConfig({ isOnlyShown: true }, () => {}).then(
     ({ config }) => config.agents.map(({ name }) => name),
     () => [],
   );

@@ -17,6 +17,7 @@ export type ConfigFlags = {
   readonly agents?: readonly string[] | undefined;
   /** The first listed agent alone, when none is named. */
   readonly onlyFirst?: boolean;
+  readonly isOnlyShown?: boolean;
 };
 
 export async function resolveConfig(
@@ -31,7 +32,7 @@ export async function resolveConfig(
   readonly switchedOff: readonly string[];
 }> {
   const here = surroundings(flags);
-  const loaded = await loadConfig({ ...here, version: VERSION });
+  const loaded = await loadConfig({ ...here, version: VERSION, isOnlyShown: flags.isOnlyShown });
   for (const text of loaded.notices) say(text);
   if (loaded.origin === 'none') say('no configuration found: the embedded demo agents serve. To make one: switchboard init');
   const config = loaded.origin === 'none' ? withDemoAgents(loaded.config, here.stateDir) : loaded.config;

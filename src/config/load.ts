@@ -7,7 +7,7 @@ import type { Document } from './document.ts';
 import { createKnownGood, type KnownGood, NOTHING_KNOWN } from './known-good.ts';
 import { EMPTY_LAYER, enabledNames, type Layer, layerOf, merge } from './layer.ts';
 import { badPatterns } from './patterns.ts';
-import { ConfigError, type Problem } from './problems.ts';
+import { ConfigError, type Problem, renderProblem } from './problems.ts';
 import type { Source } from './read-text.ts';
 import { resolveReferences } from './references.ts';
 import { isTrusted } from './trust.ts';
@@ -17,6 +17,8 @@ export type LoadOptions = Surroundings & {
   readonly stateDir: string;
   /** Whose word on a file counts the next time: the version of the program. Without it every file is read with care. */
   readonly version?: string | undefined;
+  /** Nothing is going to be started: a reference that leads nowhere is said, and is no reason to show nothing at all. */
+  readonly isOnlyShown?: boolean | undefined;
 };
 
 export type LoadedConfig = {
@@ -72,7 +74,10 @@ async function load(options: LoadOptions, known: KnownGood): Promise<LoadedConfi
   const servers = await resolveServers(layer, options.env);
   // Its checks look into values whose types the schema has found right.
   const ofTools = problems.length > 0 ? [] : await checkTools(layer);
-  const all = [...problems, ...check(layer, main), ...agents.problems, ...servers.problems, ...ofTools, ...(await badPatterns(documents))];
+  const dangling = [...agents.problems, ...servers.problems];
+  if (options.isOnlyShown) notices.push(...dangling.map(renderProblem));
+  const refused = options.isOnlyShown ? [] : dangling;
+  const all = [...problems, ...check(layer, main), ...refused, ...ofTools, ...(await badPatterns(documents))];
   if (all.length > 0) throw new ConfigError(inReadingOrder(all, files));
   const origin = found.origin !== 'search' ? found.origin : trusted ? 'project' : 'user';
   return { config: toConfig(layer, agents.resolved, servers.resolved, project), files, notices, origin, layer, documents };

@@ -86,3 +86,16 @@ test('schema prints the one that comes with the package', async () => {
   expect(code).toBe(0);
   expect(stdout).toBe(readFileSync(path.resolve(import.meta.dirname, '../../config/switchboard.schema.json'), 'utf8'));
 });
+
+test('a variable that is not set keeps an agent from starting, and nobody from looking at what is configured', async () => {
+  const home = createHome();
+  home.write(home.userFile, OWN);
+  const missing = `agent_servers.one.env.KEY: the environment variable "KEY" is not set`;
+  const shown = await home.quick(['config', 'show']);
+  expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^agent_servers\.two\.command +"two-agent"$/m) });
+  expect(shown.stderr).toContain(missing);
+  const listed = await home.quick(['agents', 'list']);
+  expect(listed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^two +not running/m) });
+  expect(listed.stderr).toContain(missing);
+  expect(await home.quick(['config', 'validate'])).toMatchObject({ code: 6, stderr: expect.stringContaining(missing) });
+});

@@ -12,7 +12,7 @@ import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 export type ShowFlags = ConfigFlags & { readonly origin?: boolean; readonly json?: boolean };
 
 export async function configShow(flags: ShowFlags): Promise<number> {
-  const { layer, documents, files, notices, origin } = await loadConfig(surroundings(flags));
+  const { layer, documents, files, notices, origin } = await loadConfig({ ...surroundings(flags), isOnlyShown: true });
   const settings = settingsOf(layer, documents).map((setting) => ({ ...setting, value: shown(setting) }));
   const none = origin === 'none' ? ['no configuration found: the embedded demo agents serve. To make one: switchboard init'] : [];
   if (flags.json) {

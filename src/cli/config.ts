@@ -2,11 +2,14 @@
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import { discover, userConfigFile } from '../config/discover.ts';
-import { disabledNames } from '../config/layer.ts';
+import { disabledNames, layerOf } from '../config/layer.ts';
 import { type LoadOptions, loadConfig } from '../config/load.ts';
 import { managedPolicyFile } from '../config/managed-policy.ts';
 import { printable } from '../config/problems.ts';
+import { programsOf } from '../config/programs.ts';
 import { isTrusted, trust } from '../config/trust.ts';
+import { hideArgs } from '../setup/hide-secrets.ts';
+import { joinWords } from '../setup/shell-words.ts';
 import { CommandFailure } from './command-failure.ts';
 import { notice } from './notice.ts';
 import { type ConfigFlags, surroundings } from './resolve-config.ts';
@@ -63,16 +66,20 @@ async function checkPolicies(policies: Config['policies'], { stateDir, platform,
 export async function configTrust(file: string): Promise<number> {
   const { stateDir, cwd } = surroundings({});
   const target = path.resolve(cwd, file);
-  let hash: string;
+  let trusted: Awaited<ReturnType<typeof trust>>;
   try {
-    hash = await trust(stateDir, target);
+    trusted = await trust(stateDir, target);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     throw new CommandFailure(1, `the state directory ${stateDir} cannot be written (${code})`, 'set SWITCHBOARD_HOME to one that can');
   }
   print(`trusted: ${printable(target)}`);
-  print(`This holds for its content as it is now (sha256 ${hash.slice(0, 16)}…); after a change it must be trusted again.`);
+  print(`This holds for its content as it is now (sha256 ${trusted.hash.slice(0, 16)}…); after a change it must be trusted again.`);
+  const { parseDocument } = await import('../config/parse.ts');
+  const programs = programsOf(layerOf(parseDocument(target, trusted.text)));
+  if (programs.length > 0) print('It may now start:');
+  for (const { for: whose, words } of programs) print(printable(`  ${joinWords(hideArgs(words))}  (${whose})`));
   return 0;
 }
 

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import type { Document, Path } from './document.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 export type Placed = { readonly document: Document; readonly path: Path; readonly value: unknown };
 
 export type Layer = {

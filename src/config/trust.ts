@@ -13,9 +13,10 @@ export async function isTrusted(stateDir: string, text: string): Promise<boolean
   return Object.hasOwn(await readTrusted(stateDir), hashOf(text));
 }
 
-/** Trusts the content the file has now, and returns its hash. */
-export async function trust(stateDir: string, file: string): Promise<string> {
-  return trustText(stateDir, file, await textOf(file));
+/** Trusts the content the file has now, and returns it with its hash. */
+export async function trust(stateDir: string, file: string): Promise<{ readonly hash: string; readonly text: string }> {
+  const text = await textOf(file);
+  return { hash: await trustText(stateDir, file, text), text };
 }
 
 /** The same for a text that has been read already: what is trusted is then what was looked at. */

@@ -142,6 +142,26 @@ test("trust lets a project's file bring agents, until its content changes", asyn
   expect((await home.quick(['config', 'validate'])).stdout).toContain('agents: one (default), two\n');
 });
 
+test('trust says what the file may start from now on, without the secrets in it', async () => {
+  const home = createHome();
+  home.write('switchboard.jsonc', {
+    agent_servers: { three: { command: 'three-agent', args: ['--api-key', 'canary-1', 'two words'] } },
+    mcp_servers: [
+      { name: 'files', command: 'file-server' },
+      { name: 'far', url: 'https://example.com/mcp' },
+    ],
+    host_tools: { commands: [{ name: 'lint', description: 'x', command: 'eslint', args: ['{file}'] }], modules: ['./tools.mjs'] },
+  });
+  const { stdout } = await home.quick(['config', 'trust', 'switchboard.jsonc']);
+  expect(stdout.split('It may now start:\n')[1]?.split('\n')).toEqual([
+    `  three-agent --api-key '…' 'two words'  (agent "three")`,
+    '  file-server  (MCP server "files")',
+    `  eslint '{file}'  (tool "lint")`,
+    `  ${path.join(home.project, 'tools.mjs')}  (tools within the switchboard)`,
+    '',
+  ]);
+});
+
 test('trust of a file that is not there: exit code 6', async () => {
   const { code, stderr } = await createHome().quick(['config', 'trust', 'missing.jsonc']);
   expect(code).toBe(6);

@@ -8,7 +8,7 @@ import { configError, createSandbox } from './sandbox.ts';
 test('content is trusted by its hash, wherever it is met again', async () => {
   const { stateDir, write } = createSandbox();
   expect(await isTrusted(stateDir, '{}')).toBe(false);
-  const hash = await trust(stateDir, write('project/switchboard.jsonc', '{}'));
+  const { hash } = await trust(stateDir, write('project/switchboard.jsonc', '{}'));
   expect(hash).toBe(createHash('sha256').update('{}').digest('hex'));
   expect(await isTrusted(stateDir, '{}')).toBe(true);
   expect(await isTrusted(stateDir, '{ }')).toBe(false);
@@ -24,7 +24,7 @@ test('a second file is trusted beside the first', async () => {
 test('the list is private, complete and leaves no draft behind', async () => {
   const { stateDir, write } = createSandbox();
   const file = write('one', '1');
-  const hash = await trust(stateDir, file);
+  const { hash } = await trust(stateDir, file);
   expect(readdirSync(stateDir)).toEqual(['trusted.json']);
   const list = path.join(stateDir, 'trusted.json');
   expect(JSON.parse(readFileSync(list, 'utf8'))).toEqual({ [hash]: { file, at: expect.any(String) } });

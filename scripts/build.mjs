@@ -1,6 +1,6 @@
 // One bundled entry with lazy chunks: file resolution, not code, is what makes a Node program slow to start.
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -70,8 +70,10 @@ await build({
 });
 await declarations;
 await compileStart();
-rmSync(dist, { recursive: true, force: true });
+const before = `${outdir}.before`;
+if (existsSync(dist)) renameSync(dist, before);
 renameSync(outdir, dist);
+rmSync(before, { recursive: true, force: true });
 
 /** The console's page: what is on no first screen is loaded when it is looked at. */
 async function buildPage() {

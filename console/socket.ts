@@ -42,16 +42,25 @@ export async function connect(position: () => Omit<Hello, 'hello'>, listener: (m
   const token = location.hash.slice(1);
   if (/^[\w-]{43}$/.test(token)) {
     history.replaceState(null, '', location.pathname); // it is not to be read off the screen, or found in the history
-    const answer = await fetch('/enter', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ token }),
-    });
+    const problem = await enter(token);
     // A link that was used before may still be in a tab that is let in already.
-    if (answer.ok) localStorage.setItem(WORD, ((await answer.json()) as { word: string }).word);
-    else if (localStorage.getItem(WORD) === null) return out('The link is not valid, or was used before.');
+    if (problem !== undefined && localStorage.getItem(WORD) === null) return out(problem);
   }
   open();
+}
+
+/** The token for a word that lets this page in; why not, when it does not. */
+async function enter(token: string): Promise<string | undefined> {
+  try {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch('/enter', { method: 'POST', headers, body: JSON.stringify({ token }) });
+    if (answer.ok) localStorage.setItem(WORD, ((await answer.json()) as { word: string }).word);
+    else if (answer.status === 401) return 'The link is not valid, or was used before.';
+    else return `The console did not take the link: ${(await answer.text()).trim() || answer.status}.`;
+  } catch {
+    return 'The console did not answer when the link was handed in; it may have ended, or have cut this page off after too many wrong links.';
+  }
+  return undefined;
 }
 
 function out(why: string): void {

@@ -39,7 +39,7 @@ function One({ item, shown, cwd }: { readonly item: Item; readonly shown: Shown;
     case 'decision':
       return (
         <p class="decision">
-          <Icon name={/allow|yes|approve/i.test(item.outcome) ? 'check' : 'cross'} /> <b>{item.outcome}</b> — {item.title}
+          <Icon name={item.isYes === undefined ? 'inbox' : item.isYes ? 'check' : 'cross'} /> <b>{item.outcome}</b> — {item.title}
         </p>
       );
     case 'note':

@@ -7,8 +7,16 @@ import { ask } from '../socket.ts';
 import { settled } from '../state.ts';
 import { Icon } from './icon.tsx';
 import { Content, Raw } from './items.tsx';
+import { shownId } from './words.ts';
 
 const KEYS: Readonly<Record<string, string>> = { allow_once: 'a', allow_always: 'A', reject_once: 'd', reject_always: 'D' };
+/** Said beside the agent's own name for an option, which may be any. */
+const KINDS: Readonly<Record<string, string>> = {
+  allow_once: 'allows once',
+  allow_always: 'allows always',
+  reject_once: 'rejects once',
+  reject_always: 'rejects always',
+};
 /** A key that was meant for something else must not answer a question that has just come up under it. */
 const DEAF_MS = 600;
 
@@ -42,7 +50,7 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
       </header>
       {!isAlone && (
         <p class="from">
-          in <a href={toSession(question.sessionId)}>{question.sessionTitle || question.sessionId}</a> · {question.cwd}
+          in <a href={toSession(question.sessionId)}>{question.sessionTitle || shownId(question.sessionId)}</a> · {question.cwd}
         </p>
       )}
       {question.command !== undefined && (
@@ -57,7 +65,11 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
       {question.command === undefined && question.content.length === 0 && question.locations.length > 0 && (
         <pre class="command">{question.locations.join('\n')}</pre>
       )}
-      {question.why !== undefined && <p class="why">Asked because: {question.why}</p>}
+      {question.policy && (
+        <p class="why">
+          {question.policy.isOurs ? 'Asked because' : 'The agent asks; the policy says'}: {question.policy.why}
+        </p>
+      )}
       {question.input !== undefined && <Raw name="What the agent sent" text={question.input} />}
       <div class="buttons">
         {options.map(({ name, kind }, index) => (
@@ -67,7 +79,7 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
             class={kind === 'allow_once' ? 'primary' : kind.startsWith('reject') ? 'danger' : ''}
             onClick={() => answer(index)}
           >
-            {name} <kbd>{keys[index]}</kbd>
+            {name} <small class="kind">{KINDS[kind] ?? `of no known kind`}</small> <kbd>{keys[index]}</kbd>
           </button>
         ))}
         <button type="button" class="quiet" onClick={() => answer(null)}>

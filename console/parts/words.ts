@@ -21,6 +21,9 @@ export const short = (count: number): string =>
       ? `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)}k`
       : `${(count / 1_000_000).toFixed(1)}M`;
 
+/** An id is an agent's to choose, and goes back to the server as it is: what cannot be read in it is left out of what is shown. */
+export const shownId = (id: string): string => id.replaceAll(/[^\x20-\x7e]/g, '·');
+
 /** The last two parts of a directory. */
 export const place = (path: string): string => {
   const parts = path.split('/').filter((part) => part !== '');

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import type { SessionRow } from '../../src/console/wire/board.ts';
 import type { Hit } from '../../src/console/wire/sessions.ts';
 import { Icon } from '../parts/icon.tsx';
-import { ago, place, short } from '../parts/words.ts';
+import { ago, place, short, shownId } from '../parts/words.ts';
 import { go, toSession } from '../route.ts';
 import { ask } from '../socket.ts';
 import { newestFirst, sessions } from '../state.ts';
@@ -95,7 +95,7 @@ function Found({ words, hits }: { readonly words: string; readonly hits: readonl
       <ul>
         {hits.map(({ sessionId, line }) => (
           <li key={sessionId}>
-            <a href={toSession(sessionId)}>{sessions.value.get(sessionId)?.title || sessionId}</a> <span class="dim">{line}</span>
+            <a href={toSession(sessionId)}>{sessions.value.get(sessionId)?.title || shownId(sessionId)}</a> <span class="dim">{line}</span>
           </li>
         ))}
       </ul>
@@ -108,7 +108,7 @@ function Row({ row }: { readonly row: SessionRow }): VNode {
   return (
     <tr onClick={() => go(toSession(sessionId))}>
       <td class="title">
-        <a href={toSession(sessionId)}>{title || <span class="dim">{sessionId.slice(0, 18)}</span>}</a>
+        <a href={toSession(sessionId)}>{title || <span class="dim">{shownId(sessionId).slice(0, 18)}</span>}</a>
       </td>
       <td class="wide-only dim" title={cwd}>
         {place(cwd)}

@@ -25,7 +25,12 @@ export async function serve(options: ServeOptions): Promise<number> {
   });
   try {
     const { fromProxy: input, toProxy: output } = inside;
-    const opened = await openHere({ ...inside, frames: frames as Frames, port, connect: () => ({ input, output }) });
+    const opened = await openHere({
+      ...inside,
+      frames: frames as Frames,
+      port,
+      connect: () => ({ input, output, judged: inside.connection.judged }),
+    });
     const signalled = onSignals(inside.kill, () => void opened.stop());
     const tidyUp = announce(opened, options.open ? stateDir : undefined);
     await opened.closed;

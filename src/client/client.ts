@@ -24,8 +24,8 @@ export class ConnectionEnded extends ClientError {
 }
 
 export type ClientEvents = {
-  /** A request of the other side; what is returned or thrown (a ClientError) is the answer. `signal` when it takes the request back. */
-  request(method: string, params: unknown, signal: AbortSignal): unknown;
+  /** A request of the other side; what is returned or thrown (a ClientError) is the answer. `signal` when it takes the request back, `id` as JSON. */
+  request(method: string, params: unknown, signal: AbortSignal, id: string): unknown;
   notification(method: string, params: unknown): void;
   /** Every line, as it is on the wire, without its line feed. */
   line?(direction: 'sent' | 'received', line: string): void;
@@ -93,7 +93,7 @@ export function createClient(input: Readable, output: Writable, on: ClientEvents
     const controller = new AbortController();
     answering.set(key, controller);
     try {
-      send({ id, result: (await on.request(method, params, controller.signal)) ?? null });
+      send({ id, result: (await on.request(method, params, controller.signal, key)) ?? null });
     } catch (error) {
       const { code, message, data } = error instanceof ClientError ? error : new ClientError(-32603, String((error as Error).message));
       send({ id, error: { code, message, ...(data !== undefined && { data }) } });

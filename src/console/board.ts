@@ -49,11 +49,11 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
       const session = live.get(sessionId);
       if (session) noteState(session);
     },
-    settled({ sessionId, title }, outcome, by) {
+    settled({ sessionId, title }, { outcome, by, isYes }) {
       const session = live.get(sessionId);
       if (!session) return;
       const whom = by === undefined ? 'nobody' : by === 'editor' ? 'the editor' : 'you';
-      other(session, { e: 'decision', title, outcome, by: whom });
+      other(session, { e: 'decision', title, outcome, by: whom, isYes });
       noteState(session);
     },
   });
@@ -76,8 +76,9 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
   }
   function changeRow(session: Live, news: Partial<SessionRow>): void {
     session.row = { ...session.row, ...news };
-    feed.publish({ b: 'session', row: session.row });
+    tellRow(session.row);
   }
+  const tellRow = (row: SessionRow) => feed.publish({ b: 'session', row: shownRow(row) });
   function stateOf({ row, conversation }: Live): SessionRow['state'] {
     return questions.isAsking(row.sessionId) ? 'asking' : conversation.isRunning ? 'running' : 'idle';
   }
@@ -108,7 +109,7 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
         cwd,
         isBeside,
         agents,
-        sessions: [...rows.values()],
+        sessions: [...rows.values()].map(shownRow),
         questions: questions.list(),
       };
     },
@@ -123,7 +124,7 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
     refresh(): void {
       const before = known;
       known = new Map(stored().map((row) => [row.sessionId, row]));
-      for (const [id, row] of known) if (!live.has(id) && before.get(id)?.at !== row.at) feed.publish({ b: 'session', row });
+      for (const [id, row] of known) if (!live.has(id) && before.get(id)?.at !== row.at) tellRow(row);
     },
     agentsAre(rows: readonly AgentRow[]): void {
       if (JSON.stringify(rows) === JSON.stringify(agents)) return;
@@ -216,11 +217,12 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
       const session = live.get(sessionId);
       if (!session) return;
       live.delete(sessionId);
-      feed.publish({ b: 'session', row: { ...session.row, state: 'stored' } });
+      tellRow({ ...session.row, state: 'stored' });
     },
 
     ask: questions.ask,
     answer: questions.answer,
+    openQuestion: questions.open,
     settle: questions.settle,
     cancelQuestions: questions.cancel,
     stop(): void {
@@ -229,6 +231,11 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
     },
   };
   return self;
+}
+
+/** A directory may be called anything. The id stays what it is: pages ask by it, and show it only without what cannot be seen. */
+function shownRow(row: SessionRow): SessionRow {
+  return { ...row, agent: neutralise(row.agent), cwd: neutralise(row.cwd), title: neutralise(row.title) };
 }
 
 function titleOf(words: string): string {

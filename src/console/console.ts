@@ -11,6 +11,7 @@ import { neutralise } from './neutralise.ts';
 import { readPageFiles } from './page-files.ts';
 import { openPage, type Page } from './page-socket.ts';
 import { joinParts, type Part } from './parts.ts';
+import type { Judged } from './questions.ts';
 import { fields, list } from './read-update.ts';
 import { openServer } from './server.ts';
 import { sessionActs } from './session-acts.ts';
@@ -18,6 +19,13 @@ import { eventsOfTranscript, type Transcript } from './transcript-events.ts';
 import type { AgentRow, SessionRow } from './wire/board.ts';
 import type { Failure } from './wire/messages.ts';
 import type { Hit } from './wire/sessions.ts';
+
+export type Connected = {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** What the policy has said of a question, by its id on this connection. */
+  readonly judged: (id: string) => Judged | undefined;
+};
 
 export type ConsoleDeps = {
   readonly port: number;
@@ -28,7 +36,7 @@ export type ConsoleDeps = {
   readonly secrets: Secrets;
   readonly host: Host;
   /** A connection to the proxy: at once, or beside an editor when the first session is opened here. */
-  readonly connect: () => { readonly input: Readable; readonly output: Writable };
+  readonly connect: () => Connected;
   readonly beside?: ((board: BoardKeeper) => Beside) | undefined;
   /** A link was used, and another one may be wanted. */
   readonly entered?: (() => void) | undefined;
@@ -87,9 +95,9 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   });
   function desk(): Desk {
     if (made) return made;
-    const { input, output } = deps.connect();
+    const { input, output, judged } = deps.connect();
     const clientInfo = { name: 'switchboard-console', title: 'Switchboard console', version };
-    made = createDesk(input, output, { board, host: deps.host, redact, clientInfo, cwd, transcript: deps.transcripts.read });
+    made = createDesk(input, output, { board, host: deps.host, redact, clientInfo, cwd, judged, transcript: deps.transcripts.read });
     void made.closed.then(() => beside || isOver());
     return made;
   }

@@ -53,7 +53,13 @@ export type Item = { readonly id: number; size: number } & (
   | { readonly kind: 'message'; readonly role: Role; readonly messageId: string | undefined; text: string; blocks: Block[] }
   | ({ readonly kind: 'tool' } & { -readonly [K in keyof ToolNews]: ToolNews[K] })
   | { readonly kind: 'plan'; entries: readonly PlanEntry[] }
-  | { readonly kind: 'decision'; readonly title: string; readonly outcome: string; readonly by: string }
+  | {
+      readonly kind: 'decision';
+      readonly title: string;
+      readonly outcome: string;
+      readonly by: string;
+      readonly isYes: boolean | undefined;
+    }
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'end'; readonly stopReason: string | undefined; readonly error: string | undefined }
 );
@@ -80,7 +86,8 @@ export type Event =
   | { readonly e: 'prompt'; readonly text: string; readonly blocks: readonly Block[] }
   | ({ readonly e: 'tool' } & ToolNews)
   | { readonly e: 'plan'; readonly entries: readonly PlanEntry[] }
-  | { readonly e: 'decision'; readonly title: string; readonly outcome: string; readonly by: string }
+  /** `isYes` by the kind of the option, whatever the agent calls it; undefined when it is not known. */
+  | { readonly e: 'decision'; readonly title: string; readonly outcome: string; readonly by: string; readonly isYes?: boolean | undefined }
   | { readonly e: 'note'; readonly text: string }
   | { readonly e: 'end'; readonly stopReason?: string | undefined; readonly error?: string | undefined }
   | { readonly e: 'commands'; readonly commands: readonly Command[] }
@@ -129,7 +136,7 @@ export function apply(conversation: Conversation, event: Event): Item | undefine
     case 'plan':
       return plan(conversation, event.entries);
     case 'decision':
-      return add(conversation, { kind: 'decision', title: event.title, outcome: event.outcome, by: event.by });
+      return add(conversation, { kind: 'decision', title: event.title, outcome: event.outcome, by: event.by, isYes: event.isYes });
     case 'note':
       return add(conversation, { kind: 'note', text: event.text });
     case 'end':

@@ -8,6 +8,7 @@ import type { Redactor } from '../log/redact.ts';
 import type { BoardKeeper } from './board.ts';
 import type { Accepts, Block } from './conversation.ts';
 import { neutralise } from './neutralise.ts';
+import type { Judged } from './questions.ts';
 import { type Fields, fields, list, MODE_OPTION, text } from './read-update.ts';
 import { createTerminalWatch } from './terminal-watch.ts';
 import { eventsOfTranscript, type Transcript } from './transcript-events.ts';
@@ -27,6 +28,8 @@ export type DeskDeps = {
   readonly redact: Redactor;
   readonly clientInfo: { readonly name: string; readonly title: string; readonly version: string };
   readonly cwd: string;
+  /** What the policy has said of a question, by its id on the connection. */
+  readonly judged: (id: string) => Judged | undefined;
   readonly transcript: (sessionId: string) => Transcript | undefined;
 };
 
@@ -55,11 +58,11 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     if (board.isLive(sessionId)) board.update(sessionId, fields(update));
     else if (opening > 0) early.set(sessionId, [...(early.get(sessionId) ?? []), fields(update)]);
   }
-  async function request(method: string, value: unknown, signal: AbortSignal): Promise<unknown> {
+  async function request(method: string, value: unknown, signal: AbortSignal, id: string): Promise<unknown> {
     const params = fields(value);
     const sessionId = String(params.sessionId);
     if (method === 'session/request_permission') {
-      const { option } = await board.ask(sessionId, params, signal);
+      const { option } = await board.ask(sessionId, params, signal, { judged: deps.judged(id) });
       const chosen = option === undefined ? undefined : fields(list(params.options)[option]).optionId;
       return chosen === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId: chosen } };
     }

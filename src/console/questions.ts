@@ -1,15 +1,22 @@
 // Permission questions that are open. The first answer counts, wherever it comes from.
 import { randomUUID } from 'node:crypto';
 import type { Redactor } from '../log/redact.ts';
+import type { Asked } from '../policy/asked.ts';
+import type { Decision } from '../policy/decide.ts';
 import { cleanValue } from './clean-value.ts';
 import type { Feed } from './feed.ts';
+import { neutralise } from './neutralise.ts';
 import { type Fields, fields, list, text, toolOf } from './read-update.ts';
-import type { Question, SessionRow } from './wire/board.ts';
+import type { Question, QuestionPolicy, SessionRow } from './wire/board.ts';
 
 /** How a question ended: with the option at that place, or with none. `by` is the page that answered. */
 export type Settled = { readonly option: number | undefined; readonly by: string | undefined };
 
+/** What our own policy has said of a question. Nothing that the question itself says of that is taken for true: an agent words it. */
+export type Judged = { readonly asked: Asked; readonly decision: Decision; readonly isOurs: boolean };
+
 export type QuestionHooks = {
+  readonly judged?: Judged | undefined;
   readonly opened?: (questionId: string) => void;
   /** A page wants to answer it; false when somebody else was first. */
   readonly take?: ((option: number | undefined) => boolean) | undefined;
@@ -22,34 +29,44 @@ export type QuestionDeps = {
   readonly row: (sessionId: string) => SessionRow | undefined;
   /** One has come. */
   readonly asked: (question: Question) => void;
-  readonly settled: (question: Question, outcome: string, by: string | undefined) => void;
+  readonly settled: (
+    question: Question,
+    how: { readonly outcome: string; readonly by: string | undefined; readonly isYes: boolean },
+  ) => void;
 };
 
-type Open = { readonly question: Question; readonly settle: (how: Settled) => void; readonly take: QuestionHooks['take'] };
+type Open = {
+  readonly question: Question;
+  readonly settle: (how: Settled) => void;
+  readonly take: QuestionHooks['take'];
+  readonly judged: Judged | undefined;
+};
 
 export function createQuestions({ feed, redact, now, row, asked, settled }: QuestionDeps) {
   const all = new Map<string, Open>();
   const ofSession = (sessionId: string) => [...all.values()].filter(({ question }) => question.sessionId === sessionId);
 
   return {
+    /** One that is open, and what the policy has said of it. */
+    open: (questionId: string): Pick<Open, 'question' | 'judged'> | undefined => all.get(questionId),
     list: (): readonly Question[] => [...all.values()].map(({ question }) => question),
     isAsking: (sessionId: string): boolean => ofSession(sessionId).length > 0,
 
     /** Puts a permission question to whoever looks on. Resolves to the place of the option, or undefined for none. */
     ask(sessionId: string, params: Fields, signal: AbortSignal, hooks: QuestionHooks = {}): Promise<Settled> {
-      const question = questionOf(sessionId, fields(cleanValue(params, redact)), row(sessionId), now());
+      const question = questionOf(sessionId, fields(cleanValue(params, redact)), row(sessionId), now(), policyOf(hooks.judged, redact));
       return new Promise((resolve) => {
         const settle = (how: Settled) => {
           if (!all.delete(question.questionId)) return;
           signal.removeEventListener('abort', withdrawn);
-          const name = how.option === undefined ? undefined : question.options[how.option]?.name;
-          const outcome = name ?? (signal.aborted ? 'withdrawn' : 'cancelled');
+          const chosen = how.option === undefined ? undefined : question.options[how.option];
+          const outcome = chosen?.name ?? (signal.aborted ? 'withdrawn' : 'cancelled');
           feed.publish({ b: 'settled', questionId: question.questionId, outcome, by: how.by });
-          settled(question, outcome, how.by);
+          settled(question, { outcome, by: how.by, isYes: chosen?.kind.startsWith('allow') === true });
           resolve(how);
         };
         const withdrawn = () => settle({ option: undefined, by: undefined });
-        all.set(question.questionId, { question, settle, take: hooks.take });
+        all.set(question.questionId, { question, settle, take: hooks.take, judged: hooks.judged });
         hooks.opened?.(question.questionId);
         signal.addEventListener('abort', withdrawn);
         feed.publish({ b: 'question', question });
@@ -79,22 +96,36 @@ export function createQuestions({ feed, redact, now, row, asked, settled }: Ques
   };
 }
 
-function questionOf(sessionId: string, clean: Fields, row: SessionRow | undefined, at: number): Question {
+function policyOf(judged: Judged | undefined, redact: Redactor): QuestionPolicy | undefined {
+  if (!judged) return undefined;
+  const { isOurs, decision } = judged;
+  const { verdict, why, rule } = decision;
+  const words = { verdict, why, rule: rule && { id: rule.id, file: rule.file, line: rule.line, layer: rule.layer } };
+  return { isOurs, ...(cleanValue(words, redact) as typeof words) };
+}
+
+function questionOf(
+  sessionId: string,
+  clean: Fields,
+  row: SessionRow | undefined,
+  at: number,
+  policy: QuestionPolicy | undefined,
+): Question {
   const call = toolOf(fields(clean.toolCall));
   return {
     questionId: randomUUID(),
     sessionId,
     toolCallId: call.toolCallId,
-    agent: row?.agent ?? '',
+    agent: neutralise(row?.agent ?? ''),
     sessionTitle: row?.title ?? '',
-    cwd: row?.cwd ?? '',
+    cwd: neutralise(row?.cwd ?? ''),
     title: call.title ?? 'The agent asks for permission',
     toolKind: call.toolKind ?? 'other',
     command: commandOf(fields(fields(clean.toolCall).rawInput)),
     content: call.content ?? [],
     locations: call.locations ?? [],
     input: call.input,
-    why: text(fields(fields(clean._meta)['acp-switchboard']).why),
+    policy,
     options: list(clean.options).map((option) => {
       const { name, kind } = fields(option);
       return { name: text(name) ?? '', kind: text(kind) ?? '' };

@@ -16,11 +16,13 @@ type Watched = { readonly sessionId: string; readonly cwd: string; shown: string
 export function createTerminalWatch(board: BoardKeeper, host: Host, redact: Redactor) {
   const watched = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
 
   async function look(terminalId: string, about: Watched): Promise<void> {
     const { sessionId, cwd } = about;
     try {
       const result = fields(await host.serve(sessionId, cwd, 'terminal/output', { sessionId, terminalId }));
+      if (isStopped) return;
       const output = outputOf(result, redact);
       if (output.exit !== undefined) watched.delete(terminalId);
       const shown = JSON.stringify(output);
@@ -32,7 +34,7 @@ export function createTerminalWatch(board: BoardKeeper, host: Host, redact: Reda
     }
   }
   function schedule(): void {
-    if (watched.size === 0) return;
+    if (watched.size === 0 || isStopped) return;
     timer ??= setTimeout(async () => {
       await Promise.all([...watched].map(([terminalId, about]) => look(terminalId, about)));
       timer = undefined;
@@ -49,7 +51,11 @@ export function createTerminalWatch(board: BoardKeeper, host: Host, redact: Reda
     async last(sessionId: string, cwd: string, terminalId: unknown): Promise<void> {
       if (typeof terminalId === 'string') await look(terminalId, watched.get(terminalId) ?? { sessionId, cwd, shown: '' });
     },
-    stop: () => clearTimeout(timer),
+    /** Also for what is being looked at in this moment: nothing is shown of it, and nobody looks again. */
+    stop(): void {
+      isStopped = true;
+      clearTimeout(timer);
+    },
   };
 }
 

@@ -30,7 +30,7 @@ import { createEditorLeg, type OpenRequest } from './editor-leg.ts';
 import { failedOn } from './failed-on.ts';
 import { fromAgent } from './from-agent.ts';
 import { fromEditor } from './from-editor.ts';
-import { type Guard, NARROWED } from './guard.ts';
+import { type Guard, type Judged, NARROWED } from './guard.ts';
 import type { Hub } from './hub.ts';
 import { initialize, keepHandshake } from './initialize.ts';
 import { createLending, type LendingOptions } from './lend.ts';
@@ -88,6 +88,8 @@ export type Connection = {
   described(): Readonly<Record<string, { readonly name: string; readonly title: string; readonly answer: InitializeResult | undefined }>>;
   /** Answers a permission question in the editor's place; false when it is not open any more. */
   answer(answer: ElsewhereAnswer): boolean;
+  /** What a policy has said of a question that is open, by the id the editor knows; undefined when none has. */
+  judged(id: string): Judged | undefined;
   /** Cancels what a session is doing; false when there is no such session. */
   cancel(sessionId: string): boolean;
   /** Ends an agent's process in good order and starts another; false when there is no such agent. */
@@ -359,6 +361,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     health: () => Object.fromEntries(allLegs().map((agent) => [agent.id, agent.health()])),
     described: () =>
       Object.fromEntries(allLegs().map(({ id, name, title, handshake }) => [id, { name, title, answer: handshake?.result }])),
+    judged: (id) => hub.editor.openQuestion(id)?.judged,
     answer: (answer) => !isStopping && answerElsewhere(hub, answer),
     cancel: (sessionId) => !isStopping && cancelElsewhere(hub, sessionId),
     restart: (name) => !isStopping && restartAgent(hub, name),

@@ -4,6 +4,7 @@ import { canonicalId } from '../router/request-id.ts';
 import { type Frame, textOf } from '../wire/frame.ts';
 import { inOrder, type Patch, type Writer } from '../wire/writer.ts';
 import type { AgentLeg } from './agent-leg.ts';
+import type { Judged } from './guard.ts';
 import { errorLine, requestLine, resultLine } from './lines.ts';
 import type { Session } from './session.ts';
 
@@ -37,11 +38,12 @@ export type Question = {
   readonly onCancel: (() => void) | undefined;
   /** Called when it is answered or withdrawn, by whomever. */
   readonly onSettled: (() => void) | undefined;
+  readonly judged: Judged | undefined;
   /** The agent has its answer from us; the editor may still show the question, and answer it too. */
   isAnswered: boolean;
 };
 
-export type NewQuestion = Omit<Question, 'id' | 'isAnswered'>;
+export type NewQuestion = Omit<Question, 'id' | 'isAnswered' | 'judged'> & { readonly judged?: Judged | undefined };
 
 export type EditorLeg = {
   /** Notes a request; undefined (and answered) when its id is already in use. */
@@ -105,10 +107,10 @@ export function createEditorLeg(writer: Writer): EditorLeg {
     request.callOff?.(); // behind the answer: what has waited may go on now
   }
   function noted(asked: NewQuestion): Question {
-    const { idText, method, leg, session, onAnswer, onCancel, onSettled } = asked;
+    const { idText, method, leg, session, onAnswer, onCancel, onSettled, judged } = asked;
     const id = String(nextQuestionId++);
     // Field by field: agents ask in every turn, and copies made by spreading are slow to make and slow to read.
-    const question: Question = { id, idText, method, leg, session, onAnswer, onCancel, onSettled, isAnswered: false };
+    const question: Question = { id, idText, method, leg, session, onAnswer, onCancel, onSettled, judged, isAnswered: false };
     questions.set(question.id, question);
     question.session?.questions.add(question);
     const own = byAgent.get(question.leg) ?? new Map<string, Question>();

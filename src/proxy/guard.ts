@@ -2,12 +2,22 @@
 // and is loaded only when there is a policy.
 import type { ProxyError } from '../errors.ts';
 import type { GateVerdict, ToolRequest } from '../mcp/gate.ts';
+import type { Asked } from '../policy/asked.ts';
+import type { Decision } from '../policy/decide.ts';
 import type { Frame } from '../wire/frame.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { AgentLeg, Call } from './agent-leg.ts';
 import type { Question } from './editor-leg.ts';
 import type { Hub } from './hub.ts';
 import type { Session } from './session.ts';
+
+/** What a policy has said of a question that is put to the editor, for whoever shows it: the question itself is the agent's to word. */
+export type Judged = {
+  readonly asked: Asked;
+  readonly decision: Decision;
+  /** The agent did not ask; the policy wants it asked. */
+  readonly isOurs: boolean;
+};
 
 /** Goes on to the editor with the question, as it would without a policy; undefined when it was answered on the way. */
 export type PassOn = (
@@ -16,6 +26,8 @@ export type PassOn = (
     readonly patches?: readonly Patch[];
     /** Where the path it is about really led when it was judged. */
     readonly judged?: string | undefined;
+    /** What the policy has said of it. */
+    readonly about?: Judged;
   },
 ) => Question | undefined;
 

@@ -47,6 +47,7 @@ function passOn(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Fr
       onAnswer: guard?.onAnswer ?? more?.onAnswer,
       onCancel: guard?.onCancel,
       onSettled: guard?.onSettled ?? more?.onSettled,
+      judged: guard?.about,
     };
     const ofErrand = session?.errand ? asErrand(session, frame) : [];
     question = hub.editor.ask(frame, asked, [...toPublic(session, frame), ...ofErrand, ...(guard?.patches ?? []), ...patches]);

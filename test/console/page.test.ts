@@ -251,6 +251,10 @@ describe.skipIf(program === undefined)('in the browser', () => {
   });
 
   test('secrets are not shown, not even in two pieces', async () => {
+    let goOn = () => {};
+    const halfIsShown = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
     turns.set('secret', async ({ id }, mime) => {
       mime.say(id, `The key is ${CANARY.slice(0, 9)}`);
       await mime.request('session/request_permission', {
@@ -260,7 +264,7 @@ describe.skipIf(program === undefined)('in the browser', () => {
       });
       mime.say(id, `${CANARY.slice(9)}.`);
       mime.say(id, `${CANARY.slice(0, 12)}`);
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await halfIsShown;
       mime.say(id, `${CANARY.slice(12)}. That was all.`);
       return { stopReason: 'end_turn' };
     });
@@ -268,6 +272,8 @@ describe.skipIf(program === undefined)('in the browser', () => {
     await prompt(page, 'secret');
     expect(await page.locator('.question').innerText()).not.toContain(CANARY);
     await page.locator('.question button.primary').click();
+    await page.locator('.message.agent', { hasText: CANARY.slice(0, 12) }).waitFor(); // as long as it is no secret yet
+    goOn();
     await page.getByText('That was all.').waitFor();
     expect(await page.locator('#app').innerText()).not.toContain(CANARY);
     expect(await page.locator('.message.agent').last().innerText()).toContain('[redacted:CANARY]. That was all.');
@@ -411,6 +417,10 @@ describe.skipIf(program === undefined)('in the browser', () => {
     const page = await stranger.newPage();
     await page.goto(serving.link);
     await page.getByText('The link is not valid, or was used before.').waitFor();
+    await page.route('**/enter', (route) => route.abort());
+    await page.goto('about:blank');
+    await page.goto(`${serving.origin}/#${'x'.repeat(43)}`);
+    await page.getByText('The console did not answer when the link was handed in').waitFor();
     await page.goto(serving.origin);
     await page.getByText('The console is opened with the link that the terminal shows.').waitFor();
   });

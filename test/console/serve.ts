@@ -13,13 +13,21 @@ export type Serving = {
   readonly link: string;
   readonly origin: string;
   readonly project: string;
+  /** Where the configuration is, and everything else. */
+  readonly root: string;
   readonly mime: Puppet;
   readonly child: ChildProcess;
   readonly said: () => string;
   stop(): Promise<number | null>;
 };
 
-export async function serve(traits: Traits = {}, more: object = {}, env: NodeJS.ProcessEnv = {}): Promise<Serving> {
+/** `files` are written beside the configuration. */
+export async function serve(
+  traits: Traits = {},
+  more: object = {},
+  env: NodeJS.ProcessEnv = {},
+  files: Readonly<Record<string, string>> = {},
+): Promise<Serving> {
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-console-'));
   const [home, project] = ['home', 'project'].map((name) => path.join(root, name)) as [string, string];
   for (const directory of [home, project]) mkdirSync(directory);
@@ -27,6 +35,7 @@ export async function serve(traits: Traits = {}, more: object = {}, env: NodeJS.
   const mime = puppeteer.agent('mime', { title: 'Mime', ...traits });
   const demo = (name: string) => ({ command: process.execPath, args: [DEMO, '--name', name, '--state', path.join(root, name)] });
   const config = path.join(root, 'config.json');
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(root, name), text);
   const agents = { sketcher: demo('sketcher'), builder: demo('builder'), mime: mime.server };
   writeFileSync(config, JSON.stringify({ agent_servers: agents, host_tools: { enabled: false }, ...more }));
   const child = spawn(process.execPath, [BIN, 'serve', '--config', config], {
@@ -50,6 +59,7 @@ export async function serve(traits: Traits = {}, more: object = {}, env: NodeJS.
     link,
     origin: new URL(link).origin,
     project,
+    root,
     mime,
     child,
     said: () => said,

@@ -283,6 +283,10 @@ test('a question of ours shows the variables, and the agent cannot speak in its 
   const [one, two] = editor.all('session/request_permission').map(({ msg }) => msg.params.toolCall);
   expect(one.title).toBe('Run NODE_OPTIONS=--require /tmp/evil.js npm test');
   expect(one.toolCallId).not.toBe(two.toolCallId);
+  // Nor give a reason that looks like ours; what else it says stays as it was.
+  const _meta = { 'acp-switchboard': { why: 'allow by rule all' }, mine: 1 };
+  await agent.call('session/request_permission', execution(id, 'make', { _meta }));
+  expect(editor.all('session/request_permission').at(-1)?.msg.params._meta).toEqual({ 'acp-switchboard': {}, mine: 1 });
   expect((await agent.request('terminal/create', { sessionId: id, command: 'npm', args: ['test'], cwd: ['/tmp/evil'] })).error.code).toBe(
     -32602,
   );

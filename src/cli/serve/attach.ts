@@ -28,7 +28,7 @@ type Parts = {
   readonly config: Config;
   readonly secrets: Secrets;
   /** Another client of the same switchboard, for sessions that are opened in the console. */
-  readonly connect: (client: ClientStreams) => unknown;
+  readonly connect: (client: ClientStreams) => Served;
 };
 
 export function attachConsole(given: string | true, stateDir: string): Attachment {
@@ -66,8 +66,8 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
           ...{ connection, transcripts, config, stateDir, secrets, port, beside, frames: frames as Frames },
           connect() {
             const [input, output] = [new PassThrough(), new PassThrough()];
-            connect({ input: output, output: input });
-            return { input, output };
+            const { connection: own } = connect({ input: output, output: input });
+            return { input, output, judged: own.judged };
           },
           entered: () => writeLinkFile(file, opened.link()),
         });

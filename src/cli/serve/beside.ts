@@ -10,7 +10,7 @@ import type { TranscriptRecord } from '../../store/transcript-record.ts';
 import { type EditorWatch, NOTHING_ACCEPTED } from './watch-editor.ts';
 
 export type BesideDeps = {
-  readonly connection: Pick<Connection, 'answer' | 'cancel'>;
+  readonly connection: Pick<Connection, 'answer' | 'cancel' | 'judged'>;
   readonly watch: EditorWatch;
   readonly redact: Redactor;
   /** What was said so far, all of it that is complete. */
@@ -52,6 +52,7 @@ export function besideEditor({ connection, watch, redact, transcript, agentOf }:
         const controller = new AbortController();
         const answers = list(params.options).map(fields);
         void board.ask(sessionId, params, controller.signal, {
+          judged: connection.judged(id),
           opened: (questionId) => void questions.set(id, { questionId, controller }),
           take(option) {
             const chosen = option === undefined ? undefined : answers[option];

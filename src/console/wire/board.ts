@@ -23,6 +23,14 @@ export type SessionRow = {
 
 export type AnswerOption = { readonly name: string; readonly kind: string };
 
+export type QuestionPolicy = {
+  /** The agent did not ask; the policy wants it asked. */
+  readonly isOurs: boolean;
+  readonly verdict: string;
+  readonly why: string;
+  readonly rule?: { readonly id: string; readonly file: string; readonly line: number; readonly layer: string } | undefined;
+};
+
 /** A permission question. Options go by their place in the list. */
 export type Question = {
   readonly questionId: string;
@@ -38,8 +46,8 @@ export type Question = {
   readonly content: readonly ToolContent[];
   readonly locations: readonly string[];
   readonly input?: string | undefined;
-  /** Which rule wants it asked, where a policy does. */
-  readonly why?: string | undefined;
+  /** What the policy says of it, where there is one. */
+  readonly policy?: QuestionPolicy | undefined;
   readonly options: readonly AnswerOption[];
   readonly at: number;
 };

@@ -54,6 +54,7 @@ export function askEditor(
     method: 'session/request_permission',
     leg,
     session,
+    judged: { asked, decision, isOurs: true },
     onAnswer(answer) {
       const chosen = chosenIn(answer, options);
       if (chosen) remember(deps, matter, chosen.kind);

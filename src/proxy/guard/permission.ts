@@ -1,4 +1,5 @@
 // session/request_permission: what the policy settles never reaches the editor; what it leaves open goes there as the agent wrote it.
+import { META_KEY } from '../../acp/shapes.ts';
 import type { Place } from '../../policy/asked.ts';
 import { askedPermission } from '../../policy/extract/permission.ts';
 import { grantsIn } from '../../policy/grant.ts';
@@ -6,6 +7,7 @@ import { onceInstead, optionToAllow, optionToDeny, type PermissionOption, readOp
 import { detach, type Frame } from '../../wire/frame.ts';
 import { elements, memberAt, stringAt } from '../../wire/locate.ts';
 import type { Patch } from '../../wire/writer.ts';
+import type { Judged } from '../guard.ts';
 import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
 import { type Grants, turnOf } from './grants.ts';
 import { type GuardDeps, judge, kept, type Matter, placeFor, record, write } from './judge.ts';
@@ -26,7 +28,7 @@ export function permission(deps: GuardDeps, calls: KnownCalls, grants: Grants, a
   const matter = judge(deps, surfaceOf(asking), textOf(asking), ask);
   if (deps.isObserving) {
     record(deps, matter, 'passed');
-    asking.passOn(frame);
+    asking.passOn(frame, { about: aboutOf(matter) });
     return;
   }
   const options = readOptions(offered).filter(({ optionId }) => !isRefusedMode(deps, leg, optionId));
@@ -85,7 +87,8 @@ function askUser(
   };
   let callOff = () => {};
   const question = asking.passOn(asking.frame, {
-    patches: offering(asking.frame, options),
+    patches: [...offering(asking.frame, options), ...withoutOurWords(asking.frame)],
+    about: aboutOf(matter),
     onSettled: () => callOff(),
     onCancel: cancelled,
     onAnswer(answer) {
@@ -121,6 +124,14 @@ function askUser(
     if (isYes && written.isWritten) allowed(written.seq);
     leg.succeed(idText, selected(instead));
   }
+}
+
+const aboutOf = ({ asked, decision }: Matter): Judged => ({ asked, decision, isOurs: false });
+
+/** What we say in our own questions an agent may not say in its: an editor would take it for ours. */
+function withoutOurWords({ bytes, body }: Frame): Patch[] {
+  const ours = memberAt(bytes, body, '_meta', META_KEY);
+  return ours ? [{ span: ours, text: '{}' }] : [];
 }
 
 /** Options that lead to a refused mode are not even shown. */

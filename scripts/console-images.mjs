@@ -85,7 +85,7 @@ await take('agents');
 await page.goto(`${origin}/#/frames`);
 await page.locator('.frame').first().waitFor();
 await page.locator('.frame', { hasText: 'session/request_permission' }).last().click();
-await page.locator('.detail pre').waitFor();
+await page.locator('.detail [role=tabpanel]').waitFor();
 await take('frames');
 await browser.close();
 serving.kill('SIGINT');

@@ -3,7 +3,9 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { FrameRow, FrameTopics } from '../../src/console/wire/frames.ts';
+import { FrameDetail } from '../parts/frame-detail.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { save } from '../parts/save.ts';
 import { ask, follow } from '../socket.ts';
 
 const ROW = 24;
@@ -44,6 +46,7 @@ function resume(): void {
 export function Frames(): VNode {
   const [problem, setProblem] = useState('');
   const [chosen, choose] = useState<FrameRow>();
+  const [isHelpShown, showHelp] = useState(false);
   useEffect(() => {
     let stop = () => {};
     const timer = setTimeout(() => {
@@ -69,6 +72,9 @@ export function Frames(): VNode {
             filter.value = currentTarget.value;
           }}
         />
+        <button type="button" class="quiet" aria-expanded={isHelpShown} onClick={() => showHelp(!isHelpShown)}>
+          ?<span class="hidden"> What can be filtered by</span>
+        </button>
         <button
           type="button"
           aria-pressed={isPaused.value}
@@ -79,6 +85,13 @@ export function Frames(): VNode {
         >
           <Icon name={isPaused.value ? 'play' : 'pause'} /> {isPaused.value ? `Go on (${heldCount.value} new)` : 'Pause'}
         </button>
+        <button
+          type="button"
+          title="Those that the filter takes, as lines of JSON"
+          onClick={() => void exportAll().catch((error: Error) => setProblem(error.message))}
+        >
+          Export
+        </button>
         <span class="dim" data-count>
           {void count.value}
           {rows.length.toLocaleString()} frames{dropped.value > 0 ? `, ${dropped.value} not kept` : ''}
@@ -86,18 +99,65 @@ export function Frames(): VNode {
       </header>
       {problem !== '' && (
         <p class="problem" role="alert">
-          {problem}. Terms are agent:, leg:, method:, kind:, session:, id:, event:, dir:in, dir:out, err:true, ms&gt;, bytes&gt;, error&gt;.
+          {problem}
         </p>
       )}
+      {(isHelpShown || problem !== '') && <Help />}
       <div class={chosen ? 'split' : 'split whole'}>
         <List chosen={chosen} choose={choose} />
-        {chosen && <Detail key={chosen.n} row={chosen} close={() => choose(undefined)} />}
+        {chosen && (
+          <FrameDetail
+            key={chosen.n}
+            row={chosen}
+            close={() => choose(undefined)}
+            show={(n) => choose(rows.find((row) => row.n === n) ?? { n, t: 0 })}
+          />
+        )}
       </div>
     </div>
   );
 }
 
-function List({ chosen, choose }: { readonly chosen: FrameRow | undefined; readonly choose: (row: FrameRow) => void }): VNode {
+/** In pieces, since there may be very much of it. */
+async function exportAll(): Promise<void> {
+  const pieces: string[] = [];
+  let after: number | undefined = -1;
+  while (after !== undefined) {
+    const { text, next }: { text: string; next?: number | undefined } = await ask('exportFrames', { filter: filter.value, after });
+    pieces.push(text);
+    after = next;
+  }
+  save(`frames-${new Date().toISOString().slice(0, 19)}.jsonl`, pieces, 'application/jsonl');
+}
+
+const TERMS: readonly (readonly [string, string])[] = [
+  ['agent:codex', 'the agent, whichever of its processes; leg:codex#2 is one of them, leg:editor the editor'],
+  ['method:session/*', 'the method; * stands for anything, here and in the other words'],
+  ['kind:request', 'request, response, notification, or refused for what was no message'],
+  ['dir:in', 'in to the switchboard, or out of it; also dir:fromAgent and the like'],
+  ['session:abc*', 'the session; id:7 is the id of a request'],
+  ['text:"not found"', 'words in the content, in whichever case'],
+  ['err:true', 'what failed; error<-32000 goes by its code'],
+  ['ms>500', 'answers by the time they took; bytes>1000 by size'],
+  ['!method:session/update', 'everything else'],
+];
+
+function Help(): VNode {
+  return (
+    <dl class="terms">
+      {TERMS.map(([term, meaning]) => (
+        <div key={term}>
+          <dt>
+            <code>{term}</code>
+          </dt>
+          <dd>{meaning}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function List({ chosen, choose }: { readonly chosen: FrameRow | undefined; readonly choose: (row: FrameRow | undefined) => void }): VNode {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   const [view, setView] = useState({ top: 0, height: 600 });
@@ -118,12 +178,19 @@ function List({ chosen, choose }: { readonly chosen: FrameRow | undefined; reado
   const from = Math.max(0, Math.floor(view.top / ROW) - BEYOND);
   const to = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW) + BEYOND);
   const pressed = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') return choose(undefined);
     const step = event.key === 'ArrowDown' || event.key === 'j' ? 1 : event.key === 'ArrowUp' || event.key === 'k' ? -1 : 0;
-    if (step === 0 || !chosen) return;
-    const next = rows[rows.findIndex(({ n }) => n === chosen.n) + step];
+    if (step === 0) return;
+    // With none chosen the keys begin at what is in sight.
+    const inSight = Math.floor((view.top + (step > 0 ? 0 : view.height)) / ROW);
+    const at = chosen ? rows.findIndex(({ n }) => n === chosen.n) + step : Math.min(inSight, rows.length - 1);
+    const next = rows[at];
     if (!next) return;
     event.preventDefault();
     choose(next);
+    const element = event.currentTarget as HTMLElement;
+    if (at * ROW < element.scrollTop) element.scrollTop = at * ROW;
+    else if ((at + 1) * ROW > element.scrollTop + element.clientHeight) element.scrollTop = (at + 1) * ROW - element.clientHeight;
   };
   return (
     <div
@@ -185,55 +252,3 @@ const time = (t: number): string => {
   const at = new Date(t);
   return `${at.toTimeString().slice(0, 8)}.${String(at.getMilliseconds()).padStart(3, '0')}`;
 };
-
-function Detail({ row, close }: { readonly row: FrameRow; readonly close: () => void }): VNode {
-  const [body, setBody] = useState<string | null>();
-  useEffect(() => {
-    ask('frame', { n: row.n }).then(
-      ({ body: found }) => setBody(found ?? null),
-      () => setBody(null),
-    );
-  }, [row.n]);
-  return (
-    <aside class="detail" aria-label="Frame">
-      <header>
-        <b>{row.method ?? row.event}</b>
-        <button
-          type="button"
-          class="quiet"
-          disabled={typeof body !== 'string'}
-          onClick={() => typeof body === 'string' && void navigator.clipboard.writeText(body)}
-        >
-          Copy
-        </button>
-        <button type="button" class="quiet" aria-label="Close" onClick={close}>
-          <Icon name="cross" />
-        </button>
-      </header>
-      <p class="dim">
-        {[
-          row.leg,
-          row.dir,
-          row.kind,
-          row.bytes === undefined ? undefined : `${row.bytes} bytes`,
-          row.ms === undefined ? undefined : `${row.ms} ms`,
-        ]
-          .filter(Boolean)
-          .join(' · ')}
-      </p>
-      {body === null ? (
-        <p class="quiet-text">Its content is not kept: it passed while no page was open, or long ago.</p>
-      ) : (
-        <pre>{body === undefined ? '…' : pretty(body)}</pre>
-      )}
-    </aside>
-  );
-}
-
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-}

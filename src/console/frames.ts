@@ -1,13 +1,16 @@
-// The frames that pass, for whoever looks on: rows in a ring, bodies as long as there is room for them. While no page is open the taps do
-// nothing at all.
+// The frames that pass, for whoever looks on. While no page is open the taps do nothing at all.
 import { z } from 'zod';
 import { ClientError } from '../client/client.ts';
-import { type FrameFilter, type FrameRecord, parseFilter } from '../log/frame-filter.ts';
+import type { FrameRecord } from '../log/frame-filter.ts';
 import { createFrameLog, type Side } from '../log/frame-log.ts';
-import { lastRecords } from '../log/read-frames.ts';
+import { createFramePairs } from '../log/frame-pairs.ts';
 import type { Secrets } from '../log/redact.ts';
+import { createCharts } from './charts.ts';
+import { frameDetail } from './frame-detail.ts';
+import { createFrameRing, type Kept, type Wanted } from './frame-ring.ts';
 import { neutralise } from './neutralise.ts';
 import type { ActsOf, TopicsOf } from './parts.ts';
+import type { ChartTopics } from './wire/charts.ts';
 import type { FrameActs, FrameRow, FrameTopics } from './wire/frames.ts';
 
 export type Tap = ReturnType<ReturnType<typeof createFrameLog>['watch']>['tap'];
@@ -17,27 +20,24 @@ type Viewer = { readonly page: { readonly isBehind: boolean }; readonly tell: (n
 
 export type Frames = ReturnType<typeof createFrames>;
 
-const MAX_ROWS = 60_000;
-const MAX_BODY_CHARACTERS = 32 * 1024 * 1024;
-const HISTORY = 2000;
 const SEND_EVERY_MS = 100;
+const SAMPLE_EVERY_MS = 1000;
 const MOST_AT_ONCE = 4000;
 
-type Kept = { readonly n: number; readonly record: FrameRecord };
-type Interest = { readonly filter: FrameFilter; next: number; isFirst: boolean };
+type Interest = { readonly wanted: Wanted; next: number; isFirst: boolean };
+type TellCharts = (news: ChartTopics['charts']['news']) => void;
 
 /** `dir` is where the frame log of all processes lies. */
 export function createFrames(secrets: Secrets, dir: string) {
-  const bodies = new Map<number, string>();
+  const ring = createFrameRing(dir);
+  const pairs = createFramePairs(() => performance.now());
+  const charts = createCharts();
   const interests = new Map<Viewer, Interest>();
-  let rows: Kept[] = [];
-  /** Those before are for what passed earlier. */
-  let next = HISTORY;
-  let hasHistory = false;
+  const ofCharts = new Set<TellCharts>();
   let dropped = 0;
-  let bodySize = 0;
   let isOpen = false;
   let timer: NodeJS.Timeout | undefined;
+  let sampler: NodeJS.Timeout | undefined;
 
   const log = createFrameLog({
     hasPayloads: true,
@@ -56,39 +56,23 @@ export function createFrames(secrets: Secrets, dir: string) {
     },
   });
 
-  function take({ msg, line, ...record }: FrameRecord): void {
-    const n = next++;
-    rows.push({ n, record });
-    // In large steps, so that not every frame moves all of them.
-    if (rows.length > MAX_ROWS) rows = rows.slice(MAX_ROWS / 6);
-    const body = msg === undefined ? line : JSON.stringify(msg);
-    if (body === undefined) return;
-    bodies.set(n, body);
-    bodySize += body.length;
-    for (const [oldest, text] of bodies) {
-      if (bodySize <= MAX_BODY_CHARACTERS) break;
-      bodies.delete(oldest);
-      bodySize -= text.length;
-    }
-  }
-  /** What passed before the first page was there, as the frame log has it; in front of what has come since. */
-  function readHistory(): void {
-    hasHistory = true;
-    const since = rows[0]?.record.t ?? Number.POSITIVE_INFINITY;
-    const before = lastRecords(dir, ({ t }) => t < since, HISTORY);
-    rows = [...before.map(({ msg, line, ...record }, index) => ({ n: index, record })), ...rows];
+  function take(record: FrameRecord): void {
+    const { id, leg = '', dir: way } = record;
+    ring.take(record, id === undefined ? undefined : pairs.take(leg, way?.startsWith('from') === true, id));
+    charts.record(record);
   }
   function send(): void {
     log.settle();
+    const rows = ring.rows();
     for (const [viewer, interest] of interests) {
       // Rows wait for a slow page; they are not lost to it while they are in the ring.
       if (viewer.page.isBehind) continue;
       const from = rows.findIndex(({ n }) => n >= interest.next);
       const fresh = from === -1 ? [] : rows.slice(from, from + MOST_AT_ONCE);
-      const wanted = fresh.filter(({ record }) => interest.filter(record)).map(rowOf);
+      const wanted = fresh.filter(interest.wanted).map(rowOf);
       if (wanted.length > 0 || interest.isFirst) viewer.tell({ rows: wanted, isFirst: interest.isFirst, dropped });
       interest.isFirst = false;
-      interest.next = fresh.at(-1) === undefined ? next : (fresh.at(-1) as Kept).n + 1;
+      interest.next = fresh.at(-1) === undefined ? ring.next : (fresh.at(-1) as Kept).n + 1;
     }
     schedule();
   }
@@ -96,24 +80,53 @@ export function createFrames(secrets: Secrets, dir: string) {
     clearTimeout(timer);
     if (interests.size > 0) timer = setTimeout(send, SEND_EVERY_MS);
   }
+  function sample(): void {
+    charts.sample(Date.now());
+    for (const tell of ofCharts) tell({ rows: charts.rows().slice(-1), isFirst: false });
+  }
+  function wantedBy(filter: string): Wanted {
+    const wanted = ring.wanted(filter);
+    if (typeof wanted === 'function') return wanted;
+    throw new ClientError(-32602, `"${neutralise(wanted.wrong)}" is no term of a filter`);
+  }
 
+  const filterShape = z.string().max(1000);
   const acts: ActsOf<FrameActs> = {
-    frame: { gives: z.strictObject({ n: z.int().nonnegative() }), perform: ({ n }) => ({ body: clean(bodies.get(n)) }) },
+    frame: {
+      gives: z.strictObject({ n: z.int().nonnegative() }),
+      async perform({ n }) {
+        const row = ring.rows().find((one) => one.n === n);
+        if (!row) return { redactions: [], latency: {} };
+        return { ...(await frameDetail(row, clean(ring.body(n)), ring.rows())), row: rowOf(row) };
+      },
+    },
+    exportFrames: {
+      gives: z.strictObject({ filter: filterShape, after: z.int() }),
+      perform({ filter, after }) {
+        log.settle();
+        return ring.lines(wantedBy(filter), after);
+      },
+    },
   };
-  const topics: TopicsOf<FrameTopics> = {
+  const topics: TopicsOf<FrameTopics & ChartTopics> = {
     frames: {
-      gives: z.strictObject({ filter: z.string().max(1000) }),
+      gives: z.strictObject({ filter: filterShape }),
       follow({ filter }, tell, page) {
-        const wanted = parseFilter(filter.split(/\s+/).filter((term) => term !== ''));
-        if (typeof wanted !== 'function') throw new ClientError(-32602, `"${neutralise(wanted.wrong)}" is no term of a filter`);
-        if (!hasHistory) readHistory();
         const viewer = { page, tell };
-        interests.set(viewer, { filter: wanted, next: 0, isFirst: true });
+        interests.set(viewer, { wanted: wantedBy(filter), next: 0, isFirst: true });
         send();
         return () => {
           interests.delete(viewer);
           schedule();
         };
+      },
+    },
+    charts: {
+      gives: z.strictObject({}),
+      follow(_, tell) {
+        tell({ rows: charts.rows(), isFirst: true });
+        ofCharts.add(tell);
+        return () => ofCharts.delete(tell);
       },
     },
   };
@@ -125,13 +138,19 @@ export function createFrames(secrets: Secrets, dir: string) {
       return {
         ...(tap.skips && { skips: tap.skips }),
         received(frame) {
-          if (isOpen) tap.received(frame);
+          if (!isOpen) return;
+          charts.passed(side, frame.end - frame.start);
+          pairs.received(leg, frame);
+          tap.received(frame);
         },
         refused(line) {
           if (isOpen) tap.refused(line);
         },
         sent(frame, patches) {
-          if (isOpen) tap.sent(frame, patches);
+          if (!isOpen) return;
+          const addedMs = pairs.sent(leg, frame, patches);
+          if (addedMs !== undefined) charts.added(addedMs);
+          tap.sent(frame, patches);
         },
         sentLine(line) {
           if (isOpen) tap.sentLine(line);
@@ -141,12 +160,16 @@ export function createFrames(secrets: Secrets, dir: string) {
     part: { acts, topics },
     /** A page is there. What passes from now on is kept for it. */
     look(): void {
+      if (isOpen) return;
       isOpen = true;
+      charts.pause();
+      sampler = setInterval(sample, SAMPLE_EVERY_MS);
     },
     /** No page is left. */
     rest(): void {
       isOpen = false;
       clearTimeout(timer);
+      clearInterval(sampler);
     },
   };
 }

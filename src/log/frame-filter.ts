@@ -1,4 +1,5 @@
-// Which records of the frame log a person wants to see: `agent:codex method:session/* dir:in err:true ms>500`. All terms must hold.
+// Which records of the frame log a person wants to see: `agent:codex method:session/* dir:in err:true ms>500`. All terms must hold; one with
+// a `!` before it must not.
 
 export type FrameRecord = {
   readonly t: number;
@@ -45,6 +46,10 @@ const TESTS: Readonly<Record<string, Test>> = {
     const prefix = { in: 'from', out: 'to' }[wanted];
     return ({ dir }) => (prefix === undefined ? dir === wanted : dir?.startsWith(prefix) === true);
   },
+  text: (wanted) => {
+    const needle = wanted.toLowerCase();
+    return ({ line, msg }) => (line ?? (msg === undefined ? '' : JSON.stringify(msg))).toLowerCase().includes(needle);
+  },
   err: (wanted) => (record) =>
     (record.error !== undefined || (record.event === 'down' && record.reason !== 'stopped') || record.kind === 'refused') ===
     (wanted === 'true'),
@@ -60,16 +65,22 @@ export const FILTER_TERMS = [
   ...Object.keys(NUMBERS).flatMap((name) => [`${name}>`, `${name}<`]),
 ];
 
+/** A line of terms; a word in quotes may have spaces in it: `text:"not found"`. */
+export function termsOf(line: string): readonly string[] {
+  return (line.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []).map((term) => term.replaceAll('"', ''));
+}
+
 /** The filter, or the term that is none. */
 export function parseFilter(terms: readonly string[]): FrameFilter | { readonly wrong: string } {
   const filters: FrameFilter[] = [];
   for (const term of terms) {
-    const [, name = '', sign, wanted = ''] = /^(\w+)(:|>|<)(.*)$/s.exec(term) ?? [];
+    const [, not, name = '', sign, wanted = ''] = /^(!?)(\w+)(:|>|<)(.*)$/s.exec(term) ?? [];
+    const add = (filter: FrameFilter) => filters.push(not === '!' ? (record) => !filter(record) : filter);
     const test = sign === ':' && Object.hasOwn(TESTS, name) ? TESTS[name] : undefined;
     const number = sign !== ':' && Object.hasOwn(NUMBERS, name) && /^-?\d+(?:\.\d+)?$/.test(wanted) ? NUMBERS[name] : undefined;
-    if (test) filters.push(test(wanted));
+    if (test) add(test(wanted));
     else if (number)
-      filters.push((record) => {
+      add((record) => {
         const value = number(record);
         return value !== undefined && (sign === '>' ? value > Number(wanted) : value < Number(wanted));
       });

@@ -345,7 +345,7 @@ describe.skipIf(program === undefined)('in the browser', () => {
       )
       .toBe(true);
     await list.getByRole('row').last().click();
-    await frames.locator('.detail pre', { hasText: 'hello frames' }).waitFor();
+    await frames.locator('.detail [role=tabpanel]', { hasText: 'hello frames' }).waitFor();
     await frames.getByLabel('Filter frames').fill('agnt:mime');
     await frames.getByRole('alert').filter({ hasText: '"agnt:mime" is no term of a filter' }).waitFor();
 
@@ -359,7 +359,7 @@ describe.skipIf(program === undefined)('in the browser', () => {
       element.scrollTop = 25_000 * 24;
     });
     await list.getByRole('row').nth(10).click();
-    await frames.locator('.detail pre', { hasText: '"usage_update"' }).waitFor();
+    await frames.locator('.detail [role=tabpanel]', { hasText: '"usage_update"' }).waitFor();
     const count = await list.getAttribute('aria-rowcount');
     await frames.getByRole('button', { name: 'Pause' }).click();
     turns.set('one', ({ id }, mime) => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { type FrameRecord, parseFilter } from '../../src/log/frame-filter.ts';
+import { type FrameRecord, parseFilter, termsOf } from '../../src/log/frame-filter.ts';
 
 const RECORD: FrameRecord = {
   ...{ t: 1, leg: 'codex#2', dir: 'fromAgent', kind: 'response', method: 'session/prompt', id: 5, session: 'abc' },
-  ...{ ms: 600, bytes: 200, error: -32603 },
+  ...{ ms: 600, bytes: 200, error: -32603, msg: { error: { message: 'File not found' } } },
 };
 
 test.each([
@@ -20,17 +20,36 @@ test.each([
   'session:a*',
   'kind:response',
   'error<0',
+  'text:NOT found',
+  '!method:session/update',
+  '!ms>700',
 ])('%s takes what it says', (term) => {
   const filter = parseFilter([term]);
   expect(typeof filter === 'function' && filter(RECORD)).toBe(true);
 });
-test.each(['agent:code', 'method:session', 'method:.*', 'dir:out', 'err:false', 'ms>600', 'bytes<100', 'kind:request'])(
-  '%s does not',
-  (term) => {
-    const filter = parseFilter([term]);
-    expect(typeof filter === 'function' && filter(RECORD)).toBe(false);
-  },
-);
+test.each([
+  'agent:code',
+  'method:session',
+  'method:.*',
+  'dir:out',
+  'err:false',
+  'ms>600',
+  'bytes<100',
+  'kind:request',
+  'text:nothing',
+  '!err:true',
+])('%s does not', (term) => {
+  const filter = parseFilter([term]);
+  expect(typeof filter === 'function' && filter(RECORD)).toBe(false);
+});
+test('terms are words of a line, and quotes hold several together', () => {
+  expect(termsOf(' agent:codex  text:"not  found" !"text:a b"')).toEqual(['agent:codex', 'text:not  found', '!text:a b']);
+  expect(termsOf('text:"still typing')).toEqual(['text:still typing']);
+});
+test('what has no content holds no text', () => {
+  const filter = parseFilter(['text:a']);
+  expect(typeof filter === 'function' && filter({ t: 1 })).toBe(false);
+});
 test('all terms must hold', () => {
   const filter = parseFilter(['agent:codex', 'dir:out']);
   expect(typeof filter === 'function' && filter(RECORD)).toBe(false);

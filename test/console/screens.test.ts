@@ -1,0 +1,78 @@
+// Screens that show how things go: frames, agents, charts, transcripts, settings. The built command, a real browser, real agents.
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { program } from './browser.ts';
+import { visit } from './visit.ts';
+
+const CANARY = 'canary-7f3e9a1b5c2d8e4f6a0b';
+
+describe.skipIf(program === undefined)('in the browser', () => {
+  const { open, begin, prompt, ends, turns } = visit({ log: { redact: { variables: ['CANARY'] } } }, { CANARY });
+
+  test('a frame is folded, raw, held against the protocol, with what was taken out of it and how long it took', async () => {
+    turns.set('odd', ({ id }, mime) => {
+      mime.update(id, { sessionUpdate: 'tool_call', toolCallId: 't', title: `Use ${CANARY}`, kind: 'juggle', status: 5 });
+      mime.update(id, { sessionUpdate: 'plan', entries: 'none <img src=x onerror=alert(1)>' });
+      return { stopReason: 'end_turn' };
+    });
+    const page = await begin('Mime');
+    const frames = await open('#/frames');
+    const list = frames.getByRole('grid');
+    const filter = frames.getByLabel('Filter frames');
+    const panel = frames.getByRole('tabpanel');
+    await prompt(page, 'odd one');
+    await ends(page, 1);
+
+    // The one that holds the words, and not the others.
+    await filter.fill('agent:mime text:"odd one" !kind:response');
+    await expect.poll(() => list.getAttribute('aria-rowcount')).toBe('1');
+    await list.press('ArrowDown');
+    await panel.getByText('"odd one"').waitFor();
+    await panel.locator('summary', { hasText: 'prompt' }).click();
+    await expect.poll(() => panel.getByText('"odd one"').count()).toBe(0);
+    await frames.getByRole('tab', { name: 'Tree' }).press('ArrowRight');
+    expect(await panel.innerText()).toContain('"text":"odd one"');
+    await frames.getByRole('tab', { name: 'Check' }).click();
+    await panel.getByText('It fits PromptRequest of ACP.').waitFor();
+    await frames.getByRole('tab', { name: 'Latency' }).click();
+    expect(await panel.innerText()).toMatch(
+      /From request to answer, on this leg\s+[\d.]+ ms[\s\S]*leg of editor\s+[\d.]+ ms[\s\S]*there and back\s+[\d.]+ ms[\s\S]*was here for\s+[\d.]+ ms/,
+    );
+    await panel.getByRole('button', { name: 'the same frame there' }).click();
+    await frames.locator('.detail', { hasText: 'editor · fromEditor · request' }).waitFor();
+
+    await filter.fill('text:juggle');
+    await list.getByRole('row', { name: 'session/update' }).click();
+    await frames.getByRole('tab', { name: 'Check 2' }).click();
+    expect(await panel.innerText()).toMatch(/params\.update\.kind is "juggle"[^\n]*overlook/);
+    await frames.getByRole('tab', { name: 'Redactions 1' }).click();
+    expect(await panel.innerText()).toMatch(/CANARY\s+1\s+params\.update\.title/);
+    await filter.fill('text:onerror');
+    await expect.poll(() => list.locator('[aria-selected=true]').count()).toBe(0);
+    await list.getByRole('row').click();
+    await frames.getByRole('tab', { name: 'Check 1' }).click();
+    await panel.getByText('params.update.entries is "none <img src=x onerror=alert(1)>", and must be array').waitFor();
+    await list.focus();
+    await list.press('Escape');
+    await expect.poll(() => frames.locator('.detail').count()).toBe(0);
+  });
+
+  test('frames that the filter takes are saved as lines of JSON, without secrets', async () => {
+    const frames = await open('#/frames');
+    await frames.getByLabel('Filter frames').fill('agent:mime method:session/update');
+    await expect.poll(() => frames.getByRole('grid').getByRole('row').count()).toBeGreaterThan(1);
+    const [saved] = await Promise.all([frames.waitForEvent('download'), frames.getByRole('button', { name: 'Export' }).click()]);
+    expect(saved.suggestedFilename()).toMatch(/^frames-[\dT_-]+\.jsonl$/);
+    const text = readFileSync(await saved.path(), 'utf8');
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.every(({ leg, method }) => leg === 'mime' && method === 'session/update')).toBe(true);
+    expect(lines.map(({ msg }) => msg?.params.update.title)).toContain('Use [redacted:CANARY]');
+    expect(text).not.toContain(CANARY);
+    await frames.getByLabel('Filter frames').fill('bytes>much');
+    await frames.getByRole('alert').filter({ hasText: '"bytes>much" is no term of a filter' }).waitFor();
+    await frames.getByText('text:"not found"').waitFor();
+  });
+});

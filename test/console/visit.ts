@@ -1,0 +1,84 @@
+// A person at the console: one browser and one `switchboard serve` for all tests of a file.
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import type { Puppet, PuppetSession } from '../e2e/puppet.ts';
+import { startBrowser } from './browser.ts';
+import { type Serving, serve } from './serve.ts';
+
+export type Turn = (session: PuppetSession, mime: Puppet) => unknown;
+
+export type Visit = {
+  readonly serving: Serving;
+  readonly context: BrowserContext;
+  /** What the mime does with a prompt that begins with one of these words. */
+  readonly turns: Map<string, Turn>;
+  open(hash?: string): Promise<Page>;
+  begin(agent: string): Promise<Page>;
+  prompt(page: Page, words: string): Promise<void>;
+  /** So many turns have ended. */
+  ends(page: Page, count: number): Promise<void>;
+};
+
+/** `more` is what the configuration says beside the agents. Errors of the page fail the file. */
+export function visit(more: object = {}, env: NodeJS.ProcessEnv = {}): Visit {
+  const turns = new Map<string, Turn>();
+  const problems: string[] = [];
+  let browser: Browser | undefined;
+  let context: BrowserContext | undefined;
+  let serving: Serving | undefined;
+
+  beforeAll(async () => {
+    const turn = (session: PuppetSession, words: string) => {
+      const act = turns.get(words.split(' ', 1)[0] ?? '');
+      if (act) return act(session, self.serving.mime);
+      self.serving.mime.say(session.id, `heard: ${words}`);
+      return { stopReason: 'end_turn' };
+    };
+    [browser, serving] = await Promise.all([startBrowser(), serve({ turn }, more, env)]);
+    context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
+    context.setDefaultTimeout(20_000);
+    const page = await context.newPage();
+    await page.goto(serving.link);
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    await page.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await serving?.stop();
+    expect(problems).toEqual([]);
+  });
+
+  const self: Visit = {
+    get serving() {
+      return serving as Serving;
+    },
+    get context() {
+      return context as BrowserContext;
+    },
+    turns,
+    async open(hash = '') {
+      const page = await self.context.newPage();
+      onTestFinished(() => page.close());
+      page.on('pageerror', (error) => problems.push(String(error)));
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !/ERR_CONNECTION|WebSocket connection/.test(message.text())) problems.push(message.text());
+      });
+      await page.goto(`${self.serving.origin}/${hash}`);
+      await page.locator('.side').waitFor({ state: 'attached' });
+      return page;
+    },
+    async begin(agent) {
+      const page = await self.open('#/new');
+      await page.getByRole('radio', { name: agent }).check();
+      await page.getByRole('button', { name: 'Begin' }).click();
+      await page.getByLabel('Prompt').waitFor();
+      return page;
+    },
+    async prompt(page, words) {
+      await page.getByLabel('Prompt').fill(words);
+      await page.getByLabel('Prompt').press('Enter');
+    },
+    ends: (page, count) => expect.poll(() => page.locator('.end, .failure').count()).toBe(count),
+  };
+  return self;
+}

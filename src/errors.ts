@@ -123,6 +123,10 @@ const FAILURES = {
     say: (agent: string, crashes: number, windowS: number, seconds: number) =>
       `Agent "${agent}" crashed more than ${crashes} times within ${windowS} s and is left alone for ${seconds} s; run: switchboard agents test ${agent}`,
   },
+  AGENT_STOPPED: {
+    rpc: -32603,
+    say: (agent: string) => `Agent "${agent}" was stopped by hand; start it in the console, or use another agent`,
+  },
   AGENT_NOT_RESTARTED: {
     rpc: -32603,
     say: (agent: string) => `Agent "${agent}" exited, and restart.enabled is false in agent_servers.${agent}; open a new session`,

@@ -24,6 +24,12 @@ export const short = (count: number): string =>
 /** An id is an agent's to choose, and goes back to the server as it is: what cannot be read in it is left out of what is shown. */
 export const shownId = (id: string): string => id.replaceAll(/[^\x20-\x7e]/g, '·');
 
+export function amount(bytes: number): string {
+  if (bytes < 1024) return `${Math.round(bytes)} B`;
+  const [size, unit] = bytes < 1024 ** 2 ? [bytes / 1024, 'kB'] : bytes < 1024 ** 3 ? [bytes / 1024 ** 2, 'MB'] : [bytes / 1024 ** 3, 'GB'];
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
+}
+
 /** The last two parts of a directory. */
 export const place = (path: string): string => {
   const parts = path.split('/').filter((part) => part !== '');

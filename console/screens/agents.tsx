@@ -1,10 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { AgentLoad, AgentTopics, LentTools } from '../../src/console/wire/agents.ts';
 import type { AgentRow } from '../../src/console/wire/board.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { lasting } from '../parts/words.ts';
-import { ask } from '../socket.ts';
-import { agents } from '../state.ts';
+import { amount, lasting } from '../parts/words.ts';
+import { toSession } from '../route.ts';
+import { ask, follow } from '../socket.ts';
+import { agents, sessions } from '../state.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   idle: 'not started',
@@ -12,10 +15,15 @@ const WORDS: Readonly<Record<string, string>> = {
   ready: 'running',
   unhealthy: 'does not answer',
   unavailable: 'not available',
+  draining: 'ends',
+  stopped: 'stopped',
 };
+const NOT_RUNNING = ['idle', 'unavailable', 'stopped'];
 
 export function Agents(): VNode {
   const rows = agents.value;
+  const [{ loads, lent }, use] = useState<AgentTopics['agentUse']['news']>({ loads: [], lent: [] });
+  useEffect(() => follow('agentUse', {}, use), []);
   const capabilities = [...new Set(rows.flatMap((row) => row.capabilities))].sort();
   return (
     <div class="screen">
@@ -25,9 +33,10 @@ export function Agents(): VNode {
       <div class="body">
         <div class="agents">
           {rows.map((row) => (
-            <Card key={row.id} row={row} />
+            <Card key={row.id} row={row} load={loads.find(({ id }) => id === row.id)} />
           ))}
         </div>
+        {lent.length > 0 && <Tools lent={lent} />}
         {capabilities.length > 0 && (
           <section>
             <h2>What they can do</h2>
@@ -70,14 +79,47 @@ export function Agents(): VNode {
   );
 }
 
-function Card({ row }: { readonly row: AgentRow }): VNode {
+/** What is to be done, and is not done before it was said once more. */
+type Wish = { readonly title: string; readonly words: string; readonly act: () => Promise<unknown> };
+
+function wishes({ name, title, inFlight }: AgentRow): Readonly<Record<'restart' | 'stop' | 'drain', Wish>> {
+  const under = inFlight === 0 ? '' : ` ${inFlight === 1 ? 'One request is' : `${inFlight} requests are`} under way.`;
+  const until = 'New sessions and prompts are refused until it is started again';
+  return {
+    restart: {
+      title: `Restart ${title}`,
+      words: `Its process is ended in good order and another is started; its sessions are brought back with their next prompt.${under}`,
+      act: () => ask('restart', { agent: name }),
+    },
+    stop: {
+      title: `Stop ${title}`,
+      words: `What it does is cancelled, and its process is ended. ${until}.${under}`,
+      act: () => ask('stopAgent', { agent: name, how: 'now' }),
+    },
+    drain: {
+      title: `Drain ${title}`,
+      words: `What it does comes to its end, and then its process is ended. ${until}.${under}`,
+      act: () => ask('stopAgent', { agent: name, how: 'drain' }),
+    },
+  };
+}
+
+function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad | undefined }): VNode {
   const [problem, setProblem] = useState('');
+  const [asked, askAbout] = useState<Wish>();
   const [, tick] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => tick((count) => count + 1), 1000);
     return () => clearInterval(timer);
   }, []);
-  const { id, name, title, isDefault, state, pid, since, restarts, sessions, inFlight, version, lastError, stderr } = row;
+  const { id, title, isDefault, state, pid, since, restarts, sessions: open, inFlight, version, lastError, stderr } = row;
+  const { restart, stop, drain } = wishes(row);
+  const perform = ({ act }: Wish) => {
+    setProblem('');
+    askAbout(undefined);
+    act().catch((error: Error) => setProblem(error.message));
+  };
+  const isRunning = !NOT_RUNNING.includes(state);
   return (
     <article class="agent-card" data-agent={id}>
       <header>
@@ -85,24 +127,45 @@ function Card({ row }: { readonly row: AgentRow }): VNode {
         <h2>{title}</h2>
         {isDefault && <span class="chip">default</span>}
         <span class={`state ${state}`}>{WORDS[state] ?? state}</span>
-        <button
-          type="button"
-          title="End its process in good order and start another; its sessions are brought back"
-          onClick={() => {
-            setProblem('');
-            ask('restart', { agent: name }).catch((error: Error) => setProblem(error.message));
-          }}
-        >
-          <Icon name="restart" /> {state === 'idle' || state === 'unavailable' ? 'Start' : 'Restart'}
-        </button>
       </header>
+      <div class="buttons">
+        <button type="button" onClick={() => (isRunning ? askAbout(restart) : perform(restart))}>
+          <Icon name="restart" /> {isRunning ? 'Restart' : 'Start'}
+        </button>
+        {state !== 'stopped' && (
+          <button type="button" onClick={() => askAbout(stop)}>
+            <Icon name="stop" /> Stop
+          </button>
+        )}
+        {isRunning && state !== 'draining' && (
+          <button type="button" onClick={() => askAbout(drain)}>
+            Drain
+          </button>
+        )}
+      </div>
+      {asked && (
+        <Dialog title={asked.title} onClose={() => askAbout(undefined)}>
+          <p>{asked.words}</p>
+          <div class="buttons">
+            <button type="button" onClick={() => askAbout(undefined)}>
+              Cancel
+            </button>
+            <button type="button" class="primary" onClick={() => perform(asked)}>
+              {asked.title}
+            </button>
+          </div>
+        </Dialog>
+      )}
       <dl>
         <Fact name="Name">{[id, version].filter(Boolean).join(' · ')}</Fact>
         <Fact name="Process">{pid === undefined ? '–' : String(pid)}</Fact>
         <Fact name="Up">{since === undefined ? '–' : lasting(Date.now() - since)}</Fact>
         <Fact name="Crashes">{String(restarts)}</Fact>
-        <Fact name="Sessions">{String(sessions)}</Fact>
+        <Fact name="Sessions">{String(open)}</Fact>
         <Fact name="Open requests">{String(inFlight)}</Fact>
+        <Fact name="Memory">{load === undefined ? '–' : amount(load.memoryBytes)}</Fact>
+        <Fact name="Processor">{load?.cpuPercent === undefined ? '–' : `${load.cpuPercent} %`}</Fact>
+        <Fact name="Processes">{load === undefined ? '–' : String(load.processes)}</Fact>
       </dl>
       {lastError !== undefined && <p class={state === 'ready' ? 'note' : 'problem'}>{lastError}</p>}
       {problem !== '' && (
@@ -117,6 +180,47 @@ function Card({ row }: { readonly row: AgentRow }): VNode {
         </details>
       )}
     </article>
+  );
+}
+
+const STEPS: Readonly<Record<string, string>> = {
+  offered: 'offered, not connected',
+  connected: 'connected',
+  listed: 'connected, tools listed',
+  called: 'connected, tools called',
+};
+
+function Tools({ lent }: { readonly lent: readonly LentTools[] }): VNode {
+  return (
+    <section aria-label="Lent tools">
+      <h2>Tools that sessions were lent</h2>
+      <div class="table">
+        <table class="list matrix">
+          <thead>
+            <tr>
+              <th>Session</th>
+              <th>Agent</th>
+              <th>By</th>
+              <th>State</th>
+              <th>Tools</th>
+            </tr>
+          </thead>
+          <tbody>
+            {lent.map(({ sessionId, agent, transport, state, tools }) => (
+              <tr key={sessionId}>
+                <td>
+                  <a href={toSession(sessionId)}>{sessions.value.get(sessionId)?.title || sessionId.slice(0, 18)}</a>
+                </td>
+                <td>{agent}</td>
+                <td>{transport}</td>
+                <td class={state === 'offered' ? 'dim' : 'ok'}>{STEPS[state] ?? state}</td>
+                <td title={tools.join(', ')}>{tools.length}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
   );
 }
 

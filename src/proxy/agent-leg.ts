@@ -33,6 +33,8 @@ export type AgentLeg = {
   readonly id: string;
   readonly title: string;
   readonly restart: RestartPolicy;
+  /** Of all its processes. Stopped by hand: it takes no more requests, and is not started before somebody wants it to be. */
+  readonly standing: { isStopped: boolean };
   /** Sessions of this agent by its own ids. */
   readonly sessions: Map<string, Session>;
   /** How many session/new or session/fork are under way, and the frames held for sessions the editor has not heard of. */
@@ -91,7 +93,8 @@ export type AgentLeg = {
 
 /** What a person wants to know of an agent. */
 export type AgentHealth = {
-  readonly state: 'idle' | 'starting' | 'ready' | 'unhealthy' | 'unavailable';
+  /** `draining`: stopped by hand, and not over yet. */
+  readonly state: 'idle' | 'starting' | 'ready' | 'unhealthy' | 'unavailable' | 'draining' | 'stopped';
   readonly pid: number | undefined;
   readonly uptimeMs: number | undefined;
   readonly restarts: number;
@@ -132,6 +135,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
   const who = `agent "${spec.name}"`;
   const calls = createLedger<Call>(HANDSHAKE_ID + 1);
   const restart = of?.restart ?? createRestartPolicy(spec.restart);
+  const standing = of?.standing ?? { isStopped: false };
   /** What ended lives have left to end. */
   const leavings = new Map<AgentRun, Promise<void>>();
   let run: AgentRun | undefined;
@@ -217,6 +221,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
   }
   /** Why it cannot be started now; undefined when it can. */
   function refusal(): ProxyError | undefined {
+    if (standing.isStopped) return failure('AGENT_STOPPED', [spec.name], { agent: spec.name, reason: 'stopped' });
     const refused = restart.refusal(clock.monotonicMs());
     if (!refused) return undefined;
     const seconds = Math.ceil(refused.waitMs / 1000);
@@ -247,8 +252,10 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
   }
   function wait(one: Waiting, bytes: number): void {
     if (stopping) return one.onFail(failure('SHUTTING_DOWN', []));
-    if (run?.isReady) return one.onReady();
-    const refused = run ? undefined : refusal();
+    // What runs when it is stopped by hand may still be told of, and that is by notifications.
+    const isRefused = run === undefined || (standing.isStopped && !one.isNotification);
+    if (run?.isReady && !isRefused) return one.onReady();
+    const refused = isRefused ? refusal() : undefined;
     if (refused) return one.onFail(refused);
     if (waitingBytes + bytes > limits.maxQueueBytes)
       return one.onFail(failure('AGENT_BACKLOG', [spec.name, limits.maxQueueBytes], { agent: spec.name }));
@@ -261,6 +268,11 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     if (call.request) call.request.at = { leg: self, id };
     return id;
   }
+  function stateOf(): AgentHealth['state'] {
+    if (standing.isStopped) return run ? 'draining' : 'stopped';
+    if (!run) return refusal() ? 'unavailable' : 'idle';
+    return run.isHealthy ? (run.isReady ? 'ready' : 'starting') : 'unhealthy';
+  }
   const traits = () => traitsOf(self.tongue ?? firstTongue(settingOf(spec), undefined));
   /** A frame that has to wait must own its bytes, and its patches are for where they then lie. */
   const kept = (frame: Frame): Frame => (run?.isReady ? frame : detach(frame));
@@ -270,6 +282,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     name: spec.name,
     id,
     restart,
+    standing,
     get title() {
       return spec.label ?? self.handshake?.result.agentInfo?.title ?? spec.name;
     },
@@ -300,7 +313,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
       return lives;
     },
     health: () => ({
-      state: run ? (run.isHealthy ? (run.isReady ? 'ready' : 'starting') : 'unhealthy') : refusal() ? 'unavailable' : 'idle',
+      state: stateOf(),
       pid: run?.pid,
       uptimeMs: run && clock.monotonicMs() - run.sinceMs,
       restarts: restart.restarts,

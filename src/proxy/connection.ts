@@ -34,10 +34,12 @@ import { type Guard, type Judged, NARROWED } from './guard.ts';
 import type { Hub } from './hub.ts';
 import { initialize, keepHandshake } from './initialize.ts';
 import { createLending, type LendingOptions } from './lend.ts';
+import { type LentState, lentState } from './lent-state.ts';
 import { errorLine } from './lines.ts';
 import { answerFromEditor, withdrawAll } from './questions.ts';
 import { leaveBehind, newAgents, type Reconfiguration } from './reconfigure.ts';
 import { restartAgent } from './restart-agent.ts';
+import { type HowToStop, stopAgent } from './stop-agent.ts';
 import { createTrafficWatch } from './traffic-watch.ts';
 
 const LAST_WORDS_MS = 500;
@@ -94,6 +96,10 @@ export type Connection = {
   cancel(sessionId: string): boolean;
   /** Ends an agent's process in good order and starts another; false when there is no such agent. */
   restart(name: string): boolean;
+  /** Takes an agent out of service until it is restarted; false when there is no such agent. */
+  stopAgent(name: string, how: HowToStop): boolean;
+  /** The tools that sessions are lent, and how far their agents have come with them. */
+  lent(): readonly LentState[];
   /** The frame that came last, for whoever wonders what held us up. */
   lastFrame(): { readonly method: string | undefined; readonly bytes: number };
 };
@@ -365,5 +371,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     answer: (answer) => !isStopping && answerElsewhere(hub, answer),
     cancel: (sessionId) => !isStopping && cancelElsewhere(hub, sessionId),
     restart: (name) => !isStopping && restartAgent(hub, name),
+    stopAgent: (name, how) => !isStopping && stopAgent(hub, name, how),
+    lent: () => lentState(hub),
   };
 }

@@ -317,6 +317,7 @@ describe.skipIf(program === undefined)('in the browser', () => {
     // And by hand, in good order.
     const [second] = serving.mime.pids.slice(-1);
     await card.getByRole('button', { name: 'Restart' }).click();
+    await agents.getByRole('dialog').getByRole('button', { name: 'Restart Mime' }).click();
     await expect.poll(() => serving.mime.pids.at(-1)).not.toBe(second);
     await prompt(page, 'and now?');
     await page.getByText('heard: and now?').waitFor();

@@ -7,7 +7,8 @@ import { visit } from './visit.ts';
 const CANARY = 'canary-7f3e9a1b5c2d8e4f6a0b';
 
 describe.skipIf(program === undefined)('in the browser', () => {
-  const { open, begin, prompt, ends, turns } = visit({ log: { redact: { variables: ['CANARY'] } } }, { CANARY });
+  const config = { log: { redact: { variables: ['CANARY'] } }, host_tools: { enabled: true } };
+  const { open, begin, prompt, ends, turns } = visit(config, { CANARY });
 
   test('a frame is folded, raw, held against the protocol, with what was taken out of it and how long it took', async () => {
     turns.set('odd', ({ id }, mime) => {
@@ -74,5 +75,37 @@ describe.skipIf(program === undefined)('in the browser', () => {
     await frames.getByLabel('Filter frames').fill('bytes>much');
     await frames.getByRole('alert').filter({ hasText: '"bytes>much" is no term of a filter' }).waitFor();
     await frames.getByText('text:"not found"').waitFor();
+  });
+
+  test('an agent is stopped after a yes, refuses what is asked of it, and is started again; what it uses is shown meanwhile', async () => {
+    turns.set('wait', () => new Promise(() => {}));
+    const page = await begin('Mime');
+    const agents = await open('#/agents');
+    const card = agents.locator('[data-agent=mime]');
+    await card.getByText('running').waitFor();
+    await expect.poll(() => card.locator('dl').innerText()).toMatch(/Memory\s+[\d.]+ MB\s+Processor\s+(?:–|\d+ %)\s+Processes\s+1/);
+    await prompt(page, 'wait');
+    await expect.poll(() => card.locator('dl').innerText()).toMatch(/Open requests\s+1/);
+    await expect.poll(() => agents.getByLabel('Lent tools').innerText()).toMatch(/wait\s+mime\s+http\s+offered, not connected\s+\d/);
+
+    await card.getByRole('button', { name: 'Stop' }).click();
+    expect(await agents.getByRole('dialog').innerText()).toContain('One request is under way.');
+    await agents.getByRole('button', { name: 'Cancel' }).click();
+    expect(await page.locator('.end').count()).toBe(0);
+    await card.getByRole('button', { name: 'Drain' }).click();
+    await agents.getByRole('button', { name: 'Drain Mime' }).click();
+    await card.getByText('ends', { exact: true }).waitFor();
+    await card.getByRole('button', { name: 'Stop' }).click();
+    await agents.getByRole('button', { name: 'Stop Mime' }).click();
+    await page.locator('.end.told', { hasText: 'Cancelled' }).waitFor();
+    await card.locator('.state', { hasText: 'stopped' }).waitFor();
+    await prompt(page, 'and now?');
+    await page.locator('.failure', { hasText: 'Agent "mime" was stopped by hand' }).waitFor();
+
+    await card.getByRole('button', { name: 'Start' }).click();
+    await card.getByText('running').waitFor();
+    await prompt(page, 'back?');
+    await page.getByText('heard: back?').waitFor();
+    expect(await agents.locator('.matrix').last().innerText()).toContain('promptCapabilities.image');
   });
 });

@@ -8,6 +8,7 @@ import type { Connection } from '../../proxy/connection.ts';
 import type { TranscriptSource } from '../../store/transcript-source.ts';
 import { VERSION } from '../../switchboard/version.ts';
 import { CommandFailure } from '../command-failure.ts';
+import { agentLoads } from './agent-load.ts';
 import { agentRows } from './agent-rows.ts';
 import { createHost } from './host.ts';
 import { storedSessions } from './stored-sessions.ts';
@@ -33,7 +34,7 @@ export async function openHere({
   entered,
   transcripts,
 }: Here): Promise<Console> {
-  const { openConsole } = await import('../../console/console.ts');
+  const [{ openConsole }, { agentPart }] = await Promise.all([import('../../console/console.ts'), import('../../console/agent-part.ts')]);
   const stored = storedSessions(stateDir);
   try {
     return await openConsole({
@@ -51,6 +52,7 @@ export async function openHere({
       transcripts: transcriptsOf(stateDir, stored, () => void transcripts?.stats()),
       agents: () => agentRows(connection, config, secrets.redact),
       restart: connection.restart,
+      parts: [agentPart({ stop: connection.stopAgent, loads: agentLoads(connection), lent: connection.lent, redact: secrets.redact })],
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -1,14 +1,15 @@
 // What the page and its server say to each other on the one socket. A screen adds its own acts and topics to these two lists.
 import type { Conversation, Event } from '../conversation.ts';
+import type { AgentActs, AgentTopics } from './agents.ts';
 import type { Board, BoardEvent } from './board.ts';
 import type { ChartTopics } from './charts.ts';
 import type { FrameActs, FrameTopics } from './frames.ts';
 import type { SessionActs } from './sessions.ts';
 
 /** What a page can ask for: what it gives, and what it gets. */
-export type Acts = SessionActs & FrameActs;
+export type Acts = SessionActs & AgentActs & FrameActs;
 /** What a page can follow: what it gives, and what it then hears whenever there is news. */
-export type Topics = FrameTopics & ChartTopics;
+export type Topics = AgentTopics & FrameTopics & ChartTopics;
 
 export type Delta = { readonly seq: number; readonly sessionId?: string; readonly event: Event | BoardEvent };
 

@@ -1,0 +1,31 @@
+// The Agents screen and its server.
+/** What the processes of an agent use. */
+export type AgentLoad = {
+  readonly id: string;
+  readonly processes: number;
+  readonly memoryBytes: number;
+  /** Of one processor; undefined at the first look. */
+  readonly cpuPercent?: number | undefined;
+};
+
+/** How far an agent has come with the tools a session was lent: `offered`, `connected`, `listed`, `called`. */
+export type LentTools = {
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly transport: string;
+  readonly state: string;
+  readonly tools: readonly string[];
+};
+
+export type AgentActs = {
+  /** Out of service until it is restarted: `now` cancels its turns, `drain` lets them end. */
+  stopAgent: { give: { readonly agent: string; readonly how: 'now' | 'drain' }; get: unknown };
+};
+
+export type AgentTopics = {
+  /** Looked up every other second while somebody follows. */
+  agentUse: {
+    give: Readonly<Record<string, never>>;
+    news: { readonly loads: readonly AgentLoad[]; readonly lent: readonly LentTools[] };
+  };
+};

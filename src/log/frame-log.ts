@@ -3,6 +3,7 @@
 import { type Frame, textOf } from '../wire/frame.ts';
 import { internToken } from '../wire/intern.ts';
 import { memberAt } from '../wire/locate.ts';
+import { briefOf, idTextOf } from '../wire/long-frame.ts';
 import { patchedId, type Tap, type Watcher } from '../wire/tap.ts';
 import type { Patch } from '../wire/writer.ts';
 import { createChunkJoiner } from './join-chunks.ts';
@@ -197,7 +198,9 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     if (joiner) return payloadLine(passed, frame);
     return `${head(passed, frame.kind, frame.method, passed.idText, frame.outcome === 'error' ? errorCode(frame) : undefined)}${about(frame)}}\n`;
   }
-  function about({ bytes, sessionId, start, end }: Frame): string {
+  function about(frame: Frame): string {
+    const { start, end } = frame;
+    const { bytes, sessionId } = briefOf(frame);
     if (sessionId === undefined) return `,"bytes":${end - start}`;
     return `,"session":${session(internToken(bytes, sessionId))},"bytes":${end - start}`;
   }
@@ -211,7 +214,8 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     return clean;
   }
   /** Nearly always that of the notification before. */
-  function aboutNotification(leg: LegState, { bytes, sessionId, method }: Frame): string {
+  function aboutNotification(leg: LegState, frame: Frame): string {
+    const { bytes, sessionId, method } = briefOf(frame);
     const token = sessionId && internToken(bytes, sessionId);
     if (leg.lastMethod === method && leg.lastToken === token && method !== undefined) return leg.lastAbout;
     leg.lastMethod = method;
@@ -290,7 +294,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
       skips: { sentNotes: true },
       received(frame) {
         if (frame.kind === 'notification' && !hasPayloads) return addToRun(leg, frame);
-        const idText = frame.id && textOf(frame.bytes, frame.id);
+        const idText = frame.id && idTextOf(frame);
         add({ leg, isReceived: true, frame, idText, line: undefined, t: time(), atMs: monotonicMs() }, frame.end - frame.start);
       },
       refused: (line) =>
@@ -336,7 +340,8 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
 const sizeOf = ({ frame, line }: Passed): number => (frame ? frame.end - frame.start : (line?.length ?? 0));
 
 /** 0 when the peer gave none. */
-function errorCode({ bytes, body }: Frame): number {
+function errorCode(frame: Frame): number {
+  const { bytes, body } = briefOf(frame);
   const span = memberAt(bytes, body, 'code');
   const code = span === undefined ? 0 : Number(textOf(bytes, span));
   return Number.isFinite(code) ? code : 0;

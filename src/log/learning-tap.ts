@@ -1,5 +1,6 @@
 // Learns the secrets that pass by on a leg, at once: before anything that was said after them is written down.
-import { type Frame, textOf } from '../wire/frame.ts';
+import type { Frame } from '../wire/frame.ts';
+import { idTextOf } from '../wire/long-frame.ts';
 import { patchedId, type Tap } from '../wire/tap.ts';
 import { learnSecrets, mayCarrySecrets } from './learn-secrets.ts';
 import type { Secrets } from './redact.ts';
@@ -12,8 +13,9 @@ export function createLearningTap(secrets: Secrets): Tap {
   /** Questions to the peer whose answers may be secrets. */
   const asked = new Set<string>();
 
-  function learn({ bytes, start, end }: Frame): void {
-    if (end - start <= MAX_BYTES) learnSecrets(secrets, JSON.parse(bytes.toString('utf8', start, end)));
+  function learn(frame: Frame): void {
+    const { start, end } = frame;
+    if (end - start <= MAX_BYTES) learnSecrets(secrets, JSON.parse(frame.bytes.toString('utf8', start, end)));
   }
   return {
     skips: { receivedNotes: true, sentNotes: true },
@@ -21,7 +23,7 @@ export function createLearningTap(secrets: Secrets): Tap {
       if (frame.kind === 'notification') return;
       if (frame.kind === 'request') {
         if (mayCarrySecrets(frame.method)) learn(frame);
-      } else if (asked.size > 0 && frame.id !== undefined && asked.delete(textOf(frame.bytes, frame.id))) learn(frame);
+      } else if (asked.size > 0 && frame.id !== undefined && asked.delete(idTextOf(frame))) learn(frame);
     },
     sent(frame, patches) {
       if (frame.method !== ASKS || asked.size > 1000) return;

@@ -6,7 +6,7 @@ import { firstTongue, settingOf, type Tongue, traitsOf } from '../dialects/tongu
 import { failure, type ProxyError } from '../errors.ts';
 import { createLedger } from '../router/ledger.ts';
 import type { Refusal } from '../wire/careful.ts';
-import { detach, type Frame, textOf } from '../wire/frame.ts';
+import { detach, type Frame } from '../wire/frame.ts';
 import { inOrder, type Patch } from '../wire/writer.ts';
 import { type AgentRun, HANDSHAKE_ID, type RunDeps } from './agent-run.ts';
 import type { OpenRequest } from './editor-leg.ts';
@@ -401,4 +401,3 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
 }
 
 /** The id an agent gave a frame, as it wrote it. */
-export const idTextOf = (frame: Frame): string => textOf(frame.bytes, frame.id as { start: number; end: number });

@@ -7,10 +7,11 @@ import type { FirstWords } from '../dialects/detect.ts';
 import { PLAIN, type Tongue, translate } from '../dialects/tongue.ts';
 import { failure, type ProxyError } from '../errors.ts';
 import type { Refusal } from '../wire/careful.ts';
-import { type Frame, textOf } from '../wire/frame.ts';
+import type { Frame } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
 import { createLeg } from '../wire/leg.ts';
 import type { Limits } from '../wire/limits.ts';
+import { idTextOf } from '../wire/long-frame.ts';
 import type { Watcher } from '../wire/tap.ts';
 import type { Writer } from '../wire/writer.ts';
 import type { Clock } from './clock.ts';
@@ -134,7 +135,7 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
       if (!isReady && on.suspect?.({ kind: 'method', method: frame.method as string })) return;
       return on.frame(frame);
     }
-    const idText = textOf(frame.bytes, frame.id as { start: number; end: number });
+    const idText = idTextOf(frame);
     if (isReady || idText !== String(HANDSHAKE_ID)) return on.answer(idText, frame);
     const handshake = readHandshake(spec.name, frame);
     if (handshake instanceof Error) {

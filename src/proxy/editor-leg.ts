@@ -1,7 +1,8 @@
 // The editor's side: its open requests, each answered exactly once, and the questions agents have put to it.
 import { failure, type ProxyError } from '../errors.ts';
 import { canonicalId } from '../router/request-id.ts';
-import { type Frame, textOf } from '../wire/frame.ts';
+import type { Frame } from '../wire/frame.ts';
+import { idTextOf } from '../wire/long-frame.ts';
 import { inOrder, type Patch, type Writer } from '../wire/writer.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import type { Judged } from './guard.ts';
@@ -134,7 +135,7 @@ export function createEditorLeg(writer: Writer): EditorLeg {
 
   return {
     open(frame) {
-      const idText = textOf(frame.bytes, frame.id as { start: number; end: number });
+      const idText = idTextOf(frame);
       const method = frame.method as string;
       const request: OpenRequest = {
         ...{ idText, method, session: undefined, at: undefined, isCancelled: false, isAnswered: false, callOff: undefined },

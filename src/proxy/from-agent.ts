@@ -3,7 +3,8 @@ import { failure } from '../errors.ts';
 import { detach, type Frame } from '../wire/frame.ts';
 import { internString } from '../wire/intern.ts';
 import { stringAt } from '../wire/locate.ts';
-import { type AgentLeg, idTextOf } from './agent-leg.ts';
+import { briefOf, idTextOf } from '../wire/long-frame.ts';
+import type { AgentLeg } from './agent-leg.ts';
 import { lookForTools } from './confirm-tools.ts';
 import type { Errand } from './delegate.ts';
 import { forgetMet, track } from './find-owner.ts';
@@ -21,7 +22,7 @@ const MAX_EARLY_BYTES = 16 * 1024 * 1024;
 
 export function fromAgent(hub: Hub, leg: AgentLeg, came: Frame): void {
   const frame = came.kind === 'request' ? modernRequest(leg, came) : came;
-  const { bytes, sessionId: span } = frame;
+  const { bytes, sessionId: span } = briefOf(frame);
   let session: Session | undefined;
   if (span) {
     const nativeId = internString(bytes, span);

@@ -6,6 +6,7 @@ import { agentOptionId } from '../router/config-options.ts';
 import { routeFromEditor } from '../router/route.ts';
 import { detach, type Frame, textOf } from '../wire/frame.ts';
 import { memberAt, stringAt } from '../wire/locate.ts';
+import { sessionIdOf } from '../wire/long-frame.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import { authenticate } from './authenticate.ts';
 import { bringBack } from './bring-back.ts';
@@ -110,7 +111,7 @@ const paramsText = (frame: Frame): string => (frame.body ? textOf(frame.bytes, f
 
 /** Finds the session a frame names and takes its turn in that session's lane. */
 function onSession(hub: Hub, request: OpenRequest | undefined, frame: Frame, then: (session: Session, frame: Frame) => void): void {
-  const sessionId = stringAt(frame.bytes, frame.sessionId);
+  const sessionId = sessionIdOf(frame);
   const method = frame.method as string;
   const refuse = (error: ProxyError) => void (request ? hub.editor.fail(request, error) : hub.counters.refusedFromEditor++);
   if (sessionId === undefined) return refuse(failure('PARAMS', [method, 'sessionId is missing']));

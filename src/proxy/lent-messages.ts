@@ -5,7 +5,8 @@ import type { Lease } from '../mcp/lease.ts';
 import { type Frame, textOf } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
 import { memberAt, stringAt } from '../wire/locate.ts';
-import { type AgentLeg, idTextOf } from './agent-leg.ts';
+import { idTextOf } from '../wire/long-frame.ts';
+import type { AgentLeg } from './agent-leg.ts';
 import type { Hub } from './hub.ts';
 import type { Lending } from './lend.ts';
 

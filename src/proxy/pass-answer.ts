@@ -26,8 +26,9 @@ export function passAnswer(hub: Hub, request: OpenRequest, session: Session, ans
 const AUTH_REQUIRED = '-32000';
 
 export function errorPatches(hub: Hub, leg: AgentLeg, answer: Frame, session?: Session): Patch[] {
-  const { bytes, body, outcome } = answer;
+  const { body, outcome } = answer;
   if (outcome !== 'error' || !body) return [];
+  const { bytes } = answer;
   const patches: Patch[] = [];
   const named = memberAt(bytes, body, 'data', 'sessionId');
   if (session && named && session.publicId !== session.nativeId && stringAt(bytes, named) === session.nativeId)

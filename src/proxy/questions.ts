@@ -2,8 +2,9 @@
 import { failure } from '../errors.ts';
 import { type Frame, textOf } from '../wire/frame.ts';
 import { memberAt, stringAt } from '../wire/locate.ts';
+import { idTextOf } from '../wire/long-frame.ts';
 import type { Patch } from '../wire/writer.ts';
-import { type AgentLeg, idTextOf } from './agent-leg.ts';
+import type { AgentLeg } from './agent-leg.ts';
 import type { NewQuestion, Question } from './editor-leg.ts';
 import { asErrand } from './errand-view.ts';
 import type { PassOn } from './guard.ts';

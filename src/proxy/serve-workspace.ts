@@ -4,9 +4,10 @@ import { canonicalId } from '../router/request-id.ts';
 import { type Frame, textOf } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
 import { member, memberAt } from '../wire/locate.ts';
+import { idTextOf } from '../wire/long-frame.ts';
 import { type Roots, rootsOf } from '../workspace/roots.ts';
 import { FILE_METHODS, TERMINAL_METHODS, type Workspace } from '../workspace/workspace.ts';
-import { type AgentLeg, idTextOf } from './agent-leg.ts';
+import type { AgentLeg } from './agent-leg.ts';
 import type { Greeting, Hub } from './hub.ts';
 import type { Session } from './session.ts';
 

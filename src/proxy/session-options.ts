@@ -82,8 +82,9 @@ export function announceCommand(hub: Hub, session: Session): void {
 /** Passes an update of a session on; those that speak of options, commands or other sessions are completed on the way. */
 export function passUpdate(hub: Hub, session: Session, kind: string | undefined, frame: Frame): void {
   if (kind === undefined) return hub.editor.notify(frame, toPublic(session, frame));
-  const { bytes } = frame;
   const pass = (patches: readonly Patch[]) => hub.editor.notify(frame, [...toPublic(session, frame), ...patches]);
+  if (kind === 'tool_call' || kind === 'tool_call_update') return pass([]);
+  const { bytes } = frame;
   const update = memberAt(bytes, frame.body, 'update');
   if (!update) return pass([]);
   switch (kind) {

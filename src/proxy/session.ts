@@ -1,7 +1,7 @@
 // A session as this connection knows it: whose it is, what is open on it, and what waits.
 import { type AgentOptions, NO_OPTIONS } from '../router/config-options.ts';
 import type { Frame } from '../wire/frame.ts';
-import { stringAt } from '../wire/locate.ts';
+import { sessionIdOf } from '../wire/long-frame.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { Roots } from '../workspace/roots.ts';
 import type { AgentLeg } from './agent-leg.ts';
@@ -126,7 +126,7 @@ export function toNative(session: Session | undefined, frame: Frame): readonly P
 /** The other way. Only where the frame names this session: an agent's error may name another. */
 export function toPublic(session: Session | undefined, frame: Frame): readonly Patch[] {
   if (!session || !frame.sessionId || session.publicId === session.nativeId) return NO_PATCHES;
-  if (stringAt(frame.bytes, frame.sessionId) !== session.nativeId) return NO_PATCHES;
+  if (sessionIdOf(frame) !== session.nativeId) return NO_PATCHES;
   return [{ span: frame.sessionId, text: JSON.stringify(session.publicId) }];
 }
 

@@ -1,6 +1,6 @@
 // Which tool calls are under way, so that none of them spins for ever in the editor when its agent dies.
 import type { Frame } from '../wire/frame.ts';
-import { memberAt, stringAt } from '../wire/locate.ts';
+import { stringIn } from '../wire/long-frame.ts';
 import type { Hub } from './hub.ts';
 import { updateLine } from './lines.ts';
 import type { Session } from './session.ts';
@@ -9,11 +9,9 @@ const MAX_TRACKED = 1000;
 
 /** From a `tool_call` or `tool_call_update`; some agents send the second without the first. */
 export function noteToolCall(session: Session, frame: Frame): void {
-  const { bytes } = frame;
-  const update = memberAt(bytes, frame.body, 'update');
-  const toolCallId = stringAt(bytes, memberAt(bytes, update, 'toolCallId'));
+  const toolCallId = stringIn(frame, 'update', 'toolCallId');
   if (toolCallId === undefined) return;
-  const status = stringAt(bytes, memberAt(bytes, update, 'status'));
+  const status = stringIn(frame, 'update', 'status');
   if (status === 'completed' || status === 'failed') session.toolCalls.delete(toolCallId);
   else if (session.toolCalls.size < MAX_TRACKED) session.toolCalls.add(toolCallId);
 }

@@ -3,6 +3,7 @@
 import type { Frame } from '../wire/frame.ts';
 import { intern } from '../wire/intern.ts';
 import { memberAt, stringAt } from '../wire/locate.ts';
+import { briefOf } from '../wire/long-frame.ts';
 import { isAt, pieceOf } from '../wire/piece.ts';
 
 /** Behind the session id, as nearly every agent writes it. */
@@ -50,7 +51,8 @@ function isFixed({ bytes, sessionId, text }: Frame): boolean {
   return text.start >= sessionId.end + USUAL.length && isAt(USUAL, bytes, sessionId.end);
 }
 
-function kindOf(frame: Frame): string | undefined {
+function kindOf(whole: Frame): string | undefined {
+  const frame = briefOf(whole);
   const { bytes, sessionId } = frame;
   if (sessionId === undefined || !isAt(USUAL, bytes, sessionId.end)) return slowKind(frame);
   const start = sessionId.end + USUAL.length;

@@ -2,6 +2,7 @@
 // without a parse.
 import type { Frame } from '../wire/frame.ts';
 import { stringEnd } from '../wire/locate.ts';
+import { isLong } from '../wire/long-frame.ts';
 
 export type Role = 'agent' | 'thought' | 'user';
 
@@ -39,7 +40,9 @@ export function chunkSpan(frame: Frame): ChunkSpan | undefined {
   return chunk;
 }
 
-function chunkIn({ bytes, sessionId, end }: Frame): ChunkSpan | undefined {
+function chunkIn(frame: Frame): ChunkSpan | undefined {
+  if (isLong(frame) && !chunkIn(frame.brief)) return undefined;
+  const { bytes, sessionId, end } = frame;
   if (sessionId === undefined) return undefined;
   for (const { bytes: beginning, role } of BEGINNINGS) {
     if (!isAt(bytes, sessionId.end, beginning)) continue;

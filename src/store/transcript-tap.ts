@@ -1,6 +1,7 @@
 // Looks on at the editor's leg and writes down what is said in each session. Frames are only noted when they pass, and read afterwards.
-import { type Frame, textOf } from '../wire/frame.ts';
+import type { Frame } from '../wire/frame.ts';
 import { internToken } from '../wire/intern.ts';
+import { briefOf, sessionIdOf } from '../wire/long-frame.ts';
 import { patchedId, patchedText, type Tap } from '../wire/tap.ts';
 import type { Patch } from '../wire/writer.ts';
 import { appendLines } from './append-lines.ts';
@@ -170,14 +171,14 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     if (method === 'session/prompt') kept.transcript.add({ kind: 'prompt', ...promptText(params.prompt) });
   }
   function update(frame: Frame, patches: readonly Patch[]): void {
-    const { bytes, sessionId: span } = frame;
+    const { bytes, sessionId: span } = briefOf(frame);
     if (span === undefined) return;
-    const patched = patches.length === 0 ? undefined : patches.find((patch) => patch.span.start === span.start)?.text;
+    const patched = patches.length === 0 ? undefined : patches.find((patch) => patch.span.start === frame.sessionId?.start)?.text;
     const chunk = patches.length === 0 || patched !== undefined ? chunkSpan(frame) : undefined;
     if (chunk || frame.end - frame.start > MAX_FRAME_BYTES) {
       const { transcript, isReplay } = keptByToken(patched ?? internToken(bytes, span));
       if (isReplay) return;
-      if (chunk) transcript.chunk(chunk.role, undefined, bytes, chunk.start, chunk.end);
+      if (chunk) transcript.chunk(chunk.role, undefined, frame.bytes, chunk.start, chunk.end);
       else transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
     } else updateOf((JSON.parse(patchedText(frame, patches)) as { params?: Fields }).params);
   }
@@ -197,7 +198,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
       return isReceived ? void toEditor.delete(id) : answerToEditor(id, {});
     }
     if (!isReceived || frame.method !== 'session/prompt' || span === undefined) return;
-    const sessionId: string = JSON.parse(textOf(frame.bytes, span));
+    const sessionId: string = sessionIdOf(frame) ?? '';
     fromEditor.set(patchedId(frame, patches) ?? '', { method: 'session/prompt', sessionId, params: {} });
     keptOf(sessionId).transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
   }

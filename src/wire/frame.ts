@@ -38,14 +38,20 @@ export function textOf(bytes: Buffer, span: Span): string {
 export function detach(frame: Frame): Frame {
   const by = frame.start;
   const moved = (span: Span | undefined) => span && { start: span.start - by, end: span.end - by };
+  const { bytes, kind, method, outcome, shape } = frame;
+  // One that fills its memory keeps nothing else alive.
+  const isAll = by === 0 && bytes.buffer.byteLength === frame.end + 1;
   return {
-    ...frame,
-    bytes: Buffer.from(frame.bytes.subarray(frame.start, frame.end + 1)),
+    bytes: isAll ? bytes : Buffer.from(bytes.subarray(by, frame.end + 1)),
     start: 0,
     end: frame.end - by,
+    kind,
+    method,
     id: moved(frame.id),
     sessionId: moved(frame.sessionId),
     body: moved(frame.body),
+    outcome,
+    shape,
     text: moved(frame.text),
   };
 }

@@ -1,7 +1,9 @@
 // One connection to a peer: bytes in become frames, frames become bytes out. It knows JSON-RPC, not ACP, and not what carries the bytes.
 import { isUtf8 } from 'node:buffer';
 import { careful, type Refusal } from './careful.ts';
+import { notePassed } from './collect-young.ts';
 import { type Frame, LF } from './frame.ts';
+import { longFrame } from './long-frame.ts';
 import { createLineSplitter } from './ndjson.ts';
 import { type Envelope, envelopeOfOverlong } from './overlong.ts';
 import { scan } from './scan.ts';
@@ -48,6 +50,14 @@ export function createLeg(input: Source, output: Sink, maxFrameBytes: number, on
   const splitter = createLineSplitter({
     maxFrameBytes,
     onOverlong: ({ head, tail, bytes }) => on.overlong({ ...envelopeOfOverlong(head, tail), bytes }),
+    onLong(pieces, byteLength, { line, cuts }) {
+      const brief = isUtf8(line) ? scan(line, 0) : undefined;
+      const frame = brief && longFrame(brief, cuts, pieces, byteLength);
+      if (!frame) return false;
+      handOver(frame);
+      notePassed(byteLength);
+      return true;
+    },
     onLines(bytes, start, end) {
       // One check for all lines of the chunk; only when it fails is each line looked at.
       const isText = isUtf8(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));

@@ -1,5 +1,7 @@
 // Cuts a byte stream into lines at 0x0A and nowhere else: CR and U+2028 are legal inside JSON, and other splitters break on them.
+import { type Abridged, createAbridger } from './abridge.ts';
 import { LF } from './frame.ts';
+import { LONG_BYTES } from './long-frame.ts';
 
 /** What is kept of a line that is too long: enough to say whose it was. */
 const HEAD_BYTES = 4096;
@@ -18,11 +20,16 @@ export function createLineSplitter(options: {
   /** One or more whole lines: the last byte of `bytes[start..end)` is a line feed. */
   readonly onLines: (bytes: Buffer, start: number, end: number) => void;
   readonly onOverlong: (line: Overlong) => void;
+  /** A long line that can be told in short, in the pieces it came in. False: it is wanted in one. */
+  readonly onLong?: (pieces: readonly Buffer[], byteLength: number, abridged: Abridged) => boolean;
 }): LineSplitter {
-  const { maxFrameBytes, onLines, onOverlong } = options;
+  const { maxFrameBytes, onLines, onOverlong, onLong } = options;
   // Pieces of the line that is not yet complete. Joined once: appending to one buffer would be quadratic.
   let pieces: Buffer[] = [];
   let pieceBytes = 0;
+  const abridger = onLong && createAbridger();
+  /** How many of the pieces it has seen. */
+  let abridged = 0;
   let skipping: { head: Buffer; tail: Buffer; bytes: number } | undefined;
 
   /** `feed` is 1 when the piece ends with the line's line feed, which does not count. */
@@ -32,11 +39,13 @@ export function createLineSplitter(options: {
       skipping = { head: Buffer.alloc(0), tail: Buffer.alloc(0), bytes: 0 };
       for (const earlier of pieces) skip(earlier);
       skip(piece);
-      pieces = [];
-      pieceBytes = 0;
+      takePieces();
+      abridger?.end();
     } else {
       pieces.push(piece);
       pieceBytes += piece.length;
+      // While they are at hand, and not all at once when the last one has come.
+      if (abridger && pieceBytes > LONG_BYTES) while (abridged < pieces.length) abridger.push(pieces[abridged++] as Buffer);
     }
   }
   function skip(piece: Buffer): void {
@@ -54,10 +63,19 @@ export function createLineSplitter(options: {
       skipping = undefined;
       return;
     }
-    const line = pieces.length === 1 ? piece : Buffer.concat(pieces, pieceBytes);
+    const byteLength = pieceBytes;
+    const brief = abridged > 0 ? abridger?.end() : undefined;
+    const taken = takePieces();
+    if (brief && onLong?.(taken, byteLength, brief)) return;
+    const line = taken.length === 1 ? piece : Buffer.concat(taken, byteLength);
+    onLines(line, 0, line.length);
+  }
+  function takePieces(): readonly Buffer[] {
+    const taken = pieces;
     pieces = [];
     pieceBytes = 0;
-    onLines(line, 0, line.length);
+    abridged = 0;
+    return taken;
   }
 
   return {

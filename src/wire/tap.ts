@@ -1,6 +1,7 @@
 // Someone who looks on at a leg. A tap never alters or delays a frame: it takes note of what passes, in the order in which it passes, and
 // works on it later.
 import type { Frame } from './frame.ts';
+import { idTextOf } from './long-frame.ts';
 import type { Patch } from './writer.ts';
 
 export type Tap = {
@@ -89,7 +90,8 @@ export function patchedText({ bytes, start, end }: Pick<Frame, 'bytes' | 'start'
 }
 
 /** The id of a frame as it leaves. */
-export function patchedId({ bytes, id }: Frame, patches: readonly Patch[]): string | undefined {
+export function patchedId(frame: Frame, patches: readonly Patch[]): string | undefined {
+  const { id } = frame;
   if (id === undefined) return undefined;
-  return patches.find(({ span }) => span.start === id.start)?.text ?? bytes.toString('utf8', id.start, id.end);
+  return patches.find(({ span }) => span.start === id.start)?.text ?? idTextOf(frame);
 }

@@ -1,6 +1,7 @@
 // Collects what one read chunk leads to and writes it at once: a write per frame would double the cost of a frame.
 // The microtask runs as soon as the chunk has been worked through, so nothing waits for a timer and nobody has to say "flush".
 import type { Frame, Span } from './frame.ts';
+import { isLong } from './long-frame.ts';
 import type { Sink } from './streams.ts';
 import type { Tap } from './tap.ts';
 
@@ -54,6 +55,10 @@ export function createWriter(output: Sink, on: WriterEvents = {}, tap?: Tap): Wr
       return;
     }
     add(bytes, start, end);
+  }
+  function part(frame: Frame, start: number, end: number): void {
+    if (isLong(frame)) frame.eachPiece(start, end, range);
+    else range(frame.bytes, start, end);
   }
   function text(value: string): void {
     const length = Buffer.byteLength(value);
@@ -113,11 +118,11 @@ export function createWriter(output: Sink, on: WriterEvents = {}, tap?: Tap): Wr
     frame(frame, patches = []) {
       let at = frame.start;
       for (const { span, text: replacement } of patches) {
-        range(frame.bytes, at, span.start);
+        part(frame, at, span.start);
         text(replacement);
         at = span.end;
       }
-      range(frame.bytes, at, frame.end + 1);
+      part(frame, at, frame.end + 1);
       tap?.sent(frame, patches);
     },
     line(line) {

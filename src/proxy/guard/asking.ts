@@ -1,6 +1,7 @@
 // A request of an agent's that a policy has a say in, with everything its surface needs.
 import type { Frame } from '../../wire/frame.ts';
-import { type AgentLeg, idTextOf } from '../agent-leg.ts';
+import { idTextOf } from '../../wire/long-frame.ts';
+import type { AgentLeg } from '../agent-leg.ts';
 import type { PassOn } from '../guard.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../session.ts';

@@ -3,7 +3,7 @@ import { failure } from '../../errors.ts';
 import { isExposed, limitsOf } from '../../policy/settings.ts';
 import { readBody } from '../../wire/judge.ts';
 import { memberAt } from '../../wire/locate.ts';
-import { idTextOf } from '../agent-leg.ts';
+import { idTextOf } from '../../wire/long-frame.ts';
 import type { Guard } from '../guard.ts';
 import type { Session } from '../session.ts';
 import type { Asking } from './asking.ts';

@@ -44,7 +44,7 @@ export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door
       return refuse(response, 415, 'content-type must be application/json');
     const gone = begun(guest);
     response.on('close', () => {
-      gone.abort();
+      if (!response.writableFinished) gone.abort(); // nobody waits for the answer any more
       underWay.get(guest)?.delete(gone);
     });
     try {

@@ -68,10 +68,10 @@ export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | unde
     askClient: askClient(hub, bridging),
     children: bridging.children,
     exposes: (server, tool) => hub.guard?.exposes(server, tool) ?? true,
-    async mayCall(server, tool, args): Promise<GateVerdict> {
+    async mayCall(server, tool, args, signal): Promise<GateVerdict> {
       const session = await bound;
       if (!session) return { allow: false, reason: 'the session has ended' };
-      return hub.guard?.bridgedCall(hub, session, { server, tool, args }) ?? { allow: true };
+      return hub.guard?.bridgedCall(hub, session, { server, tool, args }, signal) ?? { allow: true };
     },
     onDied(server, why) {
       hub.notice(`the MCP server "${server}" of the editor's, bridged for agent "${leg.name}", is not available: ${why}`);

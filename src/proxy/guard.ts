@@ -59,10 +59,10 @@ export type Guard = {
   exposes(server: string, tool: string): boolean;
   /** Whether a file may be looked into without a question; for a search, which meets many. */
   mayRead(hub: Hub, session: Session, file: string): boolean;
-  /** A call of a tool that we lend, before it runs. */
-  lentCall(hub: Hub, session: Session, request: ToolRequest): Promise<GateVerdict>;
+  /** A call of a tool that we lend, before it runs. Once `signal` is aborted nobody is asked about it any more. */
+  lentCall(hub: Hub, session: Session, request: ToolRequest, signal: AbortSignal): Promise<GateVerdict>;
   /** A call of a tool of the editor's own server, which reaches it through us. */
-  bridgedCall(hub: Hub, session: Session, call: BridgedCall): Promise<GateVerdict>;
+  bridgedCall(hub: Hub, session: Session, call: BridgedCall, signal: AbortSignal): Promise<GateVerdict>;
   /** Somebody wanted tools of a session with a token that is worth nothing. */
   tokenRefused(why: string): void;
   /** The session has ended, and with it what was answered for it alone. */

@@ -75,7 +75,7 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
     const { guard, sessions, lending } = hub();
     const session = sessions.get(request.sessionId) ?? lending?.errands.get(request.sessionId);
     if (!session) return Promise.resolve({ allow: false, reason: 'the session has ended' });
-    return guard ? guard.lentCall(hub(), session, request) : (options.onToolCall ?? askingGate(hub(), session))(request, signal);
+    return guard ? guard.lentCall(hub(), session, request, signal) : (options.onToolCall ?? askingGate(hub(), session))(request, signal);
   };
   const tokenRefused = createTokenWatch(hub);
   const onEvent = (event: ToolEvent) => {

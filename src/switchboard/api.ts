@@ -111,7 +111,7 @@ export type SwitchboardEvent =
       summary: string;
       verdict: 'allow' | 'ask' | 'deny';
       why: string | undefined;
-      answeredBy: 'policy' | 'user' | 'memory' | 'timeout';
+      answeredBy: 'policy' | 'user' | 'memory' | 'timeout' | 'agent';
     };
 
 /** The bytes of one ACP client, newline-delimited JSON both ways: streams of Node's or of the web's. */

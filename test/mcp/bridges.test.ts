@@ -18,6 +18,7 @@ import {
   Refusal,
   type Stage,
   testAtOnce as test,
+  UNANSWERED,
 } from '../e2e/harness.ts';
 import { mcpAgent, type Takes, told, wordsOf } from './lending.ts';
 
@@ -141,6 +142,27 @@ test('the policy decides about calls through a bridge, and which tools are seen'
   const audit = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8');
   expect(audit).toContain('rich:secret');
 });
+
+test.for([
+  ['stdio', 'http', 'take back'],
+  ['http', 'stdio', 'hang up'],
+] as const)(
+  'over %s to a server over %s, a call that waits for the user is not asked about any more after: %s',
+  async ([takes, type, words], { stage }) => {
+    const policy = { version: 1, ask: ['mcp(rich:log)'] };
+    const editor = await connect(stage, takes, takes === 'http' ? { mcp_transport: 'http' } : {}, { policy });
+    editor.on('session/request_permission', () => UNANSWERED);
+    const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf(type)] });
+    const call = prompt(editor, id, 'on rich call log {"text":"x"}');
+    const asked = await editor.got('session/request_permission');
+    await prompt(editor, id, `on rich ${words}`);
+    expect((await editor.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
+    await call;
+    expect(editor.said(id)).toMatch(/changed my mind|closed/);
+    const line = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8').trim().split('\n').at(-1) ?? '';
+    expect(JSON.parse(line)).toMatchObject({ verdict: 'deny', by: 'agent', option: 'cancelled' });
+  },
+);
 
 test('a server that dies is spoken of, and whoever waits for it hears why', async ({ stage }) => {
   const editor = await connect(stage, 'http', { mcp_transport: 'http' });

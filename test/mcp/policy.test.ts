@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
-import { hello, type Json, open, type Stage, test, UNANSWERED } from '../e2e/harness.ts';
-import { called, mcpAgent, told, wordsOf } from './lending.ts';
+import { hello, type Json, open, prompt, type Stage, test, UNANSWERED } from '../e2e/harness.ts';
+import { called, LENDING, mcpAgent, told, wordsOf } from './lending.ts';
 
 const POLICY = {
   deny: [{ id: 'secrets', path: ['**/.env'], reason: 'secrets' }, 'mcp(switchboard:ask_user)'],
@@ -112,3 +112,33 @@ test('whoever knocks with a wrong token, or with one of a session that has ended
   expect(audit).not.toContain(headers[0].value.slice('Bearer '.length));
   expect(editor.stderr()).toContain('somebody was refused the tools of a session');
 });
+
+test.for([
+  ['stdio', 'take back'],
+  ['stdio', 'hang up'],
+  ['http', 'take back'],
+  ['http', 'hang up'],
+  ['acp', 'take back'],
+] as const)(
+  'a call by %s that waits for the user is not asked about any more once the agent says: %s',
+  async ([takes, words], { stage }) => {
+    const editor = await stage.connect(
+      { one: mcpAgent(takes) },
+      { config: { ...LENDING, policy: { version: 1 }, workspace: 'serve-missing' } },
+    );
+    const { id } = await open(editor, stage.cwd);
+    editor.on('session/request_permission', () => UNANSWERED);
+    const call = prompt(editor, id, 'call write_file {"path":"new.txt","content":"x"}');
+    const asked = await editor.got('session/request_permission');
+    await prompt(editor, id, words);
+    const { msg } = await editor.got('$/cancel_request');
+    expect(msg.params).toEqual({ requestId: asked.msg.id });
+    editor.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } }); // too late
+    await call;
+    expect(editor.said(id)).toMatch(/changed my mind|cancelled|closed/i);
+    expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
+    expect(editor.all('$/cancel_request')).toHaveLength(1);
+    const lines = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8').trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ verdict: 'deny', by: 'agent', option: 'cancelled' }]);
+  },
+);

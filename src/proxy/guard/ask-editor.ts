@@ -6,7 +6,7 @@ import { summaryOf } from '../../policy/summary.ts';
 import { updateLine } from '../lines.ts';
 import type { Session } from '../session.ts';
 import { type GuardDeps, type Matter, record } from './judge.ts';
-import { chosenIn, denyInTime } from './outcome.ts';
+import { chosenIn, denyInTime, withdrawn } from './outcome.ts';
 import { isRememberable, remember } from './remember.ts';
 
 /** How the request is shown: the fields of a tool call besides its id and status. */
@@ -19,8 +19,8 @@ const OPTIONS = [
   { optionId: 'reject-always', name: 'Always reject this', kind: 'reject_always' },
 ];
 
-/** `cancelled` is a no that goes for everything the turn has asked so far. */
-export type Reply = 'allowed' | 'refused' | 'cancelled';
+/** `cancelled` is a no that goes for everything the turn has asked so far, `taken-back` one that nobody waits for any more. */
+export type Reply = 'allowed' | 'refused' | 'cancelled' | 'taken-back';
 
 /** Asks in `session`, and calls back exactly once, unless the agent dies first. */
 export function askEditor(
@@ -30,6 +30,7 @@ export function askEditor(
   idText: string,
   shown: Shown,
   then: (reply: Reply) => void,
+  signal?: AbortSignal,
 ): void {
   const { hub, leg, asked, decision } = matter;
   const sessionId = session.publicId;
@@ -64,5 +65,13 @@ export function askEditor(
     onCancel: () => over('cancelled', 'user', 'cancelled'),
     onSettled: () => callOff(),
   });
-  callOff = denyInTime(deps, hub, question, () => over('refused', 'timeout', 'refused'));
+  const stopClock = denyInTime(deps, hub, question, () => over('refused', 'timeout', 'refused'));
+  const takeBack = () => {
+    if (withdrawn(hub, question)) over('taken-back', 'agent', 'cancelled');
+  };
+  callOff = () => {
+    stopClock();
+    signal?.removeEventListener('abort', takeBack);
+  };
+  signal?.addEventListener('abort', takeBack, { once: true });
 }

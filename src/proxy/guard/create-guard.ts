@@ -99,8 +99,8 @@ export function createGuard(options: GuardOptions): Guard {
     refusesServers: (hub, leg, paramsText) => refusesServers(deps, hub, leg, paramsText),
     exposes: (server, tool) => isExposed(deps.current().policy, server, tool),
     mayRead: (hub, session, file) => mayRead(deps, hub, session, file),
-    lentCall: (hub, session, request) => lentCall(deps, hub, session, request),
-    bridgedCall: (hub, session, call) => bridgedCall(deps, hub, session, call),
+    lentCall: (hub, session, request, signal) => lentCall(deps, hub, session, request, signal),
+    bridgedCall: (hub, session, call, signal) => bridgedCall(deps, hub, session, call, signal),
     tokenRefused: (why) => recordRefusedToken(deps, why),
     ended: (session) => deps.remembered.endSession(session.publicId),
     get maxPendingPermissions() {

@@ -1,17 +1,22 @@
 // Calls of the tools we lend: carried out by us, so known at first hand. Files and commands are judged as such, and by the tool's name besides.
-import { randomUUID } from 'node:crypto';
 import type { GateVerdict, ToolRequest } from '../../mcp/gate.ts';
 import type { Asked, Place } from '../../policy/asked.ts';
 import { askedAction, askedMcp, askedPathUse, askedTerminal } from '../../policy/surfaces.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../session.ts';
 import { titleOf } from '../tool-gate.ts';
-import { askEditor } from './ask-editor.ts';
-import { type GuardDeps, judge, type Matter, record, recordLate } from './judge.ts';
+import { askAboutCall } from './ask-about-call.ts';
+import { type GuardDeps, judge, type Matter, record } from './judge.ts';
 
 const KINDS = { read: 'read', write: 'edit', execute: 'execute', ask: 'other', delegate: 'other', foreign: 'other' } as const;
 
-export async function lentCall(deps: GuardDeps, hub: Hub, session: Session, request: ToolRequest): Promise<GateVerdict> {
+export async function lentCall(
+  deps: GuardDeps,
+  hub: Hub,
+  session: Session,
+  request: ToolRequest,
+  signal: AbortSignal,
+): Promise<GateVerdict> {
   const { leg } = session;
   const about = { hub, leg, session, surface: 'tools/call' };
   const { server, tool, args } = request;
@@ -37,16 +42,7 @@ export async function lentCall(deps: GuardDeps, hub: Hub, session: Session, requ
     return { allow: false, reason: `denied by policy: ${matter.decision.why}` };
   }
   const shown = { title: titleOf(request), kind: KINDS[request.effect], rawInput: args };
-  return new Promise((resolve) => {
-    askEditor(deps, matter, session, JSON.stringify(`lent-${randomUUID()}`), shown, (reply) => {
-      if (reply !== 'allowed') return resolve({ allow: false, reason: 'the user did not allow it' });
-      // While the user thought, the policy may have changed.
-      const now = look();
-      if (now.verdict !== 'deny') return resolve(allowed(matter));
-      recordLate(deps, now, now.decision.why);
-      resolve({ allow: false, reason: `denied by policy: ${now.decision.why}` });
-    });
-  });
+  return askAboutCall(deps, { matter, session, shown, look, signal, allowed: allowed(matter) });
 }
 
 export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be written down, so it is not carried out' };

@@ -23,9 +23,14 @@ export function denyInTime(deps: GuardDeps, hub: Hub, question: Question, then: 
   const { permissionTimeoutMs } = limitsOf(deps.current().policy);
   if (permissionTimeoutMs === undefined) return () => {};
   return hub.clock.after(permissionTimeoutMs, () => {
-    if (question.isAnswered) return;
-    hub.editor.forget(question); // it is taken back here and now, and not once more when the agent ends
-    hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${question.id}}`));
-    then();
+    if (withdrawn(hub, question)) then();
   });
+}
+
+/** Takes a question back at the editor; false when it has been answered. */
+export function withdrawn(hub: Hub, question: Question): boolean {
+  if (question.isAnswered) return false;
+  hub.editor.forget(question); // it is taken back here and now, and not once more when the agent ends
+  hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${question.id}}`));
+  return true;
 }

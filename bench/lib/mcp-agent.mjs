@@ -1,14 +1,19 @@
-// An ACP agent that, when prompted, calls a tool over and over: of a server it starts itself, and of the same server behind the tools it was
-// lent, in turns. `node mcp-agent.mjs stdio|acp CALLS ROUNDS`; the figures are its only words.
+// An ACP agent that, when prompted, calls a tool over and over by three ways in turns: of a server that it starts itself, of the same server
+// behind nothing but pipes, and as it was lent to it. `node mcp-agent.mjs stdio|http|acp own|configured CALLS ROUNDS`; the figures are its only words.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request as httpRequest } from 'node:http';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const [way, calls, rounds] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
-const echo = [process.execPath, path.join(path.dirname(fileURLToPath(import.meta.url)), 'mcp-server.mjs')];
+const [way, whose, calls, rounds] = [process.argv[2], process.argv[3], Number(process.argv[4]), Number(process.argv[5])];
+const here = (file) => path.join(path.dirname(fileURLToPath(import.meta.url)), file);
+const server = [process.execPath, here(whose === 'own' ? 'mcp-own-server.mjs' : 'mcp-server.mjs')];
 const WARM_ROUNDS = 2;
 
-/** Lines of JSON-RPC, with no library in between: whatever it costs is the same on both ways. */
+/** Lines of JSON-RPC, with no library in between: whatever it costs is the same on all ways. */
 function peer(input, output, onCall) {
   const waiting = new Map();
   let nextId = 1;
@@ -36,21 +41,83 @@ function peer(input, output, onCall) {
   return { send, request };
 }
 
+const pairs = (list) => Object.fromEntries(list.map(({ name, value }) => [name, value]));
+
 function started([command, ...args], env = {}) {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } });
   const { send, request } = peer(child.stdout, child.stdin);
   return { request, notify: (method) => send({ method }), end: () => child.stdin.end() };
 }
 
-async function connected(server) {
-  await server.request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } });
-  server.notify('notifications/initialized');
-  const { tools } = await server.request('tools/list', {});
-  const name = tools.map((tool) => tool.name).find((tool) => tool.endsWith('echo'));
-  return { call: (text) => server.request('tools/call', { name, arguments: { text } }), end: server.end };
+/** The same server in or behind a process of its own, with a shim before that: what ours would be if it did nothing. */
+async function piped() {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-bench-mcp-'));
+  const address = path.join(dir, 's');
+  const program = whose === 'own' ? ['own'] : server;
+  const behind = spawn(process.execPath, [here('mcp-pipe.mjs'), 'serve', address, ...program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(behind.stdout, 'data');
+  const shim = started([process.execPath, here('mcp-pipe.mjs'), 'shim', address]);
+  return {
+    ...shim,
+    end() {
+      shim.end();
+      behind.kill();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
 }
 
-/** Microseconds of each call. */
+function overHttp({ url, headers }) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let nextId = 1;
+  let session = {};
+  const post = (message) =>
+    new Promise((resolve, reject) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', ...message });
+      const accept = 'application/json, text/event-stream';
+      const more = { accept, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...session };
+      const sent = httpRequest(url, { method: 'POST', agent, headers: { ...pairs(headers), ...more } }, (response) => {
+        const id = response.headers['mcp-session-id'];
+        if (id !== undefined) session = { 'mcp-session-id': id };
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('end', () => {
+          const json = text.startsWith('{') ? text : /^data: (\{.*)$/m.exec(text)?.[1];
+          if (json === undefined) return resolve(undefined);
+          const { result, error } = JSON.parse(json);
+          if (error) reject(new Error(error.message));
+          else resolve(result);
+        });
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  return {
+    request: (method, params) => post({ id: nextId++, method, params }),
+    notify: (method) => post({ method }),
+    end: () => agent.destroy(),
+  };
+}
+
+function throughAcp(serverId) {
+  const request = async (method, params) => (await acp.request('mcp/message', { serverId, method, params })).result;
+  return { request, notify: (method) => acp.send({ method: 'mcp/message', params: { serverId, method } }), end: () => {} };
+}
+
+const lent = () =>
+  way === 'acp' ? throughAcp(entry.serverId) : way === 'http' ? overHttp(entry) : started([entry.command, ...entry.args], pairs(entry.env));
+
+async function connected(one) {
+  await one.request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } });
+  await one.notify('notifications/initialized');
+  const { tools } = await one.request('tools/list', {});
+  const name = tools.map((tool) => tool.name).find((tool) => tool.endsWith('echo'));
+  return { call: (text) => one.request('tools/call', { name, arguments: { text } }), end: one.end };
+}
+
+/** The median of the calls, in microseconds. */
 async function timed({ call }) {
   const took = [];
   for (let n = 0; n < calls; n++) {
@@ -64,32 +131,22 @@ async function timed({ call }) {
 }
 
 async function measured() {
-  const lent = await connected(
-    way === 'acp'
-      ? throughAcp(entry.serverId)
-      : started([entry.command, ...entry.args], Object.fromEntries(entry.env.map(({ name, value }) => [name, value]))),
-  );
-  const direct = await connected(started(echo));
-  const figures = { lent: [], direct: [] };
-  for (let round = 0; round < rounds + WARM_ROUNDS; round++) {
-    const sample = { lent: await timed(lent), direct: await timed(direct) };
-    if (round < WARM_ROUNDS) continue;
-    figures.lent.push(sample.lent);
-    figures.direct.push(sample.direct);
-  }
-  for (const { end } of [lent, direct]) end();
+  const ways = { lent: await connected(lent()), direct: await connected(started(server)), piped: await connected(await piped()) };
+  const figures = { lent: [], direct: [], piped: [] };
+  for (let round = 0; round < rounds + WARM_ROUNDS; round++)
+    for (const [name, one] of Object.entries(ways)) {
+      const took = await timed(one);
+      if (round >= WARM_ROUNDS) figures[name].push(took);
+    }
+  for (const { end } of Object.values(ways)) end();
   return figures;
-}
-
-function throughAcp(serverId) {
-  const request = async (method, params) => (await acp.request('mcp/message', { serverId, method, params })).result;
-  return { request, notify: (method) => acp.send({ method: 'mcp/message', params: { serverId, method } }), end: () => {} };
 }
 
 let entry;
 const acp = peer(process.stdin, process.stdout, async ({ id, method, params }) => {
   const answer = (result) => acp.send({ id, result });
-  if (method === 'initialize') return answer({ protocolVersion: 1, agentCapabilities: { mcpCapabilities: { acp: way === 'acp' } } });
+  if (method === 'initialize')
+    return answer({ protocolVersion: 1, agentCapabilities: { mcpCapabilities: { acp: way === 'acp', http: way === 'http' } } });
   if (method === 'session/new') {
     entry = params.mcpServers.find(({ name }) => name === 'switchboard');
     return answer({ sessionId: 'bench' });

@@ -1,5 +1,5 @@
-// A call of an MCP tool that is lent to the agent, beside the same call to the same server without us: agent, shim, switchboard, server and
-// back, against agent, server and back. Timed by the agent, which takes turns.
+// A call of an MCP tool that is lent to the agent, beside the same call to the same server without us: agent, shim, switchboard (and server)
+// and back, against agent, server and back. Timed by the agent, which takes turns.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,31 +9,40 @@ import { summary } from '../lib/collect.mjs';
 const lib = path.join(path.dirname(path.dirname(fileURLToPath(import.meta.url))), 'lib');
 const TIMEOUT_MS = 120_000;
 
+/** Whose tool it is: one of ours, served by the process in the middle, or one of a configured server behind it. */
+const OWNERS = ['own', 'configured'];
+const WAYS = ['stdio', 'http', 'acp'];
+
 export default {
   name: 'mcp-call',
-  title: 'MCP: a call of a lent tool, and the same call to its server over stdio',
-  /** Without us, by the shim, and through the ACP connection. */
-  variants: ['direct', 'stdio', 'acp'],
+  title: 'MCP: a call of a lent tool, and the same call to the same server over stdio',
+  /** Without us, behind a shim and pipes that do nothing, and lent by each of the ways. */
+  variants: OWNERS.flatMap((owner) => ['direct', 'piped', ...WAYS].map((way) => `${owner}-${way}`)),
   metrics: { p50Us: { title: 'p50 µs', digits: 0 } },
   async measure({ isShort, workDir, variants }) {
-    const results = { direct: [], stdio: [], acp: [] };
+    const results = Object.fromEntries(this.variants.map((name) => [name, []]));
     for (let cycle = 0; cycle < (isShort ? 1 : 3); cycle++)
-      for (const way of ['stdio', 'acp']) {
-        const { lent, direct } = await oneTurn(way, variants.ours, workDir, isShort ? ['200', '6'] : ['500', '10']);
-        results[way].push(...lent);
-        results.direct.push(...direct);
-      }
+      for (const owner of OWNERS)
+        for (const way of WAYS) {
+          const { lent, direct, piped } = await oneTurn(way, owner, variants.ours, workDir, isShort ? ['200', '6'] : ['500', '10']);
+          results[`${owner}-${way}`].push(...lent);
+          results[`${owner}-direct`].push(...direct);
+          results[`${owner}-piped`].push(...piped);
+        }
     return Object.fromEntries(Object.entries(results).map(([name, samples]) => [name, { p50Us: summary(samples) }]));
   },
 };
 
 /** An editor that opens a session, allows the tool for good, and waits for the agent's words. */
-async function oneTurn(way, { start }, workDir, counts) {
+async function oneTurn(way, owner, { start }, workDir, counts) {
   const dir = mkdtempSync(path.join(workDir, 'mcp-'));
   const config = path.join(dir, 'switchboard.json');
-  const agent = { command: process.execPath, args: [path.join(lib, 'mcp-agent.mjs'), way, ...counts], mcp_transport: way };
-  const server = { name: 'echo', command: process.execPath, args: [path.join(lib, 'mcp-server.mjs')] };
-  writeFileSync(config, JSON.stringify({ agent_servers: { agent }, mcp_servers: [server] }));
+  const agent = { command: process.execPath, args: [path.join(lib, 'mcp-agent.mjs'), way, owner, ...counts], mcp_transport: way };
+  const lent =
+    owner === 'own'
+      ? { host_tools: { modules: [path.join(lib, 'mcp-tool.mjs')] } }
+      : { mcp_servers: [{ name: 'echo', command: process.execPath, args: [path.join(lib, 'mcp-server.mjs')] }] };
+  writeFileSync(config, JSON.stringify({ agent_servers: { agent }, ...lent }));
   const [command, ...args] = start(config);
   const env = { ...process.env, SWITCHBOARD_HOME: path.join(dir, 'home') };
   const child = spawn(command, args, { cwd: dir, env, stdio: ['pipe', 'pipe', 'ignore'], timeout: TIMEOUT_MS });

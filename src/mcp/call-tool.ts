@@ -14,7 +14,7 @@ export type ToolEvent = {
 };
 
 /** Says what is wrong with arguments; undefined when nothing is. */
-export type ArgsCheck = (tool: HostTool, args: unknown) => Promise<string | undefined>;
+export type ArgsCheck = (tool: HostTool, args: unknown) => string | undefined | Promise<string | undefined>;
 
 export type CallDeps = {
   readonly gate: ToolGate;
@@ -25,29 +25,44 @@ export type CallDeps = {
   readonly clean?: ((text: string) => string) | undefined;
 };
 
-export type Caller = { readonly signal: AbortSignal; readonly progress: (text: string) => void };
+/** `abort` is for this call alone: aborted by whoever takes it back, by the end of its session, and by the tool's time limit. */
+export type Caller = { readonly abort: AbortController; readonly progress: (text: string) => void };
 
-export async function callTool(tool: HostTool, args: ToolArgs, host: SessionHost, caller: Caller, deps: CallDeps): Promise<ToolOutcome> {
+export async function callTool(
+  tool: HostTool,
+  args: ToolArgs,
+  host: SessionHost,
+  { abort, progress }: Caller,
+  deps: CallDeps,
+): Promise<ToolOutcome> {
   const about = { sessionId: host.sessionId, agent: host.agent, server: tool.server, tool: tool.ownName ?? tool.name, args };
+  const { signal } = abort;
   const wrong = await deps.check(tool, args);
   if (wrong !== undefined) return failed(`The arguments of ${tool.name} are not valid: ${wrong}`);
   const request = { ...about, cwd: host.cwd, roots: host.roots, effect: tool.effect };
   // Before the time limit begins: a person who decides may take their time.
-  const verdict = await passGate(() => deps.gate(request, caller.signal), caller.signal);
+  const verdict = await passGate(() => deps.gate(request, signal), signal);
   if (!verdict.allow) {
     deps.onEvent({ ...about, kind: 'denied', reason: verdict.reason });
     return failed(`${tool.name} was not allowed: ${verdict.reason}`);
   }
-  const timeout = tool.timeoutMs === undefined ? undefined : AbortSignal.timeout(tool.timeoutMs);
-  const signal = timeout ? AbortSignal.any([caller.signal, timeout]) : caller.signal;
+  let isLate = false;
+  const end = () => {
+    isLate = true;
+    abort.abort();
+  };
+  // Signals made of others are slow to make and slower to forget, and somebody waits for every call.
+  const timer = tool.timeoutMs === undefined ? undefined : setTimeout(end, tool.timeoutMs).unref();
   try {
-    const outcome = await until(signal, tool.run(args, { host, signal, progress: caller.progress, judged: verdict.judged }));
+    const outcome = await until(signal, tool.run(args, { host, signal, progress, judged: verdict.judged }));
     deps.onEvent({ ...about, kind: 'called', reason: undefined });
     return bounded(cleaned(outcome, deps.clean), deps.maxOutputBytes);
   } catch (error) {
-    const reason = timeout?.aborted ? `it did not end within ${tool.timeoutMs} ms` : wordsOf(error);
+    const reason = isLate ? `it did not end within ${tool.timeoutMs} ms` : wordsOf(error);
     deps.onEvent({ ...about, kind: 'failed', reason });
     return failed(`${tool.name} failed: ${reason}`);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -64,9 +79,19 @@ function wordsOf(error: unknown): string {
 function until<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancelled = () => reject(new DOMException('cancelled', 'AbortError'));
-    if (signal.aborted) cancelled();
+    if (signal.aborted) return cancelled();
     signal.addEventListener('abort', cancelled, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancelled));
+    const over = () => signal.removeEventListener('abort', cancelled);
+    work.then(
+      (value) => {
+        over();
+        resolve(value);
+      },
+      (error: unknown) => {
+        over();
+        reject(error);
+      },
+    );
   });
 }
 

@@ -33,6 +33,12 @@ const READY_MS = 10_000;
 
 export function createGateway({ servers, version, pins, onChange, notice, children }: GatewayOptions): Gateway {
   const tools = new Map<string, readonly HostTool[]>();
+  /** Of all servers; asked for at every call. */
+  let all: readonly HostTool[] = [];
+  const changed = () => {
+    all = [...tools.values()].flat();
+    onChange();
+  };
   const upstreams: Upstream[] = [];
   const said = new Set<string>();
   const once = (text: string) => {
@@ -49,7 +55,7 @@ export function createGateway({ servers, version, pins, onChange, notice, childr
         children,
         onTools(listed) {
           tools.set(name, offered(name, listed, upstream));
-          onChange();
+          changed();
         },
         onDown(why) {
           once(`the MCP server "${name}" is not available: ${why}; it is tried again`);
@@ -60,7 +66,7 @@ export function createGateway({ servers, version, pins, onChange, notice, childr
             name,
             known.map((tool) => ({ ...tool, description: `${DOWN} ${tool.description}` })),
           );
-          onChange();
+          changed();
         },
       });
       upstreams.push(upstream);
@@ -92,7 +98,7 @@ export function createGateway({ servers, version, pins, onChange, notice, childr
   }
 
   return {
-    tools: () => [...tools.values()].flat(),
+    tools: () => all,
     ready() {
       starting ??= start();
       return starting;

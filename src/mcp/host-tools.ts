@@ -15,6 +15,8 @@ export type HostToolsOptions = {
   readonly shim: Shim;
   /** Asked each time, since tools of other servers come and go. */
   readonly tools: () => readonly HostTool[];
+  /** One of them; left out, it is looked for among all. */
+  readonly find?: ((name: string) => HostTool | undefined) | undefined;
   readonly toolsKnown?: (() => Promise<void>) | undefined;
   readonly gate: ToolGate;
   readonly onEvent: (event: ToolEvent) => void;
@@ -65,11 +67,15 @@ export function createHostTools(options: HostToolsOptions): HostTools {
   /** Kept: to import what is loaded already takes a while, and somebody waits. */
   let checkArgs: ArgsCheck | undefined;
   const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
+  const find = options.find ?? ((name: string) => tools().find((tool) => tool.name === name));
   const deps: LeaseDeps = {
-    ...{ tools, toolsKnown, gate, onEvent, maxOutputBytes, clean: options.clean },
-    async check(tool, args) {
-      checkArgs ??= (await import('./serve.ts')).checkArgs;
-      return checkArgs(tool, args);
+    ...{ tools, find, toolsKnown, gate, onEvent, maxOutputBytes, clean: options.clean },
+    check(tool, args) {
+      if (checkArgs) return checkArgs(tool, args);
+      return import('./serve.ts').then((serve) => {
+        ({ checkArgs } = serve);
+        return checkArgs(tool, args);
+      });
     },
     onRevoke(lease) {
       byKey.delete(lease.key);

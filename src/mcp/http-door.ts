@@ -1,6 +1,6 @@
 // The way in for agents that take HTTP servers: loopback only, a port of the system's choosing, opened when the first session needs it.
 // Every local user and every web page can knock here, so all of it is checked before anything is routed.
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Arguments of a tool may hold a whole file. */
@@ -10,7 +10,10 @@ const MAX_FAILURES_PER_MINUTE = 20;
 const PATH = '/mcp';
 
 export type HttpDoor = { readonly url: string; close(): void };
-export type HttpHandler = (request: Request, body: unknown) => Promise<Response>;
+export type HttpHandler = ((request: Request, body: unknown) => Promise<Response>) & {
+  /** A shorter way to a message that is the whole answer; undefined for requests that need the long one. `gone` is the request's own. */
+  quick?(headers: IncomingHttpHeaders, body: unknown, gone: AbortController): Promise<object> | undefined;
+};
 /** Whoever a token belongs to; what it has under way ends when it is revoked. */
 export type Guest = { onRevoke(act: () => void): void };
 export type HttpDoorEvents<G extends Guest> = {
@@ -52,6 +55,8 @@ export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door
       if (body === TOO_LONG) return refuse(response, 413, `a request may have ${MAX_BODY_BYTES} bytes`);
       if (body === NOT_JSON) return refuse(response, 400, 'the body is not JSON');
       const handle = await on.serve(guest);
+      const quick = request.method === 'POST' ? handle.quick?.(request.headers, body, gone) : undefined;
+      if (quick) return sendJson(await quick, response);
       await send(await handle(webRequest(request, server, gone.signal), body), response);
     } catch {
       if (!gone.signal.aborted) refuse(response, 500, 'switchboard failed on this request');
@@ -115,19 +120,32 @@ function bearer(request: IncomingMessage): string {
 const TOO_LONG = Symbol('too long');
 const NOT_JSON = Symbol('not JSON');
 
-async function readBody(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > MAX_BODY_BYTES) return TOO_LONG;
-    chunks.push(chunk as Buffer);
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch {
-    return NOT_JSON;
-  }
+function readBody(request: IncomingMessage): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= MAX_BODY_BYTES) return void chunks.push(chunk);
+      request.pause();
+      resolve(TOO_LONG);
+    });
+    request.on('end', () => {
+      try {
+        resolve(JSON.parse(Buffer.concat(chunks).toString('utf8')));
+      } catch {
+        resolve(NOT_JSON);
+      }
+    });
+    request.on('error', reject);
+    request.on('close', () => reject(new Error('it was cut off')));
+  });
+}
+
+function sendJson(message: object, response: ServerResponse): void {
+  const text = JSON.stringify(message);
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  response.end(text);
 }
 
 /** Without the body, which has been read and goes beside it. */

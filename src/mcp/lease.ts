@@ -25,16 +25,10 @@ export type Borrower = {
 /** The same for all leases. */
 export type LeaseDeps = CallDeps & {
   readonly tools: () => readonly HostTool[];
+  /** One of them. */
+  readonly find: (name: string) => HostTool | undefined;
   readonly toolsKnown: () => Promise<void>;
   readonly onRevoke: (lease: Lease) => void;
-};
-
-/** What calls need. */
-type Work = {
-  calls: number;
-  readonly ended: AbortController;
-  readonly bound: Promise<SessionHost>;
-  readonly bind: (host: SessionHost) => void;
 };
 
 export class Lease {
@@ -45,8 +39,12 @@ export class Lease {
   readonly #deps: LeaseDeps;
   #state: LeaseState = 'offered';
   #isRevoked = false;
-  #isBound = false;
-  #work: Work | undefined;
+  /** Whether its session is there; undefined while it is not known yet. */
+  #isBound: boolean | undefined;
+  #host: SessionHost | undefined;
+  #underWay: Set<AbortController> | undefined;
+  /** Calls that wait for the session to be known. */
+  #waiting: Set<() => void> | undefined;
   #onRevoke: (() => void)[] | undefined;
 
   constructor(transport: McpTransport, key: string, borrower: Borrower, deps: LeaseDeps) {
@@ -64,13 +62,19 @@ export class Lease {
   /** The session is known: calls that came earlier go on. */
   bind(): void {
     this.#isBound = true;
-    this.#work?.bind(this.#borrower.host());
+    this.#host = undefined;
+    for (const go of this.#waiting ?? []) go();
+  }
+  /** The session is closed and may come back: until it is bound again nothing can be called, and connections stay. */
+  rest(): void {
+    this.#isBound = false;
+    this.#endCalls();
   }
   /** The token is worth nothing from now on, and what is connected with it is cut off. */
   revoke(): void {
     if (this.#isRevoked) return;
     this.#isRevoked = true;
-    this.#work?.ended.abort();
+    this.#endCalls();
     this.#deps.onRevoke(this);
     this.#borrower.onRevoke();
     for (const act of this.#onRevoke ?? []) act();
@@ -93,48 +97,51 @@ export class Lease {
   toolsKnown(): Promise<void> {
     return this.#deps.toolsKnown();
   }
-  async call(name: string, args: ToolArgs, { signal, progress }: Caller): Promise<ToolOutcome> {
-    const find = () => this.tools().find((one) => one.name === name);
-    const tool = find() ?? (await this.toolsKnown().then(find));
+  async call(name: string, args: ToolArgs, caller: Caller): Promise<ToolOutcome> {
+    const tool = this.#find(name) ?? (await this.toolsKnown().then(() => this.#find(name)));
     if (!tool) return failed(`There is no tool "${name}" here; tools/list names those there are`);
     if (this.#isRevoked) return failed('The session this server belonged to has ended');
-    const work = this.#beginWork();
-    if (work.calls >= MAX_CALLS) return failed(`There are already ${MAX_CALLS} calls under way in this session; wait for some to end`);
+    if (this.#isBound === false) return failed('The session this server belongs to is closed');
+    this.#underWay ??= new Set();
+    if (this.#underWay.size >= MAX_CALLS)
+      return failed(`There are already ${MAX_CALLS} calls under way in this session; wait for some to end`);
     this.reached('called');
-    work.calls++;
+    this.#underWay.add(caller.abort);
     try {
-      const host = await soon(work.bound, work.ended.signal);
-      if (!host) return failed('The session this server belongs to was not opened');
-      return await callTool(tool, args, host, { signal: AbortSignal.any([signal, work.ended.signal]), progress }, this.#deps);
+      if (!this.#isBound) await this.#binding(caller.abort.signal);
+      if (!this.#isBound) return failed('The session this server belongs to was not opened');
+      this.#host ??= this.#borrower.host();
+      return await callTool(tool, args, this.#host, caller, this.#deps);
     } finally {
-      work.calls--;
+      this.#underWay.delete(caller.abort);
     }
   }
-  #beginWork(): Work {
-    if (this.#work) return this.#work;
-    let bind: (host: SessionHost) => void = () => {};
-    const bound = new Promise<SessionHost>((resolve) => {
-      bind = resolve;
+  #find(name: string): HostTool | undefined {
+    const tool = this.#deps.find(name);
+    return tool === undefined || tool.needs.length === 0 || tool.needs.every((ability) => this.#borrower.abilities.has(ability))
+      ? tool
+      : undefined;
+  }
+  #endCalls(): void {
+    for (const abort of this.#underWay ?? []) abort.abort();
+  }
+  /** Until the session is known, the call is over, or long enough was waited. */
+  #binding(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const go = () => {
+        clearTimeout(timer);
+        this.#waiting?.delete(go);
+        signal.removeEventListener('abort', go);
+        resolve();
+      };
+      const timer = setTimeout(go, BIND_MS);
+      this.#waiting ??= new Set();
+      this.#waiting.add(go);
+      signal.addEventListener('abort', go, { once: true });
+      if (signal.aborted) go();
     });
-    if (this.#isBound) bind(this.#borrower.host());
-    this.#work = { calls: 0, ended: new AbortController(), bound, bind };
-    return this.#work;
   }
 }
 
 /** Tokens are found by their hash: how long a search takes says nothing about how near a guess was. */
 export const tokenKey = (token: string): string => createHash('sha256').update(token).digest('base64');
-
-function soon(bound: Promise<SessionHost>, ended: AbortSignal): Promise<SessionHost | undefined> {
-  return new Promise((resolve) => {
-    const give = (host?: SessionHost) => {
-      clearTimeout(timer);
-      ended.removeEventListener('abort', over);
-      resolve(host);
-    };
-    const over = () => give();
-    const timer = setTimeout(over, BIND_MS);
-    ended.addEventListener('abort', over, { once: true });
-    void bound.then(give);
-  });
-}

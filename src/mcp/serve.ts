@@ -2,11 +2,13 @@
 
 import type { Duplex } from 'node:stream';
 import { createMcpHandler, fromJsonSchema, Server, type Transport } from '@modelcontextprotocol/server';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { HttpHandler } from './http-door.ts';
 import { httpSessions } from './http-sessions.ts';
 import type { Lease } from './lease.ts';
 import { progressOf } from './progress.ts';
+import { answerPlainCall, withQuickCalls } from './quick-calls.ts';
+import { streamTransport } from './stream-transport.ts';
 import type { HostTool } from './tool.ts';
 
 export type ServerInfo = { readonly name: string; readonly title: string; readonly version: string };
@@ -18,7 +20,7 @@ export type Served = { close(): Promise<void>; toolsChanged(): void };
 
 /** Serves a lease over a stream of lines. */
 export function serveStream(lease: Lease, stream: Duplex, info: ServerInfo): Served {
-  const served = serveTransport(lease, new StdioServerTransport(stream, stream), info);
+  const served = serveTransport(lease, streamTransport(stream), info);
   stream.resume(); // it was kept still until somebody listened
   return served;
 }
@@ -31,7 +33,7 @@ export function serveTransport(lease: Lease, transport: Transport, info: ServerI
       servers.add(server);
       return server;
     },
-    { transport },
+    { transport: withQuickCalls(transport, lease) },
   );
   return {
     close: () => handle.close(),
@@ -53,6 +55,7 @@ export function serveHttp(lease: Lease, info: ServerInfo): Served & { readonly h
       void server.connect(front);
     },
     (request, parsedBody) => fetch(request, parsedBody === undefined ? {} : { parsedBody }),
+    (call, abort) => answerPlainCall(call, lease, abort),
   );
   return {
     handle: sessions.handle,
@@ -77,7 +80,9 @@ function serverOf(lease: Lease, info: ServerInfo): Server {
   });
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const { progress, flushed } = progressOf(mcpReq);
-    const outcome = await lease.call(params.name, params.arguments ?? {}, { signal: mcpReq.signal, progress });
+    const abort = new AbortController();
+    mcpReq.signal.addEventListener('abort', () => abort.abort(), { once: true });
+    const outcome = await lease.call(params.name, params.arguments ?? {}, { abort, progress });
     await flushed();
     return outcome;
   });
@@ -102,9 +107,15 @@ function described({ name, title, description, inputSchema, effect }: HostTool):
 const checks = new WeakMap<HostTool, ReturnType<typeof fromJsonSchema>>();
 
 /** Whether arguments fit the schema that the agent was shown. */
-export async function checkArgs(tool: HostTool, args: unknown): Promise<string | undefined> {
+export function checkArgs(tool: HostTool, args: unknown): string | undefined | Promise<string | undefined> {
   const schema = checks.get(tool) ?? fromJsonSchema(tool.inputSchema);
   checks.set(tool, schema);
-  const { issues } = await schema['~standard'].validate(args);
+  const found = schema['~standard'].validate(args);
+  return found instanceof Promise ? found.then(wordsOf) : wordsOf(found);
+}
+
+type Found = Awaited<ReturnType<ReturnType<typeof fromJsonSchema>['~standard']['validate']>>;
+
+function wordsOf({ issues }: Found): string | undefined {
   return issues?.map(({ message, path = [] }) => [...path.map(String), message].join(' ')).join('; ');
 }

@@ -1,11 +1,12 @@
 // An MCP server as a child process of ours: in a group of its own, so that what it starts (npx and the like) ends with it.
 import type { ChildProcess } from 'node:child_process';
-import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
+import { type JSONRPCMessage, parseJSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import { MARK } from '../processes/mark.ts';
 import { type ProcessTree, treeOf } from '../processes/process-tree.ts';
 import { spawn } from '../processes/spawn.ts';
 import { stopProcess } from '../processes/stop-process.ts';
+import { messageLines } from './message-lines.ts';
 
 export type ServerProgram = {
   readonly command: string;
@@ -15,11 +16,13 @@ export type ServerProgram = {
 };
 
 const GRACE_MS = 2000;
-const MAX_LINE_BYTES = 32 * 1024 * 1024;
-const LF = 0x0a;
 
-/** How it ended is `exit`, once it has. */
-export type ServerProcess = Transport & { readonly exit: string | undefined };
+export type ServerProcess = Transport & {
+  /** How it ended, once it has. */
+  readonly exit: string | undefined;
+  /** Has a look at what it says, before anything is made of it; true when it is not for `onmessage`. */
+  take?: ((message: unknown) => boolean) | undefined;
+};
 
 /** Whoever sees to what a killed process of ours leaves behind. */
 export type Children = { readonly mark: string; readonly started: (pid: number) => void };
@@ -28,32 +31,23 @@ export function serverProcess({ command, args, env, cwd }: ServerProgram, childr
   let child: ChildProcess | undefined;
   let tree: ProcessTree | undefined;
   let exit: string | undefined;
-  let rest: Buffer[] = [];
-  let restBytes = 0;
   const killTree = () => tree?.end('kill');
 
-  function read(chunk: Buffer): void {
-    let from = 0;
-    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, from)) {
-      const line = Buffer.concat([...rest, chunk.subarray(from, end)]).toString('utf8');
-      rest = [];
-      restBytes = 0;
-      from = end + 1;
-      heard(line);
-    }
-    rest.push(chunk.subarray(from));
-    restBytes += chunk.length - from;
-    if (restBytes <= MAX_LINE_BYTES) return;
-    exit ??= `it sent a line of more than ${MAX_LINE_BYTES} bytes`;
-    void self.close();
-  }
-  function heard(line: string): void {
-    if (line.trim() === '') return;
+  const read = messageLines({
+    onMessage: heard,
+    onNoise: (error) => self.onerror?.(error),
+    onTooLong(why) {
+      exit ??= why;
+      void self.close();
+    },
+  });
+  function heard(value: unknown): void {
+    if (self.take?.(value)) return;
     let message: JSONRPCMessage;
     try {
-      message = deserializeMessage(line);
+      message = parseJSONRPCMessage(value);
     } catch (error) {
-      return self.onerror?.(error as Error); // servers print things they should not, and mean nothing by it
+      return self.onerror?.(error as Error);
     }
     self.onmessage?.(message);
   }

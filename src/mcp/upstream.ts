@@ -1,5 +1,6 @@
 // One configured MCP server: connected when a session first needs tools, connected again when it has died.
 import { Client, StreamableHTTPClientTransport, type Tool, type Transport } from '@modelcontextprotocol/client';
+import { type ServerCalls, serverCalls } from './server-calls.ts';
 import { type Children, serverProcess } from './server-process.ts';
 import type { McpServerSettings } from './settings.ts';
 import { type CallContext, type ToolArgs, ToolFailure, type ToolOutcome } from './tool.ts';
@@ -17,17 +18,19 @@ export type Upstream = {
   close(): Promise<void>;
 };
 
+type Connected = { readonly client: Client; readonly calls: ServerCalls | undefined };
+
 const CONNECT_MS = 30_000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
 export function createUpstream(settings: McpServerSettings, version: string, on: UpstreamEvents): Upstream {
-  let client: Promise<Client> | undefined;
+  let client: Promise<Connected> | undefined;
   let retryMs = FIRST_RETRY_MS;
   let retry: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  function connected(): Promise<Client> {
+  function connected(): Promise<Connected> {
     if (isClosed) return Promise.reject(new ToolFailure('switchboard is shutting down'));
     client ??= connect().catch((error: unknown) => {
       client = undefined;
@@ -37,21 +40,23 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
     });
     return client;
   }
-  async function connect(): Promise<Client> {
+  async function connect(): Promise<Connected> {
     const one = new Client(
       { name: 'acp-switchboard', version },
       { listChanged: { tools: { onChanged: (error, tools) => void (!error && tools && on.onTools(tools)) } } },
     );
-    await one.connect(transportOf(settings, on.children), { timeout: CONNECT_MS });
+    const { transport, calls } = wayTo(settings, on.children);
+    await one.connect(transport, { timeout: CONNECT_MS });
     one.onclose = () => {
       client = undefined;
+      calls?.over(`the MCP server "${settings.name}" has ended`);
       if (isClosed) return;
       on.onDown('it has ended');
       again();
     };
     on.onTools((await one.listTools()).tools);
     retryMs = FIRST_RETRY_MS;
-    return one;
+    return { client: one, calls: one.getNegotiatedProtocolVersion()?.startsWith('2025') ? calls : undefined };
   }
   /** In the background, ever less often; a call tries at once. */
   function again(): void {
@@ -71,8 +76,10 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
         again();
       }
     },
-    async call(tool, args, { signal, progress }) {
-      const one = await connected();
+    async call(tool, args, context) {
+      const { client: one, calls } = await connected();
+      if (calls) return calls.call(tool, args, context);
+      const { signal, progress } = context;
       try {
         const onprogress = ({ message }: { message?: string | undefined }) => {
           if (message !== undefined) progress(message);
@@ -86,13 +93,15 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
     async close() {
       isClosed = true;
       clearTimeout(retry);
-      await client?.then((one) => one.close()).catch(() => {});
+      await client?.then((one) => one.client.close()).catch(() => {});
     },
   };
   return self;
 }
 
-function transportOf({ at }: McpServerSettings, children: Children | undefined): Transport {
-  if ('url' in at) return new StreamableHTTPClientTransport(new URL(at.url), { requestInit: { headers: at.headers } });
-  return serverProcess(at, children);
+/** `calls` is a shorter way for calls, where there is one. */
+function wayTo({ at }: McpServerSettings, children: Children | undefined): { readonly transport: Transport; readonly calls?: ServerCalls } {
+  if ('url' in at) return { transport: new StreamableHTTPClientTransport(new URL(at.url), { requestInit: { headers: at.headers } }) };
+  const transport = serverProcess(at, children);
+  return { transport, calls: serverCalls(transport) };
 }

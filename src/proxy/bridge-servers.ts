@@ -44,10 +44,12 @@ export type BridgedServers = {
   /** The changes to `params`, whose bytes these are. */
   patches(bytes: Buffer, params: Span | undefined): Patch[];
   bind(session: Session): void;
+  /** The session is closed and may come back: until it is bound again nothing can be called. */
+  rest(): void;
   revoke(): void;
 };
 
-const NONE: BridgedServers = { direct: new Map(), patches: () => [], bind: () => {}, revoke: () => {} };
+const NONE: BridgedServers = { direct: new Map(), patches: () => [], bind: () => {}, rest: () => {}, revoke: () => {} };
 
 /** Calls back at once, unless a listener has to be opened first. */
 export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | undefined, done: (bridged: BridgedServers) => void): void {
@@ -59,9 +61,12 @@ export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | unde
   const theirs = wantedOf(hasBridges(hub, leg) && Array.isArray(mcpServers) ? mcpServers.map(readServer) : [], ways);
   const ours = wantedOf(direct.map(clientServer), ways);
   if (theirs.size + ours.size === 0) return done(NONE);
-  let bind: (session: Session | undefined) => void = () => {};
-  const bound = new Promise<Session | undefined>((resolve) => {
-    bind = resolve;
+  const namesOf = (wanted: ReadonlyMap<number, Wanted>) => new Set([...wanted.values()].map(({ server }) => server.name));
+  const [brought, configured] = [namesOf(theirs), namesOf(ours)];
+  let session: Session | undefined;
+  let known: () => void = () => {};
+  const bound = new Promise<void>((resolve) => {
+    known = resolve;
   });
   const deps: Omit<BridgeDeps, 'onEnding'> = {
     cwd: typeof cwd === 'string' ? cwd : undefined,
@@ -69,13 +74,14 @@ export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | unde
     children: bridging.children,
     exposes: (server, tool) => hub.guard?.exposes(server, tool) ?? true,
     async mayCall(server, tool, args, signal): Promise<GateVerdict> {
-      const session = await bound;
+      await bound;
       if (!session) return { allow: false, reason: 'the session has ended' };
       return hub.guard?.bridgedCall(hub, session, { server, tool, args }, signal) ?? { allow: true };
     },
     onDied(server, why) {
-      hub.notice(`the MCP server "${server}" of the editor's, bridged for agent "${leg.name}", is not available: ${why}`);
-      void bound.then((session) => session && tell(hub, session, 'warning', `The MCP server ${server} is not available`, `${why}.`));
+      const whose = configured.has(server) && !brought.has(server) ? 'of your configuration' : "of the editor's";
+      hub.notice(`the MCP server "${server}" ${whose}, bridged for agent "${leg.name}", is not available: ${why}`);
+      void bound.then(() => session && tell(hub, session, 'warning', `The MCP server ${server} is not available`, `${why}.`));
     },
   };
   bridging.bridges.open([...theirs.values(), ...ours.values()], deps, (opened) => {
@@ -89,10 +95,17 @@ export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | unde
     done({
       direct: new Map(added),
       patches: (bytes, params) => replaced(bytes, params, texts),
-      bind,
+      bind(now) {
+        session = now;
+        known();
+      },
+      rest() {
+        session = undefined;
+      },
       revoke() {
         opened.revoke();
-        bind(undefined);
+        session = undefined;
+        known();
       },
     });
   });

@@ -11,6 +11,7 @@ import { isAuthRequired } from './pass-answer.ts';
 import { type Session, withholdReplay } from './session.ts';
 import { announceOptions, readOptions } from './session-options.ts';
 import { serversFor } from './session-servers.ts';
+import { forgetAllSetAside } from './set-aside.ts';
 import { tell } from './tell.ts';
 import { failToolCalls } from './tool-calls.ts';
 
@@ -28,6 +29,7 @@ export function loseSessions(hub: Hub, leg: AgentLeg): void {
     session.isLost = session.openParams !== undefined;
     revokeLoan(session);
   }
+  forgetAllSetAside(leg);
 }
 
 /** Restarts the agent if need be and reopens the session there: by resume, else by load with the replay withheld. */

@@ -82,6 +82,9 @@ export type EditorLeg = {
   forgetOwn(id: string): void;
   notify(frame: Frame, patches?: readonly Patch[]): void;
   line(line: string): void;
+  /** A line that need not go at once: it goes before anything else does, or with `flush`. True for the first that waits. */
+  later(make: () => string): boolean;
+  flush(): void;
 };
 
 /** Questions that we have answered ourselves and the editor has not. */
@@ -97,6 +100,22 @@ export function createEditorLeg(writer: Writer): EditorLeg {
   const answeredHere = new Set<Question>();
   const own = new Map<string, (answer: Frame) => void>();
   let nextQuestionId = 0;
+  let held: (() => string)[] | undefined;
+  function flush(): void {
+    if (held === undefined) return;
+    const lines = held;
+    held = undefined;
+    for (const make of lines) writer.line(make());
+  }
+  /** Behind what was held back. */
+  function writeLine(line: string): void {
+    if (held !== undefined) flush();
+    writer.line(line);
+  }
+  function writeFrame(frame: Frame, patches: readonly Patch[]): void {
+    if (held !== undefined) flush();
+    writer.frame(frame, patches);
+  }
 
   function answer(request: OpenRequest, write: () => void): void {
     if (request.isAnswered) return;
@@ -146,7 +165,7 @@ export function createEditorLeg(writer: Writer): EditorLeg {
       }
       const key = canonicalId(idText);
       if (requests.has(key)) {
-        writer.line(errorLine(idText, failure('ID_IN_USE', [idText])));
+        writeLine(errorLine(idText, failure('ID_IN_USE', [idText])));
         return undefined;
       }
       requests.set(key, request);
@@ -154,22 +173,22 @@ export function createEditorLeg(writer: Writer): EditorLeg {
     },
     pass(request, frame, patches = []) {
       const own = { span: frame.id as { start: number; end: number }, text: request.idText };
-      answer(request, () => writer.frame(frame, inOrder([own, ...patches])));
+      answer(request, () => writeFrame(frame, inOrder([own, ...patches])));
     },
-    succeed: (request, resultText) => answer(request, () => writer.line(resultLine(request.idText, resultText))),
-    fail: (request, error) => answer(request, () => writer.line(errorLine(request.idText, error))),
-    complain: (idText, error) => writer.line(errorLine(idText, error)),
+    succeed: (request, resultText) => answer(request, () => writeLine(resultLine(request.idText, resultText))),
+    fail: (request, error) => answer(request, () => writeLine(errorLine(request.idText, error))),
+    complain: (idText, error) => writeLine(errorLine(idText, error)),
     find: (idText) => requests.get(canonicalId(idText)),
     openRequests: () => [...requests.values(), ...nameless],
 
     ask(frame, asked, patches) {
       const question = noted(asked);
-      writer.frame(frame, inOrder([{ span: frame.id as { start: number; end: number }, text: question.id }, ...patches]));
+      writeFrame(frame, inOrder([{ span: frame.id as { start: number; end: number }, text: question.id }, ...patches]));
       return question;
     },
     askOwn(method, paramsText, asked) {
       const question = noted(asked);
-      writer.line(requestLine(question.id, method, paramsText));
+      writeLine(requestLine(question.id, method, paramsText));
       return question;
     },
     settle(idText) {
@@ -198,7 +217,7 @@ export function createEditorLeg(writer: Writer): EditorLeg {
     ownRequest(method, paramsText, onAnswer) {
       const id = String(nextQuestionId++);
       if (onAnswer) own.set(id, onAnswer);
-      writer.line(requestLine(id, method, paramsText));
+      writeLine(requestLine(id, method, paramsText));
       return id;
     },
     ownAnswer(idText, answer) {
@@ -208,7 +227,14 @@ export function createEditorLeg(writer: Writer): EditorLeg {
       return onAnswer !== undefined;
     },
     forgetOwn: (id) => void own.delete(id),
-    notify: (frame, patches = []) => writer.frame(frame, patches.length > 1 ? inOrder(patches) : patches),
-    line: (line) => writer.line(line),
+    notify: (frame, patches = []) => writeFrame(frame, patches.length > 1 ? inOrder(patches) : patches),
+    line: writeLine,
+    later(make) {
+      held?.push(make);
+      if (held) return false;
+      held = [make];
+      return true;
+    },
+    flush,
   };
 }

@@ -2,6 +2,7 @@
 import type { AgentLeg } from './agent-leg.ts';
 import type { Hub } from './hub.ts';
 import { withdrawAll } from './questions.ts';
+import { forgetAllSetAside } from './set-aside.ts';
 
 /** Where a session of this agent is to live. */
 export function legForSession(hub: Hub, leg: AgentLeg): AgentLeg {
@@ -25,6 +26,7 @@ export function vacate(hub: Hub, leg: AgentLeg): void {
     hub.sessions.delete(met.publicId);
     hub.table.release(met.publicId);
   }
+  forgetAllSetAside(leg);
   leg.retire();
   withdrawAll(hub, leg);
   if (leg.isStarted || !hub.isolated.delete(leg)) return; // others wait for it still

@@ -104,6 +104,11 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
       const all = gateway ? [...tools, ...gateway.tools()] : tools;
       return guard ? all.filter(({ server, ownName, name }) => guard.exposes(server, ownName ?? name)) : all;
     },
+    find(name) {
+      const { guard } = hub();
+      const tool = tools.find((one) => one.name === name) ?? gateway?.tools().find((one) => one.name === name);
+      return tool && (!guard || guard.exposes(tool.server, tool.ownName ?? tool.name)) ? tool : undefined;
+    },
     toolsKnown: gateway?.ready,
     gate,
     onEvent,
@@ -210,6 +215,12 @@ export class Loan implements Borrower {
           delegate: (task, abort, onProgress) => lending.delegate(hub, session, task, abort, onProgress),
         }),
     };
+  }
+  /** The session is closed and may come back: nothing of this can be used until then. */
+  rest(): void {
+    this.lease?.rest();
+    if (this.#session) releaseTerminals(this.#hub, this.#session);
+    this.#session = undefined;
   }
   revoke(): void {
     this.lease?.revoke();

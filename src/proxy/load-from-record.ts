@@ -3,38 +3,16 @@
 import { META_KEY } from '../acp/shapes.ts';
 import { failure, type ProxyError } from '../errors.ts';
 import { completeList, NO_OPTIONS } from '../router/config-options.ts';
-import { waysBack } from '../router/ways-back.ts';
 import type { Update } from '../store/transcript-updates.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import type { Hub } from './hub.ts';
 import { notificationLine } from './lines.ts';
 import type { Session } from './session.ts';
 import { announceCommand, choiceOf } from './session-options.ts';
+import { takeUp } from './set-aside.ts';
 import { tell } from './tell.ts';
 
 const FROM_RECORD = { replay: 'transcript' } as const;
-const MOST_SET_ASIDE = 1000;
-
-/** The agent cannot close: should the editor come back to the session while this process lives, it is still there. */
-export function setAside({ leg, nativeId, openParams, isLost, options, roots, hasCommands, hasAgentCommand }: Session): void {
-  if (openParams === undefined || isLost || waysBack(leg.handshake?.result, 'session/resume').length > 0) return;
-  leg.setAside.delete(nativeId);
-  leg.setAside.set(nativeId, { life: leg.lives, openParams, options, roots, hasCommands, hasAgentCommand });
-  const [oldest] = leg.setAside.size > MOST_SET_ASIDE ? leg.setAside.keys() : [];
-  if (oldest !== undefined) leg.setAside.delete(oldest);
-}
-
-/** Whether the agent's process still has the session; if so, all we knew of it is known again. */
-function takeUp(session: Session): boolean {
-  const { leg, nativeId } = session;
-  if (session.openParams !== undefined) return !session.isLost;
-  const kept = leg.setAside.get(nativeId);
-  leg.setAside.delete(nativeId);
-  if (kept?.life !== leg.lives) return false;
-  const { life: _, ...known } = kept;
-  Object.assign(session, known);
-  return true;
-}
 
 /** `opened` ends the load if its session is there, `failed` with an error. */
 export function loadFromRecord(

@@ -20,6 +20,7 @@ import { rootsFor } from './serve-workspace.ts';
 import { createSession, type Session, toNative, toPublic } from './session.ts';
 import { announceCommand, readOptions, withOurOptions } from './session-options.ts';
 import { serversFor } from './session-servers.ts';
+import { forgetSetAside } from './set-aside.ts';
 
 export function newSession(hub: Hub, request: OpenRequest, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
@@ -96,7 +97,7 @@ function openAt(
 
 function mint(hub: Hub, leg: AgentLeg, nativeId: string, cwd: string | undefined): Session {
   const { publicId } = hub.table.mint(leg.id, nativeId, cwd);
-  leg.setAside.delete(nativeId);
+  forgetSetAside(leg, nativeId);
   // The agent may have spoken of it before, or the editor have asked for one of that name: it is the same session.
   const known = leg.sessions.get(nativeId);
   const session = track(hub, known?.publicId === publicId ? known : createSession(publicId, leg, nativeId, cwd));

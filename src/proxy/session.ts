@@ -72,7 +72,7 @@ export type Session = {
 };
 
 /** What is needed to go on with a session that its agent has never been told the end of. */
-export type SetAside = Pick<Session, 'openParams' | 'options' | 'roots' | 'hasCommands' | 'hasAgentCommand'> & {
+export type SetAside = Pick<Session, 'openParams' | 'options' | 'roots' | 'hasCommands' | 'hasAgentCommand' | 'loan' | 'bridged'> & {
   /** The life of the agent that has it. */
   readonly life: number;
 };

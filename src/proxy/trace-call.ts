@@ -5,6 +5,8 @@ import type { Hub } from './hub.ts';
 import { updateLine } from './lines.ts';
 import { titleOf } from './tool-gate.ts';
 
+const SHOW_MS = 5;
+
 export function traceCall(hub: Hub, { kind, sessionId, server, tool, args }: ToolEvent): void {
   const session = sessionId === undefined ? undefined : hub.sessions.get(sessionId);
   if (!session || tool === undefined || kind === 'refused-token') return;
@@ -19,6 +21,7 @@ export function traceCall(hub: Hub, { kind, sessionId, server, tool, args }: Too
     status: kind === 'called' ? 'completed' : 'failed',
     rawInput: args,
   };
-  // After the answer has left, for which the agent waits; before anything that it says next can be read.
-  setImmediate(() => hub.editor.line(updateLine(session.publicId, JSON.stringify(update))));
+  // After the answer has left, for which the agent waits, and before anything that it says next. Agents that call tool after tool are not held up by it.
+  const isFirst = hub.editor.later(() => updateLine(session.publicId, JSON.stringify(update)));
+  if (isFirst) hub.clock.after(SHOW_MS, () => hub.editor.flush());
 }

@@ -13,10 +13,10 @@ import { lookForTools } from './confirm-tools.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import { untrack } from './find-owner.ts';
 import type { Hub } from './hub.ts';
-import { setAside } from './load-from-record.ts';
 import { passAnswer } from './pass-answer.ts';
 import { type Session, toNative } from './session.ts';
 import { announceOptions } from './session-options.ts';
+import { setAside } from './set-aside.ts';
 import { watchForSilence } from './silence.ts';
 
 /** A prompt that is nothing but our command is no longer than this. */

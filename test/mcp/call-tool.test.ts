@@ -5,7 +5,7 @@ import { callTool } from '../../src/mcp/call-tool.ts';
 import type { HostTool, SessionHost } from '../../src/mcp/tool.ts';
 
 const host = { sessionId: 's1', agent: 'one', cwd: '/w', roots: [] } as unknown as SessionHost;
-const caller = { signal: new AbortController().signal, progress: () => {} };
+const caller = () => ({ abort: new AbortController(), progress: () => {} });
 const tool = (timeoutMs: number, run: HostTool['run']) =>
   ({ name: 'build', server: 'switchboard', timeoutMs, effect: 'execute', run }) as unknown as HostTool;
 
@@ -18,7 +18,7 @@ test('the time limit of a tool begins when it may run, however long somebody tho
     tool(20, async () => ({ content: [{ type: 'text', text: 'done' }] })),
     {},
     host,
-    caller,
+    caller(),
     { gate, check: async () => undefined, onEvent: () => {}, maxOutputBytes: 1000 },
   );
   expect(outcome).toEqual({ content: [{ type: 'text', text: 'done' }] });
@@ -29,7 +29,7 @@ test('a tool that heeds no signal is not waited for beyond its limit', async () 
     tool(20, () => new Promise(() => {})),
     {},
     host,
-    caller,
+    caller(),
     { gate: async () => ({ allow: true }), check: async () => undefined, onEvent: () => {}, maxOutputBytes: 1000 },
   );
   expect(outcome).toMatchObject({ isError: true, content: [{ text: 'build failed: it did not end within 20 ms' }] });

@@ -194,7 +194,7 @@ describe('a call', () => {
     start([tool], more);
     const { lease } = await lend('stdio');
     lease.bind();
-    const outcome = await lease.call(tool.name, { ...args }, { signal: new AbortController().signal, progress: () => {} });
+    const outcome = await lease.call(tool.name, { ...args }, { abort: new AbortController(), progress: () => {} });
     return { outcome, words: outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n') };
   }
 
@@ -229,7 +229,7 @@ describe('a call', () => {
   test('waits for the session to be known', async () => {
     start();
     const { lease } = await lend('stdio');
-    const outcome = lease.call('hello', { to: 'you' }, { signal: new AbortController().signal, progress: () => {} });
+    const outcome = lease.call('hello', { to: 'you' }, { abort: new AbortController(), progress: () => {} });
     lease.bind();
     expect((await outcome).content).toEqual([{ type: 'text', text: 'hello you from s1' }]);
   });
@@ -237,7 +237,7 @@ describe('a call', () => {
   test('of a session that was never opened ends with it', async () => {
     start();
     const { lease } = await lend('stdio');
-    const outcome = lease.call('hello', { to: 'you' }, { signal: new AbortController().signal, progress: () => {} });
+    const outcome = lease.call('hello', { to: 'you' }, { abort: new AbortController(), progress: () => {} });
     lease.revoke();
     expect((await outcome).isError).toBe(true);
   });

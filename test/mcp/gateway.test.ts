@@ -44,6 +44,17 @@ test('a tool that comes later is there later, and a server that dies is started 
   expect(after.pid).not.toBe(before.pid);
 });
 
+test('its progress is told, its calls can be taken back, and how it failed is said', async ({ stage }) => {
+  const { editor, id } = await withServers(stage, [{ name: 'rich', ...fixture('mcp-rich') }]);
+  expect(await told(editor, id, 'steps rich-steps')).toMatchObject({
+    steps: ['step 1', 'step 2'],
+    outcome: { content: [{ text: 'done' }] },
+  });
+  expect(await told(editor, id, 'stop rich-wait')).toContain('cancelled');
+  expect(wordsOf(await called(editor, id, 'rich-waited'))).toBe('1');
+  expect(wordsOf(await called(editor, id, 'rich-die'))).toBe('rich-die failed: the MCP server "rich" has ended');
+});
+
 test('a tool whose description has changed is not offered until that is approved', async ({ stage }) => {
   const first = await withServers(stage, [docs()]);
   expect(await first.names()).toContain('docs-search');

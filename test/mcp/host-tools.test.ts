@@ -1,6 +1,8 @@
 // Tools lent to agents, with real MCP clients (SDK 1.32) in real agents behind the built proxy.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect } from 'vitest';
 import { type Editor, open, Refusal, type Stage, test } from '../e2e/harness.ts';
 import { called, LENDING, mcpAgent, type Takes, told, wordsOf } from './lending.ts';
@@ -109,6 +111,33 @@ test('a session that is loaded, resumed, forked or brought back has our tools to
   expect((await called(editor, sessionId, 'session_info')).structuredContent.session_id).toBe(sessionId);
   await editor.refused('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: 'crash' }] });
   expect((await called(editor, id, 'session_info')).structuredContent.session_id).toBe(id);
+});
+
+test('a session that was closed and is still there has its tools again when the editor comes back, and none meanwhile', async ({
+  stage,
+}) => {
+  const plain = mcpAgent('http');
+  const agents = { one: { ...plain, args: [...(plain.args ?? []), '--plain'] }, two: mcpAgent('none') };
+  const editor = await stage.connect(agents, { config: LENDING });
+  const { id } = await open(editor, stage.cwd, 'one');
+  const [{ url, headers }] = await told(editor, id, 'servers');
+  const [{ value: authorization }] = headers;
+  const client = new Client({ name: 'the same agent', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization } } }));
+  const info = () => client.callTool({ name: 'session_info', arguments: {} });
+  expect(await info()).toMatchObject({ structuredContent: { session_id: id } });
+  await editor.call('session/close', { sessionId: id });
+  expect(await info()).toMatchObject({ isError: true, content: [{ text: 'The session this server belongs to is closed' }] });
+  await editor.call('session/load', { sessionId: id, cwd: stage.cwd, mcpServers: [] });
+  expect((await called(editor, id, 'session_info')).structuredContent.session_id).toBe(id);
+  expect(await info()).toMatchObject({ structuredContent: { session_id: id } });
+  await editor.call('session/close', { sessionId: id });
+  // Its process is the last that could go on with it.
+  const { id: other } = await open(editor, stage.cwd, 'one');
+  await editor.refused('session/prompt', { sessionId: other, prompt: [{ type: 'text', text: 'crash' }] });
+  await expect(info()).rejects.toThrow();
+  const knock = { method: 'POST', headers: { authorization, 'content-type': 'application/json' }, body: '{}' };
+  expect((await fetch(url, knock)).status).toBe(401);
 });
 
 test('what changes something is asked first, and not done when the answer is no', async ({ stage }) => {

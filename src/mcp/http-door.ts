@@ -23,6 +23,8 @@ export type HttpDoorEvents<G extends Guest> = {
 
 export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door: HttpDoor | Error) => void, port = 0): void {
   let inFlight = 0;
+  /** Ours, once we listen. */
+  let ownPort = 0;
   let failures: number[] = [];
   /** What each guest has under way, to be ended when it is one no more. */
   const underWay = new WeakMap<G, Set<AbortController>>();
@@ -38,7 +40,7 @@ export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const foreign = foreignness(request, portOf(server));
+    const foreign = foreignness(request, ownPort);
     if (foreign) return refuse(response, 403, foreign);
     if (request.url !== PATH) return refuse(response, 404, 'there is nothing here');
     const guest = on.admit(bearer(request));
@@ -57,7 +59,7 @@ export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door
       const handle = await on.serve(guest);
       const quick = request.method === 'POST' ? handle.quick?.(request.headers, body, gone) : undefined;
       if (quick) return sendJson(await quick, response);
-      await send(await handle(webRequest(request, server, gone.signal), body), response);
+      await send(await handle(webRequest(request, ownPort, gone.signal), body), response);
     } catch {
       if (!gone.signal.aborted) refuse(response, 500, 'switchboard failed on this request');
       else response.destroy();
@@ -89,8 +91,9 @@ export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door
   server.listen({ host: '127.0.0.1', port }, () => {
     server.off('error', done);
     server.on('error', () => {});
+    ownPort = (server.address() as AddressInfo | null)?.port ?? 0;
     done({
-      url: `http://127.0.0.1:${portOf(server)}${PATH}`,
+      url: `http://127.0.0.1:${ownPort}${PATH}`,
       close() {
         server.close();
         server.closeAllConnections();
@@ -98,8 +101,6 @@ export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door
     });
   });
 }
-
-const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0;
 
 /** What gives away a web page, or a name that was made to point here; undefined for a program of this machine. */
 function foreignness(request: IncomingMessage, port: number): string | undefined {
@@ -149,10 +150,10 @@ function sendJson(message: object, response: ServerResponse): void {
 }
 
 /** Without the body, which has been read and goes beside it. */
-function webRequest(request: IncomingMessage, server: Server, signal: AbortSignal): Request {
+function webRequest(request: IncomingMessage, port: number, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, values] of Object.entries(request.headersDistinct)) for (const value of values ?? []) headers.append(name, value);
-  return new Request(`http://127.0.0.1:${portOf(server)}${PATH}`, { method: request.method ?? 'GET', headers, signal });
+  return new Request(`http://127.0.0.1:${port}${PATH}`, { method: request.method ?? 'GET', headers, signal });
 }
 
 async function send(answer: Response, response: ServerResponse): Promise<void> {

@@ -73,8 +73,8 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     check(tool, args) {
       if (checkArgs) return checkArgs(tool, args);
       return import('./serve.ts').then((serve) => {
-        ({ checkArgs } = serve);
-        return checkArgs(tool, args);
+        checkArgs = serve.checkArgs;
+        return serve.checkArgs(tool, args);
       });
     },
     onRevoke(lease) {

@@ -88,6 +88,7 @@ const FAILURES = {
   },
   PATH_MOVED: { rpc: -32603, say: () => 'The path leads elsewhere than when the policy judged it; try again' },
   FILE_UNUSABLE: { rpc: -32603, say: (method: string, why: string) => `${method} failed: ${why}` },
+  FILE_CHANGED: { rpc: -32603, say: () => 'The file was changed by somebody else at this very moment; nothing was written. Look again' },
   FILE_TOO_LARGE: {
     rpc: -32603,
     say: (limit: number) => `The text is longer than ${limit} bytes; read it in parts with line and limit`,

@@ -86,7 +86,7 @@ async function readLines(handle: FileHandle, line: number, limit: number, mostBy
 }
 
 /** Replacement characters would come back in the next write and destroy the file, so there are none. A byte order mark stays. */
-function decode(bytes: Buffer): string {
+export function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

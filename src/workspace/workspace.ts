@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { failure } from '../errors.ts';
 import { createDescriptors } from './descriptors.ts';
+import { type Edit, editTextFile } from './edit-file.ts';
 import { readTextFile } from './read-file.ts';
 import type { Roots } from './roots.ts';
 import { createTerminals, type TerminalsOptions } from './terminals.ts';
@@ -40,7 +41,13 @@ export type Workspace = {
   kill(): void;
 };
 
-export function createWorkspace(options: TerminalsOptions): Workspace {
+/** For whoever serves the user as well as agents. */
+export type EditableWorkspace = Workspace & {
+  /** Changes a file, between what the session itself asks for. */
+  edit(file: string, edit: Edit, asker: Asker): Promise<{ readonly isWritten: boolean }>;
+};
+
+export function createWorkspace(options: TerminalsOptions): EditableWorkspace {
   const descriptors = createDescriptors();
   const turns = createTurns();
   const terminals = createTerminals(descriptors, options);
@@ -68,6 +75,7 @@ export function createWorkspace(options: TerminalsOptions): Workspace {
           throw new Error(`the workspace does not serve ${method}`);
       }
     },
+    edit: (file, edit, { owner, roots, judged }) => turns.take(owner, 'edit', () => editTextFile(descriptors, roots, file, edit, judged)),
     endOf(owner) {
       turns.endOf(owner);
       terminals.endOf(owner);

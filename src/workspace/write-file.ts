@@ -24,20 +24,32 @@ export async function writeTextFile(
 ): Promise<Record<string, never>> {
   const { content } = params;
   if (typeof content !== 'string') throw failure('PARAMS', [METHOD, 'content must be a string']);
-  // Encoding would put another character in its place.
-  if (/\p{Surrogate}/u.test(content)) throw failure('PARAMS', [METHOD, 'content holds half a character (a lone surrogate)']);
   try {
     const real = await resolveInside(METHOD, params.path, roots, judged);
     if (roots.real.includes(real) || namesDirectory(params.path)) throw notAFile(METHOD);
-    const directory = await enter(descriptors, path.dirname(real), holdTo(roots, undefined), holdTo(roots, judged && path.dirname(judged)));
-    try {
-      await replace(directory, path.basename(real), content);
-    } finally {
-      await directory.close();
-    }
+    await putInPlace(descriptors, roots, real, content, judged);
     return {};
   } catch (error) {
     throw fileFailure(METHOD, error, params.path);
+  }
+}
+
+/** `real` is where the path leads. `check` is asked at the very last, and throws when the text is not to be put there any more. */
+export async function putInPlace(
+  descriptors: Descriptors,
+  roots: Roots,
+  real: string,
+  content: string,
+  judged: string | undefined,
+  check: (target: string) => Promise<void> = async () => {},
+): Promise<void> {
+  // Encoding would put another character in its place.
+  if (/\p{Surrogate}/u.test(content)) throw failure('PARAMS', [METHOD, 'content holds half a character (a lone surrogate)']);
+  const directory = await enter(descriptors, path.dirname(real), holdTo(roots, undefined), holdTo(roots, judged && path.dirname(judged)));
+  try {
+    await replace(directory, path.basename(real), content, check);
+  } finally {
+    await directory.close();
   }
 }
 
@@ -62,7 +74,7 @@ function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-async function replace(directory: Directory, file: string, content: string): Promise<void> {
+async function replace(directory: Directory, file: string, content: string, check: (target: string) => Promise<void>): Promise<void> {
   const target = directory.at(file);
   const before = await existing(target);
   const name = `.switchboard-${randomUUID()}.tmp`;
@@ -77,6 +89,7 @@ async function replace(directory: Directory, file: string, content: string): Pro
       await handle.close();
     }
     await directory.verify();
+    await check(target);
     await rename(temporary, target);
   } catch (error) {
     await unlink(temporary).catch(() => {});

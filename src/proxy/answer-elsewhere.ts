@@ -1,4 +1,5 @@
-// A permission question that somebody answers in another place than the editor: the first answer counts, and the other place is told.
+// A question that somebody answers in another place than the editor: the first answer counts, and the other place is told.
+import type { GateVerdict } from '../mcp/gate.ts';
 import { scan } from '../wire/scan.ts';
 import { cancelTurns } from './cancel.ts';
 import type { Hub } from './hub.ts';
@@ -9,19 +10,21 @@ import { tell } from './tell.ts';
 export type ElsewhereAnswer = {
   /** The question's id, as the editor knows it. */
   readonly id: string;
-  /** The option's id; undefined for none of them. */
-  readonly optionId: string | undefined;
+  /** To a permission question: the option's id; undefined for none of them. */
+  readonly optionId?: string | undefined;
+  /** To an elicitation. */
+  readonly reply?: { readonly action: string; readonly content?: unknown } | undefined;
   /** For the editor: where it was answered, and how. */
   readonly where: string;
   readonly how: string;
 };
 
 /** As if the editor had said it, with all that a policy does with answers. False when the question is not open any more. */
-export function answerElsewhere(hub: Hub, { id, optionId, where, how }: ElsewhereAnswer): boolean {
+export function answerElsewhere(hub: Hub, { id, optionId, reply, where, how }: ElsewhereAnswer): boolean {
   const question = hub.editor.openQuestion(id);
-  if (question?.method !== 'session/request_permission') return false;
+  if (question?.method !== (reply ? 'elicitation/create' : 'session/request_permission')) return false;
   const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
-  const frame = scan(Buffer.from(resultLine(id, JSON.stringify({ outcome }))), 0);
+  const frame = scan(Buffer.from(resultLine(id, JSON.stringify(reply ?? { outcome }))), 0);
   if (!frame) return false;
   answerFromEditor(hub, frame);
   hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
@@ -34,4 +37,11 @@ export function cancelElsewhere(hub: Hub, sessionId: string): boolean {
   const session = hub.sessions.get(sessionId);
   if (session) cancelTurns(hub, session);
   return session !== undefined;
+}
+
+/** What the user does by hand in a session. A policy that refuses it to the agent refuses it here too, and writes it down. */
+export function actByHand(hub: Hub, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
+  const session = hub.sessions.get(sessionId);
+  if (!session) return { allow: false, reason: 'the session is not open; send a prompt to take it up again' };
+  return hub.guard?.byHand(hub, session, act, file) ?? { allow: true };
 }

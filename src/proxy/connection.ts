@@ -4,6 +4,7 @@ import type { AgentProcess } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { failure, type ProxyError } from '../errors.ts';
 import type { Shim } from '../mcp/doors.ts';
+import type { GateVerdict } from '../mcp/gate.ts';
 import type { Children } from '../mcp/server-process.ts';
 import { createSessionTable } from '../router/session-table.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
@@ -20,7 +21,7 @@ import type { Watcher } from '../wire/tap.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type AgentHealth, type AgentLeg, createAgentLeg } from './agent-leg.ts';
 import { createAliases } from './aliases.ts';
-import { answerElsewhere, cancelElsewhere, type ElsewhereAnswer } from './answer-elsewhere.ts';
+import { actByHand, answerElsewhere, cancelElsewhere, type ElsewhereAnswer } from './answer-elsewhere.ts';
 import { createBridging } from './bridge-servers.ts';
 import { loseSessions } from './bring-back.ts';
 import { CANCELLED, cancelTurns } from './cancel.ts';
@@ -89,12 +90,14 @@ export type Connection = {
   readonly counters: Readonly<Counters>;
   /** Every process of an agent by its id: whose it is, and what the agent answered to initialize. */
   described(): Readonly<Record<string, { readonly name: string; readonly title: string; readonly answer: InitializeResult | undefined }>>;
-  /** Answers a permission question in the editor's place; false when it is not open any more. */
+  /** Answers a permission question or an elicitation in the editor's place; false when it is not open any more. */
   answer(answer: ElsewhereAnswer): boolean;
   /** What a policy has said of a question that is open, by the id the editor knows; undefined when none has. */
   judged(id: string): Judged | undefined;
   /** Cancels what a session is doing; false when there is no such session. */
   cancel(sessionId: string): boolean;
+  /** Whether the user may read or change a file of a session by hand, somewhere else than in the editor. */
+  byHand(sessionId: string, act: 'read' | 'edit', file: string): GateVerdict;
   /** Ends an agent's process in good order and starts another; false when there is no such agent. */
   restart(name: string): boolean;
   /** Takes an agent out of service until it is restarted; false when there is no such agent. */
@@ -371,6 +374,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     judged: (id) => hub.editor.openQuestion(id)?.judged,
     answer: (answer) => !isStopping && answerElsewhere(hub, answer),
     cancel: (sessionId) => !isStopping && cancelElsewhere(hub, sessionId),
+    byHand: (sessionId, act, file) => actByHand(hub, sessionId, act, file),
     restart: (name) => !isStopping && restartAgent(hub, name),
     stopAgent: (name, how) => !isStopping && stopAgent(hub, name, how),
     lent: () => lentState(hub),

@@ -59,6 +59,8 @@ export type Guard = {
   exposes(server: string, tool: string): boolean;
   /** Whether a file may be looked into without a question; for a search, which meets many. */
   mayRead(hub: Hub, session: Session, file: string): boolean;
+  /** What the user does in a session by hand, somewhere else than in the editor: only a rule that refuses it stops that. */
+  byHand(hub: Hub, session: Session, act: 'read' | 'edit', file: string): GateVerdict;
   /** A call of a tool that we lend, before it runs. Once `signal` is aborted nobody is asked about it any more. */
   lentCall(hub: Hub, session: Session, request: ToolRequest, signal: AbortSignal): Promise<GateVerdict>;
   /** A call of a tool of the editor's own server, which reaches it through us. */

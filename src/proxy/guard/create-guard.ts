@@ -8,6 +8,7 @@ import type { Guard } from '../guard.ts';
 import type { Session } from '../session.ts';
 import type { Asking } from './asking.ts';
 import { bridgedCall } from './bridged-call.ts';
+import { byHand } from './by-hand.ts';
 import { elicitation } from './elicitation.ts';
 import { fileOrTerminal, takeBack, type WaitingRequests } from './files-and-terminals.ts';
 import { createGrants } from './grants.ts';
@@ -99,6 +100,7 @@ export function createGuard(options: GuardOptions): Guard {
     refusesServers: (hub, leg, paramsText) => refusesServers(deps, hub, leg, paramsText),
     exposes: (server, tool) => isExposed(deps.current().policy, server, tool),
     mayRead: (hub, session, file) => mayRead(deps, hub, session, file),
+    byHand: (hub, session, act, file) => byHand(deps, hub, session, act, file),
     lentCall: (hub, session, request, signal) => lentCall(deps, hub, session, request, signal),
     bridgedCall: (hub, session, call, signal) => bridgedCall(deps, hub, session, call, signal),
     tokenRefused: (why) => recordRefusedToken(deps, why),

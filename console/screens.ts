@@ -19,7 +19,11 @@ const Chat = later(() => import('./screens/chat.tsx').then((loaded) => loaded.Ch
 export const SCREENS: readonly Screen[] = [
   { name: '', label: 'Sessions', icon: 'sessions', Show: Sessions },
   { name: 'session', under: '', Show: Chat },
-  { name: 'new', under: '', Show: later(() => import('./screens/new-session.tsx').then((loaded) => loaded.NewSession), 'form') },
+  {
+    name: 'new',
+    under: '',
+    Show: later(() => import('./screens/new-session.tsx').then((loaded) => loaded.NewSession), 'form', 'content', 'question'),
+  },
   {
     name: 'inbox',
     label: 'Questions',

@@ -124,6 +124,12 @@ function onBoard(event: BoardEvent): void {
     case 'session':
       sessions.value = new Map(sessions.value).set(event.row.sessionId, event.row);
       return;
+    case 'gone': {
+      const left = new Map(sessions.value);
+      left.delete(event.sessionId);
+      sessions.value = left;
+      return;
+    }
     case 'agents':
       agents.value = event.agents;
       return;

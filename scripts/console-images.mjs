@@ -1,6 +1,6 @@
-// The pictures of the console in docs/images, taken anew: node scripts/console-images.mjs, after a build. Needs Chromium.
+// The pictures of the console in docs/images, taken anew: node scripts/console-images.mjs [NAME …], after a build. Needs Chromium.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,30 @@ mkdirSync(project, { recursive: true });
 mkdirSync(images, { recursive: true });
 writeFileSync(path.join(project, 'shed.md'), '# The shed\n\n- 2 m by 3 m\n- a window to the south\n- a green door\n');
 
-const serving = spawn(process.execPath, [path.join(root, 'bin', 'switchboard.js'), 'serve', '--policy', 'careful'], {
+const garden = Array.from({ length: 24 }, (_, n) => `  bed${n + 1}: { length: ${1 + (n % 4)} },`);
+const code = (lines) => `${lines.join('\n')}\n`;
+const beds = (from, to) => garden.slice(from, to);
+writeFileSync(
+  path.join(project, 'garden.ts'),
+  code([
+    "export const shed = { door: 'green' };",
+    'export const beds = {',
+    ...beds(0, 12),
+    '  // paths',
+    ...beds(12),
+    '};',
+    'water(beds, 2);',
+  ]),
+);
+
+const demo = (name) => ({
+  command: process.execPath,
+  args: [path.join(root, 'dist', 'demo-agent.js'), '--name', name, '--state', path.join(place, name)],
+});
+const gardener = { command: process.execPath, args: [path.join(root, 'scripts', 'picture-agent.mjs')] };
+const config = path.join(place, 'config.json');
+writeFileSync(config, JSON.stringify({ agent_servers: { sketcher: demo('sketcher'), builder: demo('builder'), gardener } }));
+const serving = spawn(process.execPath, [path.join(root, 'bin', 'switchboard.js'), 'serve', '--config', config, '--policy', 'careful'], {
   cwd: project,
   env: { PATH: process.env.PATH, HOME: place, SWITCHBOARD_HOME: path.join(place, 'state') },
   stdio: ['ignore', 'pipe', 'ignore'],
@@ -50,11 +73,26 @@ async function prompt(words, answer) {
   if (answer) await page.locator('.question').getByRole('button', { name: answer }).first().click();
   if (answer !== null) await page.waitForFunction((count) => document.querySelectorAll('.end').length > count, before);
 }
+const wanted = process.argv.slice(2);
 async function take(name) {
+  if (wanted.length > 0 && !wanted.includes(name)) return;
   await page.waitForTimeout(400);
   await page.screenshot({ path: path.join(images, `console-${name}.png`) });
 }
 
+await begin('Gardener');
+await prompt('Look at garden.ts');
+const text = readFileSync(path.join(project, 'garden.ts'), 'utf8');
+writeFileSync(path.join(project, 'garden.ts'), text.replace('bed12: { length: 4 }', 'bed12: { length: 9 }'));
+await page.getByRole('button', { name: 'Apply…' }).click();
+await page.locator('.apply').waitFor();
+await page.locator('.scroll').evaluate((element) => element.scrollTo(0, 60));
+await take('apply');
+await prompt('plant something', null);
+await page.locator('.question form').waitFor();
+await page.locator('.question input').first().fill('Rosemary');
+await take('form');
+await page.locator('.question').getByRole('button', { name: 'Decline' }).click();
 await begin('Builder');
 await prompt('How wide should the door be?');
 await begin('Sketcher');

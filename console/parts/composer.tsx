@@ -4,11 +4,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Accepts, Command } from '../../src/console/conversation.ts';
 import type { PromptBlock } from '../../src/console/wire/sessions.ts';
 import { ask } from '../socket.ts';
+import { sessions } from '../state.ts';
+import { type Attached, attach, attachTitle, refusalOf } from './attach.ts';
+import { Attachments, LinkFile } from './attachments.tsx';
 import { Icon } from './icon.tsx';
-
-type Attached = { readonly name: string; readonly size: number; readonly block: PromptBlock };
-
-const MAX_FILE_BYTES = 8 * 1024 * 1024;
+import { ListBox } from './list-box.tsx';
+import { Problem } from './problem.tsx';
 
 export function Composer(props: {
   readonly sessionId: string;
@@ -18,12 +19,19 @@ export function Composer(props: {
 }): VNode {
   const { sessionId, isRunning, commands, accepts } = props;
   const [text, setText] = useState('');
-  const [attached, setAttached] = useState<readonly Attached[]>([]);
+  const [attached, show] = useState<readonly Attached[]>([]);
   const [problem, setProblem] = useState('');
   const [isOver, setOver] = useState(false);
   const [picked, setPicked] = useState(0);
+  const [isLinking, setLinking] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
+  /** As it is now: files are read one after the other, and more may come meanwhile. */
+  const queue = useRef<readonly Attached[]>([]);
+  const setAttached = (now: readonly Attached[]) => {
+    queue.current = now;
+    show(now);
+  };
 
   const matching = /^\/\S*$/.test(text) ? commands.filter(({ name }) => `/${name}`.startsWith(text)).slice(0, 12) : [];
   const chosen = matching[Math.min(picked, matching.length - 1)];
@@ -41,14 +49,16 @@ export function Composer(props: {
   async function add(files: Iterable<File>): Promise<void> {
     setProblem('');
     for (const file of files) {
-      const made = await attach(file, accepts);
+      const made = await attach(file, accepts, queue.current);
       if (typeof made === 'string') setProblem(made);
-      else setAttached((before) => [...before, made]);
+      else setAttached([...queue.current, made]);
     }
   }
   async function send(): Promise<void> {
     const blocks: PromptBlock[] = [...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]), ...attached.map(({ block }) => block)];
     if (blocks.length === 0 || isRunning) return;
+    const refused = attached.map((one) => refusalOf(one, accepts)).find((why) => why !== undefined);
+    if (refused !== undefined) return setProblem(`Not sent. ${refused}.`);
     setProblem('');
     try {
       const sent = ask('prompt', { sessionId, blocks });
@@ -58,7 +68,7 @@ export function Composer(props: {
     } catch (error) {
       // What was written is not lost.
       setText((now) => (now === '' ? text : now));
-      setAttached((now) => (now.length === 0 ? attached : now));
+      if (queue.current.length === 0) setAttached(attached);
       setProblem((error as Error).message);
     }
   }
@@ -95,35 +105,34 @@ export function Composer(props: {
         void add(event.dataTransfer?.files ?? []);
       }}
     >
-      {matching.length > 0 && (
-        <ul class="commands" role="listbox" aria-label="Commands">
-          {matching.map((command) => (
-            <li role="option" aria-selected={command === chosen} tabIndex={-1} onClick={() => complete(command)}>
-              <b>/{command.name}</b> {command.hint !== undefined && <i>{command.hint}</i>} <span class="dim">{command.description}</span>
-            </li>
-          ))}
-        </ul>
-      )}
-      {attached.length > 0 && (
-        <ul class="attached" aria-label="Attachments">
-          {attached.map((one) => (
-            <li class="chip file">
-              <Icon name="file" /> {one.name} <span class="dim">{sizeOf(one.size)}</span>
-              <button
-                type="button"
-                class="quiet"
-                aria-label={`Remove ${one.name}`}
-                onClick={() => setAttached((before) => before.filter((other) => other !== one))}
-              >
-                <Icon name="cross" />
-              </button>
-            </li>
-          ))}
-        </ul>
+      <ListBox
+        label="Commands"
+        entries={matching}
+        chosen={chosen}
+        pick={complete}
+        show={({ name, hint, description }) => (
+          <>
+            <b>/{name}</b> {hint !== undefined && <i>{hint}</i>} <span class="dim">{description}</span>
+          </>
+        )}
+      />
+      <Attachments attached={attached} accepts={accepts} set={setAttached} />
+      {isLinking && (
+        <LinkFile
+          cwd={sessions.value.get(sessionId)?.cwd ?? ''}
+          add={(one) => setAttached([...attached, one])}
+          close={() => {
+            setLinking(false);
+            area.current?.focus();
+          }}
+        />
       )}
       <div class="writing">
         <button type="button" class="quiet" title={attachTitle(accepts)} aria-label="Attach files" onClick={() => picker.current?.click()}>
           <Icon name="attach" />
+        </button>
+        <button type="button" class="quiet" title="Link a file by its path" aria-label="Link a file" onClick={() => setLinking(true)}>
+          <Icon name="file" />
         </button>
         <input
           ref={picker}
@@ -163,59 +172,7 @@ export function Composer(props: {
           </button>
         )}
       </div>
-      {problem !== '' && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
     </div>
   );
-}
-
-function attachTitle({ image, audio, embeddedContext }: Accepts): string {
-  const kinds = [image && 'images', audio && 'audio', embeddedContext ? 'files' : 'text files'].filter((kind) => kind !== false);
-  return `Attach ${kinds.join(', ')}`;
-}
-
-const sizeOf = (bytes: number): string =>
-  bytes < 1024 ? `${bytes} B` : bytes < 1_048_576 ? `${Math.round(bytes / 1024)} kB` : `${(bytes / 1_048_576).toFixed(1)} MB`;
-
-/** A block for the prompt, or why there is none. */
-async function attach(file: File, accepts: Accepts): Promise<Attached | string> {
-  const { name, size, type } = file;
-  if (size > MAX_FILE_BYTES) return `${name} is too large: ${sizeOf(size)}, of ${sizeOf(MAX_FILE_BYTES)} at most`;
-  const [kind] = type.split('/');
-  if (kind === 'image' || kind === 'audio') {
-    if (!accepts[kind]) return `${name} was not attached: this agent takes no ${kind === 'image' ? 'images' : 'audio'}`;
-    return { name, size, block: { type: kind, mimeType: type, data: await base64(file) } };
-  }
-  const text = await textOf(file);
-  const uri = `file:///${encodeURIComponent(name)}`;
-  if (accepts.embeddedContext && text !== undefined)
-    return { name, size, block: { type: 'resource', resource: { uri, mimeType: type || 'text/plain', text } } };
-  if (accepts.embeddedContext)
-    return {
-      name,
-      size,
-      block: { type: 'resource', resource: { uri, mimeType: type || 'application/octet-stream', blob: await base64(file) } },
-    };
-  if (text === undefined) return `${name} was not attached: this agent takes text only`;
-  return { name, size, block: { type: 'text', text: `${name}:\n\n\`\`\`\n${text}\n\`\`\`` } };
-}
-
-async function textOf(file: File): Promise<string | undefined> {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
-  } catch {
-    return undefined;
-  }
-}
-
-function base64(file: File): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
-    reader.onerror = () => reject(reader.error ?? new Error('not readable'));
-    reader.readAsDataURL(file);
-  });
 }

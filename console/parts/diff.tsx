@@ -1,23 +1,34 @@
 // A change of a file: one below the other or side by side, with the changed words marked.
 
 import { signal } from '@preact/signals';
-import { diffWordsWithSpace, structuredPatch } from 'diff';
+import { diffWordsWithSpace } from 'diff';
 import type { ComponentChildren, VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
+import { type Change, type Hunk as Cut, hunksOf } from '../../src/console/hunks.ts';
+import { ApplyBar, type Choosing, Conflict, HunkChoice, type Place, useApplying } from './apply.tsx';
+import { fetchPainter, painted } from './code.tsx';
 import { shortened } from './words.ts';
 
 const MAX_CHARACTERS = 400_000;
 const MAX_LINE = 2000;
 
 type Line = { readonly kind: 'same' | 'old' | 'new'; readonly text: string; readonly n: number; readonly pair?: string };
-type Hunk = { readonly header: string; readonly lines: readonly Line[] };
+type Hunk = { readonly header: string; readonly before: string; readonly lines: readonly Line[] };
 
 const isSideBySide = signal(localStorage.getItem('switchboard-diff') === 'side');
 
-export function Diff({ path, oldText, newText, cwd }: { path: string; oldText: string | undefined; newText: string; cwd?: string }): VNode {
+/** `place` is where the change stands, if it can be applied from there. */
+export function Diff({ path, oldText, newText, cwd, place }: Change & { cwd?: string; place?: Place | undefined }): VNode {
   const before = oldText ?? '';
   const isLarge = before.length + newText.length > MAX_CHARACTERS;
-  const hunks = useMemo(() => (isLarge ? [] : hunksOf(before, newText)), [before, newText, isLarge]);
+  const change = { path, oldText, newText };
+  const hunks = useMemo(() => (isLarge ? [] : hunksOf(change).map(shownHunk)), [oldText, newText, isLarge]);
+  const applying = useApplying(place, change);
+  const { choosing } = applying;
+  const language = /\.(\w+)$/.exec(path)?.[1] ?? '';
+  useEffect(() => {
+    if (language !== '') fetchPainter();
+  }, [language]);
   const added = hunks.reduce((sum, { lines }) => sum + lines.filter(({ kind }) => kind === 'new').length, 0);
   const removed = hunks.reduce((sum, { lines }) => sum + lines.filter(({ kind }) => kind === 'old').length, 0);
   const isOutside = cwd !== undefined && cwd !== '' && path.startsWith('/') && path !== cwd && !path.startsWith(`${cwd}/`);
@@ -42,6 +53,11 @@ export function Diff({ path, oldText, newText, cwd }: { path: string; oldText: s
         >
           {isSideBySide.value ? 'Unified' : 'Side by side'}
         </button>
+        {place && hunks.length > 0 && !choosing && (
+          <button type="button" class="quiet" disabled={applying.isBusy} onClick={applying.begin}>
+            Apply…
+          </button>
+        )}
       </figcaption>
       {isLarge ? (
         <p class="quiet-text">
@@ -51,27 +67,55 @@ export function Diff({ path, oldText, newText, cwd }: { path: string; oldText: s
       ) : hunks.length === 0 ? (
         <p class="quiet-text">Nothing changes.</p>
       ) : (
-        <div class="lines">{isSideBySide.value ? <Sides hunks={hunks} /> : <Unified hunks={hunks} />}</div>
+        <div class="lines">
+          {isSideBySide.value ? (
+            <Sides hunks={hunks} choosing={choosing} language={language} />
+          ) : (
+            <Unified hunks={hunks} choosing={choosing} language={language} />
+          )}
+        </div>
       )}
+      <ApplyBar applying={applying} />
     </figure>
   );
 }
 
 const SIGNS = { same: ' ', old: '−', new: '+' } as const;
 
-function Unified({ hunks }: { readonly hunks: readonly Hunk[] }): VNode {
+type Hunks = { readonly hunks: readonly Hunk[]; readonly choosing: Choosing | undefined; readonly language: string };
+
+function Head({
+  hunk: { header, before },
+  at,
+  choosing,
+  span,
+}: {
+  hunk: Hunk;
+  at: number;
+  choosing: Choosing | undefined;
+  span: number;
+}): VNode {
+  return (
+    <tr class="hunk">
+      <td colSpan={span}>
+        <HunkChoice choosing={choosing} hunk={at} header={header} />
+        <Conflict state={choosing?.states[at]} before={before} />
+      </td>
+    </tr>
+  );
+}
+
+function Unified({ hunks, choosing, language }: Hunks): VNode {
   return (
     <table class="unified">
-      {hunks.map(({ header, lines }) => (
+      {hunks.map((hunk, at) => (
         <tbody>
-          <tr class="hunk">
-            <td colSpan={3}>{header}</td>
-          </tr>
-          {lines.map((line) => (
+          <Head hunk={hunk} at={at} choosing={choosing} span={3} />
+          {hunk.lines.map((line) => (
             <tr class={line.kind}>
               <td class="n">{line.n}</td>
               <td class="sign">{SIGNS[line.kind]}</td>
-              <td class="text">{wordsOf(line)}</td>
+              <td class="text">{wordsOf(line, language)}</td>
             </tr>
           ))}
         </tbody>
@@ -80,20 +124,18 @@ function Unified({ hunks }: { readonly hunks: readonly Hunk[] }): VNode {
   );
 }
 
-function Sides({ hunks }: { readonly hunks: readonly Hunk[] }): VNode {
+function Sides({ hunks, choosing, language }: Hunks): VNode {
   return (
     <table class="sides">
-      {hunks.map(({ header, lines }) => (
+      {hunks.map((hunk, at) => (
         <tbody>
-          <tr class="hunk">
-            <td colSpan={4}>{header}</td>
-          </tr>
-          {rowsOf(lines).map(([left, right]) => (
+          <Head hunk={hunk} at={at} choosing={choosing} span={4} />
+          {rowsOf(hunk.lines).map(([left, right]) => (
             <tr>
               <td class="n">{left?.n}</td>
-              <td class={`text ${left?.kind ?? 'none'}`}>{left && wordsOf(left)}</td>
+              <td class={`text ${left?.kind ?? 'none'}`}>{left && wordsOf(left, language)}</td>
               <td class="n">{right?.n}</td>
-              <td class={`text ${right?.kind ?? 'none'}`}>{right && wordsOf(right)}</td>
+              <td class={`text ${right?.kind ?? 'none'}`}>{right && wordsOf(right, language)}</td>
             </tr>
           ))}
         </tbody>
@@ -127,21 +169,16 @@ function changeAt(lines: readonly Line[], from: number): readonly [Line[], Line[
   return [lines.slice(from, at), lines.slice(at, end)];
 }
 
-function hunksOf(before: string, after: string): readonly Hunk[] {
-  const { hunks } = structuredPatch('', '', before, after, '', '', { context: 3 });
-  return hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) => {
-    let [old, now] = [oldStart, newStart];
-    const read = lines
-      .filter((line) => !line.startsWith('\\'))
-      .map((line): Line => {
-        const text = line.slice(1);
-        if (line.startsWith('-')) return { kind: 'old', text, n: old++ };
-        if (line.startsWith('+')) return { kind: 'new', text, n: now++ };
-        old++;
-        return { kind: 'same', text, n: now++ };
-      });
-    return { header: `@@ −${oldStart},${oldLines} +${newStart},${newLines} @@`, lines: paired(read) };
+function shownHunk({ oldStart, oldLines, newStart, newLines, lines, before }: Cut): Hunk {
+  let [old, now] = [oldStart, newStart];
+  const read = lines.map((line): Line => {
+    const text = line.slice(1);
+    if (line.startsWith('-')) return { kind: 'old', text, n: old++ };
+    if (line.startsWith('+')) return { kind: 'new', text, n: now++ };
+    old++;
+    return { kind: 'same', text, n: now++ };
   });
+  return { header: `@@ −${oldStart},${oldLines} +${newStart},${newLines} @@`, before, lines: paired(read) };
 }
 
 /** Lines that stand for each other are compared word by word. */
@@ -160,9 +197,9 @@ function paired(lines: readonly Line[]): Line[] {
   return made;
 }
 
-function wordsOf({ kind, text, pair }: Line): ComponentChildren {
+function wordsOf({ kind, text, pair }: Line, language: string): ComponentChildren {
   if (text.length > MAX_LINE) return `${text.slice(0, MAX_LINE)}… (${text.length.toLocaleString()} characters)`;
-  if (pair === undefined || pair.length > MAX_LINE) return text === '' ? ' ' : text;
+  if (pair === undefined || pair.length > MAX_LINE) return text === '' ? ' ' : painted(text, language);
   const parts = kind === 'old' ? diffWordsWithSpace(text, pair) : diffWordsWithSpace(pair, text);
   return parts
     .filter(({ added, removed }) => (kind === 'old' ? !added : !removed))

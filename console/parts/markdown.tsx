@@ -1,5 +1,6 @@
 // Agents write Markdown. It becomes elements one by one and is never taken for HTML: there is nothing to sanitise, because nothing is parsed as markup.
 import { Component, type ComponentChildren, type VNode } from 'preact';
+import { Code } from './code.tsx';
 import { Link } from './link.tsx';
 
 /** Blocks that are complete do not change any more while the text still grows, and are not drawn again. */
@@ -64,7 +65,7 @@ function blocksOf(lines: readonly string[], depth = 0): ComponentChildren[] {
       at++;
       const code = while_((one) => !(one.trim().startsWith(mark) && one.trim().replaceAll(mark[0] as string, '') === ''));
       at++;
-      blocks.push(<CodeBlock text={code.join('\n')} language={language.trim()} />);
+      blocks.push(<CodeBlock text={code.join('\n')} language={language.trim().split(/\s/, 1)[0] ?? ''} />);
     } else if (hashes !== undefined) {
       at++;
       const Tag = `h${Math.min(6, hashes.length + 2)}` as 'h3';
@@ -174,7 +175,9 @@ function CodeBlock({ text, language }: { readonly text: string; readonly languag
     <figure class="code">
       {language !== '' && <figcaption>{language}</figcaption>}
       <pre>
-        <code>{text}</code>
+        <code>
+          <Code text={text} language={language} />
+        </code>
       </pre>
     </figure>
   );

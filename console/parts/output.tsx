@@ -5,9 +5,15 @@ import type { Output } from '../../src/console/conversation.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
 const COLOUR = /\u001b\[([\d;]*)m/;
 
-export function Printed({ output }: { readonly output: Output | undefined }): VNode {
+/** `kill` ends what runs, where that can be done from here. */
+export function Printed({ output, kill }: { readonly output: Output | undefined; readonly kill?: (() => void) | undefined }): VNode {
   return (
     <figure class="terminal">
+      {kill && output !== undefined && output.exit === undefined && (
+        <button type="button" class="danger" title="Ends the command and everything it has started" onClick={kill}>
+          Kill
+        </button>
+      )}
       <pre>{output === undefined || output.text === '' ? <span class="dim">no output yet</span> : coloured(output.text)}</pre>
       {output?.exit !== undefined && <figcaption class={output.exit === 'exit 0' ? 'ok' : 'bad'}>{output.exit}</figcaption>}
     </figure>

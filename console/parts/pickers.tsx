@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Option } from '../../src/console/conversation.ts';
 import { ask } from '../socket.ts';
+import { Problem } from './problem.tsx';
 
 export function Pickers({ sessionId, options, isBegun }: { sessionId: string; options: readonly Option[]; isBegun: boolean }): VNode {
   const [problem, setProblem] = useState('');
@@ -34,11 +35,7 @@ export function Pickers({ sessionId, options, isBegun }: { sessionId: string; op
           </label>
         ),
       )}
-      {problem !== '' && (
-        <span class="problem" role="alert">
-          {problem}
-        </span>
-      )}
+      <Problem text={problem} />
     </div>
   );
 }

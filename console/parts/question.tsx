@@ -5,9 +5,13 @@ import type { Question } from '../../src/console/wire/board.ts';
 import { toSession } from '../route.ts';
 import { ask } from '../socket.ts';
 import { settled } from '../state.ts';
+import { Content, Raw } from './content.tsx';
 import { Icon } from './icon.tsx';
-import { Content, Raw } from './items.tsx';
+import { later } from './later.tsx';
+import { Problem } from './problem.tsx';
 import { shownId } from './words.ts';
+
+const Elicitation = later(() => import('./elicitation.tsx').then((loaded) => loaded.Elicitation), 'form');
 
 const KEYS: Readonly<Record<string, string>> = { allow_once: 'a', allow_always: 'A', reject_once: 'd', reject_always: 'D' };
 /** Said beside the agent's own name for an option, which may be any. */
@@ -22,7 +26,7 @@ const DEAF_MS = 600;
 
 export function QuestionCard({ question, isCurrent, isAlone }: { question: Question; isCurrent: boolean; isAlone?: boolean }): VNode {
   const [problem, setProblem] = useState('');
-  const { options, questionId } = question;
+  const { options, questionId, elicitation } = question;
   const answer = (option: number | null) => {
     ask('answer', { questionId, option }).catch((error: Error) => setProblem(error.message));
   };
@@ -42,13 +46,13 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
     return () => removeEventListener('keydown', pressed);
   }, [questionId, isCurrent]);
   return (
-    <section class="question" aria-label="Permission question" data-question={questionId}>
+    <section class="question" aria-label={elicitation ? 'Question' : 'Permission question'} data-question={questionId}>
       <header>
         <Icon name={question.toolKind} />
         <h3>{question.title}</h3>
         <span class="chip">{question.agent}</span>
       </header>
-      {!isAlone && (
+      {!isAlone && question.sessionId !== '' && (
         <p class="from">
           in <a href={toSession(question.sessionId)}>{question.sessionTitle || shownId(question.sessionId)}</a> · {question.cwd}
         </p>
@@ -71,26 +75,26 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
         </p>
       )}
       {question.input !== undefined && <Raw name="What the agent sent" text={question.input} />}
-      <div class="buttons">
-        {options.map(({ name, kind }, index) => (
-          <button
-            type="button"
-            key={index}
-            class={kind === 'allow_once' ? 'primary' : kind.startsWith('reject') ? 'danger' : ''}
-            onClick={() => answer(index)}
-          >
-            {name} <small class="kind">{KINDS[kind] ?? `of no known kind`}</small> <kbd>{keys[index]}</kbd>
+      {elicitation ? (
+        <Elicitation question={question} asked={elicitation} />
+      ) : (
+        <div class="buttons">
+          {options.map(({ name, kind }, index) => (
+            <button
+              type="button"
+              key={index}
+              class={kind === 'allow_once' ? 'primary' : kind.startsWith('reject') ? 'danger' : ''}
+              onClick={() => answer(index)}
+            >
+              {name} <small class="kind">{KINDS[kind] ?? `of no known kind`}</small> <kbd>{keys[index]}</kbd>
+            </button>
+          ))}
+          <button type="button" class="quiet" onClick={() => answer(null)}>
+            Dismiss
           </button>
-        ))}
-        <button type="button" class="quiet" onClick={() => answer(null)}>
-          Dismiss
-        </button>
-      </div>
-      {problem !== '' && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
+        </div>
       )}
+      <Problem text={problem} />
     </section>
   );
 }

@@ -4,7 +4,9 @@ import { Composer } from '../parts/composer.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Items } from '../parts/items.tsx';
 import { Pickers } from '../parts/pickers.tsx';
+import { Problem } from '../parts/problem.tsx';
 import { Elsewhere, QuestionCard } from '../parts/question.tsx';
+import { SessionMenu } from '../parts/session-menu.tsx';
 import { place, short } from '../parts/words.ts';
 import { ask, status } from '../socket.ts';
 import { conversation, questions, type Shown, sessions, watch } from '../state.ts';
@@ -63,6 +65,7 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
             Export
           </button>
         )}
+        {row && <SessionMenu row={row} />}
         {!isStored && !row?.isEditors && (
           <button
             type="button"
@@ -79,11 +82,7 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
         {question && <QuestionCard key={question.questionId} question={question} isCurrent isAlone />}
         {mine.length > 1 && <p class="quiet-text">{mine.length - 1} more to answer</p>}
         <Elsewhere sessionId={sessionId} />
-        {problem !== '' && (
-          <p class="problem" role="alert">
-            {problem}
-          </p>
-        )}
+        <Problem text={problem} />
         {isStored && items.length > 0 && <p class="quiet-text centred">As it was written down. A prompt takes the session up again.</p>}
         {row?.isEditors && !isStored ? (
           <Held sessionId={sessionId} isRunning={isRunning} />

@@ -1,42 +1,42 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Failure } from '../../src/console/wire/messages.ts';
+import { Logins } from '../parts/logins.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { QuestionCard } from '../parts/question.tsx';
+import { keepServers, keptServers, problemWithServers, Servers, serversToSend } from '../parts/servers.tsx';
 import { go, toSession } from '../route.ts';
 import { ask, Refused } from '../socket.ts';
-import { agents, cwd } from '../state.ts';
-
-type AuthMethod = { readonly id: string; readonly name: string };
+import { agents, cwd, questions } from '../state.ts';
 
 export function NewSession(): VNode {
   const names = [...new Map(agents.value.map((agent) => [agent.name, agent])).values()];
   const [agent, setAgent] = useState<string | undefined>(undefined);
   const [directory, setDirectory] = useState(cwd.value);
   const [problem, setProblem] = useState('');
-  const [methods, setMethods] = useState<readonly AuthMethod[]>([]);
+  const [failure, setFailure] = useState<Failure>();
+  const [servers, setServers] = useState(keptServers);
   const [isBusy, setBusy] = useState(false);
 
   async function attempt(act: () => Promise<void>): Promise<void> {
     setBusy(true);
     setProblem('');
+    setFailure(undefined);
     try {
       await act();
     } catch (error) {
       setProblem((error as Error).message);
-      const wanted = error instanceof Refused ? (error.failure.authMethods ?? []) : [];
-      const known = agents.value.flatMap(({ authMethods }) => authMethods);
-      setMethods(wanted.map((id) => ({ id, name: known.find((one) => id === one.id || id.endsWith(`/${one.id}`))?.name ?? id })));
+      setFailure(error instanceof Refused ? error.failure : undefined);
     }
     setBusy(false);
   }
   const open = () =>
     attempt(async () => {
-      const { sessionId } = await ask('new', { cwd: directory, agent });
+      const wrong = problemWithServers(servers);
+      if (wrong !== undefined) throw new Error(wrong);
+      keepServers(servers);
+      const { sessionId } = await ask('new', { cwd: directory, agent, mcpServers: serversToSend(servers) });
       go(toSession(sessionId));
-    });
-  const logIn = (methodId: string) =>
-    attempt(async () => {
-      await ask('authenticate', { methodId });
-      setMethods([]);
-      await open();
     });
 
   return (
@@ -44,6 +44,12 @@ export function NewSession(): VNode {
       <header class="bar">
         <h1>New session</h1>
       </header>
+      {/* What an agent wants to know before there is a session. */}
+      {questions.value
+        .filter(({ sessionId }) => sessionId === '')
+        .map((question) => (
+          <QuestionCard key={question.questionId} question={question} isCurrent isAlone />
+        ))}
       <form
         class="body form"
         onSubmit={(event) => {
@@ -77,23 +83,10 @@ export function NewSession(): VNode {
           <input value={directory} spellcheck={false} onInput={({ currentTarget }) => setDirectory(currentTarget.value)} />
           <small>The agent works here; files and terminals it gets from the console stay inside.</small>
         </label>
-        {problem !== '' && (
-          <p class="problem" role="alert">
-            {problem}
-          </p>
-        )}
-        {methods.length > 0 && (
-          <fieldset>
-            <legend>The agent wants you to log in</legend>
-            <div class="buttons">
-              {methods.map(({ id, name }) => (
-                <button type="button" key={id} onClick={() => void logIn(id)}>
-                  {name}
-                </button>
-              ))}
-            </div>
-          </fieldset>
-        )}
+        <Servers entries={servers} set={setServers} />
+        <Problem text={problem} />
+        {failure?.hint !== undefined && <p>{failure.hint}</p>}
+        {failure?.logins && <Logins methods={failure.logins} then={() => void open()} />}
         <div class="buttons">
           <button type="submit" class="primary" disabled={isBusy}>
             {isBusy ? 'Starting…' : 'Begin'}

@@ -24,12 +24,12 @@ export async function serve(options: ServeOptions): Promise<number> {
     },
   });
   try {
-    const { fromProxy: input, toProxy: output } = inside;
+    const { fromProxy: input, toProxy: output, connection } = inside;
     const opened = await openHere({
       ...inside,
       frames: frames as Frames,
       port,
-      connect: () => ({ input, output, judged: inside.connection.judged }),
+      connect: () => ({ input, output, judged: connection.judged, byHand: connection.byHand }),
     });
     const signalled = onSignals(inside.kill, () => void opened.stop());
     const tidyUp = announce(opened, options.open ? stateDir : undefined);

@@ -1,12 +1,24 @@
 // Everything the console shows, kept here so that a page can come and go: sessions, what was said in them, questions that are open, agents.
 // Each change is published with a number.
 import type { Redactor } from '../log/redact.ts';
+import { type CleanStream, createCleanStream } from './clean-stream.ts';
 import { cleanUpdate, cleanValue } from './clean-value.ts';
 import { type Accepts, apply, type Conversation, createConversation, type Event } from './conversation.ts';
 import type { Feed } from './feed.ts';
 import { neutralise } from './neutralise.ts';
 import { createQuestions } from './questions.ts';
-import { chunkOf, eventOf, type Fields, fields, list, optionsOf, text } from './read-update.ts';
+import {
+  chunkOf,
+  eventOf,
+  type Fields,
+  fields,
+  list,
+  optionsOf,
+  type SummaryChunk,
+  summaryChunkOf,
+  text,
+  withExactness,
+} from './read-update.ts';
 import { createTextSayer, type TextSayer } from './say-text.ts';
 import type { AgentRow, Board, SessionRow } from './wire/board.ts';
 
@@ -25,6 +37,8 @@ type Live = {
   row: SessionRow;
   readonly conversation: Conversation;
   readonly words: TextSayer;
+  /** Of the summary that is being told. */
+  summary: { readonly compactionId: string; readonly clean: CleanStream } | undefined;
 };
 
 export type Opened = {
@@ -67,6 +81,7 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
       row,
       conversation: createConversation(row.sessionId),
       words: createTextSayer(redact, (event) => tell(session, event)),
+      summary: undefined,
     };
     return session;
   }
@@ -97,6 +112,13 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
   function other(session: Live, event: Event): void {
     session.words.end();
     tell(session, event);
+  }
+
+  /** In pieces, like what is said: a secret may lie across two of them. */
+  function summarise(session: Live, { compactionId, text: words }: SummaryChunk): void {
+    if (session.summary?.compactionId !== compactionId) session.summary = { compactionId, clean: createCleanStream(redact) };
+    const { drop, text: summary } = session.summary.clean.push(words);
+    other(session, { e: 'compaction', compactionId, summary, isMore: true, ...(drop > 0 && { drop }) });
   }
 
   const self = {
@@ -171,15 +193,23 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
         timer ??= setTimeout(flush, TEXT_EVERY_MS);
         return;
       }
+      const more = summaryChunkOf(update);
+      if (more) return summarise(session, more);
       const clean = cleanUpdate(update, redact);
       if (clean.sessionUpdate === 'session_info_update') {
-        const title = text(clean.title);
+        const title = clean.title === null ? '' : text(clean.title);
         if (title !== undefined) changeRow(session, { title });
         return;
       }
-      const event = eventOf(clean);
-      if (!event) return;
+      const told = eventOf(clean);
+      if (!told) return;
+      const event = withExactness(told, update);
       other(session, event);
+      if (event.e === 'option') {
+        const mode = session.conversation.options.find(({ id }) => id === event.id);
+        const name = mode?.type === 'select' ? mode.choices.find(({ value }) => value === event.value)?.name : undefined;
+        other(session, { e: 'note', text: `Mode: ${name ?? String(event.value)}` });
+      }
       if (event.e === 'usage') changeRow(session, { used: event.usage.used, size: event.usage.size, cost: event.usage.cost });
     },
     event(sessionId: string, event: Event): void {
@@ -213,6 +243,16 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
       const session = live.get(sessionId);
       if (session) other(session, event);
     },
+    titled(sessionId: string, title: string): void {
+      const session = live.get(sessionId);
+      if (session) changeRow(session, { title: neutralise(redact(title)) });
+    },
+    /** It was deleted, here or where it was written down. */
+    gone(sessionId: string): void {
+      live.delete(sessionId);
+      known.delete(sessionId);
+      feed.publish({ b: 'gone', sessionId });
+    },
     closed(sessionId: string): void {
       const session = live.get(sessionId);
       if (!session) return;
@@ -221,6 +261,8 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
     },
 
     ask: questions.ask,
+    elicit: questions.elicit,
+    reply: questions.reply,
     answer: questions.answer,
     openQuestion: questions.open,
     settle: questions.settle,

@@ -22,9 +22,29 @@ function walk(value: unknown, depth: number): unknown {
 
 /** An update likewise. Pictures and sound are not text: to look for words in them would only spoil them. */
 export function cleanUpdate(update: Fields, redact: Redactor): Fields {
-  const { type, data } = fields(update.content);
-  const isMedia = (type === 'image' || type === 'audio') && typeof data === 'string' && BASE64.test(data);
-  if (!isMedia) return fields(cleanValue(update, redact));
-  const clean = fields(cleanValue({ ...update, content: { ...fields(update.content), data: '' } }, redact));
-  return { ...clean, content: { ...fields(clean.content), data } };
+  const media: string[] = [];
+  const clean = cleanValue(withoutMedia(update, media, 0), redact);
+  return fields(media.length === 0 ? clean : withMedia(clean, media.values(), 0));
+}
+
+const isMedia = ({ type, data }: Fields): boolean => (type === 'image' || type === 'audio') && typeof data === 'string';
+
+function withoutMedia(value: unknown, media: string[], depth: number): unknown {
+  if (typeof value !== 'object' || value === null || depth > DEEPEST) return value;
+  if (Array.isArray(value)) return value.map((one) => withoutMedia(one, media, depth + 1));
+  const given = value as Fields;
+  if (!isMedia(given))
+    return Object.fromEntries(Object.entries(given).map(([key, member]) => [key, withoutMedia(member, media, depth + 1)]));
+  // What is no base64 is nothing that could be shown.
+  media.push(BASE64.test(given.data as string) ? (given.data as string) : '');
+  return { ...given, data: '' };
+}
+
+/** Each where it was taken from: what was cleaned has the shape it had. */
+function withMedia(value: unknown, media: Iterator<string>, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || depth > DEEPEST) return value;
+  if (Array.isArray(value)) return value.map((one) => withMedia(one, media, depth + 1));
+  const given = value as Fields;
+  if (isMedia(given)) return { ...given, data: media.next().value ?? '' };
+  return Object.fromEntries(Object.entries(given).map(([key, member]) => [key, withMedia(member, media, depth + 1)]));
 }

@@ -2,9 +2,11 @@
 import type { Readable, Writable } from 'node:stream';
 import { ClientError } from '../client/client.ts';
 import type { Secrets } from '../log/redact.ts';
+import { adviceOn } from './advice.ts';
 import { type BoardKeeper, createBoard } from './board.ts';
+import { chatActs } from './chat-acts.ts';
 import { apply, type Conversation, createConversation } from './conversation.ts';
-import { createDesk, type Desk, type Host } from './desk.ts';
+import { type ByHand, createDesk, type Desk, type Host } from './desk.ts';
 import { createFeed } from './feed.ts';
 import type { Frames } from './frames.ts';
 import { neutralise } from './neutralise.ts';
@@ -12,7 +14,6 @@ import { readPageFiles } from './page-files.ts';
 import { openPage, type Page } from './page-socket.ts';
 import { joinParts, type Part } from './parts.ts';
 import type { Judged } from './questions.ts';
-import { fields, list } from './read-update.ts';
 import { openServer } from './server.ts';
 import { sessionActs } from './session-acts.ts';
 import { eventsOfTranscript, type Transcript } from './transcript-events.ts';
@@ -25,6 +26,7 @@ export type Connected = {
   readonly output: Writable;
   /** What the policy has said of a question, by its id on this connection. */
   readonly judged: (id: string) => Judged | undefined;
+  readonly byHand: ByHand;
 };
 
 export type ConsoleDeps = {
@@ -95,9 +97,18 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   });
   function desk(): Desk {
     if (made) return made;
-    const { input, output, judged } = deps.connect();
+    const { input, output, judged, byHand } = deps.connect();
     const clientInfo = { name: 'switchboard-console', title: 'Switchboard console', version };
-    made = createDesk(input, output, { board, host: deps.host, redact, clientInfo, cwd, judged, transcript: deps.transcripts.read });
+    made = createDesk(input, output, {
+      board,
+      host: deps.host,
+      redact,
+      clientInfo,
+      cwd,
+      judged,
+      byHand,
+      transcript: deps.transcripts.read,
+    });
     void made.closed.then(() => beside || isOver());
     return made;
   }
@@ -130,12 +141,11 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
 
   const { transcripts, restart } = deps;
   const acts = sessionActs({ board, desk, beside, transcripts, redact, restart, look, link: () => server.link() });
-  const parts = joinParts([{ acts }, frames.part, ...(deps.parts ?? [])]);
+  const parts = joinParts([{ acts }, { acts: chatActs({ board, desk, beside }) }, frames.part, ...(deps.parts ?? [])]);
   function failure(error: unknown): Failure {
     const message = neutralise(redact(String((error as Error).message)));
     if (!(error instanceof ClientError)) return { message };
-    const methods = list(fields(error.data).authMethods).map((one) => (typeof one === 'string' ? one : String(fields(one).id)));
-    return { message, code: error.code, ...(methods.length > 0 && { authMethods: methods }) };
+    return { message, code: error.code, ...adviceOn(error, board.agents()) };
   }
 
   const server = await openServer({

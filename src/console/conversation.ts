@@ -1,20 +1,56 @@
 // What was said and done in one session, as the console shows it. Pure, and the same code on both sides: the server keeps a conversation so
 // that a page can begin anywhere, the page keeps its own, and both become what they are by the same events in the same order.
+import type { LoginMethod } from './wire/chat.ts';
 
 export type Block =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
-  | { readonly type: 'resource_link'; readonly uri: string; readonly name?: string | undefined }
+  | {
+      readonly type: 'resource_link';
+      readonly uri: string;
+      readonly name?: string | undefined;
+      readonly description?: string | undefined;
+    }
   | { readonly type: 'resource'; readonly uri: string; readonly text?: string | undefined; readonly mimeType?: string | undefined }
   | { readonly type: 'other'; readonly text: string };
 
 export type ToolContent =
   | { readonly type: 'content'; readonly content: Block }
-  | { readonly type: 'diff'; readonly path: string; readonly oldText: string | undefined; readonly newText: string }
+  | {
+      readonly type: 'diff';
+      readonly path: string;
+      readonly oldText: string | undefined;
+      readonly newText: string;
+      /** It is shown as the agent told it, character by character. */
+      readonly isExact?: boolean | undefined;
+    }
   | { readonly type: 'terminal'; readonly terminalId: string };
 
 export type Role = 'user' | 'agent' | 'thought';
 export type PlanEntry = { readonly content: string; readonly status: string; readonly priority?: string | undefined };
+/** A turn has one, or several that go by ids. Some are a text, or lie in a file. */
+export type Plan = {
+  readonly planId?: string | undefined;
+  readonly entries: readonly PlanEntry[];
+  readonly text?: string | undefined;
+  readonly uri?: string | undefined;
+};
+/** The agent makes what was said so far shorter. `null` takes back what was told before. */
+export type Compaction = {
+  readonly compactionId: string;
+  readonly status?: string | undefined;
+  readonly summary?: string | null | undefined;
+  readonly error?: string | null | undefined;
+};
+/** A session that the agent has begun for a part of the work. */
+export type Subagent = {
+  readonly childId: string;
+  readonly title?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly state?: string | null | undefined;
+};
+/** What can be done about a failure, and how one logs in where that is what it takes. */
+export type Advice = { readonly hint?: string | undefined; readonly logins?: readonly LoginMethod[] | undefined };
 export type Command = { readonly name: string; readonly description: string; readonly hint?: string | undefined };
 export type Choice = { readonly value: string; readonly name: string; readonly description?: string | undefined };
 export type Option =
@@ -52,7 +88,11 @@ export type ToolNews = {
 export type Item = { readonly id: number; size: number } & (
   | { readonly kind: 'message'; readonly role: Role; readonly messageId: string | undefined; text: string; blocks: Block[] }
   | ({ readonly kind: 'tool' } & { -readonly [K in keyof ToolNews]: ToolNews[K] })
-  | { readonly kind: 'plan'; entries: readonly PlanEntry[] }
+  | ({ readonly kind: 'plan' } & { -readonly [K in keyof Plan]: Plan[K] })
+  | ({ readonly kind: 'compaction' } & { -readonly [K in keyof Compaction]: Compaction[K] })
+  | ({ readonly kind: 'subagent' } & { -readonly [K in keyof Subagent]: Subagent[K] })
+  /** Updates of a kind that is not known here: how many in a row, and the last of them. */
+  | { readonly kind: 'unknown'; readonly name: string; count: number; text: string }
   | {
       readonly kind: 'decision';
       readonly title: string;
@@ -60,8 +100,8 @@ export type Item = { readonly id: number; size: number } & (
       readonly by: string;
       readonly isYes: boolean | undefined;
     }
-  | { readonly kind: 'note'; readonly text: string }
-  | { readonly kind: 'end'; readonly stopReason: string | undefined; readonly error: string | undefined }
+  | { readonly kind: 'note'; readonly text: string; readonly severity?: string | undefined }
+  | ({ readonly kind: 'end'; readonly stopReason: string | undefined; readonly error: string | undefined } & Advice)
 );
 
 export type Conversation = {
@@ -85,11 +125,16 @@ export type Event =
   | { readonly e: 'block'; readonly role: Role; readonly block: Block }
   | { readonly e: 'prompt'; readonly text: string; readonly blocks: readonly Block[] }
   | ({ readonly e: 'tool' } & ToolNews)
-  | { readonly e: 'plan'; readonly entries: readonly PlanEntry[] }
+  | ({ readonly e: 'plan' } & Plan)
+  | { readonly e: 'unplan'; readonly planId: string }
+  /** `isMore`: the summary goes on, after so many characters of it are taken back. */
+  | ({ readonly e: 'compaction'; readonly isMore?: boolean; readonly drop?: number } & Compaction)
+  | ({ readonly e: 'subagent' } & Subagent)
+  | { readonly e: 'unknown'; readonly name: string; readonly text: string }
   /** `isYes` by the kind of the option, whatever the agent calls it; undefined when it is not known. */
   | { readonly e: 'decision'; readonly title: string; readonly outcome: string; readonly by: string; readonly isYes?: boolean | undefined }
-  | { readonly e: 'note'; readonly text: string }
-  | { readonly e: 'end'; readonly stopReason?: string | undefined; readonly error?: string | undefined }
+  | { readonly e: 'note'; readonly text: string; readonly severity?: string | undefined }
+  | ({ readonly e: 'end'; readonly stopReason?: string | undefined; readonly error?: string | undefined } & Advice)
   | { readonly e: 'commands'; readonly commands: readonly Command[] }
   | { readonly e: 'options'; readonly options: readonly Option[] }
   /** A mode or option that the agent has changed by itself. */
@@ -134,14 +179,22 @@ export function apply(conversation: Conversation, event: Event): Item | undefine
     case 'tool':
       return tool(conversation, event);
     case 'plan':
-      return plan(conversation, event.entries);
+      return plan(conversation, event);
+    case 'unplan':
+      return unplan(conversation, event.planId);
+    case 'compaction':
+      return compaction(conversation, event);
+    case 'subagent':
+      return subagent(conversation, event);
+    case 'unknown':
+      return unknown(conversation, event.name, event.text);
     case 'decision':
       return add(conversation, { kind: 'decision', title: event.title, outcome: event.outcome, by: event.by, isYes: event.isYes });
     case 'note':
-      return add(conversation, { kind: 'note', text: event.text });
+      return add(conversation, { kind: 'note', text: event.text, severity: event.severity });
     case 'end':
       conversation.isRunning = false;
-      return add(conversation, { kind: 'end', stopReason: event.stopReason, error: event.error });
+      return add(conversation, { kind: 'end', stopReason: event.stopReason, error: event.error, hint: event.hint, logins: event.logins });
     case 'commands':
       conversation.commands = event.commands;
       return undefined;
@@ -192,6 +245,8 @@ function grown(conversation: Conversation, item: Item): Item {
 
 function sizeOf(item: Item): number {
   if (item.kind === 'message') return item.text.length + item.blocks.reduce((sum, block) => sum + blockSize(block), 0);
+  if (item.kind === 'unknown' || item.kind === 'plan') return 100 + (item.text?.length ?? 0);
+  if (item.kind === 'compaction') return 100 + (item.summary?.length ?? 0);
   if (item.kind !== 'tool') return 100;
   const content = (item.content ?? []).reduce((sum, one) => {
     if (one.type === 'diff') return sum + one.newText.length + (one.oldText?.length ?? 0);
@@ -227,17 +282,54 @@ function addBlock(conversation: Conversation, role: Role, block: Block): Item {
 function tool(conversation: Conversation, { e: _, ...news }: { readonly e: 'tool' } & ToolNews): Item {
   const known = conversation.items.findLast((item) => item.kind === 'tool' && item.toolCallId === news.toolCallId);
   if (known?.kind !== 'tool') return add(conversation, { kind: 'tool', ...news });
-  for (const [key, value] of Object.entries(news)) if (value !== undefined) Object.assign(known, { [key]: value });
-  return grown(conversation, known);
+  return grown(conversation, Object.assign(known, told(news)));
 }
 
-/** A turn has one plan, however often it is told. */
-function plan(conversation: Conversation, entries: readonly PlanEntry[]): Item {
+/** A turn has one plan, however often it is told; one that has an id stays the same in later turns. */
+function plan(conversation: Conversation, { e: _, ...news }: { readonly e: 'plan' } & Plan): Item {
+  const { planId } = news;
   const begun = conversation.items.findLastIndex((item) => item.kind === 'message' && item.role === 'user');
-  const known = conversation.items.findLast((item, index) => item.kind === 'plan' && index > begun);
-  if (known?.kind !== 'plan') return add(conversation, { kind: 'plan', entries });
-  known.entries = entries;
-  return known;
+  const known = conversation.items.findLast(
+    (item, index) => item.kind === 'plan' && item.planId === planId && (planId !== undefined || index > begun),
+  );
+  if (known?.kind !== 'plan') return add(conversation, { kind: 'plan', ...news });
+  return grown(conversation, Object.assign(known, { entries: news.entries, text: news.text, uri: news.uri }));
+}
+
+/** It stands where it stood, with nothing in it. */
+function unplan(conversation: Conversation, planId: string): Item | undefined {
+  const known = conversation.items.findLast((item) => item.kind === 'plan' && item.planId === planId);
+  return known && Object.assign(known, { entries: [], text: undefined, uri: undefined });
+}
+
+function compaction(
+  conversation: Conversation,
+  { e: _, isMore, drop = 0, ...news }: { readonly e: 'compaction'; readonly isMore?: boolean; readonly drop?: number } & Compaction,
+): Item {
+  const known = conversation.items.findLast((item) => item.kind === 'compaction' && item.compactionId === news.compactionId);
+  if (known?.kind !== 'compaction') return add(conversation, { kind: 'compaction', status: 'in_progress', ...told(news) });
+  const before = known.summary ?? '';
+  const summary = isMore ? before.slice(0, before.length - drop) + (news.summary ?? '') : news.summary;
+  return grown(conversation, Object.assign(known, told({ ...news, summary })));
+}
+
+function subagent(conversation: Conversation, { e: _, ...news }: { readonly e: 'subagent' } & Subagent): Item {
+  const known = conversation.items.findLast((item) => item.kind === 'subagent' && item.childId === news.childId);
+  return known ? Object.assign(known, told(news)) : add(conversation, { kind: 'subagent', ...told(news) });
+}
+
+/** What an update leaves out stays as it was. */
+function told<News extends object>(news: News): News {
+  return Object.fromEntries(Object.entries(news).filter(([, value]) => value !== undefined)) as News;
+}
+
+/** Many in a row are one entry. */
+function unknown(conversation: Conversation, name: string, text: string): Item {
+  const last = conversation.items.at(-1);
+  if (last?.kind !== 'unknown' || last.name !== name) return add(conversation, { kind: 'unknown', name, count: 1, text });
+  last.count++;
+  last.text = text;
+  return grown(conversation, last);
 }
 
 /** Returns the tool call that shows the terminal. */

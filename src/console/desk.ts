@@ -5,27 +5,46 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { type Client, ClientError, createClient } from '../client/client.ts';
 import type { Redactor } from '../log/redact.ts';
+import { adviceOn } from './advice.ts';
 import type { BoardKeeper } from './board.ts';
+import { createChanges } from './changes.ts';
 import type { Accepts, Block } from './conversation.ts';
 import { neutralise } from './neutralise.ts';
 import type { Judged } from './questions.ts';
 import { type Fields, fields, list, MODE_OPTION, text } from './read-update.ts';
 import { createTerminalWatch } from './terminal-watch.ts';
 import { eventsOfTranscript, type Transcript } from './transcript-events.ts';
-import type { PromptBlock, SessionActs } from './wire/sessions.ts';
+import type { McpServer, PromptBlock, SessionActs } from './wire/sessions.ts';
 
 /** Files and terminals of the machine the console runs on, kept inside the session's directory. */
 export type Host = {
   readonly capabilities: Fields;
-  serve(sessionId: string, cwd: string, method: string, params: unknown): Promise<unknown>;
+  /** `judged` is where the path of a file led when a policy judged it. */
+  serve(sessionId: string, cwd: string, method: string, params: unknown, judged?: string): Promise<unknown>;
+  /** Changes a file: `edit` gets its text, or undefined where there is none, and returns the new one, or undefined to leave it. */
+  edit(
+    sessionId: string,
+    cwd: string,
+    file: string,
+    edit: (text: string | undefined) => string | undefined,
+    judged?: string,
+  ): Promise<{ readonly isWritten: boolean }>;
   endOf(sessionId: string): void;
   stop(): Promise<void>;
 };
+
+/** Whether the user may read or change a file of a session from a page, as a policy has it. */
+export type ByHand = (
+  sessionId: string,
+  act: 'read' | 'edit',
+  file: string,
+) => { readonly allow: true; readonly judged?: string } | { readonly allow: false; readonly reason: string };
 
 export type DeskDeps = {
   readonly board: BoardKeeper;
   readonly host: Host;
   readonly redact: Redactor;
+  readonly byHand: ByHand;
   readonly clientInfo: { readonly name: string; readonly title: string; readonly version: string };
   readonly cwd: string;
   /** What the policy has said of a question, by its id on the connection. */
@@ -36,6 +55,14 @@ export type DeskDeps = {
 type Given<Act extends keyof SessionActs> = SessionActs[Act]['give'];
 export type Desk = ReturnType<typeof createDesk>;
 
+/** What a page can show. */
+const CAPABILITIES = {
+  session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
+  plan: {},
+  elicitation: { form: {}, url: {} },
+  auth: { terminal: true },
+};
+const MOST_SENT = 100;
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
 export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
@@ -43,20 +70,36 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
   /** Updates of a session may stand right behind the answer that opens it, before whoever waits for that answer has it. */
   const early = new Map<string, Fields[]>();
   let opening = 0;
+  /** Sessions from which somebody was sent to a page. */
+  const sent = new Map<string, string>();
+  /** The servers that sessions were begun with: whoever takes one up again has them too. */
+  const servers = new Map<string, readonly McpServer[]>();
   const client: Client = createClient(input, output, { request, notification });
   const terminals = createTerminalWatch(board, host, redact);
   const ready = client.request('initialize', {
     protocolVersion: 1,
-    clientCapabilities: { ...host.capabilities, session: { configOptions: { boolean: {} }, notices: {} } },
+    clientCapabilities: { ...host.capabilities, ...CAPABILITIES },
     clientInfo: deps.clientInfo,
   });
   ready.catch(() => {}); // whoever asks for something first hears of it
 
   function notification(method: string, params: unknown): void {
-    const { sessionId, update } = fields(params);
+    const { sessionId, update, elicitationId } = fields(params);
+    if (method === 'elicitation/complete') return arrived(String(elicitationId));
     if (method !== 'session/update' || typeof sessionId !== 'string') return;
     if (board.isLive(sessionId)) board.update(sessionId, fields(update));
     else if (opening > 0) early.set(sessionId, [...(early.get(sessionId) ?? []), fields(update)]);
+  }
+  function awaitArrival(elicitationId: string, sessionId: string): void {
+    sent.set(elicitationId, sessionId);
+    // Agents need not say when it is done.
+    if (sent.size > MOST_SENT) for (const oldest of [...sent.keys()].slice(0, 1)) sent.delete(oldest);
+  }
+  /** What somebody was sent to a page for is done there. */
+  function arrived(elicitationId: string): void {
+    const sessionId = sent.get(elicitationId);
+    sent.delete(elicitationId);
+    if (sessionId !== undefined) board.event(sessionId, { e: 'note', text: 'What the page was opened for is done.' });
   }
   async function request(method: string, value: unknown, signal: AbortSignal, id: string): Promise<unknown> {
     const params = fields(value);
@@ -65,6 +108,11 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
       const { option } = await board.ask(sessionId, params, signal, { judged: deps.judged(id) });
       const chosen = option === undefined ? undefined : fields(list(params.options)[option]).optionId;
       return chosen === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId: chosen } };
+    }
+    if (method === 'elicitation/create') {
+      const { reply = { action: 'cancel' } } = await board.elicit(text(params.sessionId), params, signal);
+      if (reply.action === 'accept' && typeof params.elicitationId === 'string') awaitArrival(params.elicitationId, sessionId);
+      return reply;
     }
     if (!method.startsWith('fs/') && !method.startsWith('terminal/')) throw new ClientError(-32601, `Method not found: ${method}`);
     const row = board.row(sessionId);
@@ -95,14 +143,15 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
   }
   const isAgent = (name: string) => board.agents().some((agent) => agent.name === name);
 
-  async function open({ agent, cwd = deps.cwd }: Given<'new'>): Promise<{ readonly sessionId: string }> {
+  async function open({ agent, cwd = deps.cwd, mcpServers = [] }: Given<'new'>): Promise<{ readonly sessionId: string }> {
     await ready;
     if (agent !== undefined && !isAgent(agent)) throw new ClientError(-32602, `there is no agent "${agent}"`);
     checkDirectory(cwd);
     const meta = agent === undefined ? {} : { _meta: { 'acp-switchboard': { agent } } };
     return opened(async () => {
-      const answer = fields(await client.request('session/new', { cwd, mcpServers: [], ...meta }));
+      const answer = fields(await client.request('session/new', { cwd, mcpServers, ...meta }));
       const sessionId = String(answer.sessionId);
+      if (mcpServers.length > 0) servers.set(sessionId, mcpServers);
       const option = list(answer.configOptions)
         .map(fields)
         .find(({ category }) => category === '_agent');
@@ -123,7 +172,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     await opened(async () => {
       const method = canLoad ? 'session/load' : 'session/resume';
       const before = canLoad ? undefined : deps.transcript(sessionId);
-      const answer = fields(await client.request(method, { sessionId, cwd: row.cwd, mcpServers: [] }));
+      const answer = fields(await client.request(method, { sessionId, cwd: row.cwd, mcpServers: servers.get(sessionId) ?? [] }));
       const told = early.get(sessionId) ?? [];
       early.delete(sessionId);
       board.opened(sessionId, { cwd: row.cwd, agent: row.agent, accepts: acceptsOf(row.agent) }, answer);
@@ -142,7 +191,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     const over = client.request('session/prompt', { sessionId, prompt: blocks });
     over.then(
       (answer) => board.event(sessionId, { e: 'end', stopReason: String(fields(answer).stopReason) }),
-      (error: Error) => board.event(sessionId, { e: 'end', error: neutralise(redact(wordsOf(error))) }),
+      (error: Error) => board.event(sessionId, { e: 'end', error: neutralise(redact(wordsOf(error))), ...adviceOn(error, board.agents()) }),
     );
     return {};
   }
@@ -161,6 +210,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
 
   return {
     ready,
+    changes: createChanges(deps),
     closed: client.closed,
     open,
     prompt,
@@ -176,6 +226,44 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
       host.endOf(sessionId);
       board.closed(sessionId);
       return {};
+    },
+    async kill(sessionId: string, terminalId: string): Promise<unknown> {
+      const row = board.row(sessionId);
+      if (!row) throw new ClientError(-32002, `there is no session "${neutralise(sessionId)}"`);
+      return host.serve(sessionId, row.cwd, 'terminal/kill', { sessionId, terminalId });
+    },
+    async rename(sessionId: string, title: string): Promise<unknown> {
+      if (!board.isLive(sessionId)) await takeUp(sessionId);
+      const answer = fields(await client.request('session/set_title', { sessionId, title }));
+      board.titled(sessionId, text(answer.title) ?? title);
+      return {};
+    },
+    async remove(sessionId: string): Promise<unknown> {
+      await ready;
+      await client.request('session/delete', { sessionId });
+      host.endOf(sessionId);
+      servers.delete(sessionId);
+      board.gone(sessionId);
+      return {};
+    },
+    async fork(sessionId: string): Promise<{ readonly sessionId: string }> {
+      if (!board.isLive(sessionId)) await takeUp(sessionId);
+      const row = board.row(sessionId);
+      if (!row) throw new ClientError(-32002, `there is no session "${neutralise(sessionId)}"`);
+      const { cwd, agent } = row;
+      const mcpServers = servers.get(sessionId) ?? [];
+      return opened(async () => {
+        const answer = fields(await client.request('session/fork', { sessionId, cwd, mcpServers }));
+        const forked = String(answer.sessionId);
+        if (mcpServers.length > 0) servers.set(forked, mcpServers);
+        const told = early.get(forked) ?? [];
+        early.delete(forked);
+        board.opened(forked, { cwd, agent, accepts: acceptsOf(agent) }, answer);
+        for (const event of eventsOfTranscript(deps.transcript(sessionId) ?? [])) board.replay(forked, event);
+        for (const update of told) board.update(forked, update);
+        board.titled(forked, row.title);
+        return { sessionId: forked };
+      });
     },
     async authenticate(methodId: string): Promise<unknown> {
       await ready;

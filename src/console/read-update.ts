@@ -1,5 +1,5 @@
 // From the protocol's words to the console's: what a session/update, or the answer that opens a session, means for a conversation.
-import type { Block, Choice, Event, Option, PlanEntry, Role, ToolContent, ToolNews } from './conversation.ts';
+import type { Block, Choice, Compaction, Event, Option, PlanEntry, Role, Subagent, ToolContent, ToolNews } from './conversation.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -28,7 +28,15 @@ export function chunkOf(
   return { role, messageId: text(update.messageId), text: content.text };
 }
 
-/** Everything but chunks of text. What is not known is not shown. */
+export type SummaryChunk = { readonly compactionId: string; readonly text: string };
+
+/** A piece of what is left of a conversation that was made shorter. */
+export function summaryChunkOf(update: Fields): SummaryChunk | undefined {
+  if (update.sessionUpdate !== 'compaction_summary_chunk') return undefined;
+  return { compactionId: String(update.compactionId), text: wordsOf([update.content]) };
+}
+
+/** Everything but chunks of text. What is not known is shown as it came. */
 export function eventOf(update: Fields): Event | undefined {
   const kind = String(update.sessionUpdate);
   const role = ROLES[kind];
@@ -36,22 +44,87 @@ export function eventOf(update: Fields): Event | undefined {
   switch (kind) {
     case 'tool_call':
     case 'tool_call_update':
-      return typeof update.toolCallId === 'string' ? { e: 'tool', ...toolOf(update) } : undefined;
+      return typeof update.toolCallId === 'string' ? { e: 'tool', ...toolOf(update) } : unknownOf(update);
     case 'plan':
       return { e: 'plan', entries: list(update.entries).map(entryOf) };
     case 'available_commands_update':
       return { e: 'commands', commands: list(update.availableCommands).map(commandOf) };
     case 'current_mode_update':
-      return { e: 'option', id: MODE_OPTION, value: String(update.currentModeId) };
+      return { e: 'option', id: MODE_OPTION, value: String(update.currentModeId ?? update.modeId) };
     case 'config_option_update':
       return { e: 'options', options: optionsOf(update) };
     case 'usage_update':
       return usageOf(update);
     case 'notice':
-      return { e: 'note', text: [text(update.title), text(update.description)].filter((part) => part !== undefined).join(': ') };
+      return {
+        e: 'note',
+        text: [text(update.title), text(update.description)].filter((part) => part !== undefined).join(': '),
+        severity: text(update.severity),
+      };
+    case 'plan_update':
+      return planOf(fields(update.plan)) ?? unknownOf(update);
+    case 'plan_removed':
+      return { e: 'unplan', planId: String(update.planId) };
+    case 'compaction_update':
+      return { e: 'compaction', ...compactionOf(update) };
+    case 'subagent_update':
+      return { e: 'subagent', ...subagentOf(update) };
     default:
-      return undefined;
+      return unknownOf(update);
   }
+}
+
+const unknownOf = (update: Fields): Event => ({
+  e: 'unknown',
+  name: text(update.sessionUpdate) ?? text(update.type) ?? 'update',
+  text: shown(update) ?? '',
+});
+
+function planOf({ type, planId, entries, content, uri }: Fields): Event | undefined {
+  const about = { e: 'plan' as const, planId: text(planId) };
+  if (type === 'items') return { ...about, entries: list(entries).map(entryOf) };
+  if (type === 'markdown') return { ...about, entries: [], text: text(content) ?? '' };
+  if (type === 'file') return { ...about, entries: [], uri: text(uri) ?? '' };
+  return undefined;
+}
+
+function compactionOf({ compactionId, status, summary, error }: Fields): Compaction {
+  return {
+    compactionId: String(compactionId),
+    status: text(status),
+    summary: Array.isArray(summary) ? wordsOf(summary) : nullOr(summary),
+    error: nullOr(error),
+  };
+}
+
+function subagentOf({ sessionId, title, description, state }: Fields): Subagent {
+  const { state: how, stopReason } = fields(state);
+  const words = [text(how), text(stopReason)].filter((part) => part !== undefined).join(': ');
+  return {
+    childId: String(sessionId),
+    title: nullOr(title),
+    description: nullOr(description),
+    state: state === null ? null : words === '' ? undefined : words,
+  };
+}
+
+/** What `null` takes back, and nothing leaves as it was. */
+const nullOr = (value: unknown): string | null | undefined => (value === null ? null : text(value));
+const wordsOf = (blocks: readonly unknown[]): string =>
+  blocks.map((block) => text(fields(block).text) ?? `[${String(fields(block).type)}]`).join('');
+
+/** A change that was not altered before it is shown says so. `update` is how it came, `event` what is shown. Line ends do not count. */
+export function withExactness(event: Event, update: Fields): Event {
+  if (event.e !== 'tool' || !event.content?.some(({ type }) => type === 'diff')) return event;
+  const given = list(update.content).map(fields);
+  const isSame = (shown: string | undefined, told: unknown) =>
+    shown === (typeof told === 'string' ? told.replaceAll('\r\n', '\n') : undefined);
+  const content = event.content.map((one, index): ToolContent => {
+    const { path, oldText, newText } = given[index] ?? {};
+    if (one.type !== 'diff') return one;
+    return { ...one, isExact: isSame(one.path, path) && isSame(one.oldText, oldText) && isSame(one.newText, newText) };
+  });
+  return { ...event, content };
 }
 
 export function toolOf(call: Fields): ToolNews {
@@ -85,7 +158,12 @@ export function blockOf(value: unknown): Block {
     case 'audio':
       return { type: block.type, data: text(block.data) ?? '', mimeType: text(block.mimeType) ?? '' };
     case 'resource_link':
-      return { type: 'resource_link', uri: text(block.uri) ?? '', name: text(block.name) ?? text(block.title) };
+      return {
+        type: 'resource_link',
+        uri: text(block.uri) ?? '',
+        name: text(block.title) ?? text(block.name),
+        description: text(block.description),
+      };
     case 'resource': {
       const resource = fields(block.resource);
       return { type: 'resource', uri: text(resource.uri) ?? '', text: text(resource.text), mimeType: text(resource.mimeType) };

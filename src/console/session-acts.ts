@@ -7,7 +7,7 @@ import type { Beside, Transcripts } from './console.ts';
 import type { Desk } from './desk.ts';
 import { neutralise } from './neutralise.ts';
 import type { ActsOf } from './parts.ts';
-import type { PromptBlock, SessionActs } from './wire/sessions.ts';
+import type { McpServer, PromptBlock, SessionActs } from './wire/sessions.ts';
 
 export type SessionDeps = {
   readonly board: BoardKeeper;
@@ -36,17 +36,43 @@ const promptBlock: z.ZodType<PromptBlock> = z.discriminatedUnion('type', [
   }),
 ]);
 
-export function sessionActs({ board, desk, beside, transcripts, redact, restart, look, link }: SessionDeps): ActsOf<SessionActs> {
-  /** For what only whoever holds a session can do with it. */
-  function mine(sessionId: string): Desk {
+/** Not `stdio`: that would be a command line. */
+const mcpServer: z.ZodType<McpServer> = z.strictObject({
+  type: z.enum(['http', 'sse']),
+  name: z.string().min(1).max(200),
+  url: z.url({ protocol: /^https?$/ }).max(4000),
+  headers: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,200}$/),
+        value: z
+          .string()
+          .max(8000)
+          .regex(/^[^\r\n\0]*$/),
+      }),
+    )
+    .max(50),
+});
+
+/** For what only whoever holds a session can do with it. */
+export function holderOf({ desk, beside }: Pick<SessionDeps, 'desk' | 'beside'>): (sessionId: string) => Desk {
+  return (sessionId) => {
     if (beside?.holds(sessionId)) throw new ClientError(-32600, 'the editor has this session; go on with it there');
     return desk();
-  }
+  };
+}
+
+export function sessionActs({ board, desk, beside, transcripts, redact, restart, look, link }: SessionDeps): ActsOf<SessionActs> {
+  const mine = holderOf({ desk, beside });
   return {
     watch: { gives: inSession, perform: ({ sessionId }, page) => page.watch(sessionId) },
     unwatch: { gives: inSession, perform: ({ sessionId }, page) => page.unwatch(sessionId) },
     new: {
-      gives: z.strictObject({ agent: z.string().max(200).optional(), cwd: z.string().max(4000).optional() }),
+      gives: z.strictObject({
+        agent: z.string().max(200).optional(),
+        cwd: z.string().max(4000).optional(),
+        mcpServers: z.array(mcpServer).max(50).optional(),
+      }),
       perform: (given) => desk().open(given),
     },
     prompt: {

@@ -1,11 +1,12 @@
 // A person at the console: one browser and one `switchboard serve` for all tests of a file.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import type { Puppet, PuppetSession } from '../e2e/puppet.ts';
+import type { Json } from '../e2e/peer.ts';
+import type { Puppet, PuppetSession, Traits } from '../e2e/puppet.ts';
 import { startBrowser } from './browser.ts';
 import { type Serving, serve } from './serve.ts';
 
-export type Turn = (session: PuppetSession, mime: Puppet) => unknown;
+export type Turn = (session: PuppetSession, mime: Puppet, params: Json) => unknown;
 
 export type Visit = {
   readonly serving: Serving;
@@ -20,7 +21,7 @@ export type Visit = {
 };
 
 /** `more` is what the configuration says beside the agents. Errors of the page fail the file. */
-export function visit(more: object = {}, env: NodeJS.ProcessEnv = {}): Visit {
+export function visit(more: object = {}, env: NodeJS.ProcessEnv = {}, traits: Omit<Traits, 'turn'> = {}): Visit {
   const turns = new Map<string, Turn>();
   const problems: string[] = [];
   let browser: Browser | undefined;
@@ -28,13 +29,13 @@ export function visit(more: object = {}, env: NodeJS.ProcessEnv = {}): Visit {
   let serving: Serving | undefined;
 
   beforeAll(async () => {
-    const turn = (session: PuppetSession, words: string) => {
+    const turn = (session: PuppetSession, words: string, params: Json) => {
       const act = turns.get(words.split(' ', 1)[0] ?? '');
-      if (act) return act(session, self.serving.mime);
+      if (act) return act(session, self.serving.mime, params);
       self.serving.mime.say(session.id, `heard: ${words}`);
       return { stopReason: 'end_turn' };
     };
-    [browser, serving] = await Promise.all([startBrowser(), serve({ turn }, more, env)]);
+    [browser, serving] = await Promise.all([startBrowser(), serve({ ...traits, turn }, more, env)]);
     context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
     context.setDefaultTimeout(20_000);
     const page = await context.newPage();

@@ -4,6 +4,7 @@ import { neutralise } from '../../console/neutralise.ts';
 import type { AgentRow } from '../../console/wire/board.ts';
 import type { Redactor } from '../../log/redact.ts';
 import type { Connection } from '../../proxy/connection.ts';
+import { kindOf, variablesOf } from '../login/methods.ts';
 
 const STDERR_LINES = 50;
 
@@ -29,6 +30,8 @@ export function agentRows(connection: Connection, { defaultAgent }: Pick<Config,
           id: method.id,
           name: clean(method.name),
           description: typeof method.description === 'string' ? clean(method.description) : undefined,
+          ...(kindOf(method) === 'terminal' && { command: `switchboard auth ${name} ${clean(method.id)}` }),
+          ...(kindOf(method) === 'variable' && { variables: variablesOf(method).map((variable) => clean(variable.name)) }),
         })),
       },
     ];

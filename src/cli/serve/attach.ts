@@ -66,8 +66,8 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
           ...{ connection, transcripts, config, stateDir, secrets, port, beside, frames: frames as Frames },
           connect() {
             const [input, output] = [new PassThrough(), new PassThrough()];
-            const { connection: own } = connect({ input: output, output: input });
-            return { input, output, judged: own.judged };
+            const { judged, byHand } = connect({ input: output, output: input }).connection;
+            return { input, output, judged, byHand };
           },
           entered: () => writeLinkFile(file, opened.link()),
         });

@@ -61,10 +61,18 @@ export function besideEditor({ connection, watch, redact, transcript, agentOf }:
           },
         });
       },
-      answered(id, option) {
+      elicited(id, sessionId, params) {
+        const controller = new AbortController();
+        void board.elicit(sessionId, params, controller.signal, {
+          opened: (questionId) => void questions.set(id, { questionId, controller }),
+          take: (_, reply) => connection.answer({ id, reply, where: 'the console', how: text(params.message) ?? 'the question' }),
+        });
+      },
+      answered(id, option, action) {
         const open = questions.get(id);
         questions.delete(id);
-        if (open) board.settle(open.questionId, { option, by: 'editor' });
+        const known = (['accept', 'decline', 'cancel'] as const).find((one) => one === action);
+        if (open) board.settle(open.questionId, { option, by: 'editor', reply: known && { action: known } });
       },
       withdrawn(id) {
         questions.get(id)?.controller.abort();

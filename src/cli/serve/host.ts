@@ -3,7 +3,7 @@ import { ClientError } from '../../client/client.ts';
 import type { Host } from '../../console/desk.ts';
 import { ProxyError } from '../../errors.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
-import { createWorkspace } from '../../workspace/workspace.ts';
+import { type Asker, createWorkspace } from '../../workspace/workspace.ts';
 
 const GRACE_MS = 3000;
 
@@ -11,18 +11,15 @@ const GRACE_MS = 3000;
 export function createHost(mark: string): Host {
   const workspace = createWorkspace({ mark, onChild: () => {} });
   const owners = new Map<string, { readonly roots: Roots }>();
+  function askerOf(sessionId: string, cwd: string, judged: string | undefined): Asker {
+    const owner = owners.get(sessionId) ?? { roots: rootsOf([cwd]) };
+    owners.set(sessionId, owner);
+    return { owner, roots: owner.roots, judged, graceMs: GRACE_MS };
+  }
   return {
     capabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
-    async serve(sessionId, cwd, method, params) {
-      const owner = owners.get(sessionId) ?? { roots: rootsOf([cwd]) };
-      owners.set(sessionId, owner);
-      try {
-        return await workspace.serve(method, params, { owner, roots: owner.roots, graceMs: GRACE_MS });
-      } catch (error) {
-        if (error instanceof ProxyError) throw new ClientError(error.rpc, error.message, error.data);
-        throw error;
-      }
-    },
+    serve: (sessionId, cwd, method, params, judged) => answered(workspace.serve(method, params, askerOf(sessionId, cwd, judged))),
+    edit: (sessionId, cwd, file, edit, judged) => answered(workspace.edit(file, edit, askerOf(sessionId, cwd, judged))),
     endOf(sessionId) {
       const owner = owners.get(sessionId);
       if (owner) workspace.endOf(owner);
@@ -30,4 +27,11 @@ export function createHost(mark: string): Host {
     },
     stop: () => workspace.stop(),
   };
+}
+
+/** What it says of failures, in the words of a client. */
+function answered<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw error instanceof ProxyError ? new ClientError(error.rpc, error.message, error.data) : error;
+  });
 }

@@ -16,8 +16,10 @@ export type EditorEvents = {
   closed(sessionId: string): void;
   /** A permission question, under the id the editor knows it by. */
   asked(id: string, sessionId: string, params: Fields): void;
-  /** The editor has answered it; `option` is the place of the option, undefined for none. */
-  answered(id: string, option: number | undefined): void;
+  /** Likewise an elicitation; before there is a session there is none it is about. */
+  elicited(id: string, sessionId: string | undefined, params: Fields): void;
+  /** The editor has answered it; `option` is the place of the option, undefined for none, `action` what became of an elicitation. */
+  answered(id: string, option: number | undefined, action: string | undefined): void;
   /** Nobody waits for an answer any more. */
   withdrawn(id: string): void;
 };
@@ -40,6 +42,7 @@ type Asked = { readonly method: string; readonly params: Fields };
 
 const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
 const REQUESTS = new Set([...OPENS, 'session/prompt', 'session/set_config_option', 'session/close', 'session/delete']);
+const QUESTIONS = new Set(['session/request_permission', 'elicitation/create']);
 const NONE: readonly Patch[] = [];
 const MOST_ASKED = 10_000;
 
@@ -70,7 +73,7 @@ export function watchEditor(): EditorWatch {
   function isWanted(frame: Frame, patches: readonly Patch[], isReceived: boolean): boolean {
     const { kind, method = '' } = frame;
     if (kind === 'notification') return method === 'session/update' || method === '$/cancel_request';
-    if (kind === 'request') return isReceived ? REQUESTS.has(method) : method === 'session/request_permission';
+    if (kind === 'request') return isReceived ? REQUESTS.has(method) : QUESTIONS.has(method);
     const id = patchedId(frame, patches) ?? '';
     return isReceived ? toEditor.has(id) : fromEditor.has(id);
   }
@@ -103,17 +106,19 @@ export function watchEditor(): EditorWatch {
   function toldEditor(on: EditorEvents, method: string, id: string | undefined, params: Fields): void {
     if (method === 'session/update') on.update(String(params.sessionId), fields(params.update));
     if (method === '$/cancel_request') withdraw(on, JSON.stringify(params.requestId));
-    if (method !== 'session/request_permission' || id === undefined || toEditor.size >= MOST_ASKED) return;
+    if (!QUESTIONS.has(method) || id === undefined || toEditor.size >= MOST_ASKED) return;
     toEditor.set(id, params);
-    on.asked(id, String(params.sessionId), params);
+    if (method === 'elicitation/create') on.elicited(id, text(params.sessionId), params);
+    else on.asked(id, String(params.sessionId), params);
   }
   function answerOfEditor(on: EditorEvents, id: string | undefined, message: Fields): void {
     const params = id === undefined ? undefined : toEditor.get(id);
     if (!params || id === undefined) return;
     toEditor.delete(id);
-    const { optionId } = fields(fields(message.result).outcome);
+    const { outcome, action } = fields(message.result);
+    const { optionId } = fields(outcome);
     const option = list(params.options).findIndex((one) => fields(one).optionId === optionId);
-    on.answered(id, optionId === undefined || option === -1 ? undefined : option);
+    on.answered(id, optionId === undefined || option === -1 ? undefined : option, text(action));
   }
   function withdraw(on: EditorEvents, id: string): void {
     if (toEditor.delete(id)) on.withdrawn(id);

@@ -1,5 +1,7 @@
 // What every page shows, whichever screen it is on: sessions, questions that are open, agents.
 import type { ToolContent } from '../conversation.ts';
+import type { Field } from '../form.ts';
+import type { LoginMethod } from './chat.ts';
 
 export type SessionState = 'idle' | 'running' | 'asking' | 'stored';
 
@@ -31,7 +33,13 @@ export type QuestionPolicy = {
   readonly rule?: { readonly id: string; readonly file: string; readonly line: number; readonly layer: string } | undefined;
 };
 
-/** A permission question. Options go by their place in the list. */
+/** What an agent wants to know, or where it wants a person to go. `other` asks for what cannot be shown here, and can only be declined. */
+export type Elicitation =
+  | { readonly mode: 'form'; readonly fields: readonly Field[] }
+  | { readonly mode: 'url'; readonly url: string; readonly host: string }
+  | { readonly mode: 'other'; readonly text: string };
+
+/** A permission question, or an elicitation. Options go by their place in the list. */
 export type Question = {
   readonly questionId: string;
   readonly sessionId: string;
@@ -49,6 +57,8 @@ export type Question = {
   /** What the policy says of it, where there is one. */
   readonly policy?: QuestionPolicy | undefined;
   readonly options: readonly AnswerOption[];
+  /** No permission is asked for: there are no options then. */
+  readonly elicitation?: Elicitation | undefined;
   readonly at: number;
 };
 
@@ -68,7 +78,7 @@ export type AgentRow = {
   readonly stderr: readonly string[];
   /** Capabilities it has, as paths: `promptCapabilities.image`. */
   readonly capabilities: readonly string[];
-  readonly authMethods: readonly { readonly id: string; readonly name: string; readonly description?: string | undefined }[];
+  readonly authMethods: readonly LoginMethod[];
 };
 
 export type Board = {
@@ -83,6 +93,8 @@ export type Board = {
 
 export type BoardEvent =
   | { readonly b: 'session'; readonly row: SessionRow }
+  /** It was deleted. */
+  | { readonly b: 'gone'; readonly sessionId: string }
   | { readonly b: 'question'; readonly question: Question }
   /** `by`: the page that answered, as it was told in `welcome`, or `editor`; undefined when nobody did. */
   | { readonly b: 'settled'; readonly questionId: string; readonly outcome: string; readonly by?: string | undefined }

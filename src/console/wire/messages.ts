@@ -3,11 +3,12 @@ import type { Conversation, Event } from '../conversation.ts';
 import type { AgentActs, AgentTopics } from './agents.ts';
 import type { Board, BoardEvent } from './board.ts';
 import type { ChartTopics } from './charts.ts';
+import type { ChatActs, LoginMethod } from './chat.ts';
 import type { FrameActs, FrameTopics } from './frames.ts';
 import type { SessionActs } from './sessions.ts';
 
 /** What a page can ask for: what it gives, and what it gets. */
-export type Acts = SessionActs & AgentActs & FrameActs;
+export type Acts = SessionActs & ChatActs & AgentActs & FrameActs;
 /** What a page can follow: what it gives, and what it then hears whenever there is news. */
 export type Topics = AgentTopics & FrameTopics & ChartTopics;
 
@@ -39,5 +40,8 @@ export type FromServer =
 export type Failure = {
   readonly message: string;
   readonly code?: number | undefined;
-  readonly authMethods?: readonly string[] | undefined;
+  /** What can be done about it. */
+  readonly hint?: string | undefined;
+  /** The agent wants a login first, by one of these. */
+  readonly logins?: readonly LoginMethod[] | undefined;
 };

@@ -13,11 +13,26 @@ export type PromptBlock =
         | { readonly uri: string; readonly mimeType?: string | undefined; readonly blob: string };
     };
 
+/** One that is reached by its address. Programs are none of a page's business: those stand in the configuration. */
+export type McpServer = {
+  readonly type: 'http' | 'sse';
+  readonly name: string;
+  readonly url: string;
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+};
+
 export type SessionActs = {
   /** Its conversation, and from then on what happens in it. */
   watch: { give: InSession; get: unknown };
   unwatch: { give: InSession; get: unknown };
-  new: { give: { readonly agent?: string | undefined; readonly cwd?: string | undefined }; get: InSession };
+  new: {
+    give: {
+      readonly agent?: string | undefined;
+      readonly cwd?: string | undefined;
+      readonly mcpServers?: readonly McpServer[] | undefined;
+    };
+    get: InSession;
+  };
   prompt: { give: InSession & { readonly blocks: readonly PromptBlock[] }; get: unknown };
   cancel: { give: InSession; get: unknown };
   close: { give: InSession; get: unknown };

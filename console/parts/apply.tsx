@@ -1,0 +1,152 @@
+// A change applied by hand: which of its hunks, and what became of it. Nothing is written that does not fit.
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Change, printOf } from '../../src/console/hunks.ts';
+import type { ChatActs, HunkState } from '../../src/console/wire/chat.ts';
+import { ask } from '../socket.ts';
+import { Problem } from './problem.tsx';
+
+/** Where a change stands in a conversation. */
+export type Place = { readonly sessionId: string; readonly toolCallId: string; readonly at: number };
+
+export type Choosing = {
+  readonly states: readonly HunkState[];
+  readonly chosen: ReadonlySet<number>;
+  toggle(hunk: number): void;
+};
+
+export type Applying = {
+  readonly choosing: Choosing | undefined;
+  readonly problem: string;
+  readonly said: string;
+  readonly isBusy: boolean;
+  begin(): void;
+  apply(): void;
+  end(): void;
+};
+
+/** `place` is undefined for a change that cannot be applied from here. */
+export function useApplying(place: Place | undefined, change: Change): Applying {
+  const [states, setStates] = useState<readonly HunkState[]>();
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const [problem, setProblem] = useState('');
+  const [said, setSaid] = useState('');
+  const [isBusy, setBusy] = useState(false);
+
+  function take(hunks: readonly HunkState[]): void {
+    setStates(hunks);
+    setChosen(new Set(hunks.flatMap(({ state }, index) => (state === 'open' ? [index] : []))));
+  }
+  async function attempt(act: (at: ChatActs['hunks']['give']) => Promise<void>): Promise<void> {
+    if (!place) return;
+    setBusy(true);
+    setProblem('');
+    setSaid('');
+    await act({ ...place, print: printOf(change) }).catch((error: Error) => setProblem(error.message));
+    setBusy(false);
+  }
+  return {
+    choosing: states && {
+      states,
+      chosen,
+      toggle: (hunk) => setChosen(new Set(chosen.has(hunk) ? [...chosen].filter((one) => one !== hunk) : [...chosen, hunk])),
+    },
+    problem,
+    said,
+    isBusy,
+    begin: () => void attempt(async (at) => take((await ask('hunks', at)).hunks)),
+    apply: () =>
+      void attempt(async (at) => {
+        const { isWritten, hunks } = await ask('apply', { ...at, hunks: [...chosen] });
+        take(hunks);
+        if (isWritten) setSaid('Applied. The file has it now.');
+        else setProblem('The file has changed meanwhile, so nothing was written. What does not fit is marked.');
+      }),
+    end() {
+      setStates(undefined);
+      setProblem('');
+      setSaid('');
+    },
+  };
+}
+
+const WORDS = { open: 'can be applied', applied: 'in the file already', conflict: 'conflict' } as const;
+
+/** Before a hunk: whether it is to be applied, and whether it can be. */
+export function HunkChoice({ choosing, hunk, header }: { choosing: Choosing | undefined; hunk: number; header: string }): VNode {
+  const state = choosing?.states[hunk]?.state;
+  if (!choosing || state === undefined) return <>{header}</>;
+  return (
+    <label class="choice">
+      <input
+        type="checkbox"
+        aria-label={`Apply hunk ${hunk + 1}`}
+        checked={choosing.chosen.has(hunk)}
+        disabled={state !== 'open'}
+        onChange={() => choosing.toggle(hunk)}
+      />
+      {header} <span class={`chip ${state}`}>{WORDS[state]}</span>
+    </label>
+  );
+}
+
+const WHY = {
+  changed: 'The file is different here by now.',
+  twice: 'This stands in the file more than once, and it cannot be told which is meant.',
+  exists: 'There is a file of this name already.',
+  gone: 'The file is not there any more.',
+} as const;
+
+/** What was expected and what is there, for a hunk that does not fit. */
+export function Conflict({ state, before }: { readonly state: HunkState | undefined; readonly before: string }): VNode | null {
+  if (state?.state !== 'conflict') return null;
+  return (
+    <div class="conflict" role="group" aria-label="Conflict">
+      <p>{WHY[state.why]}</p>
+      <div class="both">
+        <figure>
+          <figcaption>The change expects</figcaption>
+          <pre>{before === '' ? 'nothing' : before}</pre>
+        </figure>
+        <figure>
+          <figcaption>The file has</figcaption>
+          <pre>{state.found === undefined ? 'no such file' : state.found === '' ? 'nothing there' : state.found}</pre>
+        </figure>
+      </div>
+    </div>
+  );
+}
+
+/** Below the hunks. */
+export function ApplyBar({ applying }: { readonly applying: Applying }): VNode | null {
+  const { choosing, problem, said, isBusy } = applying;
+  const first = useRef<HTMLButtonElement>(null);
+  const isChoosing = choosing !== undefined;
+  useEffect(() => {
+    if (isChoosing) first.current?.focus();
+  }, [isChoosing]);
+  if (!choosing) return problem === '' ? null : <Problem text={problem} />;
+  const { chosen, states } = choosing;
+  const isDone = states.every(({ state }) => state === 'applied');
+  return (
+    <div class="apply">
+      {isDone && said === '' && <span role="status">The file has all of it already.</span>}
+      {said !== '' && (
+        <span class="good" role="status">
+          {said}
+        </span>
+      )}
+      <div class="buttons">
+        {!isDone && (
+          <button type="button" class="primary" ref={first} disabled={isBusy || chosen.size === 0} onClick={applying.apply}>
+            {states.length === 1 ? 'Apply' : `Apply ${chosen.size} of ${states.length} hunks`}
+          </button>
+        )}
+        <button type="button" {...(isDone && { ref: first })} onClick={applying.end}>
+          {isDone ? 'Close' : 'Cancel'}
+        </button>
+      </div>
+      <Problem text={problem} />
+    </div>
+  );
+}

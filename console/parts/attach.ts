@@ -1,0 +1,86 @@
+// From files of a browser to blocks of a prompt, as far as the agent takes them.
+import type { Accepts } from '../../src/console/conversation.ts';
+import type { PromptBlock } from '../../src/console/wire/sessions.ts';
+
+export type Attached = { readonly name: string; readonly size: number; readonly block: PromptBlock };
+
+export const MAX_FILE_BYTES = 8 * 1024 * 1024;
+/** What goes out at once; the server takes no larger message. */
+const MAX_ALL_BYTES = 16 * 1024 * 1024;
+
+export const sizeOf = (bytes: number): string =>
+  bytes < 1024 ? `${bytes} B` : bytes < 1_048_576 ? `${Math.round(bytes / 1024)} kB` : `${(bytes / 1_048_576).toFixed(1)} MB`;
+
+export function attachTitle({ image, audio, embeddedContext }: Accepts): string {
+  const kinds = [image && 'images', audio && 'audio', embeddedContext ? 'files' : 'text files'].filter((kind) => kind !== false);
+  return `Attach ${kinds.join(', ')}`;
+}
+
+/** Why an agent does not take a block; another agent may have been picked since it was attached. */
+export function refusalOf({ name, block }: Attached, accepts: Accepts): string | undefined {
+  if (block.type === 'image' && !accepts.image) return `${name}: this agent takes no images`;
+  if (block.type === 'audio' && !accepts.audio) return `${name}: this agent takes no audio`;
+  if (block.type === 'resource' && !accepts.embeddedContext)
+    return `${name}: this agent takes no files; attach it again to send it as text`;
+  return undefined;
+}
+
+/** With one more, or why not. */
+export async function attach(file: File, accepts: Accepts, before: readonly Attached[]): Promise<Attached | string> {
+  const { name, size, type } = file;
+  if (size > MAX_FILE_BYTES) return `${name} is too large: ${sizeOf(size)}, of ${sizeOf(MAX_FILE_BYTES)} at most`;
+  if (before.reduce((sum, one) => sum + one.size, size) > MAX_ALL_BYTES)
+    return `${name} was not attached: one prompt takes ${sizeOf(MAX_ALL_BYTES)} of attachments at most`;
+  try {
+    return await made(file, type, accepts);
+  } catch {
+    return `${name} could not be read`;
+  }
+}
+
+async function made(file: File, type: string, accepts: Accepts): Promise<Attached | string> {
+  const { name, size } = file;
+  const [kind] = type.split('/');
+  if (kind === 'image' || kind === 'audio') {
+    if (!accepts[kind]) return `${name} was not attached: this agent takes no ${kind === 'image' ? 'images' : 'audio'}`;
+    return { name, size, block: { type: kind, mimeType: type, data: await base64(file) } };
+  }
+  const text = await textOf(file);
+  const uri = `file:///${encodeURIComponent(name)}`;
+  if (accepts.embeddedContext && text !== undefined)
+    return { name, size, block: { type: 'resource', resource: { uri, mimeType: type || 'text/plain', text } } };
+  if (accepts.embeddedContext)
+    return {
+      name,
+      size,
+      block: { type: 'resource', resource: { uri, mimeType: type || 'application/octet-stream', blob: await base64(file) } },
+    };
+  if (text === undefined) return `${name} was not attached: this agent takes text only`;
+  return { name, size, block: { type: 'text', text: `${name}:\n\n\`\`\`\n${text}\n\`\`\`` } };
+}
+
+/** A file that stays where it is: every agent takes a link to it. */
+export function linkTo(path: string, cwd: string): Attached {
+  const whole = path.startsWith('/') ? path : `${cwd}/${path}`;
+  const uri = `file://${whole.split('/').map(encodeURIComponent).join('/')}`;
+  const name = whole.split('/').at(-1) || whole;
+  return { name, size: 0, block: { type: 'resource_link', uri, name } };
+}
+
+async function textOf(file: File): Promise<string | undefined> {
+  const bytes = await file.arrayBuffer();
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function base64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
+    reader.onerror = () => reject(reader.error ?? new Error('not readable'));
+    reader.readAsDataURL(file);
+  });
+}

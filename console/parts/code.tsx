@@ -1,0 +1,38 @@
+// Code with its colours, once the part that knows them has come; until then as it is.
+import { signal } from '@preact/signals';
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+
+type Painter = typeof import('./colours.ts').tokensOf;
+const painter = signal<Painter | undefined>(undefined);
+let isAsked = false;
+/** Longer texts are not worth the time. */
+const MAX_CHARACTERS = 60_000;
+
+/** Loads it, when there is something to colour. */
+export function fetchPainter(): void {
+  if (isAsked) return;
+  isAsked = true;
+  void import('./colours.ts').then(
+    ({ tokensOf }) => {
+      painter.value = tokensOf;
+    },
+    () => {
+      isAsked = false;
+    },
+  );
+}
+
+export function Code({ text, language }: { readonly text: string; readonly language: string }): VNode {
+  useEffect(() => {
+    if (language !== '') fetchPainter();
+  }, [language]);
+  return <>{painted(text, language)}</>;
+}
+
+/** Drawn again by whoever shows it when the colours have come. */
+export function painted(text: string, language: string): ComponentChildren {
+  const tokens = text.length > MAX_CHARACTERS ? undefined : painter.value?.(text, language);
+  if (!tokens) return text;
+  return tokens.map(({ kind, text: part }) => (kind === undefined ? part : <span class={`tok-${kind}`}>{part}</span>));
+}

@@ -1,0 +1,23 @@
+import type { ComponentChildren, VNode } from 'preact';
+
+type Props<Entry> = {
+  readonly label: string;
+  readonly entries: readonly Entry[];
+  readonly chosen: Entry | undefined;
+  readonly pick: (entry: Entry) => void;
+  readonly show: (entry: Entry) => ComponentChildren;
+};
+
+/** Entries to pick from while one types elsewhere: the keyboard stays there, and says with arrows which one is meant. */
+export function ListBox<Entry>({ label, entries, chosen, pick, show }: Props<Entry>): VNode | null {
+  if (entries.length === 0) return null;
+  return (
+    <ul class="list-box" role="listbox" aria-label={label}>
+      {entries.map((entry) => (
+        <li role="option" aria-selected={entry === chosen} tabIndex={-1} onClick={() => pick(entry)}>
+          {show(entry)}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,36 @@
+// A file that an agent names, looked at without leaving the conversation.
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ChatActs } from '../../src/console/wire/chat.ts';
+import { ask } from '../socket.ts';
+import { Code } from './code.tsx';
+import { Icon } from './icon.tsx';
+import { Problem } from './problem.tsx';
+
+export function Preview({ sessionId, uri, name }: { readonly sessionId: string; readonly uri: string; readonly name: string }): VNode {
+  const [found, setFound] = useState<ChatActs['preview']['get']>();
+  const [problem, setProblem] = useState('');
+  const look = () => {
+    setProblem('');
+    ask('preview', { sessionId, uri }).then(setFound, (error: Error) => setProblem(error.message));
+  };
+  return (
+    <details
+      class="resource"
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open && !found) look();
+      }}
+    >
+      <summary title={uri}>
+        <Icon name="file" /> {name}
+      </summary>
+      <Problem text={problem} />
+      {found && (
+        <pre>
+          <Code text={found.text} language={/\.(\w+)$/.exec(uri)?.[1] ?? ''} />
+        </pre>
+      )}
+      {found?.isCut && <p class="quiet-text">The file goes on.</p>}
+    </details>
+  );
+}

@@ -1,0 +1,121 @@
+// What can be done with a session besides working in it, as far as its agent can.
+import type { VNode } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { SessionRow } from '../../src/console/wire/board.ts';
+import { go, toSession } from '../route.ts';
+import { ask } from '../socket.ts';
+import { agents } from '../state.ts';
+import { Dialog } from './dialog.tsx';
+import { Problem } from './problem.tsx';
+
+export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null {
+  const [open, setOpen] = useState<'rename' | 'delete'>();
+  const [problem, setProblem] = useState('');
+  const menu = useRef<HTMLDetailsElement>(null);
+  const { sessionId, title } = row;
+  const can = new Set(agents.value.find(({ name }) => name === row.agent)?.capabilities);
+  const isAble = (what: string) => can.has(`sessionCapabilities.${what}`);
+  if (row.isEditors || !['title', 'fork', 'delete'].some(isAble)) return null;
+  const choose = (act: () => void) => () => {
+    menu.current?.removeAttribute('open');
+    setProblem('');
+    act();
+  };
+  const attempt = (act: () => Promise<void>) => void act().catch((error: Error) => setProblem(error.message));
+  const close = () => setOpen(undefined);
+  return (
+    <details
+      class="menu"
+      ref={menu}
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') menu.current?.removeAttribute('open');
+      }}
+    >
+      <summary aria-label="More for this session" title="More">
+        ⋯
+      </summary>
+      <div class="choices">
+        {isAble('title') && (
+          <button type="button" class="quiet" onClick={choose(() => setOpen('rename'))}>
+            Rename
+          </button>
+        )}
+        {isAble('fork') && (
+          <button
+            type="button"
+            class="quiet"
+            title="Another session that begins with what was said in this one"
+            onClick={choose(() => attempt(async () => go(toSession((await ask('fork', { sessionId })).sessionId))))}
+          >
+            Fork
+          </button>
+        )}
+        {isAble('delete') && (
+          <button type="button" class="quiet danger" onClick={choose(() => setOpen('delete'))}>
+            Delete
+          </button>
+        )}
+      </div>
+      <Problem text={problem} />
+      {open === 'rename' && (
+        <Rename title={title} close={close} set={(name) => attempt(async () => void (await ask('rename', { sessionId, title: name })))} />
+      )}
+      {open === 'delete' && (
+        <Dialog title="Delete this session?" onClose={close}>
+          <p>“{title || 'New session'}” is deleted at its agent, and with it what was written down here. This cannot be undone.</p>
+          <div class="buttons">
+            <button type="button" onClick={close}>
+              Cancel
+            </button>
+            <button
+              type="button"
+              class="danger"
+              onClick={() => {
+                close();
+                attempt(async () => {
+                  await ask('delete', { sessionId });
+                  go('#/');
+                });
+              }}
+            >
+              Delete
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </details>
+  );
+}
+
+function Rename({
+  title,
+  close,
+  set,
+}: {
+  readonly title: string;
+  readonly close: () => void;
+  readonly set: (title: string) => void;
+}): VNode {
+  const [text, setText] = useState(title);
+  return (
+    <Dialog title="Rename the session" onClose={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim() !== '') set(text.trim());
+          close();
+        }}
+      >
+        <input aria-label="Title" maxLength={400} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+        <div class="buttons">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Rename
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

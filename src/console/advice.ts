@@ -1,0 +1,34 @@
+// What can be done about a failure that an agent or the proxy told of.
+import { ClientError } from '../client/client.ts';
+import type { Advice } from './conversation.ts';
+import { fields, list, text } from './read-update.ts';
+import type { AgentRow } from './wire/board.ts';
+import type { LoginMethod } from './wire/chat.ts';
+
+const LOGIN_WANTED = -32000;
+const NOT_FOUND = -32002;
+
+export function adviceOn(error: unknown, agents: readonly AgentRow[]): Advice {
+  if (!(error instanceof ClientError)) return {};
+  const { agent, reason, authMethods } = fields(error.data);
+  if (error.code === LOGIN_WANTED) {
+    const logins = loginsOf(text(agent), list(authMethods), agents);
+    return logins.length > 0 ? { logins } : { hint: 'The agent wants a login and does not say how. Its own command may have one.' };
+  }
+  if (error.code === NOT_FOUND)
+    return { hint: 'The agent does not know this session any more. What was said is kept; begin a new session to go on.' };
+  if (text(reason) !== undefined && text(agent) !== undefined)
+    return { hint: 'Send the prompt again: the agent is started anew, and the session goes on.' };
+  return {};
+}
+
+/** With several agents a method goes by `<agent>/<id>`. */
+function loginsOf(agent: string | undefined, named: readonly unknown[], agents: readonly AgentRow[]): readonly LoginMethod[] {
+  const hasSeveral = new Set(agents.map(({ name }) => name)).size > 1;
+  const all = agents.flatMap(({ name, authMethods }) =>
+    authMethods.map((method) => ({ agent: name, method: hasSeveral ? { ...method, id: `${name}/${method.id}` } : method })),
+  );
+  const ids = new Set(named.map((one) => text(one) ?? text(fields(one).id)));
+  const offered = all.filter((one) => (ids.size > 0 ? ids.has(one.method.id) : agent === undefined || one.agent === agent));
+  return [...new Map(offered.map(({ method }) => [method.id, method])).values()];
+}

@@ -1,0 +1,311 @@
+// A session in the browser, as far as agents can go in one: changes applied by hand, forms, every kind of update, files, terminals, logins.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../e2e/peer.ts';
+import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
+import { program } from './browser.ts';
+import { visit } from './visit.ts';
+
+const EVIL = '<img src=x onerror="window.hacked=1">';
+const HACKED = `[document.querySelectorAll('#app img[src="x"], #app script').length, 'hacked' in window]`;
+const CANARY = 'canary-5b1f0c7d9e3a2846';
+const POLICY = { version: 1, default: 'ask', deny: ['edit($cwd/locked/**)', 'read($cwd/locked/**)'], allow: ['read($cwd/**)'] };
+const capabilities = {
+  ...ALL_CAPABILITIES,
+  sessionCapabilities: { ...ALL_CAPABILITIES.sessionCapabilities, title: {} },
+};
+const authMethods = [
+  { id: 'browser', name: `In a browser ${EVIL}`, description: 'opens one' },
+  { id: 'tty', type: 'terminal', name: 'In a terminal', args: ['login'] },
+  { id: 'key', type: 'env_var', name: 'With a key', varName: 'WANTED_KEY' },
+];
+const DONE = { stopReason: 'end_turn' };
+
+describe.skipIf(program === undefined)('a session in the browser', () => {
+  const here = visit({ policy: POLICY, log: { redact: { variables: ['CANARY'] } } }, { CANARY }, { capabilities, authMethods });
+  const { turns, begin, prompt, ends, open } = here;
+  const file = (...names: string[]) => path.join(here.serving.project, ...names);
+  const lines = (changed: Readonly<Record<number, string>> = {}) =>
+    Array.from({ length: 30 }, (_, n) => `${changed[n + 1] ?? `line ${n + 1}`}\n`).join('');
+  /** A turn in which the mime tells of a change, and does nothing. */
+  const tells = (word: string, diff: () => Json) =>
+    turns.set(word, ({ id }, mime) => {
+      mime.update(id, { sessionUpdate: 'tool_call', toolCallId: word, title: word, kind: 'edit', status: 'failed', content: [diff()] });
+      return DONE;
+    });
+  const audit = () => readFileSync(path.join(here.serving.root, 'state', 'audit.jsonl'), 'utf8');
+  const safe = async (page: Page) => expect(await page.evaluate(HACKED)).toEqual([0, false]);
+
+  test('hunks of a change are chosen and applied by keyboard; what was changed on disk meanwhile is a conflict, and nothing is written', async () => {
+    const changed = { 3: `three ${EVIL}`, 15: 'fifteen', 28: 'twenty-eight' };
+    tells('change', () => ({ type: 'diff', path: file('a.txt'), oldText: lines(), newText: lines(changed) }));
+    writeFileSync(file('a.txt'), lines());
+    const page = await begin('Mime');
+    await prompt(page, 'change');
+    await page.getByRole('button', { name: 'Apply…' }).focus();
+    await page.keyboard.press('Enter');
+    const second = page.getByRole('checkbox', { name: 'Apply hunk 2' });
+    await second.focus();
+    await page.keyboard.press('Space');
+    expect(await second.isChecked()).toBe(false);
+    await page.getByRole('button', { name: 'Apply 2 of 3 hunks' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Applied. The file has it now.').waitFor();
+    const { 15: _, ...two } = changed;
+    expect(readFileSync(file('a.txt'), 'utf8')).toBe(lines(two));
+    expect(await page.locator('.chip.applied').count()).toBe(2);
+    expect(audit()).toMatch(/"method":"console\/edit"[^\n]*a\.txt[^\n]*"verdict":"ask"[^\n]*"by":"user"/);
+    await page.getByText('You applied 2 of 3 hunks to').waitFor();
+
+    // Somebody else writes where the third was to go.
+    const theirs = lines({ ...two, 14: `mine ${EVIL} ${CANARY}` });
+    writeFileSync(file('a.txt'), theirs);
+    await page.getByRole('button', { name: 'Apply 1 of 3 hunks' }).click();
+    await page.getByText('The file has changed meanwhile, so nothing was written.').waitFor();
+    expect(await page.locator('.conflict pre').allInnerTexts()).toEqual([
+      expect.stringContaining('line 14\nline 15'),
+      expect.stringContaining(`mine ${EVIL} [redacted:CANARY]\nline 15`),
+    ]);
+    expect(readFileSync(file('a.txt'), 'utf8')).toBe(theirs);
+    await safe(page);
+    // And side by side, where it is looked at anew.
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.getByRole('button', { name: 'Side by side' }).click();
+    await page.getByRole('button', { name: 'Apply…' }).click();
+    await expect
+      .poll(() => page.locator('.sides .hunk .chip').allInnerTexts())
+      .toEqual(['in the file already', 'conflict', 'in the file already']);
+    await page.getByRole('button', { name: 'Unified' }).click();
+  });
+
+  test('a change is applied inside the directory, as far as the policy goes, and only as it was shown', async () => {
+    tells('outside', () => ({ type: 'diff', path: path.join(here.serving.root, 'b.txt'), newText: 'no' }));
+    tells('locked', () => ({ type: 'diff', path: file('locked', 'b.txt'), newText: 'no' }));
+    tells('hidden', () => ({ type: 'diff', path: file('b.txt'), newText: `key ${CANARY}\n` }));
+    tells('turned', () => ({ type: 'diff', path: file('b.txt'), newText: 'a\u202eb\n' }));
+    tells('fresh', () => ({ type: 'diff', path: file('new', 'b.txt'), oldText: null, newText: 'new\n' }));
+    const page = await begin('Mime');
+    await prompt(page, 'outside');
+    await page.getByRole('button', { name: 'Apply…' }).click();
+    await page.getByRole('alert').filter({ hasText: 'outside' }).waitFor();
+    await prompt(page, 'locked');
+    await ends(page, 2);
+    await page.getByRole('button', { name: 'Apply…' }).last().click();
+    await page.getByRole('alert').filter({ hasText: 'denied by policy' }).waitFor();
+    expect(audit()).toMatch(/"method":"console\/read"[^\n]*"verdict":"deny"/);
+    await prompt(page, 'hidden');
+    await ends(page, 3);
+    await prompt(page, 'turned');
+    await ends(page, 4);
+    // Nothing of these can be applied.
+    expect(await page.getByRole('button', { name: 'Apply…' }).count()).toBe(2);
+    await prompt(page, 'fresh');
+    await ends(page, 5);
+    await page.getByRole('button', { name: 'Apply…' }).last().click();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText('Applied.').waitFor();
+    expect(readFileSync(file('new', 'b.txt'), 'utf8')).toBe('new\n');
+    expect(existsSync(path.join(here.serving.root, 'b.txt'))).toBe(false);
+    expect(existsSync(file('locked'))).toBe(false);
+  });
+
+  test('a form is filled in and checked, declined from the list of questions, and gone when its turn is cancelled', async () => {
+    const requestedSchema = {
+      type: 'object',
+      properties: {
+        name: { type: 'string', title: `Name ${EVIL}`, description: EVIL, minLength: 2 },
+        count: { type: 'integer', default: 3, maximum: 5 },
+        sure: { type: 'boolean', title: 'Sure' },
+        colour: { type: 'string', title: 'Colour', oneOf: [{ const: 'r', title: `Red ${EVIL}` }] },
+        tags: { type: 'array', title: 'Tags', items: { type: 'string', enum: ['a', 'b'] } },
+      },
+      required: ['name', 'colour'],
+    };
+    const asks = async (id: string) => {
+      const { result } = await here.serving.mime.request('elicitation/create', {
+        ...{ sessionId: id, mode: 'form', message: `Who are you? ${EVIL}`, requestedSchema },
+      });
+      here.serving.mime.say(id, `got ${JSON.stringify(result)} `);
+      return DONE;
+    };
+    turns.set('form', ({ id }) => asks(id));
+    const page = await begin('Mime');
+    await prompt(page, 'form');
+    const card = page.locator('.question');
+    await card.getByLabel('Name').fill('A');
+    await card.getByRole('button', { name: 'Send' }).click();
+    await card.getByText('This must be at least 2 characters.').waitFor();
+    await card.getByText('This is needed.').waitFor();
+    await card.getByLabel('Name').fill('Ada');
+    await card.getByLabel('Colour').selectOption({ label: `Red ${EVIL}` });
+    await card.getByLabel('Sure').check();
+    await card.getByRole('group', { name: 'Tags' }).getByLabel('b').check();
+    await card.getByLabel('count').fill('4');
+    await card.getByLabel('count').press('Enter');
+    await page.getByText('got {"action":"accept","content":{"name":"Ada","count":4,"sure":true,"colour":"r","tags":["b"]}}').waitFor();
+    await safe(page);
+
+    const inbox = await open('#/inbox');
+    await prompt(page, 'form');
+    await inbox.getByRole('button', { name: 'Decline' }).click();
+    await page.getByText('got {"action":"decline"}').waitFor();
+    await page.getByText('was answered elsewhere: Declined').waitFor();
+
+    await prompt(page, 'form');
+    await card.waitFor();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).last().click();
+    await card.waitFor({ state: 'detached' });
+    await page.getByText('got {"action":"cancel"}').waitFor();
+  });
+
+  test('an address is opened after a yes, with its host shown; what is no address cannot be; before a session there are questions too', async () => {
+    const asks = (url: string) => (session: { id: string }) =>
+      here.serving.mime
+        .request('elicitation/create', { sessionId: session.id, mode: 'url', message: 'Log in', elicitationId: url, url })
+        .then(({ result }) => {
+          here.serving.mime.say(session.id, `got ${JSON.stringify(result)} `);
+          here.serving.mime.notify('elicitation/complete', { elicitationId: url });
+          return DONE;
+        });
+    turns.set('go', asks(`http://127.0.0.1:9/log?token=${CANARY}`));
+    turns.set('script', asks('javascript:window.hacked=1'));
+    const page = await begin('Mime');
+    await prompt(page, 'go');
+    expect(await page.locator('.question').innerText()).not.toContain(CANARY);
+    const [opened] = await Promise.all([here.context.waitForEvent('page'), page.getByRole('button', { name: 'Open 127.0.0.1:9' }).click()]);
+    await page.getByText('got {"action":"accept"}').waitFor();
+    await page.getByText('What the page was opened for is done.').waitFor();
+    await opened.close();
+    await prompt(page, 'script');
+    await page.getByText('This cannot be answered here').waitFor();
+    await page.locator('.question').getByRole('button', { name: 'Decline' }).click();
+    await page.getByText('got {"action":"decline"}').waitFor();
+    await safe(page);
+
+    const { mime } = here.serving;
+    let asked: Json;
+    let count = 0;
+    mime.on('session/new', async ({ cwd }, msg) => {
+      const requestedSchema = { properties: { it: { type: 'string', default: 'this' } } };
+      asked ??= await mime.request('elicitation/create', { requestId: msg.id, mode: 'form', message: 'Which one?', requestedSchema });
+      const id = `asked-${count++}`;
+      mime.sessions.set(id, { id, cwd, model: '', mode: '', title: '', updatedAt: '' });
+      return { sessionId: id };
+    });
+    const fresh = await open('#/new');
+    await fresh.getByRole('radio', { name: 'Mime' }).check();
+    await fresh.getByRole('button', { name: 'Begin' }).click();
+    await fresh.locator('.question').getByRole('button', { name: 'Send' }).click();
+    await fresh.getByLabel('Prompt').waitFor();
+    expect(asked.result).toEqual({ action: 'accept', content: { it: 'this' } });
+  });
+
+  test('every kind of update is shown: what is not known, as it came', async () => {
+    const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+    const block = (content: Json) => ({ type: 'content', content });
+    const updates: Json[] = [
+      { sessionUpdate: 'notice', severity: 'warning', title: `Slow ${EVIL}`, description: 'today' },
+      { sessionUpdate: 'plan_update', plan: { type: 'markdown', planId: 'p', content: `**bold** ${EVIL}` } },
+      {
+        sessionUpdate: 'plan_update',
+        plan: { type: 'items', planId: 'q', entries: [{ content: `Dig ${EVIL}`, status: 'pending', priority: 'high' }] },
+      },
+      { sessionUpdate: 'plan_update', plan: { type: 'items', planId: 'gone', entries: [{ content: 'Never', status: 'pending' }] } },
+      { sessionUpdate: 'plan_removed', planId: 'gone' },
+      { sessionUpdate: 'compaction_update', compactionId: 'c', status: 'in_progress' },
+      { sessionUpdate: 'compaction_summary_chunk', compactionId: 'c', content: { type: 'text', text: `In short: ${CANARY.slice(0, 8)}` } },
+      { sessionUpdate: 'compaction_summary_chunk', compactionId: 'c', content: { type: 'text', text: `${CANARY.slice(8)} ${EVIL}` } },
+      { sessionUpdate: 'compaction_update', compactionId: 'c', status: 'completed' },
+      { sessionUpdate: 'subagent_update', sessionId: 'child', title: `Helper ${EVIL}`, description: 'helps', state: { state: 'running' } },
+      { sessionUpdate: 'usage_update', used: 1500, size: 3000, cost: { amount: 1.5, currency: 'EUR' } },
+      { sessionUpdate: 'session_info_update', title: `Titled ${EVIL}` },
+      { sessionUpdate: 'current_mode_update', currentModeId: `code ${EVIL}` },
+      { sessionUpdate: 'config_option_update', configOptions: [{ id: 'deep', name: `Deep ${EVIL}`, type: 'boolean', currentValue: true }] },
+      { sessionUpdate: '_odd/thing', words: EVIL },
+      { sessionUpdate: '_odd/thing', words: `${EVIL} twice` },
+      {
+        ...{ sessionUpdate: 'tool_call', toolCallId: 'all', title: 'All', kind: 'fetch', status: 'completed' },
+        content: [
+          block({ type: 'text', text: '```ts\nconst it = "is"; // so\n```' }),
+          block({ type: 'image', mimeType: 'image/png', data: png }),
+          block({ type: 'image', mimeType: 'image/svg+xml', data: png }),
+          block({ type: 'audio', mimeType: 'audio/wav', data: 'UklGRg==' }),
+          block({ type: 'resource', resource: { uri: 'mem://a', text: `held ${EVIL}` } }),
+          block({ type: 'resource_link', uri: 'https://example.com/a', name: `Far ${EVIL}` }),
+          block({ type: 'resource_link', uri: 'javascript:window.hacked=1', name: 'Bad' }),
+          block({ type: 'hologram', data: EVIL }),
+          { type: 'diff', path: file('x.ts'), oldText: 'let a;\n', newText: 'const a = 1;\n' },
+        ],
+      },
+    ];
+    turns.set('all', ({ id }, mime) => {
+      for (const update of updates) mime.update(id, update);
+      return { stopReason: 'refusal' };
+    });
+    const page = await begin('Mime');
+    await prompt(page, 'all');
+    await page.getByText('The agent refused to go on').waitFor();
+    await page.locator('.note.warning', { hasText: `Slow ${EVIL}: today` }).waitFor();
+    await page.locator('.plan .md strong', { hasText: 'bold' }).waitFor();
+    expect(await page.locator('.plan li').allInnerTexts()).toEqual([`Dig ${EVIL}\nhigh`]);
+    const compaction = page.getByLabel('Compaction');
+    await compaction.getByText('the agent goes on from a summary').waitFor();
+    await compaction.getByText('The summary').click();
+    expect(await compaction.innerText()).toContain(`In short: [redacted:CANARY] ${EVIL}`);
+    expect(await page.getByLabel('Subagent').innerText()).toContain(`Helper ${EVIL} running`);
+    expect(await page.locator('.bar').innerText()).toContain('1.5k / 3.0k · 1.50 EUR');
+    await page.getByRole('heading', { name: `Titled ${EVIL}` }).waitFor();
+    await page.getByText(`Mode: code ${EVIL}`).waitFor();
+    expect(await page.getByLabel(`Deep ${EVIL}`).isChecked()).toBe(true);
+    await page.getByText('_odd/thing (2 times; the last one)').click();
+    await page.locator('.raw pre', { hasText: `${EVIL.replaceAll('"', '\\"')} twice` }).waitFor();
+
+    await page.locator('.tool summary', { hasText: 'All' }).waitFor();
+    const tool = page.locator('.tool .inside');
+    await tool.locator('.tok-keyword', { hasText: 'const' }).first().waitFor();
+    await tool.locator('.tok-comment', { hasText: '// so' }).waitFor();
+    expect(await tool.locator('img').count()).toBe(1);
+    expect(await tool.locator('img').evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBe(1);
+    await tool.getByText('image of type image/svg+xml').waitFor();
+    expect(await tool.locator('audio').count()).toBe(1);
+    await tool.getByText('Bad (javascript:window.hacked=1)').waitFor();
+    await tool.getByText('mem://a').click();
+    await tool.getByText(`held ${EVIL}`).waitFor();
+    await tool.getByText('Something this console does not know').click();
+    await tool.locator('pre', { hasText: 'hologram' }).waitFor();
+    await tool.getByRole('button', { name: `Far ${EVIL}` }).click();
+    await page.locator('dialog pre', { hasText: 'https://example.com/a' }).waitFor();
+    await page.locator('dialog').getByRole('button', { name: 'Cancel' }).click();
+    expect(await page.locator('#app').innerText()).not.toContain(CANARY);
+    await safe(page);
+    await page.setViewportSize({ width: 390, height: 780 });
+    expect(await page.evaluate('[document.documentElement.scrollWidth, document.querySelector("main").scrollWidth]')).toEqual([390, 390]);
+  });
+
+  test('a file that the agent names is looked at, where the session may; others are not', async () => {
+    writeFileSync(file('seen.md'), `# Seen ${EVIL}\n${CANARY}\n`);
+    mkdirSync(file('locked'), { recursive: true });
+    writeFileSync(file('locked', 'key'), 'the key');
+    turns.set('names', ({ id }, mime) => {
+      for (const target of [file('seen.md'), file('locked', 'key'), '/etc/passwd'])
+        mime.update(id, {
+          sessionUpdate: 'agent_message_chunk',
+          content: { type: 'resource_link', uri: pathToFileURL(target).href, name: path.basename(target) },
+        });
+      return DONE;
+    });
+    const page = await begin('Mime');
+    await prompt(page, 'names');
+    await page.getByText('seen.md').click();
+    await page.locator('.resource pre', { hasText: `# Seen ${EVIL}\n[redacted:CANARY]` }).waitFor();
+    await page.locator('summary', { hasText: 'key' }).click();
+    await page.getByRole('alert').filter({ hasText: 'denied by policy' }).waitFor();
+    await page.getByText('passwd').click();
+    await page.getByRole('alert').filter({ hasText: 'outside' }).waitFor();
+    expect(await page.locator('.resource pre').count()).toBe(1);
+    await safe(page);
+  });
+});

@@ -42,6 +42,12 @@ export const SCREENS: readonly Screen[] = [
     icon: 'agents',
     Show: later(() => import('./screens/agents.tsx').then((loaded) => loaded.Agents), 'agents'),
   },
+  {
+    name: 'charts',
+    label: 'Charts',
+    icon: 'charts',
+    Show: later(() => import('./screens/charts.tsx').then((loaded) => loaded.Charts), 'charts'),
+  },
 ];
 
 export const screenOf = (name: string): Screen => SCREENS.find((screen) => screen.name === name) ?? (SCREENS[0] as Screen);

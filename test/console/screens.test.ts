@@ -108,4 +108,43 @@ describe.skipIf(program === undefined)('in the browser', () => {
     await page.getByText('heard: back?').waitFor();
     expect(await agents.locator('.matrix').last().innerText()).toContain('promptCapabilities.image');
   });
+
+  test('charts show what passes, also as a table and by keys', async () => {
+    turns.set('chart', async ({ id }, mime) => {
+      mime.say(id, 'one');
+      await mime.request('session/request_permission', {
+        sessionId: id,
+        toolCall: { toolCallId: 't', title: 'Use it' },
+        options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+      });
+      return { stopReason: 'end_turn' };
+    });
+    const page = await begin('Mime');
+    const charts = await open('#/charts');
+    await charts.locator('canvas').first().waitFor();
+    await prompt(page, 'chart');
+    await page.locator('.question button.primary').click();
+    await ends(page, 1);
+    const chart = (name: string) => charts.getByRole('figure', { name });
+    for (const name of ['Frames per second', 'Bytes per second', 'Time of turns', 'From prompt to first update', 'Wait for permission']) {
+      await chart(name).getByText('As a table').click();
+      await chart(name)
+        .getByRole('cell', { name: /\d (?:ms|s|B|kB)$|^\d/ })
+        .nth(1)
+        .waitFor();
+    }
+    await chart('Added by the switchboard').getByText('As a table').click();
+    expect(await chart('Added by the switchboard').locator('tbody tr').first().innerText()).toMatch(
+      /^[\d:]{8}\s+[\d.]+ m?s\s+[\d.]+ m?s\s+[\d.]+ m?s$/,
+    );
+    await chart('Frames per second').locator('.canvas').press('ArrowLeft');
+    await expect.poll(() => chart('Frames per second').locator('output').innerText()).toMatch(/^\d\d:\d\d:\d\d$/);
+    await chart('Frames per second').locator('.canvas').press('Escape');
+    await chart('Frames per second').getByText('now').waitFor();
+    // What is drawn follows the scheme.
+    const ink = () => chart('Errors').locator('canvas').evaluate('(canvas) => canvas.toDataURL()');
+    const light = await ink();
+    await charts.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(ink).not.toBe(light);
+  });
 });

@@ -48,6 +48,12 @@ export const SCREENS: readonly Screen[] = [
     icon: 'charts',
     Show: later(() => import('./screens/charts.tsx').then((loaded) => loaded.Charts), 'charts'),
   },
+  {
+    name: 'transcripts',
+    label: 'Transcripts',
+    icon: 'transcripts',
+    Show: later(() => import('./screens/transcripts.tsx').then((loaded) => loaded.Transcripts), 'transcripts'),
+  },
 ];
 
 export const screenOf = (name: string): Screen => SCREENS.find((screen) => screen.name === name) ?? (SCREENS[0] as Screen);

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { FrameDetail as Found, FrameLatency, FrameRow, Redaction, SchemaCheck } from '../../src/console/wire/frames.ts';
 import { ask } from '../socket.ts';
 import { Icon } from './icon.tsx';
+import { Problem } from './problem.tsx';
 import { Tabs } from './tabs.tsx';
 import { Tree } from './tree.tsx';
 
@@ -38,11 +39,7 @@ export function FrameDetail({
         </button>
       </header>
       <p class="dim">{about(row)}</p>
-      {problem !== '' && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {found && (
         <Tabs tabs={tabsOf(found)} current={tab.value} choose={choose} label="Views of the frame">
           <View found={found} show={show} />

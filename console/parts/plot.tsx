@@ -99,7 +99,10 @@ function optionsOf({ lines, isSparse = false, format }: Plotted, element: HTMLEl
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(most ?? 0, 0.001) * 1.1] } },
-    axes: [{ ...axis, space: 70, values: (_, values) => values.map(time) }, { ...axis, size: 60, values: (_, values) => values.map(format) }],
+    axes: [
+      { ...axis, space: 70, size: 30, values: (_, values) => values.map(time) },
+      { ...axis, size: 60, values: (_, values) => values.map(format) },
+    ],
     series: [
       {},
       ...lines.map(({ name, tone }) => ({

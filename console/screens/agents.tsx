@@ -4,7 +4,8 @@ import type { AgentLoad, AgentTopics, LentTools } from '../../src/console/wire/a
 import type { AgentRow } from '../../src/console/wire/board.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { amount, lasting } from '../parts/words.ts';
+import { Problem } from '../parts/problem.tsx';
+import { amount, lasting, shownId } from '../parts/words.ts';
 import { toSession } from '../route.ts';
 import { ask, follow } from '../socket.ts';
 import { agents, sessions } from '../state.ts';
@@ -168,11 +169,7 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
         <Fact name="Processes">{load === undefined ? '–' : String(load.processes)}</Fact>
       </dl>
       {lastError !== undefined && <p class={state === 'ready' ? 'note' : 'problem'}>{lastError}</p>}
-      {problem !== '' && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {stderr.length > 0 && (
         <details class="raw">
           <summary>What it said on stderr ({stderr.length} lines)</summary>
@@ -209,7 +206,7 @@ function Tools({ lent }: { readonly lent: readonly LentTools[] }): VNode {
             {lent.map(({ sessionId, agent, transport, state, tools }) => (
               <tr key={sessionId}>
                 <td>
-                  <a href={toSession(sessionId)}>{sessions.value.get(sessionId)?.title || sessionId.slice(0, 18)}</a>
+                  <a href={toSession(sessionId)}>{sessions.value.get(sessionId)?.title || shownId(sessionId).slice(0, 18)}</a>
                 </td>
                 <td>{agent}</td>
                 <td>{transport}</td>

@@ -6,6 +6,7 @@ import { Items } from '../parts/items.tsx';
 import { Pickers } from '../parts/pickers.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Elsewhere, QuestionCard } from '../parts/question.tsx';
+import { save } from '../parts/save.ts';
 import { SessionMenu } from '../parts/session-menu.tsx';
 import { place, short } from '../parts/words.ts';
 import { ask, status } from '../socket.ts';
@@ -95,12 +96,8 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
 }
 
 async function download(sessionId: string): Promise<void> {
-  const { markdown } = await ask('export', { sessionId });
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([markdown], { type: 'text/markdown' }));
-  link.download = `${sessionId.replaceAll(/[^\w-]/g, '_')}.md`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  const { text } = await ask('export', { sessionId, format: 'md' });
+  save(`${sessionId}.md`, [text], 'text/markdown');
 }
 
 /** A session of the editor's: it goes on there. */

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { FrameRow, FrameTopics } from '../../src/console/wire/frames.ts';
 import { FrameDetail } from '../parts/frame-detail.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { Problem } from '../parts/problem.tsx';
 import { save } from '../parts/save.ts';
 import { ask, follow } from '../socket.ts';
 
@@ -97,11 +98,7 @@ export function Frames(): VNode {
           {rows.length.toLocaleString()} frames{dropped.value > 0 ? `, ${dropped.value} not kept` : ''}
         </span>
       </header>
-      {problem !== '' && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {(isHelpShown || problem !== '') && <Help />}
       <div class={chosen ? 'split' : 'split whole'}>
         <List chosen={chosen} choose={choose} />

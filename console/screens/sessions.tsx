@@ -6,8 +6,9 @@ import { Icon } from '../parts/icon.tsx';
 import { ago, place, short, shownId } from '../parts/words.ts';
 import { go, toSession } from '../route.ts';
 import { ask } from '../socket.ts';
-import { newestFirst, sessions } from '../state.ts';
+import { newestFirst } from '../state.ts';
 
+const MOST_HITS = 10;
 const filter = signal('');
 /** What was found in transcripts, and for which words. */
 const found = signal<{ readonly words: string; readonly hits: readonly Hit[] } | undefined>(undefined);
@@ -68,6 +69,7 @@ export function Sessions(): VNode {
                   <th>State</th>
                   <th class="number wide-only">Turns</th>
                   <th class="number wide-only">Context</th>
+                  <th class="number wide-only">Cost</th>
                   <th class="number">Last</th>
                 </tr>
               </thead>
@@ -93,12 +95,13 @@ function Found({ words, hits }: { readonly words: string; readonly hits: readonl
         “{words}” was said in {hits.length === 1 ? 'one session' : `${hits.length} sessions`}
       </h2>
       <ul>
-        {hits.map(({ sessionId, line }) => (
+        {hits.slice(0, MOST_HITS).map(({ row: { sessionId, title }, lines }) => (
           <li key={sessionId}>
-            <a href={toSession(sessionId)}>{sessions.value.get(sessionId)?.title || shownId(sessionId)}</a> <span class="dim">{line}</span>
+            <a href={toSession(sessionId)}>{title || shownId(sessionId)}</a> <span class="dim">{lines[0]}</span>
           </li>
         ))}
       </ul>
+      {hits.length > MOST_HITS && <a href="#/transcripts">All of them</a>}
     </section>
   );
 }
@@ -119,8 +122,8 @@ function Row({ row }: { readonly row: SessionRow }): VNode {
       <td class="number wide-only">{turns || ''}</td>
       <td class="number wide-only" title={used === undefined ? '' : `${used} of ${size}`}>
         {used === undefined ? '' : `${short(used)} / ${short(size ?? 0)}`}
-        {cost === undefined ? '' : ` · ${cost}`}
       </td>
+      <td class="number wide-only">{cost}</td>
       <td class="number dim">{ago(at)}</td>
     </tr>
   );

@@ -81,16 +81,21 @@ export async function exportSession(id: string, { format = 'md' }: ExportFlags):
 
 /** Our own records of it. What the agent keeps itself is the agent's. */
 export async function deleteSession(id: string): Promise<number> {
-  const { stateDir } = surroundings({});
+  const record = forgetSession(surroundings({}).stateDir, id);
+  process.stdout.write(`deleted: ${printable(id)}\n`);
+  if (record) notice(`what agent "${record.agent}" itself keeps of the session is still there`);
+  return 0;
+}
+
+/** Its record, where there was one. Throws when nothing of it is here. */
+export function forgetSession(stateDir: string, id: string): SessionRecord | undefined {
   const log = createSessionLog(stateDir, onProblem(stateDir));
   const record = log.records().get(id);
   const wasThere = removeTranscript(transcriptsDir(stateDir), id);
   if (!record && !wasThere) throw unknown(id);
   removeStats(transcriptsDir(stateDir), id);
   if (record) log.append({ ...record, at: new Date().toISOString(), isGone: true });
-  process.stdout.write(`deleted: ${printable(id)}\n`);
-  if (record) notice(`what agent "${record.agent}" itself keeps of the session is still there`);
-  return 0;
+  return record;
 }
 
 /** Sessions in whose transcript every word occurs. */

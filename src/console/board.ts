@@ -146,6 +146,7 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
     refresh(): void {
       const before = known;
       known = new Map(stored().map((row) => [row.sessionId, row]));
+      for (const id of before.keys()) if (!known.has(id) && !live.has(id)) feed.publish({ b: 'gone', sessionId: id });
       for (const [id, row] of known) if (!live.has(id) && before.get(id)?.at !== row.at) tellRow(row);
     },
     agentsAre(rows: readonly AgentRow[]): void {

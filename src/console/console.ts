@@ -56,9 +56,12 @@ export type ConsoleDeps = {
 /** Sessions as they were written down. */
 export type Transcripts = {
   read(sessionId: string): Transcript | undefined;
-  /** Those in which every word occurs, the newest first. */
-  search(words: string): Promise<readonly Hit[]>;
-  markdown(sessionId: string): string | undefined;
+  /** Those in which every word occurs, of one agent if it is named, the newest first; `isAll` when there are no more. */
+  search(words: string, agent: string | undefined): Promise<{ readonly found: readonly Hit[]; readonly isAll: boolean }>;
+  /** As the command line exports it. */
+  text(sessionId: string, format: 'md' | 'json'): string | undefined;
+  /** Our records of it go; throws when there are none. */
+  remove(sessionId: string): void;
 };
 
 /** An editor in this process, whose sessions are shown too. */

@@ -183,7 +183,8 @@ function commandOf(value: unknown) {
   return { name: String(name), description: text(description) ?? '', hint: text(fields(input).hint) };
 }
 
-function usageOf({ used, size, cost }: Fields): Event | undefined {
+/** What a session has used so far. */
+export function usageOf({ used, size, cost }: Fields): Event | undefined {
   if (typeof used !== 'number' || typeof size !== 'number') return undefined;
   const { amount, currency } = fields(cost);
   const price = typeof amount === 'number' ? `${amount.toFixed(2)} ${text(currency) ?? ''}`.trim() : undefined;

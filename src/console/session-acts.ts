@@ -105,18 +105,27 @@ export function sessionActs({ board, desk, beside, transcripts, redact, restart,
       },
     },
     search: {
-      gives: z.strictObject({ words: z.string().max(400) }),
-      async perform(given) {
-        const found = await transcripts.search(given.words);
-        return { found: found.map(({ sessionId, line }) => ({ sessionId, line: neutralise(redact(line)) })) };
+      gives: z.strictObject({ words: z.string().max(400), agent: z.string().max(200).optional() }),
+      async perform({ words: wanted, agent }) {
+        const { found, isAll } = await transcripts.search(wanted, agent);
+        const clean = (line: string) => neutralise(redact(line));
+        return { found: found.map(({ row, lines }) => ({ row: board.row(row.sessionId) ?? row, lines: lines.map(clean) })), isAll };
       },
     },
     export: {
+      gives: z.strictObject({ sessionId: id, format: z.enum(['md', 'json']) }),
+      perform({ sessionId, format }) {
+        const text = transcripts.text(sessionId, format);
+        if (text === undefined) throw new ClientError(-32002, 'nothing of this session was written down');
+        return { text };
+      },
+    },
+    forget: {
       gives: inSession,
       perform({ sessionId }) {
-        const markdown = transcripts.markdown(sessionId);
-        if (markdown === undefined) throw new ClientError(-32002, 'nothing of this session was written down');
-        return { markdown };
+        if (board.isLive(sessionId)) throw new ClientError(-32600, 'the session is open; close it first');
+        transcripts.remove(sessionId);
+        board.gone(sessionId);
       },
     },
     link: { gives: z.strictObject({}), perform: () => ({ link: link() }) },

@@ -142,9 +142,43 @@ describe.skipIf(program === undefined)('in the browser', () => {
     await chart('Frames per second').locator('.canvas').press('Escape');
     await chart('Frames per second').getByText('now').waitFor();
     // What is drawn follows the scheme.
-    const ink = () => chart('Errors').locator('canvas').evaluate('(canvas) => canvas.toDataURL()');
+    const ink = () =>
+      chart('Errors')
+        .locator('canvas')
+        .evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL());
     const light = await ink();
     await charts.emulateMedia({ colorScheme: 'dark' });
     await expect.poll(ink).not.toBe(light);
+  });
+
+  test('what was said is found in all sessions, saved as Markdown and JSON, and deleted after a yes', async () => {
+    const page = await begin('Mime');
+    await prompt(page, 'The green gate (1) <b>is</b> open');
+    await ends(page, 1);
+    const transcripts = await open('#/transcripts');
+    await transcripts.getByLabel('Of agent').selectOption('mime');
+    await transcripts.getByLabel('Search transcripts').fill('GATE (1)');
+    await transcripts.getByText('“GATE (1)” was said in 1 session.').waitFor();
+    const one = transcripts.getByRole('list', { name: 'Transcripts' }).getByRole('listitem');
+    expect(await one.locator('mark').allInnerTexts()).toEqual(['gate', '(1)', 'gate', '(1)']);
+    expect(await one.innerText()).toContain('heard: The green gate (1) <b>is</b> open');
+    const saved = async (name: string) => {
+      const [file] = await Promise.all([transcripts.waitForEvent('download'), one.getByRole('button', { name }).click()]);
+      return readFileSync(await file.path(), 'utf8');
+    };
+    expect(await saved('Markdown')).toMatch(/^# Session mime-\d+\n[\s\S]*heard: The green gate/);
+    expect(JSON.parse(await saved('JSON'))).toMatchObject({
+      session: { agent: 'mime', turns: 1 },
+      transcript: [{ kind: 'prompt' }, {}, {}],
+    });
+    // One that is open stays.
+    expect(await one.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('As it was written down').waitFor();
+    await transcripts.getByLabel('Search transcripts').fill('green gate');
+    await one.getByRole('button', { name: 'Delete' }).click();
+    await transcripts.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await transcripts.getByText('“green gate” was said in 0 sessions.').waitFor();
+    await expect.poll(() => page.locator('.recent', { hasText: 'green gate' }).count()).toBe(0);
   });
 });

@@ -14,6 +14,9 @@ import { createHost } from './host.ts';
 import { storedSessions } from './stored-sessions.ts';
 import { transcriptsOf } from './transcripts.ts';
 
+/** Sessions in the list of every page; all of them are searched. */
+const MOST_SHOWN = 300;
+
 export type Here = Pick<ConsoleDeps, 'port' | 'frames' | 'connect' | 'beside' | 'entered'> & {
   readonly connection: Connection;
   readonly config: Config;
@@ -36,6 +39,7 @@ export async function openHere({
 }: Here): Promise<Console> {
   const [{ openConsole }, { agentPart }] = await Promise.all([import('../../console/console.ts'), import('../../console/agent-part.ts')]);
   const stored = storedSessions(stateDir);
+  const newest = () => stored().slice(-MOST_SHOWN);
   try {
     return await openConsole({
       port,
@@ -48,7 +52,7 @@ export async function openHere({
       version: VERSION,
       cwd: process.cwd(),
       host: createHost(randomUUID()),
-      stored,
+      stored: newest,
       transcripts: transcriptsOf(stateDir, stored, () => void transcripts?.stats()),
       agents: () => agentRows(connection, config, secrets.redact),
       restart: connection.restart,

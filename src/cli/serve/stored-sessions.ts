@@ -2,12 +2,11 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { neutralise } from '../../console/neutralise.ts';
+import { fields, usageOf } from '../../console/read-update.ts';
 import type { SessionRow } from '../../console/wire/board.ts';
 import { createSessionLog } from '../../store/session-log.ts';
 import { readStats } from '../../store/session-stats.ts';
 import { transcriptsDir } from '../../store/transcript-files.ts';
-
-const MOST = 300;
 
 export function storedSessions(stateDir: string): () => readonly SessionRow[] {
   // Problems with the directory are said by whoever writes there.
@@ -21,13 +20,13 @@ export function storedSessions(stateDir: string): () => readonly SessionRow[] {
     if (now === seen) return rows;
     seen = now;
     const stats = readStats(transcriptsDir(stateDir));
-    rows = [...log.records().values()].slice(-MOST).map(({ sessionId, agent, cwd, at }) => {
+    rows = [...log.records().values()].map(({ sessionId, agent, cwd, at }) => {
       const its = stats.get(sessionId);
-      const { used, size } = (its?.usage ?? {}) as { used?: unknown; size?: unknown };
+      const usage = usageOf(fields(its?.usage));
       return {
         ...{ sessionId, agent, cwd: cwd ?? '', state: 'stored' as const, turns: its?.turns ?? 0, stopReason: its?.stopReason },
         title: neutralise(its?.title ?? ''),
-        ...(typeof used === 'number' && typeof size === 'number' && { used, size }),
+        ...(usage?.e === 'usage' && usage.usage),
         at: its?.t ?? Date.parse(at),
       };
     });

@@ -1,47 +1,72 @@
-// What was said in sessions of before, looked through and put into a file, for the console.
+// What was said in sessions of before, looked through, put into a file and thrown away, for the console.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transcripts } from '../../console/console.ts';
 import type { SessionRow } from '../../console/wire/board.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcript-files.ts';
 import { toMarkdown, wordsOf } from '../render-transcript.ts';
+import { forgetSession } from '../sessions.ts';
 
 /** Of one transcript; the end counts. */
 const MOST_BYTES = 4 * 1024 * 1024;
-const MOST_FOUND = 50;
+const MOST_FOUND = 100;
+const MOST_LINES = 3;
 
-/** `settle` writes what is still in memory. */
+/** `stored` are all there are; `settle` writes what is still in memory. */
 export function transcriptsOf(stateDir: string, stored: () => readonly SessionRow[], settle: () => void): Transcripts {
   const dir = transcriptsDir(stateDir);
+  /** Lines that have one of the words; undefined when a word is missing. */
+  function linesWith(sessionId: string, needles: readonly string[]): readonly string[] | undefined {
+    const lines = (readTranscript(dir, sessionId, MOST_BYTES) ?? []).map(wordsOf).flatMap((part) => part.split('\n'));
+    const whole = lines.join('\n').toLowerCase();
+    if (!needles.every((needle) => whole.includes(needle))) return undefined;
+    const hits = lines.filter((line) => needles.some((needle) => line.toLowerCase().includes(needle)));
+    return hits.slice(0, MOST_LINES).map((line) => around(line, needles));
+  }
   return {
     read(sessionId) {
       settle();
       return readTranscript(dir, sessionId);
     },
-    async search(words) {
+    async search(words, agent) {
       const needles = words
         .toLowerCase()
         .split(/\s+/)
         .filter((needle) => needle !== '');
-      const found: { readonly sessionId: string; readonly line: string }[] = [];
-      if (needles.length === 0) return found;
       settle();
-      for (const { sessionId } of stored().toSorted((a, b) => b.at - a.at)) {
-        if (found.length >= MOST_FOUND) break;
-        await nextTurn(); // others have their turn between two files
-        const lines = (readTranscript(dir, sessionId, MOST_BYTES) ?? []).map(wordsOf).flatMap((part) => part.split('\n'));
-        const whole = lines.join('\n').toLowerCase();
-        if (!needles.every((needle) => whole.includes(needle))) continue;
-        const line = lines.find((one) => needles.some((needle) => one.toLowerCase().includes(needle))) ?? '';
-        found.push({ sessionId, line: line.slice(0, 200) });
+      const wanted = stored()
+        .filter((row) => agent === undefined || row.agent === agent)
+        .toSorted((a, b) => b.at - a.at);
+      const found: { readonly row: SessionRow; readonly lines: readonly string[] }[] = [];
+      for (const row of wanted) {
+        if (found.length >= MOST_FOUND) return { found, isAll: false };
+        if (needles.length > 0) await nextTurn(); // others have their turn between two files
+        const lines = needles.length === 0 ? [] : linesWith(row.sessionId, needles);
+        if (lines) found.push({ row, lines });
       }
-      return found;
+      return { found, isAll: true };
     },
-    markdown(sessionId) {
+    text(sessionId, format) {
       settle();
       const row = stored().find((one) => one.sessionId === sessionId);
       const transcript = readTranscript(dir, sessionId);
       if (!row || !transcript) return undefined;
-      return toMarkdown({ ...row, created: new Date(transcript[0]?.t ?? row.at).toISOString() }, transcript);
+      const title = row.title === '' ? undefined : row.title;
+      const created = new Date(transcript[0]?.t ?? row.at).toISOString();
+      if (format === 'md') return toMarkdown({ ...row, title, created }, transcript);
+      const { agent, cwd, turns, stopReason } = row;
+      return `${JSON.stringify({ session: { sessionId, agent, cwd, created, turns, title, stopReason }, transcript }, null, 2)}\n`;
+    },
+    remove(sessionId) {
+      settle();
+      forgetSession(stateDir, sessionId);
     },
   };
+}
+
+/** So much of a long line that the word is in it. */
+function around(line: string, needles: readonly string[]): string {
+  const low = line.toLowerCase();
+  const at = Math.max(0, Math.min(...needles.map((needle) => low.indexOf(needle)).filter((place) => place >= 0)) - 60);
+  const part = line.slice(at, at + 200);
+  return `${at > 0 ? '…' : ''}${part}${at + 200 < line.length ? '…' : ''}`;
 }

@@ -1,4 +1,6 @@
 // What a page may do with sessions and agents.
+import type { SessionRow } from './board.ts';
+
 type Nothing = Readonly<Record<string, never>>;
 type InSession = { readonly sessionId: string };
 
@@ -41,11 +43,17 @@ export type SessionActs = {
   answer: { give: { readonly questionId: string; readonly option: number | null }; get: { readonly isFirst: boolean } };
   authenticate: { give: { readonly methodId: string }; get: unknown };
   restart: { give: { readonly agent: string }; get: unknown };
-  /** Looks for words in what was said. */
-  search: { give: { readonly words: string }; get: { readonly found: readonly Hit[] } };
-  export: { give: InSession; get: { readonly markdown: string } };
+  /** Looks for words in what was said, in all sessions or in those of one agent; without words, the newest. */
+  search: {
+    give: { readonly words: string; readonly agent?: string | undefined };
+    get: { readonly found: readonly Hit[]; readonly isAll: boolean };
+  };
+  export: { give: InSession & { readonly format: 'md' | 'json' }; get: { readonly text: string } };
+  /** Our records of a session that is not open go. */
+  forget: { give: InSession; get: unknown };
   /** Another way in, for another browser. */
   link: { give: Nothing; get: { readonly link: string } };
 };
 
-export type Hit = { readonly sessionId: string; readonly line: string };
+/** A session, and lines of it that have one of the words. */
+export type Hit = { readonly row: SessionRow; readonly lines: readonly string[] };

@@ -17,7 +17,9 @@ test('sessions of all processes are listed as they come and change; while nothin
   const first = stored();
   expect(first).toMatchObject([{ sessionId: 's', agent: 'one', cwd: '/work', state: 'stored', title: '', turns: 0 }]);
   expect(stored()).toBe(first);
-  const usage = { used: 10, size: 200 };
+  const usage = { used: 10, size: 200, cost: { amount: 0.5, currency: 'USD' } };
   appendStats(transcriptsDir(dir), [{ sessionId: 's', t: 5, title: 'A \u202etitle', stopReason: 'end_turn', usage }]);
-  expect(stored()).toMatchObject([{ title: 'A ⟨U+202E⟩title', turns: 1, stopReason: 'end_turn', used: 10, size: 200, at: 5 }]);
+  expect(stored()).toMatchObject([
+    { title: 'A ⟨U+202E⟩title', turns: 1, stopReason: 'end_turn', used: 10, size: 200, cost: '0.50 USD', at: 5 },
+  ]);
 });

@@ -1,0 +1,163 @@
+// What was said in all sessions: looked through, opened, saved, thrown away.
+import { signal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Hit } from '../../src/console/wire/sessions.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { save } from '../parts/save.ts';
+import { ago, place, shownId } from '../parts/words.ts';
+import { toSession } from '../route.ts';
+import { ask } from '../socket.ts';
+import { agents } from '../state.ts';
+
+const words = signal('');
+const agent = signal('');
+const WAIT_MS = 250;
+
+type Found = { readonly words: string; readonly hits: readonly Hit[]; readonly isAll: boolean };
+
+export function Transcripts(): VNode {
+  const [found, setFound] = useState<Found>();
+  const [problem, setProblem] = useState('');
+  const [going, forget] = useState<Hit>();
+  const [asked, again] = useState(0);
+  useEffect(() => {
+    let isOver = false;
+    const wanted = words.value;
+    const timer = setTimeout(() => {
+      ask('search', { words: wanted, ...(agent.value !== '' && { agent: agent.value }) }).then(
+        ({ found: hits, isAll }) => {
+          if (!isOver) setFound({ words: wanted, hits, isAll });
+        },
+        (error: Error) => setProblem(error.message),
+      );
+    }, WAIT_MS);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [words.value, agent.value, asked]);
+  const remove = ({ row: { sessionId } }: Hit) => {
+    forget(undefined);
+    setProblem('');
+    ask('forget', { sessionId }).then(
+      () => again(asked + 1),
+      (error: Error) => setProblem(error.message),
+    );
+  };
+  return (
+    <div class="screen">
+      <header class="bar">
+        <h1>Transcripts</h1>
+        <input
+          type="search"
+          placeholder="Words that were said"
+          aria-label="Search transcripts"
+          value={words.value}
+          onInput={({ currentTarget }) => {
+            words.value = currentTarget.value;
+          }}
+        />
+        <select
+          aria-label="Of agent"
+          value={agent.value}
+          onChange={({ currentTarget }) => {
+            agent.value = currentTarget.value;
+          }}
+        >
+          <option value="">all agents</option>
+          {[...new Set(agents.value.map(({ name }) => name))].map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </header>
+      <div class="body">
+        <Problem text={problem} />
+        {found && <p class="quiet-text">{said(found)}</p>}
+        <ul class="transcripts" aria-label="Transcripts">
+          {found?.hits.map((hit) => (
+            <One key={hit.row.sessionId} hit={hit} words={found.words} forget={() => forget(hit)} fail={setProblem} />
+          ))}
+        </ul>
+      </div>
+      {going && (
+        <Dialog title="Delete the transcript" onClose={() => forget(undefined)}>
+          <p>
+            What is kept here of “{titleOf(going)}” is deleted for good. What agent {going.row.agent} itself keeps of the session stays with
+            it.
+          </p>
+          <div class="buttons">
+            <button type="button" onClick={() => forget(undefined)}>
+              Cancel
+            </button>
+            <button type="button" class="danger" onClick={() => remove(going)}>
+              Delete
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+function said({ words: wanted, hits, isAll }: Found): string {
+  const count = `${isAll ? '' : 'the newest '}${hits.length} ${hits.length === 1 ? 'session' : 'sessions'}`;
+  return wanted.trim() === '' ? `There ${hits.length === 1 ? 'is' : 'are'} ${count}.` : `“${wanted}” was said in ${count}.`;
+}
+
+const titleOf = ({ row: { title, sessionId } }: Hit): string => title || shownId(sessionId);
+
+type OneProps = { readonly hit: Hit; readonly words: string; readonly forget: () => void; readonly fail: (why: string) => void };
+
+function One({ hit, words: wanted, forget, fail }: OneProps): VNode {
+  const { sessionId, agent: whose, cwd, turns, at, state, cost } = hit.row;
+  const exported = (format: 'md' | 'json') => {
+    ask('export', { sessionId, format }).then(
+      ({ text }) => save(`${sessionId}.${format}`, [text], format === 'md' ? 'text/markdown' : 'application/json'),
+      (error: Error) => fail(error.message),
+    );
+  };
+  const facts = [whose, place(cwd), `${turns} ${turns === 1 ? 'turn' : 'turns'}`, cost, ago(at)].filter(
+    (fact) => fact !== undefined && fact !== '',
+  );
+  return (
+    <li class="card">
+      <div>
+        <a href={toSession(sessionId)}>{titleOf(hit)}</a> <span class="dim">{facts.join(' · ')}</span>
+        {hit.lines.map((line) => (
+          <p key={line} class="line">
+            <Marked line={line} words={wanted} />
+          </p>
+        ))}
+      </div>
+      <div class="buttons">
+        <button type="button" onClick={() => exported('md')}>
+          Markdown
+        </button>
+        <button type="button" onClick={() => exported('json')}>
+          JSON
+        </button>
+        <button
+          type="button"
+          class="danger"
+          disabled={state !== 'stored'}
+          title={state === 'stored' ? '' : 'It is open; close it first'}
+          onClick={forget}
+        >
+          Delete
+        </button>
+      </div>
+    </li>
+  );
+}
+
+/** The words in it stand out. */
+function Marked({ line, words: wanted }: { readonly line: string; readonly words: string }): VNode {
+  const needles = wanted.split(/\s+/).filter((word) => word !== '');
+  const pattern = new RegExp(`(${needles.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`, 'i');
+  // Every other part is one of the words.
+  return <>{line.split(pattern).map((part, index) => (index % 2 === 1 ? <mark key={`${index}`}>{part}</mark> : part))}</>;
+}

@@ -58,7 +58,7 @@ function withStored(agents: Conversations): Agents {
 async function listen(handle: HttpHandler, port: number, agents: Conversations): Promise<HttpDoor> {
   const given = process.env.SWITCHBOARD_MCP_TOKEN;
   const token = given !== undefined && given.length >= 32 ? given : randomBytes(32).toString('base64url');
-  const client: Guest = { onRevoke: () => {} };
+  const client: Guest = { onRevoke: () => () => {} };
   const admit = (word: string) => (tokenKey(word) === tokenKey(token) ? client : undefined);
   const door = await new Promise<HttpDoor | Error>((done) => openHttpDoor({ admit, serve: async () => handle }, done, port));
   if (door instanceof Error) {

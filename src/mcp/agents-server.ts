@@ -220,8 +220,9 @@ async function inSteps(
 ): Promise<CallToolResult | InputRequiredResult> {
   const state = mcpReq.requestState<string>();
   let step: Step<CallToolResult> | undefined;
-  if (state === undefined) step = await paused.begin((companion) => tool.run(args, companion), listener);
-  else step = await paused.resume(state, (options) => chosenIn(mcpReq.inputResponses?.permission, options), listener);
+  if (state === undefined)
+    step = await paused.begin(({ ask, ...companion }) => tool.run(args, { ...companion, permission: ask }), listener);
+  else step = await paused.resume(state, ({ options }) => chosenIn(mcpReq.inputResponses?.permission, options), listener);
   if (!step) return failed('The turn that was waiting for this answer is over; send the prompt again');
   if ('done' in step) return step.done;
   const { id, asked } = step.paused;
@@ -230,12 +231,12 @@ async function inSteps(
 
 /** On our own stdio; resolves when the client has gone. */
 export function serveAgentsOnStdio(options: AgentsServerOptions): { close(): Promise<void> } {
-  const paused = createPausedTurns<CallToolResult>(ANSWER_MS);
+  const paused = createPausedTurns<CallToolResult>(ANSWER_MS, refusalIn);
   return serveStdio(() => serverOf(options, paused));
 }
 
 export function serveAgentsOverHttp(options: AgentsServerOptions): HttpHandler {
-  const paused = createPausedTurns<CallToolResult>(ANSWER_MS);
+  const paused = createPausedTurns<CallToolResult>(ANSWER_MS, refusalIn);
   const { fetch } = createMcpHandler(() => serverOf(options, paused));
   const otherwise: HttpHandler = (request, parsedBody) => fetch(request, parsedBody === undefined ? {} : { parsedBody });
   return httpSessions((front) => void serverOf(options, paused).connect(front), otherwise).handle;

@@ -60,8 +60,11 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     const all = served.get(lease) ?? new Set();
     all.add(one);
     served.set(lease, all);
-    lease.onRevoke(() => void one.close());
-    return () => void all.delete(one);
+    const forget = lease.onRevoke(() => void one.close());
+    return () => {
+      all.delete(one);
+      forget();
+    };
   }
 
   /** Kept: to import what is loaded already takes a while, and somebody waits. */

@@ -15,7 +15,10 @@ export type HttpHandler = ((request: Request, body: unknown) => Promise<Response
   quick?(headers: IncomingHttpHeaders, body: unknown, gone: AbortController): Promise<object> | undefined;
 };
 /** Whoever a token belongs to; what it has under way ends when it is revoked. */
-export type Guest = { onRevoke(act: () => void): void };
+export type Guest = {
+  /** Returns what forgets it again. */
+  onRevoke(act: () => void): () => void;
+};
 export type HttpDoorEvents<G extends Guest> = {
   admit(token: string): G | undefined;
   serve(guest: G): Promise<HttpHandler>;

@@ -45,7 +45,7 @@ export class Lease {
   #underWay: Set<AbortController> | undefined;
   /** Calls that wait for the session to be known. */
   #waiting: Set<() => void> | undefined;
-  #onRevoke: (() => void)[] | undefined;
+  #onRevoke: Set<() => void> | undefined;
 
   constructor(transport: McpTransport, key: string, borrower: Borrower, deps: LeaseDeps) {
     this.transport = transport;
@@ -77,12 +77,16 @@ export class Lease {
     this.#endCalls();
     this.#deps.onRevoke(this);
     this.#borrower.onRevoke();
-    for (const act of this.#onRevoke ?? []) act();
+    for (const act of [...(this.#onRevoke ?? [])]) act();
   }
-  onRevoke(act: () => void): void {
-    if (this.#isRevoked) return act();
-    this.#onRevoke ??= [];
-    this.#onRevoke.push(act);
+  /** Returns what forgets it again: agents come and go, and the lease stays. */
+  onRevoke(act: () => void): () => void {
+    if (this.#isRevoked) act();
+    else {
+      this.#onRevoke ??= new Set();
+      this.#onRevoke.add(act);
+    }
+    return () => void this.#onRevoke?.delete(act);
   }
   reached(now: LeaseState): void {
     if (ORDER.indexOf(now) <= ORDER.indexOf(this.#state)) return;

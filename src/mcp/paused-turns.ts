@@ -10,37 +10,36 @@ export type Asked = {
 /** What one request is to a turn: where its words go, and whether anybody still waits. */
 export type Listener = { readonly progress: (text: string) => void; readonly signal: AbortSignal };
 
-export type Step<T> = { readonly done: T } | { readonly paused: { readonly id: string; readonly asked: Asked } };
+export type Step<T, A = Asked> = { readonly done: T } | { readonly paused: { readonly id: string; readonly asked: A } };
 
-type Turn<T> = {
+type Turn<T, A, R> = {
   listener: Listener;
   readonly outcome: Promise<T>;
   /** The questions that are open, the oldest first: they are put one after the other. */
-  readonly questions: { readonly asked: Asked; readonly answer: (optionId: string | undefined) => void }[];
+  readonly questions: { readonly asked: A; readonly answer: (answer: R) => void }[];
   /** Called when there is another question. */
   onQuestion: () => void;
   readonly ended: AbortController;
   idle: NodeJS.Timeout | undefined;
 };
 
-export type PausedTurns<T> = {
+/** `A` is what is asked, `R` what is answered. */
+export type PausedTurns<T, A = Asked, R = string | undefined> = {
   /** Until the turn has ended, or the client has to be asked. */
-  begin(
-    run: (companion: Listener & { permission(asked: Asked): Promise<string | undefined> }) => Promise<T>,
-    listener: Listener,
-  ): Promise<Step<T>>;
+  begin(run: (companion: Listener & { ask(asked: A): Promise<R> }) => Promise<T>, listener: Listener): Promise<Step<T, A>>;
   /** Undefined when there is no such turn: it was answered, or nobody came back in time. */
-  resume(id: string, choose: (options: Asked['options']) => string | undefined, listener: Listener): Promise<Step<T>> | undefined;
+  resume(id: string, answer: (asked: A) => R | undefined, listener: Listener): Promise<Step<T, A>> | undefined;
 };
 
 /** Who has not agreed has refused. */
 export const refusalIn = ({ options }: Asked): string | undefined =>
   (options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always'))?.optionId;
 
-export function createPausedTurns<T>(patienceMs: number): PausedTurns<T> {
-  const paused = new Map<string, Turn<T>>();
+/** `refuse` is the answer of whoever gives none. */
+export function createPausedTurns<T, A = Asked, R = string | undefined>(patienceMs: number, refuse: (asked: A) => R): PausedTurns<T, A, R> {
+  const paused = new Map<string, Turn<T, A, R>>();
 
-  async function step(turn: Turn<T>, listener: Listener): Promise<Step<T>> {
+  async function step(turn: Turn<T, A, R>, listener: Listener): Promise<Step<T, A>> {
     turn.listener = listener;
     const cancel = () => turn.ended.abort();
     listener.signal.addEventListener('abort', cancel, { once: true });
@@ -57,7 +56,7 @@ export function createPausedTurns<T>(patienceMs: number): PausedTurns<T> {
       listener.signal.removeEventListener('abort', cancel);
     }
   }
-  function pause(turn: Turn<T>, asked: Asked): Step<T> {
+  function pause(turn: Turn<T, A, R>, asked: A): Step<T, A> {
     const id = randomUUID();
     paused.set(id, turn);
     turn.idle = setTimeout(() => {
@@ -74,27 +73,27 @@ export function createPausedTurns<T>(patienceMs: number): PausedTurns<T> {
       const companion = {
         signal: ended.signal,
         progress: (words: string) => turn.listener.progress(words),
-        permission: (asked: Asked) =>
-          new Promise<string | undefined>((answer) => {
+        ask: (asked: A) =>
+          new Promise<R>((answer) => {
             turn.questions.push({ asked, answer });
-            ended.signal.addEventListener('abort', () => answer(refusalIn(asked)), { once: true });
+            ended.signal.addEventListener('abort', () => answer(refuse(asked)), { once: true });
             turn.onQuestion();
           }),
       };
-      const turn: Turn<T> = {
+      const turn: Turn<T, A, R> = {
         ...{ listener, questions: [], onQuestion: () => {}, ended, idle: undefined },
         outcome: Promise.resolve().then(() => run(companion)),
       };
       turn.outcome.catch(() => {}); // whoever takes the turn up again hears of it
       return step(turn, listener);
     },
-    resume(id, choose, listener) {
+    resume(id, answer, listener) {
       const turn = paused.get(id);
       if (!turn) return undefined;
       paused.delete(id);
       clearTimeout(turn.idle);
       const question = turn.questions.shift();
-      question?.answer(choose(question.asked.options) ?? refusalIn(question.asked));
+      question?.answer(answer(question.asked) ?? refuse(question.asked));
       return step(turn, listener);
     },
   };

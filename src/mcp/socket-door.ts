@@ -53,7 +53,10 @@ function hear<G extends Guest>(socket: Socket, on: SocketDoorEvents<G>): void {
     socket.write('ok\n');
     socket.pause();
     if (end + 1 < hello.length) socket.unshift(hello.subarray(end + 1));
-    guest.onRevoke(() => socket.destroy());
+    socket.on(
+      'close',
+      guest.onRevoke(() => socket.destroy()),
+    );
     on.serve(guest, socket);
   };
   socket.on('data', onData);

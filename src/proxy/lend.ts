@@ -62,7 +62,7 @@ export type Lending = {
   /** Servers that agents reach through their ACP connection, and whose they are. */
   readonly byServerId: Map<string, { readonly leg: AgentLeg; readonly lease: Lease }>;
   /** And, for an older draft, by the connections they opened to them. */
-  readonly byConnectionId: Map<string, { readonly leg: AgentLeg; readonly lease: Lease }>;
+  readonly byConnectionId: Map<string, { readonly leg: AgentLeg; readonly lease: Lease; forget(): void }>;
   /** How messages of theirs get to the server, and what takes back those under way, by the agent's ids. */
   readonly channels: WeakMap<Lease, { readonly pipe: Pipe; readonly open: Map<string, () => void> }>;
   close(): Promise<void>;

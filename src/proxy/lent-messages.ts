@@ -84,15 +84,17 @@ function connect({ byServerId, byConnectionId }: Lending, leg: AgentLeg, frame: 
   const entry = byServerId.get(stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'acpId')) ?? '');
   if (entry?.leg !== leg) return false;
   const connectionId = `switchboard-${randomUUID()}`;
-  byConnectionId.set(connectionId, entry);
-  entry.lease.onRevoke(() => byConnectionId.delete(connectionId));
+  const forget = entry.lease.onRevoke(() => byConnectionId.delete(connectionId));
+  byConnectionId.set(connectionId, { ...entry, forget });
   leg.succeed(idTextOf(frame), JSON.stringify({ connectionId }));
   return true;
 }
 
 function disconnect(lending: Lending, leg: AgentLeg, frame: Frame): boolean {
   if (!connected(lending, leg, frame)) return false;
-  lending.byConnectionId.delete(stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'connectionId')) ?? '');
+  const connectionId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'connectionId')) ?? '';
+  lending.byConnectionId.get(connectionId)?.forget();
+  lending.byConnectionId.delete(connectionId);
   leg.succeed(idTextOf(frame), '{}');
   return true;
 }

@@ -192,19 +192,63 @@ test('the end of a session ends its bridges, and with them the servers that were
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000 });
 });
 
-test('a client of both eras reaches a bridge over HTTP by the older one', async ({ stage }) => {
+test('a client of both eras reaches a bridge over HTTP', async ({ stage }) => {
   const editor = await connect(stage, 'http', { mcp_transport: 'http' });
   const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
   const { url, headers } = await given(editor, id);
   const client = new Client({ name: 'both', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   const requestInit = { headers: { authorization: headers[0].value } };
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
-  expect(client.getNegotiatedProtocolVersion()).toBe('2025-11-25');
   expect(await client.callTool({ name: 'echo', arguments: { text: 'hi' } })).toMatchObject({ content: [{ text: 'hi' }] });
   const pid = Number((await client.callTool({ name: 'pid' })).content.map((block) => ('text' in block ? block.text : '')));
   expect(() => process.kill(pid, 0)).not.toThrow();
   expect(await editor.close()).toBe(0);
   expect(() => process.kill(pid, 0)).toThrow('ESRCH'); // it ends before we do
+});
+
+/** A client of the 2026 era alone. */
+async function modern({ url, headers }: Json): Promise<{ client: Client; heard: string[] }> {
+  const heard: string[] = [];
+  const client = new Client(
+    { name: 'modern', version: '1' },
+    {
+      versionNegotiation: { mode: { pin: '2026-07-28' } },
+      capabilities: { elicitation: { form: {} } },
+      listChanged: { tools: { onChanged: (_, tools) => void heard.push(...(tools ?? []).map(({ name }) => name)) } },
+    },
+  );
+  const requestInit = { headers: { authorization: headers[0].value } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+  return { client, heard };
+}
+
+test('a client of the 2026 era alone reaches a server of the 2025 era over HTTP', async ({ stage }) => {
+  const policy = { version: 1, deny: ['mcp(rich:secret)'] };
+  const editor = await connect(stage, 'http', { mcp_transport: 'http' }, { policy });
+  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
+  const { client, heard } = await modern(await given(editor, id));
+  expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
+  expect(client.getInstructions()).toBe('Be rich.');
+  const call = (name: string, text: string, options = {}) => client.callTool({ name, arguments: { text } }, options);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('steps');
+  expect(await call('echo', 'hi')).toMatchObject({ content: [{ text: 'hi' }] });
+  expect(await call('secret', '')).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('denied by policy') }] });
+  const steps: unknown[] = [];
+  await call('steps', '', { onprogress: ({ message }: Json) => steps.push(message) });
+  expect(steps).toEqual(['step 1', 'step 2']);
+  expect(await client.readResource({ uri: 'rich://one' })).toMatchObject({ contents: [{ text: 'the one' }] });
+  expect(await client.getPrompt({ name: 'greet' })).toMatchObject({ messages: [{ role: 'user' }] });
+  const enough = new AbortController();
+  const stopped = call('wait', '', { signal: enough.signal, onprogress: () => enough.abort() });
+  await expect(stopped).rejects.toThrow();
+  await vi.waitFor(async () => expect((await call('waited', '')).content).not.toEqual([{ type: 'text', text: '0' }]), 10_000);
+  client.setRequestHandler('elicitation/create', ({ params }) => ({ action: 'accept', content: { answer: params.message.toUpperCase() } }));
+  expect(await call('ask', 'why')).toMatchObject({ content: [{ text: 'accept: WHY' }] });
+  await call('grow', '');
+  await vi.waitFor(() => expect(heard).toContain('grown'), 10_000);
+  await expect(call('die', '')).rejects.toThrow('it exited with code 7');
+  expect(await call('echo', 'again')).toMatchObject({ content: [{ text: 'again' }] }); // it is started anew
+  await client.close();
 });
 
 describe.each(['stdio', 'http'] as const)('a server that lives in the editor, for an agent that takes %s', (takes) => {
@@ -225,6 +269,17 @@ describe.each(['stdio', 'http'] as const)('a server that lives in the editor, fo
     expect((await on(editor, id, 'heard')).map(({ method }: Json) => method)).toContain('notifications/tools/list_changed');
     expect(editor.seen.filter(({ msg }) => msg.method === 'mcp/message').map(({ msg }) => msg.params.method)).not.toContain('initialize');
   });
+});
+
+test('a server that lives in the editor is reached over HTTP by a client of the 2026 era alone', async ({ stage }) => {
+  const editor = await connect(stage, 'http');
+  inEditor(editor);
+  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [{ type: 'acp', name: 'rich', serverId: 'S1' }] });
+  const { client } = await modern(await given(editor, id));
+  client.setRequestHandler('elicitation/create', ({ params }) => ({ action: 'accept', content: { answer: params.message.toUpperCase() } }));
+  expect(await client.callTool({ name: 'echo', arguments: { text: 'hi' } })).toMatchObject({ content: [{ text: 'hi' }] });
+  expect(await client.callTool({ name: 'ask', arguments: { text: 'why' } })).toMatchObject({ content: [{ text: 'accept: WHY' }] });
+  await client.close();
 });
 
 /** An MCP server of the current SDK behind `mcp/message`, as editors have it. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { type Asked, createPausedTurns, type Listener } from '../../src/mcp/paused-turns.ts';
+import { type Asked, createPausedTurns, type Listener, refusalIn } from '../../src/mcp/paused-turns.ts';
 
 const ASKED: Asked = {
   title: 'Write a file',
@@ -16,15 +16,15 @@ const idOf = (step: Awaited<ReturnType<ReturnType<typeof createPausedTurns<strin
 afterEach(() => vi.useRealTimers());
 
 test('a turn without questions ends as it is', async () => {
-  const turns = createPausedTurns<string>(1000);
+  const turns = createPausedTurns<string>(1000, refusalIn);
   expect(await turns.begin(async () => 'done', listener())).toEqual({ done: 'done' });
 });
 
 test('it waits for each answer in turn, and its words go to whoever listens now', async () => {
-  const turns = createPausedTurns<string>(1000);
+  const turns = createPausedTurns<string>(1000, refusalIn);
   const heard: string[] = [];
-  const first = await turns.begin(async ({ permission, progress }) => {
-    const answers = await Promise.all([permission(ASKED), permission(ASKED)]);
+  const first = await turns.begin(async ({ ask, progress }) => {
+    const answers = await Promise.all([ask(ASKED), ask(ASKED)]);
     progress('nearly');
     return answers.join();
   }, listener());
@@ -41,10 +41,10 @@ test('it waits for each answer in turn, and its words go to whoever listens now'
 });
 
 test('whoever takes the request back cancels the turn, also one that was taken up again', async () => {
-  const turns = createPausedTurns<string>(1000);
+  const turns = createPausedTurns<string>(1000, refusalIn);
   const enough = new AbortController();
-  const first = await turns.begin(async ({ permission, signal }) => {
-    await permission(ASKED);
+  const first = await turns.begin(async ({ ask, signal }) => {
+    await ask(ASKED);
     if (signal.aborted) return 'cancelled';
     return new Promise((resolve) => signal.addEventListener('abort', () => resolve('cancelled')));
   }, listener());
@@ -55,14 +55,14 @@ test('whoever takes the request back cancels the turn, also one that was taken u
 
 test('nobody comes back: the answer is no, and the turn is cancelled', async () => {
   vi.useFakeTimers();
-  const turns = createPausedTurns<string>(1000);
+  const turns = createPausedTurns<string>(1000, refusalIn);
   let answer: string | undefined;
   let isCancelled = false;
-  const step = await turns.begin(async ({ permission, signal }) => {
+  const step = await turns.begin(async ({ ask, signal }) => {
     signal.addEventListener('abort', () => {
       isCancelled = true;
     });
-    answer = await permission(ASKED);
+    answer = await ask(ASKED);
     return '';
   }, listener());
   await vi.advanceTimersByTimeAsync(1000);
@@ -71,9 +71,9 @@ test('nobody comes back: the answer is no, and the turn is cancelled', async () 
 });
 
 test('what the turn fails with is told to whoever waits', async () => {
-  const turns = createPausedTurns<string>(1000);
-  const step = await turns.begin(async ({ permission }) => {
-    await permission(ASKED);
+  const turns = createPausedTurns<string>(1000, refusalIn);
+  const step = await turns.begin(async ({ ask }) => {
+    await ask(ASKED);
     throw new Error('broken');
   }, listener());
   await expect(turns.resume(idOf(step), yes, listener())).rejects.toThrow('broken');

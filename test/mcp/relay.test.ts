@@ -68,3 +68,31 @@ test('a call without an id, which nobody would be asked about, is not passed on;
   expect(toServer).toEqual([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
   expect(asked).toEqual([]);
 });
+
+test('a server that takes its time to start has so many messages waiting for it and no more', async () => {
+  const [agent, front] = InMemoryTransport.createLinkedPair();
+  const [server, back] = InMemoryTransport.createLinkedPair();
+  const toAgent: JSONRPCMessage[] = [];
+  const toServer: JSONRPCMessage[] = [];
+  agent.onmessage = (message) => toAgent.push(message);
+  server.onmessage = (message) => toServer.push(message);
+  let started = () => {};
+  const start = back.start.bind(back);
+  back.start = async () => {
+    await new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    await start();
+  };
+  relay(front, back, { server: 'far', mayCall: async () => ({ allow: true }), exposes: () => true, onEnding: () => {}, onDied: () => {} });
+  await Promise.all([agent.start(), server.start()]);
+  for (let id = 0; id < 100; id++) await agent.send({ jsonrpc: '2.0', id, method: 'tools/list' });
+  expect(toAgent).toHaveLength(36);
+  expect(toAgent[0]).toMatchObject({
+    id: 64,
+    error: { code: -32000, message: 'The MCP server "far" has not started yet, and 64 messages wait for it already' },
+  });
+  started();
+  await settled();
+  expect(toServer.map((message) => 'id' in message && message.id)).toEqual(Array.from({ length: 64 }, (_, id) => id));
+});

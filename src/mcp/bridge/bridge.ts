@@ -19,25 +19,26 @@ export type BridgeDeps = BackDeps & {
 export type Bridge = {
   readonly token: string;
   readonly isRevoked: boolean;
-  onRevoke(act: () => void): void;
+  /** Returns what forgets it again. */
+  onRevoke(act: () => void): () => void;
   revoke(): void;
   serveSocket(socket: Socket): void;
   serveHttp(): Promise<HttpHandler>;
 };
 
 export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
-  const revoked: (() => void)[] = [];
+  const revoked = new Set<() => void>();
   let isRevoked = false;
   let hasDied = false;
   let handler: Promise<HttpHandler> | undefined;
 
   /** The SDK is loaded when an agent first connects. */
   async function load() {
-    const [{ openBack }, { relay }, { httpSessions }, { onlyHandshake }, { StdioServerTransport }] = await Promise.all([
+    const [{ openBack }, { relay }, { httpSessions }, { modernFront }, { StdioServerTransport }] = await Promise.all([
       import('./back.ts'),
       import('./relay.ts'),
       import('../http-sessions.ts'),
-      import('./only-handshake.ts'),
+      import('./modern-front.ts'),
       import('@modelcontextprotocol/server/stdio'),
     ]);
     const connect = (front: Parameters<typeof relay>[0]) => {
@@ -51,9 +52,15 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
           hasDied = true;
         },
       });
-      self.onRevoke(() => void front.close().catch(() => {}));
+      // Agents connect again and again; what is over is not kept.
+      const forget = self.onRevoke(() => void front.close().catch(() => {}));
+      const { onclose } = front;
+      front.onclose = () => {
+        forget();
+        onclose?.();
+      };
     };
-    return { connect, serve: () => httpSessions(connect, onlyHandshake).handle, StdioServerTransport };
+    return { connect, serve: () => httpSessions(connect, modernFront(server.name, connect)).handle, StdioServerTransport };
   }
 
   const self: Bridge = {
@@ -63,12 +70,13 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
     },
     onRevoke(act) {
       if (isRevoked) act();
-      else revoked.push(act);
+      else revoked.add(act);
+      return () => void revoked.delete(act);
     },
     revoke() {
       if (isRevoked) return;
       isRevoked = true;
-      for (const act of revoked) act();
+      for (const act of [...revoked]) act();
     },
     serveSocket(socket) {
       void load().then(({ connect, StdioServerTransport }) => {

@@ -111,8 +111,11 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
   /** What the agent says before the server is there. */
   let early: JSONRPCMessage[] | undefined = [];
   front.onmessage = (message: JSONRPCMessage) => {
-    if (early) early.push(message);
-    else fromFront(message);
+    if (!early) return fromFront(message);
+    if (early.length < MAX_PENDING) return void early.push(message);
+    if (!('method' in message && 'id' in message)) return;
+    const words = `The MCP server "${deps.server}" has not started yet, and ${MAX_PENDING} messages wait for it already`;
+    toFront({ jsonrpc: '2.0', id: message.id, error: { code: SERVER_GONE, message: words } }, message.id);
   };
   front.onclose = () => over(undefined);
   back.onmessage = fromBack;

@@ -4,6 +4,7 @@ import { followAddress } from './route.ts';
 import { fetchNext } from './screens.ts';
 import { connect } from './socket.ts';
 import { hear, position } from './state.ts';
+import './theme.ts';
 
 // The token in the address goes before anything is shown.
 await connect(position, hear);

@@ -54,6 +54,12 @@ export const SCREENS: readonly Screen[] = [
     icon: 'transcripts',
     Show: later(() => import('./screens/transcripts.tsx').then((loaded) => loaded.Transcripts), 'transcripts'),
   },
+  {
+    name: 'settings',
+    label: 'Settings',
+    icon: 'settings',
+    Show: later(() => import('./screens/settings.tsx').then((loaded) => loaded.Settings), 'settings'),
+  },
 ];
 
 export const screenOf = (name: string): Screen => SCREENS.find((screen) => screen.name === name) ?? (SCREENS[0] as Screen);

@@ -1,10 +1,26 @@
-// Light or dark, as the system has it.
+// Light or dark, as the system has it or as the person wants it here. Kept in this browser.
 import { signal } from '@preact/signals';
 
+export type Theme = 'system' | 'light' | 'dark';
+const KEY = 'switchboard-theme';
 const system = matchMedia('(prefers-color-scheme: dark)');
 
+const isTheme = (word: string | null): word is Theme => word === 'light' || word === 'dark';
+const kept = localStorage.getItem(KEY);
+export const theme = signal<Theme>(isTheme(kept) ? kept : 'system');
 /** What is on screen. */
-export const isDark = signal(system.matches);
-system.addEventListener('change', () => {
-  isDark.value = system.matches;
-});
+export const isDark = signal(false);
+
+function apply(): void {
+  document.documentElement.style.colorScheme = theme.value === 'system' ? '' : theme.value;
+  isDark.value = theme.value === 'system' ? system.matches : theme.value === 'dark';
+}
+system.addEventListener('change', apply);
+apply();
+
+export function chooseTheme(wanted: Theme): void {
+  theme.value = wanted;
+  if (wanted === 'system') localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, wanted);
+  apply();
+}

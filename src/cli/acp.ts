@@ -42,7 +42,7 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
   toggleOnSignal(switchboard.diagnostics);
   const served = switchboard.connect(inLines(editor, options), options.record);
   const { connection } = served;
-  const detach = attachment?.open(served, { config, ...switchboard });
+  const detach = attachment?.open(served, { config, files, flags: options, ...switchboard });
   const stopWatching = watchEventLoop((ms) => {
     const { method, bytes } = connection.lastFrame();
     notice(`the event loop was blocked for ${ms} ms; the last frame was ${method ?? 'an answer'}, ${bytes} bytes`);

@@ -14,6 +14,8 @@ import { resolveConfig } from './resolve-config.ts';
 
 export type Inside = {
   readonly config: Config;
+  /** Where it was read. */
+  readonly files: readonly string[];
   readonly stateDir: string;
   /** For what is shown of what passes. */
   readonly secrets: Secrets;
@@ -59,5 +61,5 @@ export async function startInside(
   const { connection, transcripts } = switchboard.connect({ input: toProxy, output: fromProxy }, record);
   const { secrets, close } = switchboard;
   tellCrashes(() => secrets.redact);
-  return { config, stateDir, secrets, connection, transcripts, fromProxy, toProxy, kill: connection.kill, close };
+  return { config, files, stateDir, secrets, connection, transcripts, fromProxy, toProxy, kill: connection.kill, close };
 }

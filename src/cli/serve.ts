@@ -27,6 +27,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     const { fromProxy: input, toProxy: output, connection } = inside;
     const opened = await openHere({
       ...inside,
+      flags: options,
       frames: frames as Frames,
       port,
       connect: () => ({ input, output, judged: connection.judged, byHand: connection.byHand }),

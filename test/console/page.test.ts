@@ -402,7 +402,17 @@ describe.skipIf(program === undefined)('in the browser', () => {
     await prompt(page, '/edit narrow.txt');
     await page.locator('.question .diff').waitFor();
     const address = page.url();
-    for (const hash of [new URL(address).hash, '#/', '#/new', '#/inbox', '#/agents', '#/frames']) {
+    for (const hash of [
+      new URL(address).hash,
+      '#/',
+      '#/new',
+      '#/inbox',
+      '#/agents',
+      '#/frames',
+      '#/charts',
+      '#/transcripts',
+      '#/settings',
+    ]) {
       await page.goto(`${serving.origin}/${hash}`);
       await page.locator('.bar').waitFor();
       expect(await page.evaluate(WIDTHS)).toEqual([390, 390]);

@@ -7,7 +7,8 @@ import { visit } from './visit.ts';
 const CANARY = 'canary-7f3e9a1b5c2d8e4f6a0b';
 
 describe.skipIf(program === undefined)('in the browser', () => {
-  const config = { log: { redact: { variables: ['CANARY'] } }, host_tools: { enabled: true } };
+  const gone = { command: 'not-there-at-all', env: { TOKEN: 'tok-1234' } };
+  const config = { log: { redact: { variables: ['CANARY'] } }, host_tools: { enabled: true }, agent_servers: { gone } };
   const { open, begin, prompt, ends, turns } = visit(config, { CANARY });
 
   test('a frame is folded, raw, held against the protocol, with what was taken out of it and how long it took', async () => {
@@ -180,5 +181,36 @@ describe.skipIf(program === undefined)('in the browser', () => {
     await transcripts.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await transcripts.getByText('“green gate” was said in 0 sessions.').waitFor();
     await expect.poll(() => page.locator('.recent', { hasText: 'green gate' }).count()).toBe(0);
+  });
+
+  test('settings say what is in force and where it comes from, the doctor what is wrong and what to do, and colours stay as they were chosen', async () => {
+    const page = await open('#/settings');
+    const configuration = page.getByLabel('Configuration', { exact: true });
+    await configuration.getByRole('row', { name: 'host_tools.enabled true' }).waitFor();
+    expect(await configuration.getByRole('row', { name: 'host_tools.enabled' }).innerText()).toMatch(/config\.json:1:\d+$/);
+    expect(await configuration.innerText()).toContain(`agent_servers.gone.env.TOKEN`);
+    expect(await configuration.innerText()).not.toContain('tok-1234');
+    expect(await configuration.getByText('limits.max_frame_bytes').count()).toBe(0);
+    await page.getByLabel('with defaults').check();
+    await page.getByLabel('Filter settings').fill('max_frame');
+    expect(await configuration.locator('tbody').innerText()).toMatch(/^limits\.max_frame_bytes\s+33554432\s+default$/);
+
+    const doctor = page.getByLabel('Doctor');
+    const missing = doctor.getByRole('listitem').filter({ hasText: 'agent "gone": the command not-there-at-all was not found' });
+    expect(await missing.innerText()).toMatch(/it cannot be started\s+Next: install not-there-at-all, or switchboard agents remove gone/);
+    expect(await doctor.getByRole('status').innerText()).toMatch(/^1 problem, \d+ warnings?, \d+ in order$/);
+    expect(await doctor.innerText()).not.toContain('agent "mime" answered');
+    await doctor.getByRole('button', { name: 'Check, and start each agent' }).click();
+    await doctor.getByText(/agent "sketcher" answered in \d+ ms/).waitFor();
+
+    const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const light = await ground();
+    await page.getByLabel('dark').check();
+    await expect.poll(ground).not.toBe(light);
+    await page.reload();
+    await page.getByLabel('dark').waitFor();
+    expect(await ground()).not.toBe(light);
+    await page.getByLabel('as the system has it').check();
+    await expect.poll(ground).toBe(light);
   });
 });

@@ -22,9 +22,12 @@ export type Serving = {
 };
 
 /** `files` are written beside the configuration. */
+/** Of the configuration; agents are added to the usual ones. */
+export type More = { readonly agent_servers?: object; readonly [key: string]: unknown };
+
 export async function serve(
   traits: Traits = {},
-  more: object = {},
+  more: More = {},
   env: NodeJS.ProcessEnv = {},
   files: Readonly<Record<string, string>> = {},
 ): Promise<Serving> {
@@ -37,7 +40,7 @@ export async function serve(
   const config = path.join(root, 'config.json');
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(root, name), text);
   const agents = { sketcher: demo('sketcher'), builder: demo('builder'), mime: mime.server };
-  writeFileSync(config, JSON.stringify({ agent_servers: agents, host_tools: { enabled: false }, ...more }));
+  writeFileSync(config, JSON.stringify({ host_tools: { enabled: false }, ...more, agent_servers: { ...agents, ...more.agent_servers } }));
   const child = spawn(process.execPath, [BIN, 'serve', '--config', config], {
     cwd: project,
     env: { PATH: process.env.PATH, HOME: home, TMPDIR: root, SWITCHBOARD_HOME: path.join(root, 'state'), ...env },

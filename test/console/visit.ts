@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import type { Json } from '../e2e/peer.ts';
 import type { Puppet, PuppetSession, Traits } from '../e2e/puppet.ts';
 import { startBrowser } from './browser.ts';
-import { type Serving, serve } from './serve.ts';
+import { type More, type Serving, serve } from './serve.ts';
 
 export type Turn = (session: PuppetSession, mime: Puppet, params: Json) => unknown;
 
@@ -21,7 +21,7 @@ export type Visit = {
 };
 
 /** `more` is what the configuration says beside the agents. Errors of the page fail the file. */
-export function visit(more: object = {}, env: NodeJS.ProcessEnv = {}, traits: Omit<Traits, 'turn'> = {}): Visit {
+export function visit(more: More = {}, env: NodeJS.ProcessEnv = {}, traits: Omit<Traits, 'turn'> = {}): Visit {
   const turns = new Map<string, Turn>();
   const problems: string[] = [];
   let browser: Browser | undefined;

@@ -17,7 +17,8 @@ export type DoctorFlags = ConfigFlags & { readonly json?: boolean; readonly star
 
 const FOUND_PROBLEMS = 8;
 
-export async function doctor(flags: DoctorFlags): Promise<number> {
+/** What every check says; unless `start` is false, agents are started for a moment. */
+export async function findingsOf(flags: DoctorFlags): Promise<readonly Finding[]> {
   const here = surroundings(flags);
   const { findings: ofConfig, loaded } = await checkConfig(here);
   const all: Finding[] = [
@@ -27,7 +28,11 @@ export async function doctor(flags: DoctorFlags): Promise<number> {
     ...(await checkEditors(placesHere())),
     ...(await checkState(here.stateDir, here.platform)),
   ];
-  const findings = all.map(withoutSecrets);
+  return all.map(withoutSecrets);
+}
+
+export async function doctor(flags: DoctorFlags): Promise<number> {
+  const findings = await findingsOf(flags);
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
   const [problems, warnings] = [count('problem'), count('warning')];
   if (flags.json) printData({ healthy: problems === 0, problems, warnings, findings });

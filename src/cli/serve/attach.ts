@@ -13,6 +13,7 @@ import type { Onlooker } from '../../switchboard/records.ts';
 import type { ClientStreams, Served } from '../../switchboard/serve-client.ts';
 import { joinTaps } from '../../wire/tap.ts';
 import { notice } from '../notice.ts';
+import type { ConfigFlags } from '../resolve-config.ts';
 import { besideEditor } from './beside.ts';
 import { writeLinkFile } from './link-file.ts';
 import { openHere, portOf } from './open-here.ts';
@@ -26,6 +27,8 @@ export type Attachment = {
 
 type Parts = {
   readonly config: Config;
+  readonly files: readonly string[];
+  readonly flags: ConfigFlags;
   readonly secrets: Secrets;
   /** Another client of the same switchboard, for sessions that are opened in the console. */
   readonly connect: (client: ClientStreams) => Served;
@@ -48,7 +51,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
         return joinTaps([tap, watch.tap], (error) => notice(`the console: ${String((error as Error).message)}`)) ?? tap;
       };
     },
-    async open({ connection, transcripts }, { config, secrets, connect }) {
+    async open({ connection, transcripts }, { config, files, flags, secrets, connect }) {
       const file = path.join(stateDir, `console-${process.pid}.html`);
       const log = createSessionLog(stateDir, () => {});
       const beside = besideEditor({
@@ -63,7 +66,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
       });
       try {
         const opened = await openHere({
-          ...{ connection, transcripts, config, stateDir, secrets, port, beside, frames: frames as Frames },
+          ...{ connection, transcripts, config, files, flags, stateDir, secrets, port, beside, frames: frames as Frames },
           connect() {
             const [input, output] = [new PassThrough(), new PassThrough()];
             const { judged, byHand } = connect({ input: output, output: input }).connection;

@@ -8,9 +8,11 @@ import type { Connection } from '../../proxy/connection.ts';
 import type { TranscriptSource } from '../../store/transcript-source.ts';
 import { VERSION } from '../../switchboard/version.ts';
 import { CommandFailure } from '../command-failure.ts';
+import type { ConfigFlags } from '../resolve-config.ts';
 import { agentLoads } from './agent-load.ts';
 import { agentRows } from './agent-rows.ts';
 import { createHost } from './host.ts';
+import { settingsHere } from './settings.ts';
 import { storedSessions } from './stored-sessions.ts';
 import { transcriptsOf } from './transcripts.ts';
 
@@ -20,6 +22,9 @@ const MOST_SHOWN = 300;
 export type Here = Pick<ConsoleDeps, 'port' | 'frames' | 'connect' | 'beside' | 'entered'> & {
   readonly connection: Connection;
   readonly config: Config;
+  /** Where it was read, and what the command line said of that. */
+  readonly files: readonly string[];
+  readonly flags: ConfigFlags;
   readonly stateDir: string;
   readonly secrets: Secrets;
   readonly transcripts: TranscriptSource | undefined;
@@ -28,6 +33,8 @@ export type Here = Pick<ConsoleDeps, 'port' | 'frames' | 'connect' | 'beside' | 
 export async function openHere({
   connection,
   config,
+  files,
+  flags,
   stateDir,
   secrets,
   port,
@@ -37,7 +44,9 @@ export async function openHere({
   entered,
   transcripts,
 }: Here): Promise<Console> {
-  const [{ openConsole }, { agentPart }] = await Promise.all([import('../../console/console.ts'), import('../../console/agent-part.ts')]);
+  const { openConsole } = await import('../../console/console.ts');
+  const { agentPart } = await import('../../console/agent-part.ts');
+  const { settingsPart } = await import('../../console/settings-part.ts');
   const stored = storedSessions(stateDir);
   const newest = () => stored().slice(-MOST_SHOWN);
   try {
@@ -56,7 +65,14 @@ export async function openHere({
       transcripts: transcriptsOf(stateDir, stored, () => void transcripts?.stats()),
       agents: () => agentRows(connection, config, secrets.redact),
       restart: connection.restart,
-      parts: [agentPart({ stop: connection.stopAgent, loads: agentLoads(connection), lent: connection.lent, redact: secrets.redact })],
+      parts: [
+        agentPart({ stop: connection.stopAgent, loads: agentLoads(connection), lent: connection.lent, redact: secrets.redact }),
+        settingsPart({
+          settings: settingsHere(flags, files, stateDir, beside !== undefined),
+          doctor: async (start) => (await import('../doctor/doctor.ts')).findingsOf({ config: flags.config, start }),
+          redact: secrets.redact,
+        }),
+      ],
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

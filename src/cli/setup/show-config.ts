@@ -1,6 +1,6 @@
 // `switchboard config show` and `config schema`: what is in force, and what could be.
 import { configJsonSchema } from '../../config/json-schema.ts';
-import { loadConfig } from '../../config/load.ts';
+import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { type Setting, settingsOf } from '../../config/origins.ts';
 import { printable } from '../../config/problems.ts';
 import { hideArgs, hideByForm, hideValue } from '../../setup/hide-secrets.ts';
@@ -12,8 +12,9 @@ import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 export type ShowFlags = ConfigFlags & { readonly origin?: boolean; readonly json?: boolean };
 
 export async function configShow(flags: ShowFlags): Promise<number> {
-  const { layer, documents, files, notices, origin } = await loadConfig({ ...surroundings(flags), isOnlyShown: true });
-  const settings = settingsOf(layer, documents).map((setting) => ({ ...setting, value: shown(setting) }));
+  const loaded = await loadConfig({ ...surroundings(flags), isOnlyShown: true });
+  const { files, notices, origin } = loaded;
+  const settings = shownSettings(loaded);
   const none = origin === 'none' ? ['no configuration found: the embedded demo agents serve. To make one: switchboard init'] : [];
   if (flags.json) {
     printData({ files, settings: settings.map(({ key, value, origin: from }) => ({ key, value, origin: from })) }, [...notices, ...none]);
@@ -27,6 +28,10 @@ export async function configShow(flags: ShowFlags): Promise<number> {
   printTable(['KEY', 'VALUE', ...(flags.origin ? ['FROM'] : [])], rows);
   return 0;
 }
+
+/** All that is in force, without secrets. */
+export const shownSettings = ({ layer, documents }: Pick<LoadedConfig, 'layer' | 'documents'>): readonly Setting[] =>
+  settingsOf(layer, documents).map((setting) => ({ ...setting, value: shown(setting) }));
 
 export function configSchema(): number {
   process.stdout.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);

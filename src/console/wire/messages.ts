@@ -6,9 +6,10 @@ import type { ChartTopics } from './charts.ts';
 import type { ChatActs, LoginMethod } from './chat.ts';
 import type { FrameActs, FrameTopics } from './frames.ts';
 import type { SessionActs } from './sessions.ts';
+import type { SettingActs } from './settings.ts';
 
 /** What a page can ask for: what it gives, and what it gets. */
-export type Acts = SessionActs & ChatActs & AgentActs & FrameActs;
+export type Acts = SessionActs & ChatActs & AgentActs & FrameActs & SettingActs;
 /** What a page can follow: what it gives, and what it then hears whenever there is news. */
 export type Topics = AgentTopics & FrameTopics & ChartTopics;
 

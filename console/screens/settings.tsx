@@ -1,0 +1,228 @@
+// Is this machine set up, what is in force and where does it come from, and how this page looks.
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Finding, Settings as Read } from '../../src/console/wire/settings.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { ask } from '../socket.ts';
+import { chooseTheme, type Theme, theme } from '../theme.ts';
+
+export function Settings(): VNode {
+  return (
+    <div class="screen">
+      <header class="bar">
+        <h1>Settings</h1>
+      </header>
+      <div class="body settings">
+        <Doctor />
+        <ThisPage />
+        <Configuration />
+      </div>
+    </div>
+  );
+}
+
+function Doctor(): VNode {
+  const [findings, setFindings] = useState<readonly Finding[]>();
+  const [isAtWork, work] = useState(false);
+  const [problem, setProblem] = useState('');
+  const run = (isStarting: boolean) => {
+    work(true);
+    setProblem('');
+    ask('doctor', { isStarting })
+      .then(
+        ({ findings: found }) => setFindings(found),
+        (error: Error) => setProblem(error.message),
+      )
+      .finally(() => work(false));
+  };
+  useEffect(() => run(false), []);
+  const count = (status: Finding['status']) => findings?.filter((finding) => finding.status === status).length ?? 0;
+  const counted = (status: Finding['status']) => `${count(status)} ${status}${count(status) === 1 ? '' : 's'}`;
+  return (
+    <section aria-label="Doctor">
+      <h2>Doctor</h2>
+      <div class="buttons">
+        <button type="button" disabled={isAtWork} onClick={() => run(false)}>
+          <Icon name="restart" /> Check again
+        </button>
+        <button
+          type="button"
+          disabled={isAtWork}
+          title="Each agent is started for a moment beside those that run"
+          onClick={() => run(true)}
+        >
+          Check, and start each agent
+        </button>
+        <span class="dim" role="status">
+          {isAtWork ? 'It looks…' : findings && `${counted('problem')}, ${counted('warning')}, ${count('ok')} in order`}
+        </span>
+      </div>
+      <Problem text={problem} />
+      <ul class="checks">
+        {[...(findings ?? [])]
+          .sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
+          .map((finding) => (
+            <Found key={finding.check + finding.what} finding={finding} />
+          ))}
+      </ul>
+    </section>
+  );
+}
+
+const ORDER: readonly Finding['status'][] = ['problem', 'warning', 'ok'];
+
+function Found({ finding: { status, what, why, next } }: { readonly finding: Finding }): VNode {
+  return (
+    <li class={`check ${status}`}>
+      <Icon name={status === 'ok' ? 'check' : 'warning'} />
+      <div>
+        <p>
+          <span class="hidden">{status}: </span>
+          {what}
+        </p>
+        {why !== undefined && <p class="dim">{why}</p>}
+        {next !== undefined && (
+          <p>
+            Next: <code>{next}</code>{' '}
+            <button type="button" class="quiet" onClick={() => void navigator.clipboard.writeText(next)}>
+              Copy
+            </button>
+          </p>
+        )}
+      </div>
+    </li>
+  );
+}
+
+const THEMES: readonly (readonly [Theme, string])[] = [
+  ['system', 'as the system has it'],
+  ['light', 'light'],
+  ['dark', 'dark'],
+];
+
+function ThisPage(): VNode {
+  return (
+    <section aria-label="This page">
+      <h2>This page</h2>
+      <fieldset class="choices">
+        <legend>Colours</legend>
+        {THEMES.map(([name, words]) => (
+          <label key={name}>
+            <input type="radio" name="theme" checked={theme.value === name} onChange={() => chooseTheme(name)} /> {words}
+          </label>
+        ))}
+      </fieldset>
+      <p class="dim">Kept in this browser.</p>
+    </section>
+  );
+}
+
+function Configuration(): VNode {
+  const [read, setRead] = useState<Read>();
+  const [problem, setProblem] = useState('');
+  const [words, setWords] = useState('');
+  const [isAll, showAll] = useState(false);
+  useEffect(() => {
+    ask('settings', {}).then(setRead, (error: Error) => setProblem(error.message));
+  }, []);
+  const shown = read?.settings.filter(
+    ({ key, value, from }) => (isAll || from !== '') && `${key} ${value}`.toLowerCase().includes(words.toLowerCase()),
+  );
+  return (
+    <section aria-label="Configuration">
+      <h2>Configuration</h2>
+      <Problem text={problem} />
+      {read && <Files read={read} />}
+      <div class="buttons">
+        <input
+          type="search"
+          placeholder="Filter"
+          aria-label="Filter settings"
+          value={words}
+          onInput={({ currentTarget }) => setWords(currentTarget.value)}
+        />
+        <label>
+          <input type="checkbox" checked={isAll} onChange={({ currentTarget }) => showAll(currentTarget.checked)} /> with defaults
+        </label>
+      </div>
+      {shown && (
+        <div class="table">
+          <table class="list matrix">
+            <thead>
+              <tr>
+                <th>Key</th>
+                <th>Value</th>
+                <th>From</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map(({ key, value, from }) => (
+                <tr key={key + from}>
+                  <td>
+                    <code>{key}</code>
+                  </td>
+                  <td>
+                    <code>{value}</code>
+                  </td>
+                  <td class="dim">{from === '' ? 'default' : from}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {shown.length === 0 && <p class="quiet-text">No setting fits.</p>}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Files({ read: { files, problems, notices, places, pid, node, isReadAgain } }: { readonly read: Read }): VNode {
+  const isChanged = files.some((file) => file.isChanged);
+  return (
+    <>
+      {problems.map((text) => (
+        <p key={text} class="problem">
+          The files cannot be used as they are now, so those from before hold: {text}
+        </p>
+      ))}
+      {problems.length === 0 && isChanged && (
+        <p class="note">
+          {isReadAgain
+            ? 'A file has changed since the start; what changed is for new sessions.'
+            : 'A file has changed since the start; what is shown here holds from the next start of the console on.'}
+        </p>
+      )}
+      {notices.map((text) => (
+        <p key={text} class="note">
+          {text}
+        </p>
+      ))}
+      <dl class="places-of-files">
+        {files.length === 0 && <Fact name="File">none: the embedded demo agents serve</Fact>}
+        {files.map(({ path, isChanged: changed }) => (
+          <Fact key={path} name="File">
+            {path + (changed ? ' (changed)' : '')}
+          </Fact>
+        ))}
+        {places.map(({ name, path }) => (
+          <Fact key={name} name={name}>
+            {path}
+          </Fact>
+        ))}
+        <Fact name="Process">{`${pid} · Node ${node}`}</Fact>
+      </dl>
+      <p class="dim">
+        Settings are changed in their files; <code>switchboard config show --origin</code> says the same. Values of variables and headers
+        are never shown.
+      </p>
+    </>
+  );
+}
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: string }): VNode => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);

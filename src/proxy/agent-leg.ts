@@ -3,7 +3,7 @@ import type { AgentSpec } from '../agents/defaults.ts';
 import type { Handshake } from '../agents/handshake.ts';
 import { createRestartPolicy, type RestartPolicy } from '../agents/restart-policy.ts';
 import { firstTongue, settingOf, type Tongue, traitsOf } from '../dialects/tongue.ts';
-import { failure, type ProxyError } from '../errors.ts';
+import { failure, ProxyError } from '../errors.ts';
 import { createLedger } from '../router/ledger.ts';
 import type { Refusal } from '../wire/careful.ts';
 import { detach, type Frame } from '../wire/frame.ts';
@@ -129,6 +129,9 @@ type Waiting = {
   readonly isNotification: boolean;
 };
 
+/** So many of those who wait for an agent that goes hear all that is known. */
+const TOLD_IN_FULL = 16;
+
 /** `of` is the agent's first leg, when this is a further process of it: they fail and recover together. */
 export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string = spec.name, of?: AgentLeg): AgentLeg {
   const { clock, limits } = deps;
@@ -216,8 +219,12 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     lastError = error;
     self.earlierReads.clear();
     deps.onDown(self, error, restart.refusal(nowMs)?.kind === 'crash-loop' ? refusal() : undefined);
-    for (const call of calls.drain()) call.onFail(error);
-    for (const { onFail } of takeWaiting()) onFail(error);
+    // Thousands may wait, and what its last frames were is long: the first of them are told.
+    const brief = withoutFrames(error);
+    let told = 0;
+    const next = () => (told++ < TOLD_IN_FULL ? error : brief);
+    for (const call of calls.drain()) call.onFail(next());
+    for (const { onFail } of takeWaiting()) onFail(next());
   }
   /** Why it cannot be started now; undefined when it can. */
   function refusal(): ProxyError | undefined {
@@ -401,3 +408,8 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
 }
 
 /** The id an agent gave a frame, as it wrote it. */
+
+function withoutFrames(error: ProxyError): ProxyError {
+  const { lastFrames: _, ...data } = error.data ?? {};
+  return new ProxyError(error.key, error.message, data);
+}

@@ -187,14 +187,14 @@ export class Loan implements Borrower {
     return this.#entries ? injectedText(paramsText, method, this.#entries) : paramsText;
   }
   /** The session is there. An earlier loan of its ends with this. */
-  bind(session: Session): void {
+  bind(session: Session, isRecorded = false): void {
     if (session.loan !== this) revokeLoan(session);
     this.#entries = undefined;
     if (!this.lease) return;
     session.loan = this;
     this.#session = session;
     if (session.errand) this.#hub.lending?.errands.set(session.errand.id, session);
-    stateReached(this.#hub, session, this.lease);
+    if (!isRecorded || this.lease.state !== 'offered') stateReached(this.#hub, session, this.lease);
     this.#roots = rootsOf(directoriesOf(session));
     this.lease.bind();
   }

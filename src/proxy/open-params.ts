@@ -34,9 +34,10 @@ export function noteServers(leg: AgentLeg, paramsText: string | undefined): void
 }
 
 /** Written down for later processes. */
-export function record(hub: Hub, { publicId, leg, nativeId, cwd, loan, errand }: Session): void {
+/** `lease` is what it is lent, if it has not got that yet. */
+export function record(hub: Hub, { publicId, leg, nativeId, cwd, loan, errand }: Session, lease = loan?.lease): void {
   if (errand) return; // its public id is another's
-  const { transport, state } = loan?.lease ?? {};
+  const { transport, state } = lease ?? {};
   hub.log.append({
     ...{ sessionId: publicId, agent: leg.name, nativeId, ...(cwd !== undefined && { cwd }), at: hub.clock.now() },
     ...(transport !== undefined && state !== undefined && { tools: { transport, state } }),

@@ -1,7 +1,9 @@
 // session/new and session/fork: how a session comes to be, and to its id.
+
 import path from 'node:path';
 import { META_KEY } from '../acp/shapes.ts';
 import { failure, ProxyError } from '../errors.ts';
+import type { Lease } from '../mcp/lease.ts';
 import { chooseAgent } from '../router/choose-agent.ts';
 import { detach, type Frame, textOf } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
@@ -81,21 +83,21 @@ function openAt(
               servers.revoke();
               return hub.editor.pass(request, answer, errorPatches(hub, leg, answer));
             }
-            const session = mint(hub, leg, nativeId, about.cwd);
+            const session = mint(hub, leg, nativeId, about.cwd, servers.lease);
             session.openParams = openParams;
             session.roots = roots;
             session.isStarted = about.parent !== undefined;
             hub.editor.pass(request, answer, openedPatches(hub, session, answer));
             release(hub, leg, nativeId);
             if (!hub.alone) announceCommand(hub, session);
-            servers.bind(session);
+            servers.bind(session, true);
           }),
       });
     });
   }, failed);
 }
 
-function mint(hub: Hub, leg: AgentLeg, nativeId: string, cwd: string | undefined): Session {
+function mint(hub: Hub, leg: AgentLeg, nativeId: string, cwd: string | undefined, lease: Lease | undefined): Session {
   const { publicId } = hub.table.mint(leg.id, nativeId, cwd);
   forgetSetAside(leg, nativeId);
   // The agent may have spoken of it before, or the editor have asked for one of that name: it is the same session.
@@ -104,7 +106,7 @@ function mint(hub: Hub, leg: AgentLeg, nativeId: string, cwd: string | undefined
   session.isMet = false;
   session.isRecord = false;
   session.cwd = cwd;
-  record(hub, session);
+  record(hub, session, lease);
   return session;
 }
 

@@ -1,4 +1,5 @@
 // The MCP servers a session is opened with, as its agent hears of them: the editor's, some of them bridged, and ours behind them.
+import type { Lease } from '../mcp/lease.ts';
 import type { Frame } from '../wire/frame.ts';
 import { patchedText } from '../wire/tap.ts';
 import { inOrder, type Patch } from '../wire/writer.ts';
@@ -14,8 +15,10 @@ export type SessionServers = {
   patches(frame: Frame, method: string): Patch[];
   /** The same to params at hand as text. */
   text(paramsText: string, method: string): string;
-  /** The session is there. What it had of this before ends now. */
-  bind(session: Session): void;
+  /** What it will be lent. */
+  readonly lease: Lease | undefined;
+  /** The session is there. What it had of this before ends now. `isRecorded`: its record tells of the lease as it was. */
+  bind(session: Session, isRecorded?: boolean): void;
   revoke(): void;
 };
 
@@ -32,8 +35,9 @@ function together(loan: Loan, bridged: BridgedServers): SessionServers {
       const whole = { start: 0, end: bytes.length };
       return loan.text(patchedText({ bytes, ...whole }, inOrder(bridged.patches(bytes, whole))), method);
     },
-    bind(session) {
-      loan.bind(session);
+    lease: loan.lease,
+    bind(session, isRecorded) {
+      loan.bind(session, isRecorded);
       session.bridged = bridged;
       bridged.bind(session);
     },

@@ -47,6 +47,18 @@ test.concurrent('row 4: an agent that dies mid-turn: every request gets one erro
   await noticed(editor, 'switchboard: Agent "sick" exited (code 17)');
 });
 
+test.concurrent('row 4: when very many wait for an agent that dies, each is answered, and the first of them hear of its last frames', async ({
+  stage,
+}) => {
+  const editor = await stage.connect({ sick: fixture('crash-mid-turn', 'sick') });
+  const { id } = await open(editor, stage.cwd);
+  const waiting = Array.from({ length: 200 }, () => editor.request('_x/wait', { sessionId: id }));
+  const died = prompt(editor, id, 'crash');
+  const told = (await Promise.all([...waiting, died])).map((answer) => answer.error.data);
+  for (const data of told) expect(data).toMatchObject({ agent: 'sick', reason: 'agent_exited', code: 17 });
+  expect(told.filter((data) => 'lastFrames' in data)).toHaveLength(16);
+});
+
 test.concurrent('row 4: the only agent dies: the same answers, and the editor keeps its connection', async ({ stage }) => {
   const editor = await stage.connect({ sick: fixture('crash-mid-turn', 'sick') });
   const { id } = await open(editor, stage.cwd);

@@ -33,11 +33,12 @@ function servesFiles(editor: Editor, files: Record<string, string>): void {
   editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'once' } }));
 }
 
-/** The newest line about a session. */
-function recordOf(stage: Stage, sessionId: string): { tools?: unknown } {
+/** All that is written of a session. */
+function recordsOf(stage: Stage, sessionId: string): { tools?: unknown }[] {
   const lines = readFileSync(path.join(stage.state, 'sessions.jsonl'), 'utf8').trim().split('\n');
-  return lines.map((line) => JSON.parse(line)).findLast((record) => record.sessionId === sessionId);
+  return lines.map((line) => JSON.parse(line)).filter((record) => record.sessionId === sessionId);
 }
+const recordOf = (stage: Stage, sessionId: string) => recordsOf(stage, sessionId).at(-1) ?? {};
 
 describe.each<Takes>(['stdio', 'http', 'acp', 'acp-old'])('an agent that takes %s servers', (takes) => {
   test('lists and calls our tools', async ({ stage }) => {
@@ -74,7 +75,7 @@ test('the client keeps its servers, and a name it uses', async ({ stage }) => {
   const servers = await told(editor, id, 'servers');
   expect(servers).toHaveLength(2);
   expect(servers[0]).toEqual(mine);
-  expect(recordOf(stage, id).tools).toEqual({ transport: 'stdio', state: 'offered' });
+  expect(recordsOf(stage, id).map(({ tools }) => tools)).toEqual([{ transport: 'stdio', state: 'offered' }]);
   expect(servers[1]).toMatchObject({ name: 'switchboard-2', args: [expect.stringContaining('switchboard.js'), 'mcp-shim'] });
   // A token is in the environment, and nowhere that other users could read it.
   expect(JSON.stringify(servers[1].args)).not.toContain(servers[1].env[1].value);

@@ -1,11 +1,11 @@
 // Every frame that passes, in one record each: when, on which leg, which way, what it is, whose, how long it is, how long its answer took.
 // With payloads only on request, and then redacted. Lines are made after the frames have gone on, in batches.
 import { type Frame, textOf } from '../wire/frame.ts';
-import { internToken } from '../wire/intern.ts';
 import { memberAt } from '../wire/locate.ts';
-import { briefOf, idTextOf } from '../wire/long-frame.ts';
+import { briefOf, idTextOf, sessionTokenOf } from '../wire/long-frame.ts';
 import { patchedId, type Tap, type Watcher } from '../wire/tap.ts';
 import type { Patch } from '../wire/writer.ts';
+import { recordsOf } from './frame-records.ts';
 import { createChunkJoiner } from './join-chunks.ts';
 import type { LineSink } from './line-sink.ts';
 import type { Secrets } from './redact.ts';
@@ -37,16 +37,14 @@ type LegState = {
   /** Requests without an answer: the peer's own, and those put to it. */
   readonly theirs: Map<string, Asked>;
   readonly ours: Map<string, Asked>;
-  /** What stands between the time and the size in a line about a notification, by its method and session. */
-  readonly notifications: Map<string, Map<string, string>>;
-  /** The last of them. */
-  lastMethod: string | undefined;
+  /** What stands between the time and the session in a line about notifications, by their method. */
+  readonly notifications: Map<string, string>;
+  /** The session of the last of them, and what is written for it. */
   lastToken: string | undefined;
-  lastAbout: string;
-  /** The last lines, or all of them but the size, which then stands beside it. */
-  readonly last: string[];
-  readonly lastSizes: (number | undefined)[];
-  lastAt: number;
+  lastSession: string;
+  /** The last lines, and how many records they are. */
+  readonly last: (string | Run)[];
+  lastRecords: number;
 };
 
 /** What has passed and is not a line yet. `line` is one of ours, or one that is no frame. */
@@ -60,9 +58,18 @@ type Passed = {
   readonly atMs: number;
 };
 
-/** Notifications that came in a row on one leg, which is nearly all that passes: what a line says of each, and its size. Frames are not kept
- * for it, since they would outlive their chunk. Only where there are no payloads. */
-type Run = { readonly leg: LegState; readonly t: number; readonly abouts: string[]; readonly sizes: number[] };
+/** Notifications of one method that came in a row on one leg, which is nearly all that passes: the session and the size of each. Frames are
+ * not kept for it, since they would outlive their chunk. Only where there are no payloads. */
+type Run = {
+  readonly leg: LegState;
+  readonly t: number;
+  readonly method: string;
+  readonly hasSession: boolean;
+  /** Whether they are all of the first one's session. */
+  isOfOne: boolean;
+  readonly sessions: string[];
+  readonly sizes: number[];
+};
 
 const LAST_FRAMES = 50;
 const MOST_ASKED = 10_000;
@@ -101,11 +108,22 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   }
   function addToRun(leg: LegState, frame: Frame): void {
     const at = time();
-    if (run?.leg !== leg || run.t !== at) {
-      run = { leg, t: at, abouts: [], sizes: [] };
+    const { method = '' } = frame;
+    const token = sessionTokenOf(frame);
+    const hasSession = token !== undefined;
+    if (run?.leg !== leg || run.t !== at || run.method !== method || run.hasSession !== hasSession) {
+      run = { leg, t: at, method, hasSession, isOfOne: true, sessions: [], sizes: [] };
       waiting.push(run);
     }
-    run.abouts.push(aboutNotification(leg, frame));
+    if (hasSession) {
+      // Nearly always that of the notification before.
+      if (token !== leg.lastToken) {
+        leg.lastToken = token;
+        leg.lastSession = session(token);
+      }
+      if (run.isOfOne && run.sessions.length > 0) run.isOfOne = leg.lastSession === run.sessions[0];
+      run.sessions.push(leg.lastSession);
+    }
     run.sizes.push(frame.end - frame.start);
     schedule(1);
   }
@@ -139,14 +157,15 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     for (let bytes = 0; done < waiting.length && bytes < SLICE_BYTES; done++) {
       const passed = waiting[done] as Passed | Run;
       if ('sizes' in passed) {
-        text += linesOfRun(passed);
+        text += lineOfRun(passed);
         count += passed.sizes.length;
+        remember(passed.leg, passed, passed.sizes.length);
         continue;
       }
       if (hasPayloads) bytes += sizeOf(passed);
       const lines = linesOf(passed);
       if (lines === '') continue;
-      remember(passed.leg, lines);
+      for (const line of hasPayloads ? lines.trimEnd().split('\n') : [lines]) remember(passed.leg, line, 1);
       text += lines;
       count++;
     }
@@ -159,29 +178,29 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     while (waiting.length > 0) drain();
     if (joiner) for (const line of joiner.endAll()) sink.write(line, 1);
   }
-  function remember(leg: LegState, lines: string): void {
-    if (!hasPayloads) rememberOne(leg, lines, undefined);
-    else for (const line of lines.trimEnd().split('\n')) rememberOne(leg, line, undefined);
-  }
-  function rememberOne(leg: LegState, line: string, size: number | undefined): void {
-    const at = leg.lastAt++ % LAST_FRAMES;
-    leg.last[at] = line;
-    leg.lastSizes[at] = size;
-  }
-  function lastFrame({ last, lastSizes }: LegState, at: number): unknown {
-    const size = lastSizes[at];
-    return JSON.parse(size === undefined ? (last[at] as string) : `${last[at]}${size}}`);
-  }
-  /** A line for those that differ in their size alone, which is then a list of sizes; whoever reads it makes one record of each. */
-  function linesOfRun({ leg, t: at, abouts, sizes }: Run): string {
-    let text = '';
-    for (let from = 0, to = 0; from < sizes.length; from = to) {
-      const head = `{"t":${at}${abouts[from]}`;
-      while (to < sizes.length && abouts[to] === abouts[from]) to++;
-      text += to === from + 1 ? `${head}${sizes[from]}}\n` : `${head}[${sizes.slice(from, to).join(',')}]}\n`;
-      for (let k = Math.max(from, sizes.length - LAST_FRAMES); k < to; k++) rememberOne(leg, head, sizes[k]);
+  /** As many of the last ones as make up the records that are wanted; which those are is found out if anybody asks. */
+  function remember(leg: LegState, line: string | Run, records: number): void {
+    leg.last.push(line);
+    leg.lastRecords += records;
+    for (let oldest = recordsIn(leg.last[0]); leg.lastRecords - oldest >= LAST_FRAMES; oldest = recordsIn(leg.last[0])) {
+      leg.last.shift();
+      leg.lastRecords -= oldest;
     }
-    return text;
+  }
+  /** One line, with a list of sizes; and a list of sessions, unless it is one. Whoever reads it makes one record of each size. */
+  function lineOfRun(one: Run): string {
+    const { sessions: whose, sizes } = one;
+    const size = sizes.length === 1 ? sizes[0] : `[${sizes.join(',')}]`;
+    return `${headOfRun(one)}${one.hasSession ? `,"session":${one.isOfOne ? whose[0] : `[${whose.join(',')}]`}` : ''},"bytes":${size}}\n`;
+  }
+  function headOfRun({ leg, t: at, method }: Run): string {
+    let about = leg.notifications.get(method);
+    if (about === undefined) {
+      about = `,"leg":${JSON.stringify(leg.name)},"dir":"${leg.from}","kind":"notification","method":${quoted(method)}`;
+      if (leg.notifications.size >= MOST_METHODS) leg.notifications.clear();
+      leg.notifications.set(method, about);
+    }
+    return `{"t":${at}${about}`;
   }
   /** Usually one; none while chunks are joined, and two when that ends. */
   function linesOf(passed: Passed): string {
@@ -199,10 +218,8 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     return `${head(passed, frame.kind, frame.method, passed.idText, frame.outcome === 'error' ? errorCode(frame) : undefined)}${about(frame)}}\n`;
   }
   function about(frame: Frame): string {
-    const { start, end } = frame;
-    const { bytes, sessionId } = briefOf(frame);
-    if (sessionId === undefined) return `,"bytes":${end - start}`;
-    return `,"session":${session(internToken(bytes, sessionId))},"bytes":${end - start}`;
+    const token = sessionTokenOf(frame);
+    return `${token === undefined ? '' : `,"session":${session(token)}`},"bytes":${frame.end - frame.start}`;
   }
   /** Session ids are the agents' own, and so may hold anything. */
   function session(token: string): string {
@@ -212,27 +229,6 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     if (sessions.size >= MOST_SESSIONS) sessions.clear();
     sessions.set(token, clean);
     return clean;
-  }
-  /** Nearly always that of the notification before. */
-  function aboutNotification(leg: LegState, frame: Frame): string {
-    const { bytes, sessionId, method } = briefOf(frame);
-    const token = sessionId && internToken(bytes, sessionId);
-    if (leg.lastMethod === method && leg.lastToken === token && method !== undefined) return leg.lastAbout;
-    leg.lastMethod = method;
-    leg.lastToken = token;
-    leg.lastAbout = knownAbout(leg, method ?? '', token);
-    return leg.lastAbout;
-  }
-  function knownAbout(leg: LegState, method: string, token: string | undefined): string {
-    const ofMethod = leg.notifications.get(method) ?? new Map<string, string>();
-    const known = ofMethod.get(token ?? '');
-    if (known !== undefined) return known;
-    const whose = token === undefined ? '' : `,"session":${session(token)}`;
-    const made = `,"leg":${JSON.stringify(leg.name)},"dir":"${leg.from}","kind":"notification","method":${quoted(method)}${whose},"bytes":`;
-    if (leg.notifications.size >= MOST_METHODS) leg.notifications.clear();
-    if (ofMethod.size >= MOST_SESSIONS) ofMethod.clear();
-    leg.notifications.set(method, ofMethod.set(token ?? '', made));
-    return made;
   }
   function quoted(text: string): string {
     return JSON.stringify(secrets.redact(text));
@@ -285,10 +281,8 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
       theirs: new Map(),
       ours: new Map(),
       notifications: new Map(),
-      ...{ lastMethod: undefined, lastToken: undefined, lastAbout: '' },
-      last: [],
-      lastSizes: [],
-      lastAt: 0,
+      ...{ lastToken: undefined, lastSession: '' },
+      ...{ last: [], lastRecords: 0 },
     };
     const tap: Tap = {
       skips: { sentNotes: true },
@@ -317,8 +311,8 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
       tap,
       lastFrames() {
         settle();
-        const from = Math.max(0, leg.lastAt - LAST_FRAMES);
-        return Array.from({ length: leg.lastAt - from }, (_, k) => lastFrame(leg, (from + k) % LAST_FRAMES));
+        const records = leg.last.flatMap((line) => recordsOf(JSON.parse(typeof line === 'string' ? line : lineOfRun(line))));
+        return records.slice(-LAST_FRAMES);
       },
       down(reason) {
         settle();
@@ -336,6 +330,8 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     },
   };
 }
+
+const recordsIn = (line: string | Run | undefined): number => (typeof line === 'object' ? line.sizes.length : 1);
 
 const sizeOf = ({ frame, line }: Passed): number => (frame ? frame.end - frame.start : (line?.length ?? 0));
 

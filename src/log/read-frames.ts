@@ -2,6 +2,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { FrameFilter, FrameRecord } from './frame-filter.ts';
+import { recordsOf } from './frame-records.ts';
 
 /** The last `count` records that are wanted, oldest first. */
 export function lastRecords(dir: string, wanted: FrameFilter, count: number): FrameRecord[] {
@@ -80,8 +81,7 @@ function parse(text: string): FrameRecord[] {
     try {
       const record = JSON.parse(line);
       if (typeof record?.t !== 'number') return [];
-      // Frames that came together and differ in their size alone are one line.
-      return Array.isArray(record.bytes) ? record.bytes.map((bytes: unknown) => ({ ...record, bytes })) : [record];
+      return recordsOf(record);
     } catch {
       return [];
     }

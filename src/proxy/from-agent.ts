@@ -1,9 +1,7 @@
 // Frames from an agent on their way to the editor, in the order in which they came.
 import { failure } from '../errors.ts';
 import { detach, type Frame } from '../wire/frame.ts';
-import { internString } from '../wire/intern.ts';
-import { stringAt } from '../wire/locate.ts';
-import { briefOf, idTextOf } from '../wire/long-frame.ts';
+import { idTextOf, sessionIdOf } from '../wire/long-frame.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import { lookForTools } from './confirm-tools.ts';
 import type { Errand } from './delegate.ts';
@@ -22,10 +20,9 @@ const MAX_EARLY_BYTES = 16 * 1024 * 1024;
 
 export function fromAgent(hub: Hub, leg: AgentLeg, came: Frame): void {
   const frame = came.kind === 'request' ? modernRequest(leg, came) : came;
-  const { bytes, sessionId: span } = briefOf(frame);
+  const nativeId = sessionIdOf(frame);
   let session: Session | undefined;
-  if (span) {
-    const nativeId = internString(bytes, span);
+  if (nativeId !== undefined) {
     session = leg.sessions.get(nativeId);
     if (!session || session.isMet) {
       // A question passes at once: the agent may want its answer before it answers us.
@@ -61,7 +58,7 @@ function hold(leg: AgentLeg, nativeId: string, frame: Frame): boolean {
 /** The editor has left the session. A question must still be answered, or its agent waits for ever. */
 function forNobody(hub: Hub, leg: AgentLeg, frame: Frame): void {
   hub.counters.lateUpdates++;
-  const sessionId = stringAt(frame.bytes, frame.sessionId) ?? '';
+  const sessionId = sessionIdOf(frame) ?? '';
   if (frame.kind === 'request') leg.fail(idTextOf(frame), failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
 }
 

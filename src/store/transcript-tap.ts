@@ -1,7 +1,6 @@
 // Looks on at the editor's leg and writes down what is said in each session. Frames are only noted when they pass, and read afterwards.
 import type { Frame } from '../wire/frame.ts';
-import { internToken } from '../wire/intern.ts';
-import { briefOf, sessionIdOf } from '../wire/long-frame.ts';
+import { sessionIdOf, sessionTokenOf } from '../wire/long-frame.ts';
 import { patchedId, patchedText, type Tap } from '../wire/tap.ts';
 import type { Patch } from '../wire/writer.ts';
 import { appendLines } from './append-lines.ts';
@@ -40,6 +39,9 @@ type Passed = {
 };
 
 const WRITE_EVERY_MS = 250;
+/** Each session has a file of its own, and a write takes as long as many frames: while so many are busy, they are written less often. */
+const MANY_SESSIONS = 64;
+const WRITE_MANY_EVERY_MS = 1000;
 const WRITE_CHARACTERS = 256 * 1024;
 /** Reading and redacting it would hold up others; that it was there is noted. */
 const MAX_FRAME_BYTES = 256 * 1024;
@@ -70,6 +72,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
   let isScheduled = false;
   let isBroken = false;
   let timer: NodeJS.Timeout | undefined;
+  let hasWaited = false;
 
   function note(passed: Frame | Passed): void {
     if (isBroken || waiting.length >= MAX_WAITING) return;
@@ -89,11 +92,17 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
       } catch (error) {
         onProblem(error); // a frame of a shape nobody thought of: the next one may be better
       }
-    if (dirty.size > 0) timer ??= setTimeout(writeAll, WRITE_EVERY_MS).unref();
+    if (dirty.size > 0) timer ??= setTimeout(writeSoon, WRITE_EVERY_MS).unref();
+  }
+  function writeSoon(): void {
+    if (dirty.size < MANY_SESSIONS || hasWaited) return writeAll();
+    hasWaited = true;
+    timer = setTimeout(writeSoon, WRITE_MANY_EVERY_MS - WRITE_EVERY_MS).unref();
   }
   function writeAll(): void {
     clearTimeout(timer);
     timer = undefined;
+    hasWaited = false;
     for (const sessionId of dirty) write(sessionId);
     dirty.clear();
     writeStats();
@@ -171,12 +180,12 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     if (method === 'session/prompt') kept.transcript.add({ kind: 'prompt', ...promptText(params.prompt) });
   }
   function update(frame: Frame, patches: readonly Patch[]): void {
-    const { bytes, sessionId: span } = briefOf(frame);
-    if (span === undefined) return;
+    const token = sessionTokenOf(frame);
+    if (token === undefined) return;
     const patched = patches.length === 0 ? undefined : patches.find((patch) => patch.span.start === frame.sessionId?.start)?.text;
     const chunk = patches.length === 0 || patched !== undefined ? chunkSpan(frame) : undefined;
     if (chunk || frame.end - frame.start > MAX_FRAME_BYTES) {
-      const { transcript, isReplay } = keptByToken(patched ?? internToken(bytes, span));
+      const { transcript, isReplay } = keptByToken(patched ?? token);
       if (isReplay) return;
       if (chunk) transcript.chunk(chunk.role, undefined, frame.bytes, chunk.start, chunk.end);
       else transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });

@@ -1,6 +1,7 @@
 // The careful path: lines the scanner was unsure of. Slow and complete: decode, JSON.parse, then find the same places by decoded keys.
 import { isUtf8 } from 'node:buffer';
 import type { Frame, Span } from './frame.ts';
+import { internInside } from './intern.ts';
 import { type Member, members, stringAt } from './locate.ts';
 import { outcomeOf } from './scan.ts';
 
@@ -58,7 +59,8 @@ function fromMembers(bytes: Buffer, start: number, end: number, found: readonly 
   if (sessionIds.length > 1) return { ...about, why: 'ambiguous', reason: '"sessionId" occurs twice' };
   const token = sessionIds[0]?.value;
   const sessionId = stringAt(bytes, token) === undefined ? undefined : token;
-  return { bytes, start, end, kind, method, id, sessionId, body, outcome, shape: undefined, text: undefined };
+  const session = sessionId && internInside(bytes, sessionId.start, sessionId.end);
+  return { bytes, start, end, kind, method, id, sessionId, session, body, outcome, shape: undefined, text: undefined };
 }
 
 function refuse(why: Refusal['why'], reason: string): Refusal {

@@ -1,4 +1,5 @@
 // A frame is the bytes as they came, and where the parts that routing needs lie in them.
+import type { Interned } from './intern.ts';
 
 /** A half-open range of offsets into a frame's `bytes`. */
 export type Span = { readonly start: number; readonly end: number };
@@ -17,6 +18,8 @@ export type Frame = {
   readonly id: Span | undefined;
   /** The string token (with its quotes) of `sessionId` one level down, in `params` or `result`. */
   readonly sessionId: Span | undefined;
+  /** What stands there, unless it is very long: everybody on the frame's way wants to know, and to find out takes time. */
+  readonly session: Interned | undefined;
   /** The value of `params`, `result` or `error`. */
   readonly body: Span | undefined;
   /** Responses only. */
@@ -49,6 +52,7 @@ export function detach(frame: Frame): Frame {
     method,
     id: moved(frame.id),
     sessionId: moved(frame.sessionId),
+    session: frame.session,
     body: moved(frame.body),
     outcome,
     shape,

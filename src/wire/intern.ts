@@ -1,6 +1,4 @@
 // The same few methods and session ids come by in every frame: compare their bytes instead of making their strings anew.
-import type { Span } from './frame.ts';
-import { stringAt } from './locate.ts';
 import { viewOf } from './view.ts';
 
 /** In rows of four: with a thousand sessions, the fifth that hashes to the same row is rare. Powers of two. */
@@ -9,17 +7,18 @@ const ROW = 4;
 const ROW_BITS = 11;
 const MAX_LENGTH = 64;
 
-type Entry = {
+/** Bytes that were met before, and what they say. */
+export type Interned = {
   readonly bytes: Uint8Array;
   readonly text: string;
   /** What it says as the inside of a string token, and that token. */
   decoded: string | undefined;
   token: string | undefined;
 };
-const NONE: Entry = { bytes: new Uint8Array(0), text: '', decoded: '', token: '""' };
+const NONE: Interned = { bytes: new Uint8Array(0), text: '', decoded: '', token: '""' };
 /** The last one of each length, which is nearly always the one that comes again; and all others by their hash. */
-const lastOfLength: Entry[] = new Array(MAX_LENGTH + 1).fill(NONE);
-const entries: Entry[] = new Array(SLOTS).fill(NONE);
+const lastOfLength: Interned[] = new Array(MAX_LENGTH + 1).fill(NONE);
+const entries: Interned[] = new Array(SLOTS).fill(NONE);
 /** Their hashes, side by side: most of a row need not be looked at. */
 const hashes = new Int32Array(SLOTS);
 
@@ -28,39 +27,38 @@ export function intern(bytes: Buffer, start: number, end: number): string {
   return end - start > MAX_LENGTH ? bytes.toString('utf8', start, end) : entryOf(bytes, start, end).text;
 }
 
-/** The decoded text of a string token, as `stringAt` gives it. */
-export function internString(bytes: Buffer, span: Span): string {
-  const start = span.start + 1;
-  const end = span.end - 1;
-  if (end - start > MAX_LENGTH) return stringAt(bytes, span) as string;
-  const entry = entryOf(bytes, start, end);
-  entry.decoded ??= unique(stringAt(bytes, span) as string);
+/** The inside of the string token at `start`; undefined when it is too long to be kept. */
+export function internInside(bytes: Buffer, start: number, end: number): Interned | undefined {
+  return end - start - 2 > MAX_LENGTH ? undefined : entryOf(bytes, start + 1, end - 1);
+}
+
+/** What the string token says. */
+export function decodedOf(entry: Interned): string {
+  entry.decoded ??= entry.text.includes('\\') ? unique(JSON.parse(`"${entry.text}"`)) : entry.text;
   return entry.decoded;
 }
 
-/** The text of a string token with its quotes: the same entry as that of what it says, since one usually follows the other. */
-export function internToken(bytes: Buffer, { start, end }: Span): string {
-  if (end - start - 2 > MAX_LENGTH) return bytes.toString('utf8', start, end);
-  const entry = entryOf(bytes, start + 1, end - 1);
+/** The string token with its quotes. */
+export function tokenOf(entry: Interned): string {
   entry.token ??= unique(`"${entry.text}"`);
   return entry.token;
 }
 
-function entryOf(bytes: Buffer, start: number, end: number): Entry {
+function entryOf(bytes: Buffer, start: number, end: number): Interned {
   const length = end - start;
-  const last = lastOfLength[length] as Entry;
+  const last = lastOfLength[length] as Interned;
   if (isSame(last.bytes, bytes, start, length)) return last;
   const entry = byHash(bytes, start, length);
   lastOfLength[length] = entry;
   return entry;
 }
 
-function byHash(bytes: Buffer, start: number, length: number): Entry {
+function byHash(bytes: Buffer, start: number, length: number): Interned {
   const hash = hashOf(bytes, start, length);
   const row = (hash >>> (32 - ROW_BITS)) * ROW;
   for (let slot = row; slot < row + ROW; slot++) {
     if (hashes[slot] !== hash) continue;
-    const known = entries[slot] as Entry;
+    const known = entries[slot] as Interned;
     if (isSame(known.bytes, bytes, start, length)) return known;
   }
   // The newest is first, and the oldest is forgotten.

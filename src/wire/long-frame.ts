@@ -2,6 +2,7 @@
 // Its short form, without the insides of long strings, is there for everybody who wants to know what it is about.
 import { type Abridged, type Cut, KEPT_BYTES } from './abridge.ts';
 import { type Frame, type Span, textOf } from './frame.ts';
+import { decodedOf, tokenOf } from './intern.ts';
 import { memberAt, stringAt } from './locate.ts';
 
 /** Shorter ones are joined. */
@@ -23,6 +24,7 @@ export class LongFrame implements Frame {
   readonly method: string | undefined;
   readonly id: Span | undefined;
   readonly sessionId: Span | undefined;
+  readonly session: Frame['session'];
   readonly body: Span | undefined;
   readonly outcome: Frame['outcome'];
   readonly shape = undefined;
@@ -38,6 +40,7 @@ export class LongFrame implements Frame {
     this.method = brief.method;
     this.id = whole(brief.id);
     this.sessionId = whole(brief.sessionId);
+    this.session = brief.session;
     this.body = whole(brief.body);
     this.outcome = brief.outcome;
     this.#pieces = pieces;
@@ -79,8 +82,13 @@ export function idTextOf(frame: Frame): string {
 
 /** The session it names, decoded. */
 export function sessionIdOf(frame: Frame): string | undefined {
-  const { bytes, sessionId } = briefOf(frame);
-  return stringAt(bytes, sessionId);
+  return frame.session ? decodedOf(frame.session) : stringAt(frame.bytes, frame.sessionId);
+}
+
+/** The session it names, as it is written. */
+export function sessionTokenOf(frame: Frame): string | undefined {
+  if (frame.session) return tokenOf(frame.session);
+  return frame.sessionId && textOf(frame.bytes, frame.sessionId);
 }
 
 /** The decoded string that is reached from the body of a frame through nested objects. */

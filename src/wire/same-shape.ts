@@ -1,6 +1,7 @@
 // Most frames differ from an earlier one in nothing but the session id and one text: the pieces of a message, one after the other. Around
 // these two strings such a frame is compared with the earlier one byte for byte, and so needs no second look at its grammar.
 import type { Frame } from './frame.ts';
+import { internInside } from './intern.ts';
 import { isAt, type Piece, pieceOf } from './piece.ts';
 import { hasEscape, INVALID, lastStringStart, skipString } from './scan-value.ts';
 
@@ -57,9 +58,10 @@ function matched(shape: Shape, bytes: Buffer, start: number): Frame | undefined 
   if (textEnd === INVALID || !isAt(tail, bytes, textEnd)) return undefined;
   const end = textEnd + tail.length - 1;
   const sessionId = { start: idStart, end: idEnd };
+  const session = internInside(bytes, idStart, idEnd);
   const body = { start: start + bodyStart, end: end - bodyEnd };
   const text = { start: textStart, end: textEnd };
-  return { bytes, start, end, kind: 'notification', method, id: undefined, sessionId, body, outcome: undefined, shape, text };
+  return { bytes, start, end, kind: 'notification', method, id: undefined, sessionId, session, body, outcome: undefined, shape, text };
 }
 
 /** For a frame that has just been scanned as a whole: its last string is the text. */

@@ -1,7 +1,7 @@
 // The envelope scanner: one pass over a line's bytes finds what routing needs. It never guesses: whatever is unusual
 // (escaped or duplicate routing keys, a BOM, an array, broken JSON) is "unsure", and `careful.ts` decides.
 import { type Frame, LF, type Outcome, type Span } from './frame.ts';
-import { intern } from './intern.ts';
+import { intern, internInside } from './intern.ts';
 import { learn, likeBefore } from './same-shape.ts';
 import { hasEscape, INVALID, skipColon, skipSpace, skipString, skipValue } from './scan-value.ts';
 
@@ -79,15 +79,43 @@ function scanWhole(bytes: Buffer, start: number): Frame | undefined {
   if (method !== undefined) {
     const kind = id === undefined ? 'notification' : 'request';
     const sessionId = paramsSession;
+    const session = sessionId && internInside(bytes, sessionId.start, sessionId.end);
     const outcome = undefined;
-    const frame: Frame = { bytes, start, end, kind, method, id, sessionId, body: params, outcome, shape: undefined, text: undefined };
+    const frame: Frame = {
+      bytes,
+      start,
+      end,
+      kind,
+      method,
+      id,
+      sessionId,
+      session,
+      body: params,
+      outcome,
+      shape: undefined,
+      text: undefined,
+    };
     if (kind === 'notification') learn(frame);
     return frame;
   }
   if (id === undefined) return undefined;
   const outcome = outcomeOf(bytes, result, error);
   const body = outcome === 'error' ? error : result;
-  return { bytes, start, end, kind: 'response', method, id, sessionId: resultSession, body, outcome, shape: undefined, text: undefined };
+  const session = resultSession && internInside(bytes, resultSession.start, resultSession.end);
+  return {
+    bytes,
+    start,
+    end,
+    kind: 'response',
+    method,
+    id,
+    sessionId: resultSession,
+    session,
+    body,
+    outcome,
+    shape: undefined,
+    text: undefined,
+  };
 }
 
 /** `"error": null` beside a result is how JSON-RPC 1.0 says that there is none. */

@@ -63,7 +63,9 @@ export type ConnectionOptions = {
   readonly guard?: Guard | undefined;
   readonly notice: (text: string) => void;
   /** Files and terminals for an editor that lacks them. */
+  /** For lent tools, where the editor has nothing, and for agents if `servesMissing`. */
   readonly workspace?: Workspace | undefined;
+  readonly servesMissing?: boolean | undefined;
   /** Whoever keeps records: it looks on at every leg, by name. */
   readonly watch?: (leg: string, side: 'editor' | 'agent') => Watcher;
   /** What was said in sessions, for agents that cannot tell it again themselves. */
@@ -207,6 +209,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     guard: options.guard,
     initializeWaitMs: options.initializeWaitMs,
     workspace: options.workspace,
+    servesMissing: options.servesMissing ?? options.workspace !== undefined,
     maxQueueBytes: limits.maxQueueBytes,
     greeting: undefined,
     notice,

@@ -18,13 +18,27 @@ type ClientCapabilities = {
 
 const capabilitiesOf = (hub: Hub): ClientCapabilities => (hub.greeting?.clientCapabilities ?? {}) as ClientCapabilities;
 
+/** What there is of the editor's, or of ours in its name. */
+function offered(hub: Hub) {
+  const { fs, terminal } = capabilitiesOf(hub);
+  return { canRead: fs?.readTextFile === true, canWrite: fs?.writeTextFile === true, hasTerminals: terminal === true };
+}
+
+/** Whether a request of a lent tool's is ours to answer, since the editor cannot. */
+function isOurs(hub: Hub, method: string): boolean {
+  if (isServed(hub, method)) return true;
+  const { canRead, canWrite, hasTerminals } = offered(hub);
+  const canEditor = method === 'fs/read_text_file' ? canRead : method === 'fs/write_text_file' ? canWrite : hasTerminals;
+  return !canEditor && hub.workspace !== undefined;
+}
+
 /** What can be lent on this connection, whatever the session. */
 export function abilitiesOf(hub: Hub): Set<Ability> {
-  const { fs, terminal } = capabilitiesOf(hub);
+  const { canRead, canWrite, hasTerminals } = offered(hub);
   const abilities = new Set<Ability>(['ask', 'list', 'search']);
-  if (fs?.readTextFile === true) abilities.add('read');
-  if (fs?.writeTextFile === true) abilities.add('write');
-  if (terminal === true) abilities.add('terminal');
+  if (canRead || hub.workspace) abilities.add('read');
+  if (canWrite || hub.workspace) abilities.add('write');
+  if (hasTerminals || hub.workspace) abilities.add('terminal');
   if (hub.agents.size > 1) abilities.add('delegate');
   return abilities;
 }
@@ -37,36 +51,36 @@ export function showsForms(hub: Hub): boolean {
 
 export function workspaceOf(hub: Hub, session: Session, roots: Roots): Workspace {
   const descriptors = createDescriptors();
-  const { fs, terminal } = capabilitiesOf(hub);
+  const abilities = abilitiesOf(hub);
   const ask = (method: string, params: object, signal: AbortSignal, judged?: string) =>
-    isServed(hub, method)
-      ? unless(signal, served(hub, session, method, { sessionId: session.publicId, ...params }, judged))
+    isOurs(hub, method)
+      ? unless(signal, served(hub, session, session.roots ?? roots, method, { sessionId: session.publicId, ...params }, judged))
       : askEditor(hub, method, { sessionId: session.publicId, ...params }, signal);
   return {
     // ACP has no way to ask an editor for these two.
     listDirectory: ({ path }) => listDirectory(descriptors, roots, path),
     searchFiles: (params, signal) =>
       searchFiles(descriptors, roots, { ...params, mayRead: (file) => hub.guard?.mayRead(hub, session, file) ?? true }, signal),
-    ...(fs?.readTextFile === true && {
+    ...(abilities.has('read') && {
       async readTextFile({ judged, ...params }, signal) {
         const { content } = (await ask('fs/read_text_file', params, signal, judged)) as { content?: unknown };
         if (typeof content !== 'string') throw new EditorRefusal('the editor gave no content');
         return { content };
       },
     }),
-    ...(fs?.writeTextFile === true && {
+    ...(abilities.has('write') && {
       async writeTextFile({ judged, ...params }, signal) {
         await ask('fs/write_text_file', params, signal, judged);
       },
     }),
-    ...(terminal === true && { terminals: editorTerminals(session, ask) }),
+    ...(abilities.has('terminal') && { terminals: editorTerminals(session, ask) }),
   };
 }
 
 /** By what we have ourselves where the editor has nothing. Our terminals of a session end with it, like the agent's own. */
-function served(hub: Hub, session: Session, method: string, params: object, judged: string | undefined): Promise<unknown> {
-  if (!hub.workspace || !session.roots) return Promise.reject(failure('ROOTS_UNKNOWN', [method]));
-  const asker = { owner: session, roots: session.roots, judged, graceMs: session.leg.spec.timeouts.stopGraceMs };
+function served(hub: Hub, session: Session, roots: Roots, method: string, params: object, judged: string | undefined): Promise<unknown> {
+  if (!hub.workspace || roots.real.length === 0) return Promise.reject(failure('ROOTS_UNKNOWN', [method]));
+  const asker = { owner: session, roots, judged, graceMs: session.leg.spec.timeouts.stopGraceMs };
   return hub.workspace.serve(method, params, asker);
 }
 
@@ -83,7 +97,7 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 /** The session is over: what its tools have left running in the editor ends. */
 export function releaseTerminals(hub: Hub, session: Session): void {
   for (const terminalId of session.lentTerminals)
-    if (!isServed(hub, 'terminal/release'))
+    if (!isOurs(hub, 'terminal/release'))
       hub.editor.ownRequest('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
   session.lentTerminals.clear();
 }

@@ -62,6 +62,8 @@ export type Hub = {
   readonly maxQueueBytes: number;
   /** Files and terminals of our own, for an editor that has none; undefined when they are not wanted. */
   readonly workspace: Workspace | undefined;
+  /** Whether agents are told of it, where the editor has nothing of its own. */
+  readonly servesMissing: boolean;
   /** Undefined before it came. */
   greeting: Greeting | undefined;
   /** Words for people. */

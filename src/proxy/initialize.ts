@@ -18,7 +18,7 @@ import { withWorkspace } from './serve-workspace.ts';
 export function initialize(hub: Hub, request: OpenRequest, frame: Frame, greeted: () => void): void {
   const params = readBody(frame);
   if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
-  hub.greeting ??= withWorkspace(hub.workspace, forAgents(frame, params.value));
+  hub.greeting ??= withWorkspace(hub.servesMissing ? hub.workspace : undefined, forAgents(frame, params.value));
   let callOff = () => {};
   const answer = () => {
     if (request.isAnswered) return;

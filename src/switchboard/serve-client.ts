@@ -69,7 +69,9 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   const connection = connect(input, output, {
     ...config,
     launch,
-    workspace: config.workspace === 'off' ? undefined : createWorkspace({ mark, onChild: running.childStarted }),
+    // Lent tools have it too, where the editor has nothing; agents are told of it only where that is set.
+    workspace: config.workspace === 'off' && !lending ? undefined : createWorkspace({ mark, onChild: running.childStarted }),
+    servesMissing: config.workspace !== 'off',
     guard: guard(),
     watch: records.watch,
     transcripts: records.transcripts,

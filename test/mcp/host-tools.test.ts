@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { describe, expect } from 'vitest';
-import { type Editor, open, Refusal, type Stage, test } from '../e2e/harness.ts';
+import { describe, expect, vi } from 'vitest';
+import { type Editor, hello, open, Refusal, type Stage, test } from '../e2e/harness.ts';
 import { called, LENDING, mcpAgent, type Takes, told, wordsOf } from './lending.ts';
 
 const OURS = [
@@ -139,6 +139,38 @@ test('a session that was closed and is still there has its tools again when the 
   await expect(info()).rejects.toThrow();
   const knock = { method: 'POST', headers: { authorization, 'content-type': 'application/json' }, body: '{}' };
   expect((await fetch(url, knock)).status).toBe(401);
+});
+
+test('files and terminals that the editor has not are ours, inside the directories of the session, and asked for', async ({ stage }) => {
+  const editor = stage.proxy({ one: mcpAgent('stdio') }, { config: LENDING });
+  await hello(editor, { clientCapabilities: {} });
+  const { id } = await open(editor, stage.cwd);
+  const at = (file: string) => path.join(stage.cwd, file);
+  const answers = ['once', 'no', 'once', 'once'];
+  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: answers.shift() } }));
+  expect((await told(editor, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(OURS);
+  writeFileSync(at('a.txt'), 'one\ntwo\n');
+  expect(wordsOf(await called(editor, id, 'read_file', { path: 'a.txt', line: 2, limit: 1 }))).toMatch(/^two\n?$/);
+  await called(editor, id, 'write_file', { path: 'b.txt', content: 'b' });
+  expect(readFileSync(at('b.txt'), 'utf8')).toBe('b');
+  expect(await called(editor, id, 'write_file', { path: 'b.txt', content: 'c' })).toMatchObject({ isError: true });
+  expect(readFileSync(at('b.txt'), 'utf8')).toBe('b');
+  expect(await called(editor, id, 'read_file', { path: '/etc/hostname' })).toMatchObject({ isError: true });
+  expect(wordsOf(await called(editor, id, 'run_command', { command: 'ls', args: ['a.txt'] }))).toBe('a.txt\n[exit code 0]');
+  const script = 'console.log(process.pid); setInterval(() => {}, 1e6)';
+  const { structuredContent } = await called(editor, id, 'run_command', { command: process.execPath, args: ['-e', script], wait_ms: 300 });
+  expect(structuredContent).toMatchObject({ running: true });
+  const pid = await vi.waitFor(
+    async () => {
+      const { terminal_id } = structuredContent;
+      const [, found] = /^(\d+)/.exec(wordsOf(await called(editor, id, 'command_output', { terminal_id }))) ?? [];
+      return Number(found ?? expect.unreachable('it has said nothing yet'));
+    },
+    { timeout: 10_000 },
+  );
+  await editor.call('session/close', { sessionId: id });
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000 });
+  expect(editor.seen.map(({ msg }) => msg.method).filter((method) => /^(fs|terminal)\//.test(method ?? ''))).toEqual([]);
 });
 
 test('what changes something is asked first, and not done when the answer is no', async ({ stage }) => {

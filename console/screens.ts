@@ -40,7 +40,12 @@ export const SCREENS: readonly Screen[] = [
     name: 'agents',
     label: 'Agents',
     icon: 'agents',
-    Show: later(() => import('./screens/agents.tsx').then((loaded) => loaded.Agents), 'agents'),
+    Show: later(() => import('./screens/agents.tsx').then((loaded) => loaded.Agents), 'content', 'agents'),
+  },
+  {
+    name: 'policy',
+    label: 'Policy',
+    Show: later(() => import('./screens/policy.tsx').then((loaded) => loaded.Policy), 'policy'),
   },
   {
     name: 'charts',

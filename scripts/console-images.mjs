@@ -6,6 +6,23 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
+const POLICY = `version: 1
+default: ask
+
+deny:
+  - { id: secrets, path: ["**/.env", "**/*.key"], reason: nobody reads these }
+
+allow:
+  - read($cwd/**)
+  - id: look-around
+    action: execute
+    command: ["ls|cat|head|wc|rg ..."]
+    path: "$cwd/**"
+
+agents:
+  "*": { on_violation: log }
+`;
+
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const images = path.join(root, 'docs', 'images');
 const place = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-images-'));
@@ -13,6 +30,10 @@ const project = path.join(place, 'ada', 'garden');
 mkdirSync(project, { recursive: true });
 mkdirSync(images, { recursive: true });
 writeFileSync(path.join(project, 'shed.md'), '# The shed\n\n- 2 m by 3 m\n- a window to the south\n- a green door\n');
+
+const configs = path.join(place, 'ada', '.config');
+mkdirSync(path.join(configs, 'acp-switchboard'), { recursive: true });
+writeFileSync(path.join(configs, 'acp-switchboard', 'console-policy.yaml'), POLICY);
 
 const garden = Array.from({ length: 24 }, (_, n) => `  bed${n + 1}: { length: ${1 + (n % 4)} },`);
 const code = (lines) => `${lines.join('\n')}\n`;
@@ -37,9 +58,14 @@ const demo = (name) => ({
 const gardener = { command: process.execPath, args: [path.join(root, 'scripts', 'picture-agent.mjs')] };
 const config = path.join(place, 'config.json');
 writeFileSync(config, JSON.stringify({ agent_servers: { sketcher: demo('sketcher'), builder: demo('builder'), gardener } }));
-const serving = spawn(process.execPath, [path.join(root, 'bin', 'switchboard.js'), 'serve', '--config', config, '--policy', 'careful'], {
+const serving = spawn(process.execPath, [path.join(root, 'bin', 'switchboard.js'), 'serve', '--config', config], {
   cwd: project,
-  env: { PATH: process.env.PATH, HOME: place, SWITCHBOARD_HOME: path.join(place, 'state') },
+  env: {
+    PATH: process.env.PATH,
+    HOME: place,
+    XDG_CONFIG_HOME: configs,
+    SWITCHBOARD_HOME: path.join(place, 'state'),
+  },
   stdio: ['ignore', 'pipe', 'ignore'],
 });
 const link = await new Promise((resolve) => {
@@ -114,6 +140,15 @@ await page.emulateMedia({ colorScheme: 'light' });
 await page.goto(`${origin}/#/inbox`);
 await page.locator('.question .diff').waitFor();
 await take('questions');
+await page.locator('.question').getByRole('button', { name: 'Always' }).first().click();
+await page.getByText(', under allow').waitFor();
+await take('rule');
+await page.getByRole('button', { name: 'Back' }).click();
+await page.goto(`${origin}/#/policy`);
+await page.getByLabel('What', { exact: true }).fill('ls -l && git push');
+await page.getByRole('button', { name: 'Explain' }).click();
+await page.locator('.answer').waitFor();
+await take('policy');
 await page.goto(`${origin}/#/`);
 await page.locator('.list').first().waitFor();
 await take('sessions');

@@ -9,6 +9,7 @@ import { Content, Raw } from './content.tsx';
 import { Icon } from './icon.tsx';
 import { later } from './later.tsx';
 import { Problem } from './problem.tsx';
+import { RulePanel, savedRule } from './rule.tsx';
 import { shownId } from './words.ts';
 
 const Elicitation = later(() => import('./elicitation.tsx').then((loaded) => loaded.Elicitation), 'form');
@@ -26,25 +27,31 @@ const DEAF_MS = 600;
 
 export function QuestionCard({ question, isCurrent, isAlone }: { question: Question; isCurrent: boolean; isAlone?: boolean }): VNode {
   const [problem, setProblem] = useState('');
-  const { options, questionId, elicitation } = question;
+  const { questionId, elicitation } = question;
+  const [rule, setRule] = useState<{ readonly verdict: 'allow' | 'deny'; readonly option: number | undefined }>();
   const answer = (option: number | null) => {
     ask('answer', { questionId, option }).catch((error: Error) => setProblem(error.message));
   };
-  const keys = keysOf(question);
+  const choices = choicesOf(question);
+  /** Under a policy, "always" is a rule, and is seen before it holds. */
+  const choose = ({ kind, option }: Choice) => {
+    if (question.policy && /_always$/.test(kind)) setRule({ verdict: kind === 'allow_always' ? 'allow' : 'deny', option });
+    else if (option !== undefined) answer(option);
+  };
   useEffect(() => {
     if (!isCurrent) return;
     const since = performance.now();
     const pressed = (event: KeyboardEvent) => {
       const { target, key } = event;
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(target) || performance.now() - since < DEAF_MS) return;
-      const option = keys.indexOf(key);
-      if (option === -1) return;
+      const choice = choices.find((one) => one.key === key);
+      if (!choice || rule) return;
       event.preventDefault();
-      answer(option);
+      choose(choice);
     };
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);
-  }, [questionId, isCurrent]);
+  }, [questionId, isCurrent, rule]);
   return (
     <section class="question" aria-label={elicitation ? 'Question' : 'Permission question'} data-question={questionId}>
       <header>
@@ -77,16 +84,19 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
       {question.input !== undefined && <Raw name="What the agent sent" text={question.input} />}
       {elicitation ? (
         <Elicitation question={question} asked={elicitation} />
+      ) : rule ? (
+        <RulePanel
+          question={question}
+          verdict={rule.verdict}
+          remember={rule.option === undefined ? undefined : () => answer(rule.option as number)}
+          close={() => setRule(undefined)}
+        />
       ) : (
         <div class="buttons">
-          {options.map(({ name, kind }, index) => (
-            <button
-              type="button"
-              key={index}
-              class={kind === 'allow_once' ? 'primary' : kind.startsWith('reject') ? 'danger' : ''}
-              onClick={() => answer(index)}
-            >
-              {name} <small class="kind">{KINDS[kind] ?? `of no known kind`}</small> <kbd>{keys[index]}</kbd>
+          {choices.map((choice) => (
+            <button type="button" key={choice.key} class={lookOf(choice)} onClick={() => choose(choice)}>
+              {choice.name} {choice.option !== undefined && <small class="kind">{KINDS[choice.kind] ?? 'of no known kind'}</small>}{' '}
+              <kbd>{choice.key}</kbd>
             </button>
           ))}
           <button type="button" class="quiet" onClick={() => answer(null)}>
@@ -99,30 +109,55 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
   );
 }
 
-/** A key for each option: by its kind, else by its number. */
-function keysOf({ options }: Question): string[] {
+/** An option as the agent offers it, or a rule of one's own where it offers none for always. */
+type Choice = { readonly name: string; readonly kind: string; readonly key: string; readonly option: number | undefined };
+
+/** Each with a key: by its kind, else by its number. */
+function choicesOf({ options, policy, elicitation }: Question): readonly Choice[] {
+  if (elicitation) return [];
   const used = new Set<string>();
-  return options.map(({ kind }, index) => {
+  const choices = options.map(({ name, kind }, option): Choice => {
     const wanted = KEYS[kind] ?? '';
-    const key = wanted === '' || used.has(wanted) ? String(index + 1) : wanted;
+    const key = wanted === '' || used.has(wanted) ? String(option + 1) : wanted;
     used.add(key);
-    return key;
+    return { name, kind, key, option };
   });
+  const own = policy ? [OWN.allow_always, OWN.reject_always] : [];
+  return [...choices, ...own.filter(({ key }) => !used.has(key))];
 }
+
+const OWN = {
+  allow_always: { name: 'Always…', kind: 'allow_always', key: 'A', option: undefined },
+  reject_always: { name: 'Never…', kind: 'reject_always', key: 'D', option: undefined },
+};
+
+const lookOf = ({ kind, option }: Choice): string =>
+  option === undefined ? 'quiet' : kind === 'allow_once' ? 'primary' : kind.startsWith('reject') ? 'danger' : '';
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
 /** Questions of a session, or of all, that were answered while one looked at them. */
-export function Elsewhere({ sessionId }: { readonly sessionId?: string }): VNode | null {
+export function Elsewhere({ sessionId }: { readonly sessionId?: string }): VNode {
   const last = settled.value
     .filter(({ question, isElsewhere }) => isElsewhere && (sessionId === undefined || question.sessionId === sessionId))
     .at(-1);
-  if (!last || Date.now() - last.question.at > 600_000) return null;
+  const saved = savedRule.value;
+  const isMine = saved && (sessionId === undefined || saved.sessionId === sessionId);
+  const isShown = last !== undefined && Date.now() - last.question.at <= 600_000;
   return (
-    <p class="elsewhere" role="status">
-      “{last.question.title}” was answered {last.isEditors ? 'in the editor' : 'elsewhere'}: <b>{last.outcome}</b>
-    </p>
+    <>
+      {isMine && (
+        <p class="elsewhere" role="status">
+          The rule was saved: <code>{saved.place}</code>. Take it out there to be asked again.
+        </p>
+      )}
+      {isShown && (
+        <p class="elsewhere" role="status">
+          “{last.question.title}” was answered {last.isEditors ? 'in the editor' : 'elsewhere'}: <b>{last.outcome}</b>
+        </p>
+      )}
+    </>
   );
 }

@@ -1,10 +1,14 @@
 // The proxy in this very process, for commands that are the editor themselves. Signals are theirs to deal with.
+
+import { existsSync } from 'node:fs';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Config, PolicySource } from '../config/config.ts';
+import { managedPolicyFile } from '../config/managed-policy.ts';
 import type { Secrets } from '../log/redact.ts';
 import type { Connection } from '../proxy/connection.ts';
 import type { TranscriptSource } from '../store/transcript-source.ts';
 import { assemble } from '../switchboard/assemble.ts';
+import type { EnforcedPolicy } from '../switchboard/enforce-policy.ts';
 import type { Listener } from '../switchboard/events.ts';
 import type { Onlooker } from '../switchboard/records.ts';
 import type { AcpOptions } from './acp.ts';
@@ -20,6 +24,8 @@ export type Inside = {
   /** For what is shown of what passes. */
   readonly secrets: Secrets;
   readonly connection: Connection;
+  /** What agents may do; undefined when nobody has a policy. */
+  readonly policy: EnforcedPolicy | undefined;
   /** What was said in sessions; undefined when nothing is written down. */
   readonly transcripts: TranscriptSource | undefined;
   readonly fromProxy: Readable;
@@ -35,6 +41,8 @@ export async function startInside(
   options: AcpOptions,
   more: {
     readonly policies?: readonly PolicySource[];
+    /** Holds when nobody has a policy. */
+    readonly policyIfNone?: PolicySource;
     readonly events?: Listener;
     /** Where words for people go; to stderr unless given. */
     readonly say?: (text: string) => void;
@@ -45,7 +53,7 @@ export async function startInside(
 ): Promise<Inside> {
   const { config: found, files, stateDir } = await resolveConfig(options);
   const workspace = more.isReadOnly ? 'off' : found.workspace;
-  const config = { ...found, workspace, policies: [...found.policies, ...(more.policies ?? [])] };
+  const config = { ...found, workspace, policies: policiesOf([...found.policies, ...(more.policies ?? [])], options, more.policyIfNone) };
   const { logLevel, record } = options;
   const switchboard = await assemble({
     config,
@@ -59,7 +67,12 @@ export async function startInside(
   });
   const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
   const { connection, transcripts } = switchboard.connect({ input: toProxy, output: fromProxy }, record);
-  const { secrets, close } = switchboard;
+  const { secrets, policy, close } = switchboard;
   tellCrashes(() => secrets.redact);
-  return { config, files, stateDir, secrets, connection, transcripts, fromProxy, toProxy, kill: connection.kill, close };
+  return { config, files, stateDir, secrets, connection, policy, transcripts, fromProxy, toProxy, kill: connection.kill, close };
+}
+
+function policiesOf(found: readonly PolicySource[], { policy }: AcpOptions, otherwise: PolicySource | undefined): readonly PolicySource[] {
+  const isNone = found.length === 0 && policy === undefined && !existsSync(managedPolicyFile(process.platform, process.env));
+  return isNone && otherwise ? [otherwise] : found;
 }

@@ -7,6 +7,7 @@ import type { AcpOptions } from './acp.ts';
 import { startInside } from './inside.ts';
 import { notice } from './notice.ts';
 import { surroundings } from './resolve-config.ts';
+import { defaultPolicy } from './serve/default-policy.ts';
 import { openBrowser } from './serve/open-browser.ts';
 import { openHere, portOf } from './serve/open-here.ts';
 
@@ -17,7 +18,9 @@ export async function serve(options: ServeOptions): Promise<number> {
   const port = portOf(options.port);
   const { stateDir } = surroundings(options);
   let frames: Frames | undefined;
+  const otherwise = defaultPolicy(options);
   const inside = await startInside(options, {
+    policyIfNone: otherwise.source(),
     onlooker(secrets) {
       frames = createFrames(secrets, path.join(stateDir, 'frames'));
       return frames.tap;
@@ -28,12 +31,14 @@ export async function serve(options: ServeOptions): Promise<number> {
     const opened = await openHere({
       ...inside,
       flags: options,
+      otherwise,
       frames: frames as Frames,
       port,
       connect: () => ({ input, output, judged: connection.judged, byHand: connection.byHand }),
     });
     const signalled = onSignals(inside.kill, () => void opened.stop());
-    const tidyUp = announce(opened, options.open ? stateDir : undefined);
+    const isAsking = inside.config.policies.some(({ policy }) => policy === otherwise.shipped || policy === otherwise.own);
+    const tidyUp = announce(opened, options.open ? stateDir : undefined, isAsking);
     await opened.closed;
     await opened.stop();
     tidyUp();
@@ -45,10 +50,11 @@ export async function serve(options: ServeOptions): Promise<number> {
 }
 
 /** The link is for the user alone, so it is shown where the user is, and goes into no log. */
-function announce(opened: Console, openFrom: string | undefined): () => void {
+function announce(opened: Console, openFrom: string | undefined, isAsking: boolean): () => void {
   const link = opened.link();
   const say = (text: string) => void process.stdout.write(text);
   say(`The console is at\n\n  ${link}\n\nThe link works once. Ctrl-C ends the console and its agents.\n`);
+  if (isAsking) say('No policy is configured: whatever changes or runs something is asked there.\n');
   const failed = () => notice('no browser could be started; open the link by hand');
   const tidyUp = openFrom === undefined ? () => {} : openBrowser(link, openFrom, failed);
   if (process.stdin.isTTY !== true) return tidyUp;

@@ -13,7 +13,10 @@ import { neutralise } from './neutralise.ts';
 import { readPageFiles } from './page-files.ts';
 import { openPage, type Page } from './page-socket.ts';
 import { joinParts, type Part } from './parts.ts';
+import type { PolicyHouse } from './policy-house.ts';
+import { policyPart } from './policy-part.ts';
 import type { Judged } from './questions.ts';
+import { ruleActs } from './rule-acts.ts';
 import { openServer } from './server.ts';
 import { sessionActs } from './session-acts.ts';
 import { eventsOfTranscript, type Transcript } from './transcript-events.ts';
@@ -49,6 +52,8 @@ export type ConsoleDeps = {
   readonly agents: () => readonly AgentRow[];
   /** Ends an agent's process in good order; whether there is such an agent. */
   readonly restart: (agent: string) => boolean;
+  /** The policy of this process. */
+  readonly policy: PolicyHouse;
   /** What screens bring that show more than sessions and frames. */
   readonly parts?: readonly Part[];
 };
@@ -144,7 +149,10 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
 
   const { transcripts, restart } = deps;
   const acts = sessionActs({ board, desk, beside, transcripts, redact, restart, look, link: () => server.link() });
-  const parts = joinParts([{ acts }, { acts: chatActs({ board, desk, beside }) }, frames.part, ...(deps.parts ?? [])]);
+  const rules = ruleActs(board, deps.policy, redact, Date.now);
+  const policy = policyPart(deps.policy, redact);
+  const chat = chatActs({ board, desk, beside });
+  const parts = joinParts([{ acts }, { acts: chat }, frames.part, { acts: rules }, policy, ...(deps.parts ?? [])]);
   function failure(error: unknown): Failure {
     const message = neutralise(redact(String((error as Error).message)));
     if (!(error instanceof ClientError)) return { message };

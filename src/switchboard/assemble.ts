@@ -12,7 +12,7 @@ import type { HostTool } from '../mcp/tool.ts';
 import { systemClock } from '../proxy/clock.ts';
 import { createCapabilityCache } from '../store/capability-cache.ts';
 import { createSessionLog } from '../store/session-log.ts';
-import type { PolicyFlags } from './enforce-policy.ts';
+import type { EnforcedPolicy, PolicyFlags } from './enforce-policy.ts';
 import { type Listener, UNHEARD } from './events.ts';
 import { learnConfigured, secretsOf } from './launch.ts';
 import { lendingOf } from './lending.ts';
@@ -44,6 +44,8 @@ export type Assembled = {
   readonly diagnostics: Diagnostics;
   /** What is known to be secret here. */
   readonly secrets: Secrets;
+  /** What agents may do; undefined when nobody has a policy. */
+  readonly policy: EnforcedPolicy | undefined;
   /** `recordTo` is a file to record everything to. */
   connect(client: ClientStreams, recordTo?: string): Served;
   /** Another configuration: its agents are for sessions to come, its policy for all, its level for whatever is said from now on. */
@@ -96,6 +98,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   return {
     diagnostics,
     secrets,
+    policy,
     connect(client, recordTo) {
       if (isClosed) throw new Error('this switchboard is closed; make another one');
       const served = serveClient(shared, client, count++, recordTo);
@@ -111,7 +114,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       const { agents, defaultAgent, explicitDefault, routes, policies } = next;
       const isOtherPolicy = JSON.stringify(before.policies) !== JSON.stringify(policies);
       // Whatever becomes of the agents: what it forbids is forbidden from now on.
-      if (isOtherPolicy && policy) policy.use(policies);
+      if (isOtherPolicy && policy) void policy.use(policies);
       const { level: wanted } = next.logging;
       // Only if it is another one: what was set by a signal meanwhile is not undone by a change of something else.
       if (wanted !== before.logging.level) diagnostics.setLevel(assembly.logLevel ?? wanted);
@@ -140,7 +143,10 @@ async function toolsOf({ config: { hostTools }, tools = [] }: Assembly): Promise
 }
 
 /** The engine is loaded only when somebody has a policy. */
-async function policyOf({ config, policy: flags = {}, stateDir, files, say, events = UNHEARD }: Assembly, redact: Redactor) {
+async function policyOf(
+  { config, policy: flags = {}, stateDir, files, say, events = UNHEARD }: Assembly,
+  redact: Redactor,
+): Promise<EnforcedPolicy | undefined> {
   const isWanted = flags.policy !== undefined || config.policies.length > 0 || existsSync(managedPolicyFile(process.platform, process.env));
   if (!isWanted) return undefined;
   const { enforcePolicy } = await import('./enforce-policy.ts');

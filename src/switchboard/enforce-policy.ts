@@ -8,6 +8,7 @@ import { type FileWatch, watchFiles } from '../config/watch-files.ts';
 import { type Audit, createAudit } from '../log/audit.ts';
 import type { AuditEntry } from '../log/audit-line.ts';
 import type { Redactor } from '../log/redact.ts';
+import { type Hits, hitKey } from '../policy/hits.ts';
 import { combine } from '../policy/layers.ts';
 import type { Policy } from '../policy/policy.ts';
 import { rememberedLayer } from '../policy/remembered.ts';
@@ -16,7 +17,7 @@ import type { CurrentPolicy } from '../proxy/guard/judge.ts';
 import type { Guard } from '../proxy/guard.ts';
 import { createRemembered, hashKey, rememberedFile } from '../store/remembered.ts';
 import { canonicalPath } from '../workspace/canonical.ts';
-import { type LayerSources, type ReadLayer, readLayers } from './policy-layers.ts';
+import { type LayerSources, type ReadLayer, readLayers, usable } from './policy-layers.ts';
 import { type Say, sayOnce } from './say-once.ts';
 
 export type PolicyFlags = {
@@ -41,8 +42,25 @@ export type EnforcedPolicy = {
   /** One for each connection: what was answered for a session alone is not for the session of the same name at another client. */
   guard(): Guard;
   /** Other files than before, or another policy in the configuration itself. One that cannot be used changes nothing. */
-  use(policies: Config['policies']): void;
+  use(policies: Config['policies']): Promise<void>;
+  /** The files are read again, without waiting until somebody says that they have changed. */
+  reload(): Promise<void>;
+  /** How things are in this moment. */
+  state(): PolicyState;
   close(): void;
+};
+
+export type PolicyState = {
+  readonly layers: readonly ReadLayer[];
+  readonly policy: Policy;
+  readonly policies: Config['policies'];
+  readonly isObserving: boolean;
+  /** Why the files as they are now are not what is in force. */
+  readonly problem: string | undefined;
+  /** Decisions since the start, by the rule that made them. */
+  readonly hits: ReadonlyMap<string, Hits>;
+  /** The same policy with another text for one of its files; throws what is wrong with it. */
+  with(file: string, text: string): Policy;
 };
 
 /** undefined when nobody has a policy: then everything is asked as the agents ask it. */
@@ -60,13 +78,16 @@ export async function enforcePolicy({
   for (const text of read.notices) notice(text);
   if (read.layers.length === 0) return undefined;
   let { layers: last, files: watched } = read;
-  const combined = () => together(last, [stateDir, ...ownFiles, ...watched].map(canonicalOr), stateDir);
+  const combined = (layers = last) => together(layers, [stateDir, ...ownFiles, ...watched].map(canonicalOr), stateDir);
   let current = combined();
+  let problem: string | undefined;
+  const hits = new Map<string, Hits>();
   const readAgain = async (wanted: LayerSources): Promise<void> => {
     try {
       const { layers, files, notices } = await readLayers(wanted, last);
       for (const text of notices) notice(text);
       if (layers.length === 0) throw new Error('there is none any more; to do without one, start anew');
+      problem = undefined;
       const [isSame, isWatched] = [policyHash(layers) === current.hash, files.join('\n') === watched.join('\n')];
       [sources, last, watched] = [wanted, layers, files];
       if (isSame && isWatched) return;
@@ -75,20 +96,22 @@ export async function enforcePolicy({
       if (!isSame) notice('the policy has changed; it holds for all sessions from now on');
     } catch (error) {
       // Half a policy would be worse than the one from before.
+      problem = (error as Error).message;
       notice(`THE POLICY HAS CHANGED AND CANNOT BE USED, so the one from before still holds: ${(error as Error).message}`);
     }
   };
   // One after the other, so that what was read first does not come into force last.
   let reading = Promise.resolve();
-  const reload = (change: Partial<LayerSources> = {}) => {
+  const reload = (change: Partial<LayerSources> = {}): Promise<void> => {
     reading = reading.then(() => readAgain({ ...sources, ...change }));
+    return reading;
   };
   const onWatchProblem = sayOnce(notice, (error) => `changes of the policy are looked for every two seconds: ${(error as Error).message}`);
   let watch: FileWatch | undefined;
   function watchAgain(): void {
     if (isClosed) return;
     watch?.close();
-    watch = watchFiles([...watched, trustedFile(stateDir)], () => reload(), { onProblem: onWatchProblem });
+    watch = watchFiles([...watched, trustedFile(stateDir)], () => void reload(), { onProblem: onWatchProblem });
     void watch.ready.then(() => reload()); // whatever happened between the last look and the watch
   }
   let isClosed = false;
@@ -103,6 +126,8 @@ export async function enforcePolicy({
     ...written,
     record(entry) {
       const outcome = written.record(entry);
+      const key = hitKey(entry.rule);
+      hits.set(key, { count: (hits.get(key)?.count ?? 0) + 1, lastAt: Date.now() });
       onDecision({ ...entry, summary: redact(entry.summary), why: entry.why && redact(entry.why) });
       return outcome;
     },
@@ -120,6 +145,17 @@ export async function enforcePolicy({
         home: canonicalOr(os.homedir()),
       }),
     use: (wanted) => reload({ policies: wanted }),
+    reload: () => reload(),
+    state: () => ({
+      layers: last,
+      policy: current.policy,
+      policies: sources.policies,
+      isObserving: policyMode === 'observe',
+      problem,
+      hits,
+      with: (file, text) =>
+        combined(last.map((layer) => (layer.policy.file === file ? usable(layer.name, file, text, layer) : layer))).policy,
+    }),
     close() {
       isClosed = true;
       watch?.close();

@@ -71,9 +71,10 @@ async function textOf({ from, policy }: PolicySource, files: string[]): Promise<
   return { file, text };
 }
 
-function usable(name: Layer['name'], file: string, text: string): ReadLayer {
+/** `before` is the layer that it takes the place of. Throws a SetupFailure that names everything wrong with it. */
+export function usable(name: Layer['name'], file: string, text: string, before?: ReadLayer): ReadLayer {
   const { policy, problems } = loadPolicy(file, text);
-  if (policy) return { name, policy, text };
+  if (policy) return { ...before, name, policy, text };
   throw new SetupFailure(
     'POLICY_INVALID',
     ['the policy is not usable', ...problems.map(renderPolicyProblem)].join('\n'),

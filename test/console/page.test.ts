@@ -1,5 +1,5 @@
 // The console as a person has it: the built command, a real browser, real agents.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -372,6 +372,29 @@ describe.skipIf(program === undefined)('in the browser', () => {
     expect(await list.getAttribute('aria-rowcount')).toBe(count);
     await frames.getByRole('button', { name: /Go on/ }).click();
     await expect.poll(async () => Number(await list.getAttribute('aria-rowcount'))).toBeGreaterThan(Number(count));
+  });
+
+  test('where no policy is configured, what changes something is asked, and a rule goes into a file of the console’s own', async () => {
+    expect(serving.said()).toContain('No policy is configured');
+    turns.set('scribble', async ({ id, cwd }, mime) => {
+      const write = (name: string) => mime.call('fs/write_text_file', { sessionId: id, path: path.join(cwd, name), content: 'x' });
+      await mime.call('fs/read_text_file', { sessionId: id, path: path.join(cwd, 'nothing') }).catch(() => {});
+      await write('scribble.txt');
+      await write('scribble.txt');
+      return { stopReason: 'end_turn' };
+    });
+    const page = await begin('Mime');
+    await prompt(page, 'scribble');
+    expect(await page.locator('.question h3').innerText()).toContain('scribble.txt');
+    expect(existsSync(file('scribble.txt'))).toBe(false);
+    await page.locator('.question').getByRole('button', { name: 'Always allow' }).click();
+    const place = await page.locator('.rule code').innerText();
+    expect(place.startsWith(serving.root)).toBe(true);
+    await page.getByRole('button', { name: 'Save the rule and allow' }).click();
+    await ends(page, 1); // the second time it was not asked
+    expect(readFileSync(file('scribble.txt'), 'utf8')).toBe('x');
+    expect(statSync(place).mode & 0o777).toBe(0o600);
+    expect(readFileSync(place, 'utf8')).toMatch(/^# console:[\s\S]*\n {2}- action: edit\n {4}agent: mime\n {4}path: \$cwd\/scribble.txt\n/);
   });
 
   test('a session that was closed is shown as it was written down, and a prompt takes it up again', async () => {

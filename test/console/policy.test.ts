@@ -1,4 +1,5 @@
 // The policy in the browser: what is asked and why, "always" as a rule, the screen that explains it. The built command, a real browser, real agents.
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -71,7 +72,8 @@ describe.skipIf(program === undefined)('in the browser, under a policy', () => {
     return {
       answers,
       async turn({ id }: PuppetSession, mime: Puppet) {
-        answers.push(await mime.request('session/request_permission', { sessionId: id, toolCall, options: OPTIONS, ...more }));
+        mime.update(id, { sessionUpdate: 'tool_call', status: 'pending', ...toolCall });
+        answers.push(await mime.call('session/request_permission', { sessionId: id, toolCall, options: OPTIONS, ...more }));
         return { stopReason: 'end_turn' };
       },
     };
@@ -96,6 +98,8 @@ describe.skipIf(program === undefined)('in the browser, under a policy', () => {
       'No, stop allows once a',
       'Yes⟨U+202E⟩ rejects once d',
       'Perhaps of no known kind 3',
+      'Always… A',
+      'Never… D',
       'Dismiss',
     ]);
     await question.getByRole('button', { name: 'No, stop' }).click();
@@ -114,5 +118,91 @@ describe.skipIf(program === undefined)('in the browser, under a policy', () => {
     expect(why).toBe(`Asked because: ask by rule careful-with-notes (${path.join(serving.root, 'policy.yaml')}:5): they are mine`);
     await page.locator('.question').getByRole('button', { name: 'Reject' }).first().click();
     await ends(page, 1);
+  });
+
+  test('"always" is a rule that is shown with its place, may be changed, and then holds at once', async () => {
+    const file = path.join(serving.root, 'policy.yaml');
+    const make = asks(run('make all'));
+    turns.set('make', make.turn);
+    const page = await begin();
+    await prompt(page, 'make');
+    await page.locator('.question').getByRole('button', { name: 'Always' }).click();
+    const rule = page.getByRole('form', { name: 'Rule' });
+    await rule.getByText(`It goes into ${file}, line 10, under allow.`).waitFor();
+    const text = rule.getByRole('textbox');
+    expect(await text.inputValue()).toMatch(
+      new RegExp(`^action: execute\nagent: mime\ncommand: make all\ncwd: ${serving.project}\nreason: allowed in the console on 20`),
+    );
+    expect(readFileSync(file, 'utf8')).toBe(POLICY);
+
+    await text.fill('action: execute\ncomand: make all');
+    await rule.getByText('line 2: unknown key').waitFor();
+    expect(await rule.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await text.fill('action: execute\ncommand: make clean');
+    await rule.getByText('This would still be asked: no rule settles it').waitFor();
+    await text.press('Escape');
+    await page.locator('.question').getByRole('button', { name: 'Always' }).click();
+    await text.fill('action: execute\ncommand: make all   # as often as it likes');
+    await rule.getByText(', line 10').waitFor();
+    await rule.getByRole('button', { name: 'Save the rule and allow' }).click();
+    await ends(page, 1);
+    await page.getByText(`The rule was saved: ${file}:10.`).waitFor();
+    expect(readFileSync(file, 'utf8')).toBe(`${POLICY}  - action: execute\n    command: make all   # as often as it likes\n`);
+
+    await prompt(page, 'make');
+    await ends(page, 2);
+    expect(await page.locator('.question').count()).toBe(0);
+    expect(make.answers).toEqual([1, 2].map(() => ({ outcome: { outcome: 'selected', optionId: 'yes' } })));
+    // And what is not said in a rule is asked as before.
+    turns.set('other', asks(run('make clean && $X')).turn);
+    await prompt(page, 'other');
+    await page.locator('.question').getByRole('button', { name: 'Always' }).click();
+    await page.getByText('No rule can be made of this: it holds').waitFor();
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.locator('.question').getByRole('button', { name: 'No' }).first().click();
+    await ends(page, 3);
+  });
+
+  test('the screen has the rules with their places and how often they decided, explains, and tries a change on what was asked', async () => {
+    const file = path.join(serving.root, 'policy.yaml');
+    const page = await open('#/policy');
+    const rules = page.locator('.rules li');
+    await rules.filter({ hasText: 'careful-with-notes' }).getByText('1×').waitFor();
+    const made = rules.filter({ hasText: 'as often as it likes' });
+    expect(await made.innerText()).toMatch(/allow[\s\S]*command: make all[\s\S]*policy.yaml:10 · user[\s\S]*1×/);
+    expect((await rules.locator('.verdict').allInnerTexts()).slice(0, 2)).toEqual(['ask', 'ask']);
+    await page.getByText('enforced').waitFor();
+
+    await page.getByLabel('Agent').selectOption('mime');
+    await page.getByLabel('What', { exact: true }).fill('ls src && make all');
+    await page.getByLabel('What', { exact: true }).press('Enter');
+    await page.locator('.answer').getByText(`allow by rule look (${file}:7)`).waitFor();
+    await page.getByLabel('Action').selectOption('edit');
+    await page.getByLabel('What', { exact: true }).fill('notes/b.txt');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.locator('.answer').getByText(`ask by rule careful-with-notes (${file}:5): they are mine`).waitFor();
+
+    await page.getByText('Try a change on what was asked before').click();
+    const text = page.getByLabel(`Another text for ${file}`);
+    await expect.poll(() => text.inputValue()).toContain('careful-with-notes');
+    await text.fill('version: 1\ndefalt: deny');
+    await page.getByRole('button', { name: 'Try it' }).click();
+    await page.getByText(/^line 2:1: unknown key/).waitFor();
+    await text.fill(`${POLICY}deny:\n  - { action: execute, command: "make ..." }\n`);
+    await page.getByRole('button', { name: 'Try it' }).click();
+    await page.getByText(/requests: \d+ allow, \d+ ask, 3 deny\. 3 would be decided otherwise:/).waitFor();
+    expect(await page.locator('.changed li').first().innerText()).toMatch(/(ask|allow) → deny execute: make/);
+    await page.getByLabel('Recording').fill('/nowhere/r.ndjson');
+    await page.getByRole('button', { name: 'Try it' }).click();
+    await page.getByRole('alert').filter({ hasText: 'the recording' }).waitFor();
+
+    // A file that cannot be used is complained about, and changes nothing.
+    const before = readFileSync(file, 'utf8');
+    writeFileSync(file, `${before}alow: []\n`);
+    await page.locator('pre.problem', { hasText: `${file}:12:1: unknown key "alow"` }).waitFor();
+    writeFileSync(file, before);
+    await page.locator('pre.problem').waitFor({ state: 'detached' });
+    await page.setViewportSize({ width: 390, height: 780 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   });
 });

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { ACTIONS, type Action, type Asked, type Place } from '../../policy/asked.ts';
 import { type Decision, decide } from '../../policy/decide.ts';
+import { askedAbout, isAction } from '../../policy/explain.ts';
 import { familyOf } from '../../policy/extract/agents.ts';
 import { combine } from '../../policy/layers.ts';
 import { didYouMean } from '../../policy/nearest.ts';
-import { askedAction, askedCommand, askedMcp, askedPathUse } from '../../policy/surfaces.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { readInput } from '../read-input.ts';
@@ -55,12 +55,11 @@ async function question(flags: ExplainFlags): Promise<{ readonly asked: Asked; r
     interactive: flags.headless !== true,
     canonical: canonicalPath,
   };
-  if (flags.command !== undefined) return { asked: askedCommand(place, flags.command), tier: undefined };
-  if (flags.path !== undefined) return { asked: askedPathUse(place, actionOf(flags.action ?? 'edit'), flags.path), tier: undefined };
   if (flags.frame !== undefined) return frameQuestion(flags.frame, place);
-  const [server = '', ...tool] = (flags.tool ?? '').split(':');
-  if (tool.length > 0) return { asked: askedMcp(place, { server, tool: tool.join(':'), args: {} }), tier: undefined };
-  return { asked: askedAction(place, actionOf(flags.action ?? 'other'), flags.tool), tier: undefined };
+  const { command, path: file, tool } = flags;
+  // A command is executed, whatever else is said.
+  const action = flags.action === undefined || command !== undefined ? undefined : actionOf(flags.action);
+  return { asked: askedAbout(place, { command, path: file, tool, action }), tier: undefined };
 }
 
 async function frameQuestion(file: string, place: Place): Promise<{ readonly asked: Asked; readonly tier: string }> {
@@ -81,8 +80,7 @@ async function frameQuestion(file: string, place: Place): Promise<{ readonly ask
 }
 
 function actionOf(word: string): Action {
-  const action = ACTIONS.find((known) => known === word);
-  if (action !== undefined) return action;
+  if (isAction(word)) return word;
   throw new CommandFailure(2, 'there is no such action', didYouMean(word, ACTIONS) ?? `actions are: ${ACTIONS.join(', ')}`);
 }
 

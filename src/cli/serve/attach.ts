@@ -9,6 +9,7 @@ import type { Secrets } from '../../log/redact.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { createSessionLog } from '../../store/session-log.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcript-files.ts';
+import type { EnforcedPolicy } from '../../switchboard/enforce-policy.ts';
 import type { Onlooker } from '../../switchboard/records.ts';
 import type { ClientStreams, Served } from '../../switchboard/serve-client.ts';
 import { joinTaps } from '../../wire/tap.ts';
@@ -30,6 +31,7 @@ type Parts = {
   readonly files: readonly string[];
   readonly flags: ConfigFlags;
   readonly secrets: Secrets;
+  readonly policy: EnforcedPolicy | undefined;
   /** Another client of the same switchboard, for sessions that are opened in the console. */
   readonly connect: (client: ClientStreams) => Served;
 };
@@ -51,7 +53,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
         return joinTaps([tap, watch.tap], (error) => notice(`the console: ${String((error as Error).message)}`)) ?? tap;
       };
     },
-    async open({ connection, transcripts }, { config, files, flags, secrets, connect }) {
+    async open({ connection, transcripts }, { config, files, flags, secrets, policy, connect }) {
       const file = path.join(stateDir, `console-${process.pid}.html`);
       const log = createSessionLog(stateDir, () => {});
       const beside = besideEditor({
@@ -66,7 +68,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
       });
       try {
         const opened = await openHere({
-          ...{ connection, transcripts, config, files, flags, stateDir, secrets, port, beside, frames: frames as Frames },
+          ...{ connection, transcripts, config, files, flags, stateDir, secrets, policy, port, beside, frames: frames as Frames },
           connect() {
             const [input, output] = [new PassThrough(), new PassThrough()];
             const { judged, byHand } = connect({ input: output, output: input }).connection;

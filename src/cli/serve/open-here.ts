@@ -6,12 +6,15 @@ import type { Console, ConsoleDeps } from '../../console/console.ts';
 import type { Secrets } from '../../log/redact.ts';
 import type { Connection } from '../../proxy/connection.ts';
 import type { TranscriptSource } from '../../store/transcript-source.ts';
+import type { EnforcedPolicy } from '../../switchboard/enforce-policy.ts';
 import { VERSION } from '../../switchboard/version.ts';
 import { CommandFailure } from '../command-failure.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
 import { agentLoads } from './agent-load.ts';
 import { agentRows } from './agent-rows.ts';
+import type { DefaultPolicy } from './default-policy.ts';
 import { createHost } from './host.ts';
+import { policyHouse } from './policy-house.ts';
 import { settingsHere } from './settings.ts';
 import { storedSessions } from './stored-sessions.ts';
 import { transcriptsOf } from './transcripts.ts';
@@ -28,6 +31,9 @@ export type Here = Pick<ConsoleDeps, 'port' | 'frames' | 'connect' | 'beside' | 
   readonly stateDir: string;
   readonly secrets: Secrets;
   readonly transcripts: TranscriptSource | undefined;
+  readonly policy: EnforcedPolicy | undefined;
+  /** The policy that holds when nobody has one. */
+  readonly otherwise?: DefaultPolicy;
 };
 
 export async function openHere({
@@ -43,6 +49,8 @@ export async function openHere({
   beside,
   entered,
   transcripts,
+  policy,
+  otherwise,
 }: Here): Promise<Console> {
   const { openConsole } = await import('../../console/console.ts');
   const { agentPart } = await import('../../console/agent-part.ts');
@@ -65,6 +73,7 @@ export async function openHere({
       transcripts: transcriptsOf(stateDir, stored, () => void transcripts?.stats()),
       agents: () => agentRows(connection, config, secrets.redact),
       restart: connection.restart,
+      policy: policyHouse({ policy, otherwise, stateDir, stored }),
       parts: [
         agentPart({ stop: connection.stopAgent, loads: agentLoads(connection), lent: connection.lent, redact: secrets.redact }),
         settingsPart({

@@ -5,13 +5,14 @@ import type { Board, BoardEvent } from './board.ts';
 import type { ChartTopics } from './charts.ts';
 import type { ChatActs, LoginMethod } from './chat.ts';
 import type { FrameActs, FrameTopics } from './frames.ts';
+import type { PolicyActs, PolicyTopics } from './policy.ts';
 import type { SessionActs } from './sessions.ts';
 import type { SettingActs } from './settings.ts';
 
 /** What a page can ask for: what it gives, and what it gets. */
-export type Acts = SessionActs & ChatActs & AgentActs & FrameActs & SettingActs;
+export type Acts = SessionActs & ChatActs & AgentActs & FrameActs & PolicyActs & SettingActs;
 /** What a page can follow: what it gives, and what it then hears whenever there is news. */
-export type Topics = AgentTopics & FrameTopics & ChartTopics;
+export type Topics = AgentTopics & FrameTopics & ChartTopics & PolicyTopics;
 
 export type Delta = { readonly seq: number; readonly sessionId?: string; readonly event: Event | BoardEvent };
 

@@ -1,0 +1,126 @@
+// "Always" as a rule: what it says and where it goes is shown before it is saved, and may be changed.
+import { signal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Question } from '../../src/console/wire/board.ts';
+import type { Checked, Proposed } from '../../src/console/wire/policy.ts';
+import { ask } from '../socket.ts';
+import { Problem } from './problem.tsx';
+
+/** The rule that was saved last, for a line that says so. */
+export const savedRule = signal<{ readonly sessionId: string; readonly place: string } | undefined>(undefined);
+
+const CHECK_AFTER_MS = 200;
+
+export type RulePanelProps = {
+  readonly question: Question;
+  readonly verdict: 'allow' | 'deny';
+  /** Answers with the option for always as the question has it; undefined when it has none. */
+  readonly remember: (() => void) | undefined;
+  readonly close: () => void;
+};
+
+export function RulePanel({ question: { questionId, sessionId }, verdict, remember, close }: RulePanelProps): VNode {
+  const [proposed, setProposed] = useState<Proposed>();
+  const [rule, setRule] = useState('');
+  const [checked, setChecked] = useState<Checked>();
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const text = useRef<HTMLTextAreaElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const failed = (error: Error) => {
+    setProblem(error.message);
+    setBusy(false);
+  };
+  useEffect(() => {
+    ask('rule.propose', { questionId, verdict }).then((found) => {
+      setProposed(found);
+      if ('rule' in found) setRule(found.rule);
+    }, failed);
+  }, [questionId, verdict]);
+  useEffect(() => {
+    text.current?.focus();
+    form.current?.scrollIntoView({ block: 'nearest' });
+  }, [proposed]);
+  useEffect(() => {
+    if (rule === '') return;
+    const timer = setTimeout(() => ask('rule.check', { questionId, verdict, rule }).then(setChecked, failed), CHECK_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [rule]);
+  async function save(): Promise<void> {
+    if (!proposed || !('rule' in proposed)) return;
+    setBusy(true);
+    setProblem('');
+    const { line } = await ask('rule.save', { questionId, verdict, rule });
+    savedRule.value = { sessionId, place: `${proposed.place.file}:${line}` };
+    close();
+  }
+  const done = verdict === 'allow' ? 'allow' : 'deny';
+  return (
+    <form
+      class="rule"
+      ref={form}
+      aria-label="Rule"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save().catch(failed);
+      }}
+      onKeyDown={({ key }) => key === 'Escape' && close()}
+    >
+      {proposed === undefined && problem === '' && <p class="quiet-text">…</p>}
+      {proposed && 'cannot' in proposed && <p class="note">{sentence(proposed.cannot)}</p>}
+      {proposed && 'rule' in proposed && (
+        <>
+          <label class="field">
+            <span>A rule that {verdict === 'allow' ? 'allows' : 'denies'} this. Take a line out to make it wider.</span>
+            <textarea
+              ref={text}
+              rows={Math.max(3, rule.split('\n').length)}
+              spellcheck={false}
+              value={rule}
+              onInput={({ currentTarget }) => setRule(currentTarget.value)}
+            />
+          </label>
+          <p class="from">
+            It goes into <code>{proposed.place.file}</code>
+            {checked?.line !== undefined && `, line ${checked.line}, under ${verdict}`}
+            {proposed.place.isNew && '. The file is made: a copy of what holds in the console now, with this rule in it'}.
+          </p>
+          {checked?.problems.map(({ line, message, hint }) => (
+            <p class="problem">
+              line {line}: {message}
+              {hint !== undefined && `; ${hint}`}
+            </p>
+          ))}
+          {checked?.after && checked.after.verdict !== done && (
+            <p class="note">
+              This would still be {checked.after.verdict === 'ask' ? 'asked' : 'denied'}: {checked.after.why}
+            </p>
+          )}
+        </>
+      )}
+      <Problem text={problem} />
+      <div class="buttons">
+        {proposed && 'rule' in proposed && (
+          <button
+            type="submit"
+            class={verdict === 'allow' ? 'primary' : 'danger'}
+            disabled={isBusy || checked === undefined || checked.problems.length > 0}
+          >
+            Save the rule and {verdict === 'allow' ? 'allow' : 'reject'}
+          </button>
+        )}
+        {remember && (
+          <button type="button" title="As the question has it, without a rule" onClick={remember}>
+            Always for this very request
+          </button>
+        )}
+        <button type="button" class="quiet" onClick={close}>
+          Back
+        </button>
+      </div>
+    </form>
+  );
+}
+
+const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;

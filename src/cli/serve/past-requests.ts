@@ -1,0 +1,49 @@
+// What agents have asked for before, for a policy to be tried on: the permission questions in transcripts, or the requests in a recording.
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ClientError } from '../../client/client.ts';
+import type { PastRequest } from '../../console/policy-house.ts';
+import type { SessionRow } from '../../console/wire/board.ts';
+import type { Place } from '../../policy/asked.ts';
+import { askedPermission } from '../../policy/extract/permission.ts';
+import { readTranscript, transcriptsDir } from '../../store/transcript-files.ts';
+import type { ToolRecord } from '../../store/transcript-record.ts';
+import { BrokenLine, questionsIn } from '../policy/read-recording.ts';
+import { readInput } from '../read-input.ts';
+
+const MOST_BYTES = 4 * 1024 * 1024;
+const MOST_SESSIONS = 100;
+
+type PlaceFor = (agent: string, cwd: string) => Place;
+
+/** The newest sessions first. */
+export async function pastInTranscripts(stateDir: string, rows: readonly SessionRow[], placeFor: PlaceFor): Promise<PastRequest[]> {
+  const found: PastRequest[] = [];
+  for (const { sessionId, agent, cwd, title } of rows.toSorted((a, b) => b.at - a.at).slice(0, MOST_SESSIONS)) {
+    await nextTurn(); // others have their turn between two files
+    const records = readTranscript(transcriptsDir(stateDir), sessionId, MOST_BYTES) ?? [];
+    const calls = new Map(records.flatMap((record) => (record.kind === 'tool' ? [[record.toolCallId, record] as const] : [])));
+    for (const record of records) {
+      if (record.kind !== 'permission') continue;
+      const call = calls.get(String(record.toolCallId));
+      const asked = askedPermission(placeFor(agent, cwd), { toolCall: call ? asCall(call) : { title: record.title } });
+      const { name } = Object(record.option) as { name?: unknown };
+      found.push({ where: title || sessionId, asked, answer: typeof name === 'string' ? name : record.outcome });
+    }
+  }
+  return found;
+}
+
+const asCall = ({ toolKind, ...call }: ToolRecord) => ({ ...call, kind: toolKind });
+
+/** `cwd` is that of sessions that do not say. */
+export async function pastInRecording(file: string, cwd: string, placeFor: PlaceFor): Promise<PastRequest[]> {
+  const text = await readInput('the recording', path.resolve(cwd, file));
+  const { agent: fallbackAgent, ...place } = placeFor(path.basename(file).replace(/\..*$/, ''), cwd);
+  try {
+    return questionsIn(text, { ...place, agent: undefined, fallbackAgent }).map(({ line, asked }) => ({ where: `${file}:${line}`, asked }));
+  } catch (error) {
+    if (!(error instanceof BrokenLine)) throw error;
+    throw new ClientError(-32602, `line ${error.line} of the recording is not JSON; make one with --record`);
+  }
+}

@@ -9,6 +9,9 @@ import { isAlike } from '../switchboard/reconfigure.ts';
 import { notice } from './notice.ts';
 import { type ConfigFlags, resolveConfig, surroundings } from './resolve-config.ts';
 
+/** By then the editor has its first answer. With `setImmediate` this would come first: what the editor has sent is read in the next turn of the loop. */
+const AFTER_ANSWER_MS = 100;
+
 /** What was read at the start. */
 export type Read = { readonly config: Config; readonly files: readonly string[] };
 
@@ -49,7 +52,7 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
     reload(false); // whatever happened between the first look and the watch
   }
   // Not before the first answer: the editor waits for that, and nobody waits for this.
-  setImmediate(() => void startWatching());
+  setTimeout(() => void startWatching(), AFTER_ANSWER_MS).unref();
   const onHangUp = () => reload(true);
   if (onSignal) process.on('SIGHUP', onHangUp);
   return () => {

@@ -23,6 +23,9 @@ import { type ClientStreams, type Served, type Shared, serveClient } from './ser
 import { SetupFailure } from './setup-failure.ts';
 import { tidyUp } from './tidy-up.ts';
 
+/** By then the first client has its answer to initialize. With `setImmediate` this would come first: what it has sent is read in the next turn of the loop. */
+const AFTER_ANSWER_MS = 100;
+
 export type Assembly = {
   readonly config: Config;
   /** The files it comes from: agents may not change them without being asked. */
@@ -103,7 +106,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       if (isClosed) throw new Error('this switchboard is closed; make another one');
       const served = serveClient(shared, client, count++, recordTo);
       // Not before the first answer: the client waits for that, and nobody waits for this.
-      if (count === 1) setImmediate(() => tidyUp(stateDir, onProblem, say));
+      if (count === 1) setTimeout(() => tidyUp(stateDir, onProblem, say), AFTER_ANSWER_MS).unref();
       open.add(served);
       void served.closed.then(() => open.delete(served));
       return served;

@@ -3,6 +3,7 @@
 import { type Frame, textOf } from '../wire/frame.ts';
 import { memberAt } from '../wire/locate.ts';
 import { briefOf, idTextOf, sessionTokenOf } from '../wire/long-frame.ts';
+import { soon } from '../wire/soon.ts';
 import { patchedId, type Tap, type Watcher } from '../wire/tap.ts';
 import type { Patch } from '../wire/writer.ts';
 import { recordsOf } from './frame-records.ts';
@@ -136,7 +137,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   function time(): number {
     if (isTimeKnown) return t;
     isTimeKnown = true;
-    queueMicrotask(forgetTime);
+    soon(forgetTime);
     t = now();
     return t;
   }

@@ -46,6 +46,10 @@ const WRITE_CHARACTERS = 256 * 1024;
 /** Reading and redacting it would hold up others; that it was there is noted. */
 const MAX_FRAME_BYTES = 256 * 1024;
 const MAX_WAITING = 100_000;
+/** A moment, in which more may come, unless there is much to read or to hold on to: whoever answers at once is not held up by it. */
+const READ_MS = 5;
+const READ_FRAMES = 256;
+const READ_BYTES = 256 * 1024;
 const MOST_ASKED = 10_000;
 const NO_PATCHES: readonly Patch[] = [];
 
@@ -69,20 +73,29 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
   let endedTurns: TurnStats[] = [];
   /** A frame by itself is an update that goes to the editor as it came: nearly all are. */
   let waiting: (Frame | Passed)[] = [];
-  let isScheduled = false;
+  let waitingBytes = 0;
+  /** Whether a question to the editor may be among what waits. */
+  let hasQuestion = false;
+  let readTimer: NodeJS.Timeout | undefined;
+  let immediate: NodeJS.Immediate | undefined;
   let isBroken = false;
   let timer: NodeJS.Timeout | undefined;
   let hasWaited = false;
 
-  function note(passed: Frame | Passed): void {
+  function note(passed: Frame | Passed, bytes: number): void {
     if (isBroken || waiting.length >= MAX_WAITING) return;
     waiting.push(passed);
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(drain);
+    waitingBytes += bytes;
+    if (waiting.length >= READ_FRAMES || waitingBytes >= READ_BYTES) immediate ??= setImmediate(drain);
+    else readTimer ??= setTimeout(drain, READ_MS).unref();
   }
   function drain(): void {
-    isScheduled = false;
+    clearTimeout(readTimer);
+    clearImmediate(immediate);
+    readTimer = undefined;
+    immediate = undefined;
+    waitingBytes = 0;
+    hasQuestion = false;
     const passed = waiting;
     waiting = [];
     for (const one of passed)
@@ -265,16 +278,21 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
   return {
     skips: { receivedNotes: true },
     received: (frame) => {
-      if (frame.kind === 'response' ? toEditor.size > 0 || isScheduled : frame.kind === 'request' && FROM_EDITOR.has(frame.method ?? ''))
-        note({ frame, line: '', patches: NO_PATCHES, isReceived: true });
+      if (frame.kind === 'response' ? toEditor.size > 0 || hasQuestion : frame.kind === 'request' && FROM_EDITOR.has(frame.method ?? ''))
+        note({ frame, line: '', patches: NO_PATCHES, isReceived: true }, frame.end - frame.start);
     },
     sent(frame, patches) {
-      const { kind, method } = frame;
+      const { kind, method, start, end } = frame;
       if (kind === 'notification' && method === 'session/update')
-        note(patches.length === 0 ? frame : { frame, line: '', patches, isReceived: false });
-      else if (kind === 'response' || TO_EDITOR.has(method ?? '')) note({ frame, line: '', patches, isReceived: false });
+        return note(patches.length === 0 ? frame : { frame, line: '', patches, isReceived: false }, end - start);
+      const isQuestion = TO_EDITOR.has(method ?? '');
+      if (isQuestion) hasQuestion = true;
+      if (isQuestion || kind === 'response') note({ frame, line: '', patches, isReceived: false }, end - start);
     },
-    sentLine: (line) => note({ frame: undefined, line, patches: NO_PATCHES, isReceived: false }),
+    sentLine: (line) => {
+      hasQuestion = true; // it may be one
+      note({ frame: undefined, line, patches: NO_PATCHES, isReceived: false }, line.length);
+    },
     refused: () => {},
     settle() {
       drain();

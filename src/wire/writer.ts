@@ -2,6 +2,7 @@
 // The microtask runs as soon as the chunk has been worked through, so nothing waits for a timer and nobody has to say "flush".
 import type { Frame, Span } from './frame.ts';
 import { isLong } from './long-frame.ts';
+import { soon } from './soon.ts';
 import type { Sink } from './streams.ts';
 import type { Tap } from './tap.ts';
 
@@ -66,7 +67,7 @@ export function createWriter(output: Sink, on: WriterEvents = {}, tap?: Tap): Wr
     add(value, 0, length);
   }
   function add(part: Buffer | string, start: number, end: number): void {
-    if (count === 0) queueMicrotask(flush);
+    if (count === 0) soon(flush);
     parts[count] = part;
     starts[count] = start;
     ends[count] = end;

@@ -21,6 +21,8 @@ export type Upstream = {
 type Connected = { readonly client: Client; readonly calls: ServerCalls | undefined };
 
 const CONNECT_MS = 30_000;
+/** The limit of a tool is the tool's, and ends the call by its signal. */
+const CALL_MS = 2 ** 31 - 1;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
@@ -84,7 +86,7 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
         const onprogress = ({ message }: { message?: string | undefined }) => {
           if (message !== undefined) progress(message);
         };
-        return await one.callTool({ name: tool, arguments: { ...args } }, { signal, onprogress, resetTimeoutOnProgress: true });
+        return await one.callTool({ name: tool, arguments: { ...args } }, { signal, onprogress, timeout: CALL_MS });
       } catch (error) {
         if (signal.aborted) throw error;
         throw new ToolFailure(error instanceof Error ? error.message : String(error), { cause: error });

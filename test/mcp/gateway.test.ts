@@ -1,4 +1,5 @@
 // Configured MCP servers, lent to agents through ours.
+import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -53,6 +54,23 @@ test('its progress is told, its calls can be taken back, and how it failed is sa
   expect(await told(editor, id, 'stop rich-wait')).toContain('cancelled');
   expect(wordsOf(await called(editor, id, 'rich-waited'))).toBe('1');
   expect(wordsOf(await called(editor, id, 'rich-die'))).toBe('rich-die failed: the MCP server "rich" has ended');
+});
+
+test('one that is reached over HTTP is lent the same way, and its key stays here', async ({ stage }) => {
+  const { command, args = [] } = fixture('mcp-rich');
+  const server = spawn(command, [...args, '--http'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const [url] = (await server.stdout.setEncoding('utf8').take(1).toArray()) as string[];
+    const headers = { 'x-secret': 's3cret-value' };
+    const { editor, id } = await withServers(stage, [{ name: 'web', url: url?.trim(), headers }]);
+    expect(wordsOf(await called(editor, id, 'web-secret'))).toBe('s3cret-value');
+    expect(await told(editor, id, 'steps web-steps')).toMatchObject({ steps: ['step 1', 'step 2'] });
+    expect(await told(editor, id, 'stop web-wait')).toContain('cancelled');
+    await expect.poll(async () => wordsOf(await called(editor, id, 'web-waited')), { timeout: 10_000 }).toBe('1');
+    expect(JSON.stringify(await told(editor, id, 'servers'))).not.toContain('s3cret-value');
+  } finally {
+    server.kill();
+  }
 });
 
 test('a tool whose description has changed is not offered until that is approved', async ({ stage }) => {

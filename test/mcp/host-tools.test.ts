@@ -114,6 +114,16 @@ test('a session that is loaded, resumed, forked or brought back has our tools to
   expect((await called(editor, id, 'session_info')).structuredContent.session_id).toBe(id);
 });
 
+test('a session that goes to another agent before its first prompt has our tools there', async ({ stage }) => {
+  const editor = await stage.connect({ one: mcpAgent('http', 'one'), two: mcpAgent('stdio', 'two') }, { config: LENDING });
+  const { sessionId } = await editor.call('session/new', { cwd: stage.cwd, mcpServers: [] });
+  const first = recordOf(stage, sessionId).tools;
+  await editor.call('session/set_config_option', { sessionId, configId: 'agent', value: 'two' });
+  expect((await called(editor, sessionId, 'session_info')).structuredContent).toMatchObject({ session_id: sessionId, agent: 'two' });
+  expect([first, recordOf(stage, sessionId).tools]).toMatchObject([{ transport: 'http' }, { transport: 'stdio', state: 'called' }]);
+  expect(await told(editor, sessionId, 'servers')).toHaveLength(1);
+});
+
 test('a session that was closed and is still there has its tools again when the editor comes back, and none meanwhile', async ({
   stage,
 }) => {

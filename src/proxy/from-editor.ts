@@ -44,7 +44,7 @@ const SESSION_STEPS: Partial<Record<EditorMethod, SessionStep>> = {
 };
 
 /** Those a policy may refuse. */
-const CHANGES: ReadonlySet<EditorMethod> = new Set(['session/set_mode', 'session/set_config_option']);
+const CHANGES: ReadonlySet<string> = new Set(['session/set_mode', 'session/set_config_option']);
 
 /** Requests that mean all agents at once. */
 const FOR_EVERYONE: Partial<Record<EditorMethod, (hub: Hub, request: OpenRequest, frame: Frame) => void>> = {
@@ -61,11 +61,10 @@ export function fromEditor(hub: Hub, request: OpenRequest | undefined, frame: Fr
     case 'step':
       return step(hub, request, route.method, frame);
     case 'owner':
-      return onSession(hub, request, frame, (session, mine) => pass(hub, request, session, mine));
+      return toOwner(hub, request, frame);
     case 'alone':
-      if (hub.alone?.isIsolated && frame.sessionId)
-        return onSession(hub, request, frame, (session, mine) => pass(hub, request, session, mine));
-      return toOne(hub, hub.alone as AgentLeg, request, frame);
+      if (hub.alone?.isIsolated && frame.sessionId) return toOwner(hub, request, frame);
+      return isRefused(hub, request, undefined, frame) ? undefined : toOne(hub, hub.alone as AgentLeg, request, frame);
     case 'vendor': {
       const leg = vendorAgent(hub, route.vendor);
       return leg ? toOne(hub, leg, request, frame) : unroutable(hub, request, method);
@@ -76,6 +75,12 @@ export function fromEditor(hub: Hub, request: OpenRequest | undefined, frame: Fr
     case 'nobody':
       return unroutable(hub, request, method);
   }
+}
+
+function toOwner(hub: Hub, request: OpenRequest | undefined, frame: Frame): void {
+  onSession(hub, request, frame, (session, mine) => {
+    if (!isRefused(hub, request, session, mine)) pass(hub, request, session, mine);
+  });
 }
 
 /** A method of the protocol, by who receives it; the table in acp/methods.ts says who that is. */
@@ -91,20 +96,26 @@ function step(hub: Hub, request: OpenRequest | undefined, method: EditorMethod, 
     case 'every':
       return request && FOR_EVERYONE[method]?.(hub, request, frame);
     default: {
-      if (hub.alone && (key !== 'sessionId' || frame.sessionId === undefined)) {
-        const refused = request && CHANGES.has(method) ? hub.guard?.refusesChange(hub, method, undefined, frame) : undefined;
-        return request && refused ? hub.editor.fail(request, refused) : toOne(hub, hub.alone, request, frame);
-      }
+      if (hub.alone && (key !== 'sessionId' || frame.sessionId === undefined))
+        return isRefused(hub, request, undefined, frame) ? undefined : toOne(hub, hub.alone, request, frame);
       if (method === 'session/cancel') return onSession(hub, undefined, frame, (session, mine) => cancel(hub, session, mine));
       const take = SESSION_STEPS[method];
       return onSession(hub, request, frame, (session, mine) => {
-        const refused = request && CHANGES.has(method) ? hub.guard?.refusesChange(hub, method, session, mine) : undefined;
-        if (request && refused) hub.editor.fail(request, refused);
-        else if (take && request) take(hub, request, session, mine);
+        if (isRefused(hub, request, session, mine)) return;
+        if (take && request) take(hub, request, session, mine);
         else pass(hub, request, session, mine);
       });
     }
   }
+}
+
+/** By a policy, and then it is answered. One that is sent as a notification is no less a change: an agent may look at the method alone. */
+function isRefused(hub: Hub, request: OpenRequest | undefined, session: Session | undefined, frame: Frame): boolean {
+  const method = frame.method as string;
+  const error = hub.guard && CHANGES.has(method) ? hub.guard.refusesChange(hub, method, session, frame) : undefined;
+  if (error && request) hub.editor.fail(request, error);
+  else if (error) hub.counters.refusedFromEditor++;
+  return error !== undefined;
 }
 
 const paramsText = (frame: Frame): string => (frame.body ? textOf(frame.bytes, frame.body) : '{}');

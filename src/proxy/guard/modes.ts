@@ -9,6 +9,7 @@ import { patched } from '../../wire/patched.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { AgentLeg, Call } from '../agent-leg.ts';
 import { closeAt } from '../change-agent.ts';
+import { markEnded } from '../find-owner.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../session.ts';
 import { type GuardDeps, judge, record } from './judge.ts';
@@ -89,7 +90,10 @@ export function settleMode(deps: GuardDeps, hub: Hub, leg: AgentLeg, call: Call,
   const sessionId = stringAt(answer.bytes, answer.sessionId) ?? (call.session ?? call.request?.session)?.nativeId;
   const kept = detach(answer);
   const fail = (mode: string, why: string) => {
-    if (sessionId !== undefined && OPENING.has(call.method)) closeAt(leg, sessionId);
+    if (sessionId !== undefined && OPENING.has(call.method)) {
+      markEnded(leg, sessionId); // what it still says there is for nobody
+      closeAt(leg, sessionId);
+    }
     call.onFail(failure('MODE_REFUSED', [mode, leg.name, why], { agent: leg.name }));
   };
   const moves: Patch[] = [];

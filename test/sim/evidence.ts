@@ -68,6 +68,8 @@ export type Evidence = {
   /** What the proxy asks the client by itself, about a request of an agent's. */
   readonly standIns: Map<string, AgentFrame>;
   readonly guarding: Guarding | undefined;
+  /** The policy that was in force when a frame reached the proxy. */
+  readonly saidUnder: Map<AgentFrame, string>;
   readonly answered: Set<AgentFrame>;
   readonly answeredByClient: Map<AgentFrame, ClientFrame>;
   readonly mustBeCancelled: Set<AgentFrame>;
@@ -112,6 +114,7 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     blindLoads: new Set(),
     askedInSession: new Set(),
     standIns: new Map(),
+    saidUnder: new Map(),
     answered: new Set(),
     answeredByClient: new Map(),
     mustBeCancelled: new Set(),

@@ -6,12 +6,20 @@ import type { Guard } from '../../src/proxy/guard.ts';
 import { memoryParts, policyInForce } from '../proxy/memory-guard.ts';
 import { type Random, seeded } from './random.ts';
 
+type Modes = { readonly pin?: readonly string[]; readonly refuse?: readonly string[]; readonly isFor?: string };
+
 type Decided = AuditEntry & { readonly isWritten: boolean };
 
 export type Guarding = {
   readonly guard: Guard;
   /** What is drawn for the policy's sake, so that histories without one stay as they are. */
   readonly random: Random;
+  /** Nothing is blocked, and what would have been is written down. */
+  readonly isObserving: boolean;
+  /** Names the policy in force. */
+  readonly hash: string;
+  /** Whether an agent may not be in a mode, under the policy in force or another. */
+  refuses(agent: string, mode: string, hash?: string): boolean;
   /** Another policy comes into force. */
   change(): void;
   /** What was decided about an agent's request, by its number, and whether that could be written down. */
@@ -28,6 +36,9 @@ export function createGuarding(seed: number, trace: (text: string) => void): Gua
   if (!random.chance(SHARE)) return undefined;
   const entries = new Map<number, Decided[]>();
   const mayFail = random.chance(0.2);
+  const isObserving = random.chance(0.2);
+  /** What each policy says of modes. */
+  const modes = new Map<string, Modes>();
   let version = 0;
   let current = draw();
 
@@ -37,19 +48,31 @@ export function createGuarding(seed: number, trace: (text: string) => void): Gua
       const verdict = random.pick(['allow', 'allow', 'ask', 'deny', undefined] as const);
       if (verdict) lists[verdict].push(subject);
     }
+    const mode = random.weighted<Modes>([
+      [5, {}],
+      [3, { refuse: ['code'] }],
+      [1, { refuse: ['ask'] }],
+      [1, { pin: ['ask'] }],
+      [1, { pin: ['code'] }],
+    ]);
+    const onViolation = random.pick(['log', 'notify', 'notify', 'cancel', 'kill']);
     const policy = {
       version: 1,
       default: random.pick(['ask', 'ask', 'deny', 'allow']),
       ...lists,
       limits: { max_pending_permissions: random.pick([2, 32]), ...(random.chance(0.3) && { permission_timeout: '20s' }) },
       remember: { allow_always: random.pick(['once', 'session']) },
+      agents: { [random.pick(['*', '*', 'a1'])]: { mode, on_violation: onViolation } },
     };
-    trace(`policy ${++version}: ${JSON.stringify(policy)}`);
-    return policyInForce(policy, String(version));
+    const hash = String(++version);
+    modes.set(hash, { ...mode, isFor: Object.keys(policy.agents)[0] as string });
+    trace(`policy ${hash}: ${JSON.stringify(policy)}`);
+    return policyInForce(policy, hash);
   }
 
   const guard = createGuard({
     ...memoryParts(),
+    isObserving,
     current: () => current,
     audit: {
       file: 'audit',
@@ -67,6 +90,14 @@ export function createGuarding(seed: number, trace: (text: string) => void): Gua
   return {
     guard,
     random,
+    isObserving,
+    get hash() {
+      return current.hash;
+    },
+    refuses(agent, mode, hash = current.hash) {
+      const { pin, refuse = [], isFor } = modes.get(hash) as Modes;
+      return (isFor === '*' || isFor === agent) && (refuse.includes(mode) || pin?.includes(mode) === false);
+    },
     change() {
       current = draw();
     },

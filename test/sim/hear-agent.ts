@@ -4,6 +4,7 @@ import { idTextIn } from './frame-text.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
 import { type Message, serialIn } from './sim.ts';
 import type { Heard, Run } from './sim-agent.ts';
+import { allowedBySomebody, mayBeSet } from './under-policy.ts';
 
 /** What the proxy asks agents in its own name. */
 const OWN_METHODS = new Set([
@@ -29,6 +30,7 @@ export function hearAgent(seen: Evidence, run: Run, line: string): Heard {
   }
   const isOwn =
     !client || message.method === 'initialize' || wasAnswered(seen, client) || (seen.agents.length > 1 && FAN_OUT.has(message.method));
+  mayBeSet(seen, run, message, isOwn ? undefined : client);
   if (isOwn) own(seen, run, message, client, line);
   else forwarded(seen, run, message, idText, client, line);
   return { message, idText, client: isOwn ? undefined : client.serial, writtenIn: seen.event };
@@ -139,18 +141,6 @@ function response(seen: Evidence, run: Run, message: Message, idText: string, cl
     seen.problem(`${nameOf(asked)} gets an error that nothing explains: ${message.error.message}`);
 }
 
-/** Under a policy, a permission is given because a rule or the user gave it, and for once. */
-function allowedBySomebody(seen: Evidence, asked: AgentFrame, { result }: Message): void {
-  const { optionId } = (result?.outcome ?? {}) as { optionId?: string };
-  if (!seen.guarding || asked.method !== 'session/request_permission' || optionId === undefined || optionId === 'no') return;
-  if (optionId !== 'yes') return seen.problem(`${nameOf(asked)} is answered with ${optionId}`);
-  const byClient = seen.answeredByClient.get(asked)?.about.optionId;
-  const byRule = seen.guarding
-    .decided(asked.serial)
-    .some(({ verdict, option, isWritten }) => verdict === 'allow' && isWritten && option === optionId);
-  if (!byRule && byClient !== 'yes' && byClient !== 'always') seen.problem(`${nameOf(asked)} is allowed, and nobody has allowed it`);
-}
-
 function isCancelled({ result }: Message): boolean {
   return result?.action === 'cancel' || (result?.outcome as { outcome?: string } | undefined)?.outcome === 'cancelled';
 }
@@ -158,7 +148,7 @@ function isCancelled({ result }: Message): boolean {
 function isJustified(seen: Evidence, asked: AgentFrame, { error }: Message): boolean {
   if (seen.answeredByClient.has(asked)) return true;
   const words = String(error?.message);
-  if (seen.guarding && /enied by policy/.test(words)) return seen.guarding.decided(asked.serial).length > 0;
+  if (seen.guarding?.isObserving === false && /enied by policy/.test(words)) return seen.guarding.decided(asked.serial).length > 0;
   if (seen.guarding && error?.code === -32800) return seen.ledger.agentFrames.some(({ about }) => about.withdraws === asked.serial);
   return /Terminal ".*" was not created|There are already \d+|No agent owns session|was not given to this agent/.test(
     String(error?.message),

@@ -2,8 +2,8 @@
 import { type Evidence, isChanging, isDiscarded, isLoad, isThere, leaveBehind, letGo, nameOf, runOf } from './evidence.ts';
 import { idTextIn } from './frame-text.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
-import { isJudgedMethod } from './questions.ts';
 import { type Message, serialIn } from './sim.ts';
+import { decided, isRefusal, modesOnOffer, noticed, standIn } from './under-policy.ts';
 
 /** A line as the client has it. */
 export type Received = {
@@ -47,6 +47,8 @@ function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string 
     if (expected !== line) seen.problem(`${nameOf(frame)} was changed on its way:\n    ${expected}\n    ${line}`);
   }
   if (frame.session && publicId !== undefined) underItsName(seen, publicId, frame.session, frame);
+  if (frame.kind === 'answer') modesOnOffer(seen, frame, message);
+  else noticed(seen, frame);
 }
 
 function inPlace(seen: Evidence, frame: AgentFrame): void {
@@ -114,8 +116,11 @@ function response(seen: Evidence, message: Message, idText: string, frame: Agent
   seen.changes.delete(request);
   if (request.method === 'initialize') seen.isGreeted = true;
   blamed(seen, request, message);
+  isRefusal(seen, request, message);
   if (isLoad(request) && message.error?.code === -32002) notOpened(seen, request);
   if (message.error === undefined) outcome(seen, request, message, frame);
+  // What was opened all the same is closed there.
+  else if (request.opens !== undefined && !frame) for (const session of seen.ledger.sessionsOf(request.opens)) loosen(seen, session);
   // What did not come back is nobody's, and its id is free for another.
   else if (isLoad(request) && !seen.bound.get(request.publicId as string)?.isLive) seen.bound.delete(request.publicId as string);
   if (request.about.changesTo !== undefined) changeSettled(seen, request);
@@ -210,50 +215,11 @@ function bind(seen: Evidence, publicId: string, session: AgentSession): void {
   seen.bound.set(publicId, { session, isLive: true });
 }
 
-/** The proxy asks the user about a request that the agent did not ask about. */
-function standIn(seen: Evidence, message: Message, idText: string): AgentFrame | undefined {
-  const { toolCall } = (message.params ?? {}) as { toolCall?: { rawInput?: { path?: string; command?: readonly string[] } } };
-  const { path, command } = toolCall?.rawInput ?? {};
-  const key = path?.replace('/w/', '') ?? command?.at(-1);
-  const asked = seen.ledger.agentFrames.find((frame) => key !== undefined && frame.about.key === key);
-  if (!seen.guarding || message.method !== 'session/request_permission' || !asked) return undefined;
-  if (seen.answered.has(asked)) seen.problem(`the client is asked about ${nameOf(asked)}, which has its answer`);
-  if ([...seen.standIns.values()].includes(asked)) seen.problem(`the client is asked twice about ${nameOf(asked)}`);
-  seen.standIns.set(idText, asked);
-  seen.spokenOf.add(String(message.params?.sessionId));
-  return asked;
-}
-
-/** Never an allow without a decision: a rule's, or the user's own yes. */
-function isDecided(seen: Evidence, frame: AgentFrame): boolean {
-  const { guarding } = seen;
-  if (!guarding || !isJudgedMethod(frame.method)) return true;
-  return guarding
-    .decided(frame.serial)
-    .some(
-      ({ verdict, isWritten, answeredBy, answerIn, option }) =>
-        (verdict === 'allow' && isWritten) ||
-        (answeredBy === 'user' && option?.startsWith('allow')) ||
-        (answerIn !== undefined && isWritten && wasAllowedBefore(seen, frame)),
-    );
-}
-
-/** The user's yes to the agent's own question about the very same file, asked by the same process in the same session; no two files have one name. */
-function wasAllowedBefore(seen: Evidence, write: AgentFrame): boolean {
-  return seen.ledger.agentFrames.some(
-    (asked) =>
-      asked.about.toWrite === write.about.key &&
-      asked.session === write.session &&
-      runOf(seen, asked) === runOf(seen, write) &&
-      ['yes', 'always'].includes(String(seen.answeredByClient.get(asked)?.about.optionId)),
-  );
-}
-
 function question(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined, line: string): void {
   // Terminals of an agent that has died are given back by the proxy itself.
   if (!frame && message.method === 'terminal/release') return;
   if (!frame) return seen.problem(`the client is asked what no agent has asked: ${line}`);
-  if (!isDecided(seen, frame)) seen.problem(`${nameOf(frame)} reaches the client, and nobody has allowed it`);
+  decided(seen, frame);
   if (seen.atClient.has(idText)) seen.problem(`two open questions with the id ${idText}: ${nameOf(frame)}`);
   seen.atClient.set(idText, frame);
   if (seen.bound.get(String(message.params?.sessionId))?.isLive) seen.askedInSession.add(frame);
@@ -299,7 +265,8 @@ function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined
     return;
   }
   if (!asked) return seen.problem(`a question is taken back that is not open: ${line}`);
-  const isLate = seen.guarding?.decided(asked.serial).some(({ answeredBy }) => answeredBy === 'timeout');
+  const isLate =
+    seen.guarding?.isObserving === false && seen.guarding.decided(asked.serial).some(({ answeredBy }) => answeredBy === 'timeout');
   if (!runOf(seen, asked).sim.isOver && !isLate) seen.problem(`${nameOf(asked)} is taken back though its agent lives`);
   seen.atClient.delete(idText);
   seen.standIns.delete(idText);

@@ -116,7 +116,7 @@ export function createQuestions(sim: Sim, run: Run): Questions {
       const { method, body, about = {} } = only ? permission(session) : compose(session, prompt);
       const number = run.nextQuestion++;
       const id = random.chance(0.8) ? String(number) : `"q${number}"`;
-      const isJudged = guarding !== undefined && isJudgedMethod(method);
+      const isJudged = guarding?.isObserving === false && isJudgedMethod(method);
       const { frame, came } = run.mouth.say({
         kind: 'question',
         as: 'params',

@@ -98,10 +98,9 @@ export function createSimProcess(sim: Sim, spec: AgentSpec, pid: number, onWrite
           );
         return new Promise((resolve) => leavers.push(resolve));
       },
+      // Whoever does not want to hear of it any more stops it as well; else it is over when its end is heard of.
       kill() {
         wasStopped = true;
-        isOver = true;
-        isMuted = true;
         timers.after(1, () => die({ code: null, signal: 'SIGKILL' }));
       },
     },

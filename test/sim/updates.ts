@@ -23,6 +23,7 @@ export function sayUpdate(sim: Sim, run: Run, session: AgentSession, kind?: stri
     return true;
   }
   const sessionUpdate = kind ?? random.weighted(KINDS);
+  const content = contentOf(sim, run, session, sessionUpdate, bytes);
   const isPatched = sessionUpdate === 'config_option_update' || sessionUpdate === 'available_commands_update';
   run.mouth.say({
     kind: 'update',
@@ -31,8 +32,8 @@ export function sayUpdate(sim: Sim, run: Run, session: AgentSession, kind?: stri
     session,
     isOrdered: true,
     fate: unwanted ? 'never' : 'must',
-    body: { update: { sessionUpdate, ...contentOf(sim, run, session, sessionUpdate, bytes) } },
-    about: { isPatched, isReplay: unwanted !== undefined, loadedIn: unwanted?.writtenIn },
+    body: { update: { sessionUpdate, ...content } },
+    about: { isPatched, modeId: content.currentModeId, isReplay: unwanted !== undefined, loadedIn: unwanted?.writtenIn },
   });
   return true;
 }

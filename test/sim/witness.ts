@@ -175,6 +175,7 @@ export function createWitness(
     agentSaid(frame) {
       frame.isDelivered = true;
       seen.arrived.push(frame);
+      if (about.guarding) seen.saidUnder.set(frame, about.guarding.hash);
       if (frame.session && (seen.loose.has(frame.session) || isAskedForBlindly(frame.session) || isDiscarded(seen, frame.session)))
         letGo(frame);
       if (isOfLoadLeftBehind(seen, frame)) letGo(frame);

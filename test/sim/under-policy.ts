@@ -1,0 +1,123 @@
+// What must hold where a policy is in force: nothing passes undecided, no refused mode is set or offered, and whoever only observes changes nothing.
+import { type Evidence, nameOf, runOf } from './evidence.ts';
+import type { AgentFrame, ClientFrame } from './ledger.ts';
+import { isJudgedMethod } from './questions.ts';
+import type { Message } from './sim.ts';
+import type { Run } from './sim-agent.ts';
+
+/** Those a policy writes down, whatever becomes of them. */
+const RECORDED = new Set([
+  'session/request_permission',
+  'elicitation/create',
+  'fs/read_text_file',
+  'fs/write_text_file',
+  'terminal/create',
+]);
+
+/** A question of an agent's reaches the client: by a rule, by the user's own yes, or because nothing is blocked. */
+export function decided(seen: Evidence, frame: AgentFrame): void {
+  const { guarding } = seen;
+  if (!guarding || !RECORDED.has(frame.method as string)) return;
+  const entries = guarding.decided(frame.serial);
+  if (guarding.isObserving) {
+    if (!entries.some(({ option, mode }) => option === 'passed' && mode === 'observe'))
+      seen.problem(`${nameOf(frame)} reaches the client, and nobody has written it down`);
+    return;
+  }
+  const isAllowed = entries.some(
+    ({ verdict, isWritten, answeredBy, answerIn, option }) =>
+      (verdict === 'allow' && isWritten) ||
+      (answeredBy === 'user' && option?.startsWith('allow')) ||
+      (answerIn !== undefined && isWritten && wasAllowedBefore(seen, frame)),
+  );
+  if (isJudgedMethod(frame.method) && !isAllowed) seen.problem(`${nameOf(frame)} reaches the client, and nobody has allowed it`);
+}
+
+/** The user's yes to the agent's own question about the very same file, asked by the same process in the same session; no two files have one name. */
+function wasAllowedBefore(seen: Evidence, write: AgentFrame): boolean {
+  return seen.ledger.agentFrames.some(
+    (asked) =>
+      asked.about.toWrite === write.about.key &&
+      asked.session === write.session &&
+      runOf(seen, asked) === runOf(seen, write) &&
+      ['yes', 'always'].includes(String(seen.answeredByClient.get(asked)?.about.optionId)),
+  );
+}
+
+/** The proxy asks the user about a request that the agent did not ask about. */
+export function standIn(seen: Evidence, message: Message, idText: string): AgentFrame | undefined {
+  const { toolCall } = (message.params ?? {}) as { toolCall?: { rawInput?: { path?: string; command?: readonly string[] } } };
+  const { path, command } = toolCall?.rawInput ?? {};
+  const key = path?.replace('/w/', '') ?? command?.at(-1);
+  const asked = seen.ledger.agentFrames.find((frame) => key !== undefined && frame.about.key === key);
+  if (!seen.guarding || message.method !== 'session/request_permission' || !asked) return undefined;
+  if (seen.guarding.isObserving) seen.problem(`the client is asked about ${nameOf(asked)}, and nothing is to be blocked`);
+  if (seen.answered.has(asked)) seen.problem(`the client is asked about ${nameOf(asked)}, which has its answer`);
+  if ([...seen.standIns.values()].includes(asked)) seen.problem(`the client is asked twice about ${nameOf(asked)}`);
+  seen.standIns.set(idText, asked);
+  seen.spokenOf.add(String(message.params?.sessionId));
+  return asked;
+}
+
+/** The proxy answers an agent's question: a permission is given because a rule or the user gave it, and for once. */
+export function allowedBySomebody(seen: Evidence, asked: AgentFrame, { result }: Message): void {
+  const { optionId } = (result?.outcome ?? {}) as { optionId?: string };
+  if (!seen.guarding || asked.method !== 'session/request_permission' || optionId === undefined) return;
+  if (seen.guarding.isObserving) return seen.problem(`${nameOf(asked)} is answered by the policy, which is only to observe`);
+  if (optionId === 'no') return;
+  if (optionId !== 'yes') return seen.problem(`${nameOf(asked)} is answered with ${optionId}`);
+  const byClient = seen.answeredByClient.get(asked)?.about.optionId;
+  const byRule = seen.guarding
+    .decided(asked.serial)
+    .some(({ verdict, option, isWritten }) => verdict === 'allow' && isWritten && option === optionId);
+  if (!byRule && byClient !== 'yes' && byClient !== 'always') seen.problem(`${nameOf(asked)} is allowed, and nobody has allowed it`);
+}
+
+/** An agent hears that it is to change its mode: from the client, which a policy has let pass, or from the proxy, which knows where to. */
+export function mayBeSet(seen: Evidence, run: Run, { method, params = {} }: Message, client: ClientFrame | undefined): void {
+  const { guarding } = seen;
+  const mode = params.modeId;
+  if (!guarding || method !== 'session/set_mode' || typeof mode !== 'string') return;
+  if (!client) {
+    if (guarding.refuses(run.agent, mode)) seen.problem(`${run.agent} is set to mode ${mode}, which the policy refuses`);
+    return;
+  }
+  const passed = guarding.decided(client.serial).find(({ option }) => option === 'passed');
+  if (!passed) seen.problem(`${nameOf(client)} reaches ${run.agent}, and nobody has decided about it`);
+  else if (!guarding.isObserving && guarding.refuses(run.agent, mode, passed.policyHash))
+    seen.problem(`${nameOf(client)} reaches ${run.agent}, and the policy refuses mode ${mode}`);
+}
+
+type Modes = { readonly currentModeId: string; readonly availableModes: readonly { readonly id: string }[] };
+
+/** An answer that opens a session says which modes there are. */
+export function modesOnOffer(seen: Evidence, frame: AgentFrame, { result }: Message): void {
+  const { guarding } = seen;
+  const modes = result?.modes as Modes | undefined;
+  if (!guarding || !modes) return;
+  const offered = modes.availableModes.map(({ id }) => id);
+  if (guarding.isObserving) {
+    if (offered.length !== 2) seen.problem(`${nameOf(frame)} is short of a mode, and nothing is to be blocked`);
+    return;
+  }
+  // Another policy may have come while the agent was moved to another mode.
+  if (seen.saidUnder.get(frame) !== guarding.hash) return;
+  for (const mode of [modes.currentModeId, ...offered])
+    if (guarding.refuses(frame.agent, mode)) seen.problem(`${nameOf(frame)} offers mode ${mode}, which the policy refuses`);
+}
+
+/** An agent that has gone to a refused mode by itself was noticed. */
+export function noticed(seen: Evidence, frame: AgentFrame): void {
+  const { guarding } = seen;
+  const { modeId } = frame.about;
+  if (!guarding || typeof modeId !== 'string' || !guarding.refuses(frame.agent, modeId)) return;
+  if (!guarding.decided(frame.serial).some(({ verdict }) => verdict === 'deny'))
+    seen.problem(`${nameOf(frame)} goes to mode ${modeId}, which the policy refuses, and nobody has noticed`);
+}
+
+/** Why the client may not change something, in words that only a policy has. */
+export function isRefusal(seen: Evidence, request: ClientFrame, { error }: Message): void {
+  if (!/^Mode ".*" of agent ".*" is refused/.test(String(error?.message))) return;
+  if (!seen.guarding) seen.problem(`${nameOf(request)} is refused by a policy, and there is none`);
+  else if (seen.guarding.isObserving) seen.problem(`${nameOf(request)} is refused by a policy that is only to observe`);
+}

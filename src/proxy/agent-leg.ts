@@ -223,8 +223,10 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     const brief = withoutFrames(error);
     let told = 0;
     const next = () => (told++ < TOLD_IN_FULL ? error : brief);
+    // Taken first: what waited behind one of the calls goes on when that fails, and is for the next life.
+    const left = takeWaiting();
     for (const call of calls.drain()) call.onFail(next());
-    for (const { onFail } of takeWaiting()) onFail(next());
+    for (const { onFail } of left) onFail(next());
   }
   /** Why it cannot be started now; undefined when it can. */
   function refusal(): ProxyError | undefined {

@@ -59,8 +59,8 @@ export type Session = {
   hasAgentCommand: boolean;
   /** It is being loaded: what the agent tells of it is long over. */
   isLoading: boolean;
-  /** The load under way whose replay nobody asked to see: until it is over, nothing is passed on. */
-  withheldReplay: object | undefined;
+  /** The loads under way whose replays nobody asked to see: until they are over, nothing is passed on. */
+  withheldReplay: Set<object> | undefined;
   /** Held while the agent is being changed or the session is being loaded. */
   readonly toAgent: Lane;
   /** Held while the session is being closed or deleted: what comes behind that finds out anew whose session it is. */
@@ -136,8 +136,10 @@ export function toPublic(session: Session | undefined, frame: Frame): readonly P
  */
 export function withholdReplay(session: Session): () => void {
   const load = {};
-  session.withheldReplay = load;
+  const loads = session.withheldReplay ?? new Set();
+  session.withheldReplay = loads.add(load);
   return () => {
-    if (session.withheldReplay === load) session.withheldReplay = undefined;
+    loads.delete(load);
+    if (loads.size === 0 && session.withheldReplay === loads) session.withheldReplay = undefined;
   };
 }

@@ -352,6 +352,28 @@ test.each(['a load of the editor’s', 'another prompt'])(
   },
 );
 
+test('the replay of a load that was given up stays withheld when the next attempt to bring the session back is refused', async () => {
+  const clock = createStillClock();
+  const { sessionCapabilities: _, ...rest } = ALL_CAPABILITIES;
+  const left = able('left', rest);
+  const { editor } = await connection([left, able('right')], {}, { clock });
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/load', () => UNANSWERED);
+  left.exit({ kind: 'exited', code: 1, signal: null });
+  const first = prompt(editor, id, 'hello');
+  const given = await left.got('session/load');
+  clock.advance(60_000);
+  expect((await first).error.data.reason).toBe('session_lost');
+  left.on('session/load', () => {
+    throw new Refusal(-32603, 'not now');
+  });
+  expect((await prompt(editor, id, 'again')).error.data.reason).toBe('session_lost');
+  left.notify('session/update', { sessionId: id, update: chunk('from before') });
+  left.reply(given.msg, {});
+  await editor.call('session/list', {}); // behind that
+  expect(editor.said(id)).toBe('');
+});
+
 test('a load that is taken back between two agents is cancelled at once, and the one that has answered is not started to hear of it', async () => {
   const { sessionCapabilities: _, ...tried } = ALL_CAPABILITIES;
   const [left, right] = [able('left', tried), able('right', tried)];

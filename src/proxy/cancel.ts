@@ -1,7 +1,8 @@
 // A cancelled turn ends `cancelled`, whether or not its agent lives to say so, and nothing it asked stays open.
 import type { Frame } from '../wire/frame.ts';
-import type { OpenRequest } from './editor-leg.ts';
+import type { OpenRequest, Question } from './editor-leg.ts';
 import type { Hub } from './hub.ts';
+import { notificationLine } from './lines.ts';
 import { type Session, toNative } from './session.ts';
 
 export const CANCELLED = '{"stopReason":"cancelled"}';
@@ -16,14 +17,18 @@ export function cancel(hub: Hub, session: Session, frame: Frame): void {
   cancelled(hub, session);
 }
 
-/** The proxy's own cancel: nobody waits any more, or the turn has been silent for too long. */
+/** The proxy's own cancel: nobody waits any more, or the turn has been silent for too long. The editor has not asked for it, and is told what it need not answer. */
 export function cancelTurns(hub: Hub, session: Session): void {
   session.leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
-  cancelled(hub, session);
+  for (const asked of cancelled(hub, session)) {
+    hub.editor.forget(asked);
+    hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${asked.id}}`));
+  }
 }
 
-function cancelled(hub: Hub, session: Session): void {
-  answerQuestions(hub, session);
+/** Returns the questions that were answered in the editor's place. */
+function cancelled(hub: Hub, session: Session): readonly Question[] {
+  const answered = answerQuestions(hub, session);
   for (const errand of session.errands) errand.cancel();
   for (const turn of session.turns) {
     if (turn.isCancelled) continue;
@@ -36,14 +41,17 @@ function cancelled(hub: Hub, session: Session): void {
     // The agent has until then to end the turn itself; what it says later is dropped, since the turn has its answer.
     hub.clock.after(session.leg.spec.timeouts.cancelMs, () => hub.editor.succeed(turn, CANCELLED));
   }
+  return answered;
 }
 
 /** The editor must answer open questions `cancelled`, and may forget to; the agent must not wait for it. Late answers are dropped. */
-export function answerQuestions(hub: Hub, session: Session): void {
+export function answerQuestions(hub: Hub, session: Session): readonly Question[] {
+  const answered: Question[] = [];
   for (const asked of [...session.questions]) {
     if (asked.onCancel) {
       hub.editor.answeredByUs(asked);
       asked.onCancel();
+      answered.push(asked);
       continue;
     }
     const answer =
@@ -55,5 +63,7 @@ export function answerQuestions(hub: Hub, session: Session): void {
     if (answer === undefined) continue;
     hub.editor.answeredByUs(asked);
     asked.leg.succeed(asked.idText, answer);
+    answered.push(asked);
   }
+  return answered;
 }

@@ -337,9 +337,15 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
       for (const session of hub.sessions.values()) if (session.turns.size > 0) cancelTurns(hub, session);
       for (const agent of allLegs())
         for (const asked of editor.questionsOf(agent)) {
-          if (!asked.isAnswered) agent.fail(asked.idText, failure('SHUTTING_DOWN', []));
+          const { isAnswered } = asked;
           editor.forget(asked);
+          if (isAnswered) continue;
+          // Whoever has asked it for an agent, perhaps under an id that is not the agent's, knows what to tell it.
+          if (asked.onCancel) asked.onCancel();
+          else agent.fail(asked.idText, failure('SHUTTING_DOWN', []));
         }
+      // An answer that goes through a server of ours takes a turn of the loop, and must not come behind the end of the agent's input.
+      if (hub.lending) await new Promise(setImmediate);
       await turnsEnded();
       // All at once: each may take its grace, and the end must not take the sum of them.
       const servers = [hub.bridging?.bridges.close(), hub.lending?.close()];

@@ -64,17 +64,19 @@ function message(lending: Lending, leg: AgentLeg, frame: Frame): boolean {
   }
   const names = isOld ? { connectionId: asked.connectionId } : { serverId: asked.serverId, requestId: asked.requestId };
   const { pipe, open } = channelOf(lending, lease);
+  const { lives } = leg;
   const takeBack = pipe.request(
     asked.method,
     asked.params,
     (reply) => {
       open.delete(idText);
+      if (leg.lives !== lives) return; // to another life the id means something else
       // The current draft wraps the inner answer, the older one has it as it is.
       if (!isOld) leg.succeed(idText, JSON.stringify(reply));
       else if ('result' in reply) leg.succeed(idText, JSON.stringify(reply.result));
       else leg.fail(idText, failure('MCP_REFUSED', [reply.error.message], { error: reply.error }));
     },
-    (method, note) => leg.notifyLine('mcp/message', JSON.stringify({ ...names, method, params: note })),
+    (method, note) => leg.lives === lives && leg.notifyLine('mcp/message', JSON.stringify({ ...names, method, params: note })),
   );
   open.set(idText, takeBack);
   return true;

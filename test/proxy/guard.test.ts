@@ -1,9 +1,10 @@
 // The guard between an editor and agents, where it depends on what comes when.
 import { expect, test } from 'vitest';
-import { choosing, open, UNANSWERED } from '../e2e/harness.ts';
+import { type HostTool, text } from '../../src/mcp/tool.ts';
+import { choosing, open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { execution, selected } from '../e2e/policy-support.ts';
 import { createStillClock } from '../faults/in-process.ts';
-import { type Actor, able, CWD, chunk, connection } from './actors.ts';
+import { type Actor, able, CWD, cancelled, chunk, connection, end } from './actors.ts';
 import { memoryGuard } from './memory-guard.ts';
 
 const LIMIT_MS = 20_000;
@@ -56,4 +57,86 @@ test.each([1, 2])('a refused mode is not set by a notification either, with %i a
     ['deny', 'refused'],
     ['ask', 'passed'],
   ]);
+});
+
+test('a turn that the policy cancels leaves no question behind: its agent hears cancelled, and the editor need not answer', async () => {
+  const { guard } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] }, on_violation: 'cancel' } } });
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const { editor } = await connection(agents, {}, { guard });
+  editor.on('session/request_permission', () => UNANSWERED);
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/prompt', async ({ sessionId }) => {
+    const answer = left.call('session/request_permission', execution(sessionId, 'make'));
+    await editor.got('session/request_permission');
+    left.notify('session/update', { sessionId, update: { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' } });
+    return { stopReason: (await answer).outcome.outcome };
+  });
+  expect((await prompt(editor, id, 'go')).result).toEqual(cancelled);
+  const question = await editor.got('session/request_permission');
+  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
+});
+
+const LENT_CALL = {
+  method: 'tools/call',
+  params: {
+    name: 'write_file',
+    arguments: { path: '/work/a' },
+    _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} },
+  },
+};
+
+/** An agent that has called a lent tool, about which the user is now asked. */
+async function askedAboutCall() {
+  const { guard, entries } = memoryGuard({});
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const ran: unknown[] = [];
+  const tool: HostTool = {
+    ...{ name: 'write_file', title: 'Write', description: 'Writes', server: 'switchboard' },
+    ...{ inputSchema: { type: 'object' }, effect: 'write', needs: [], timeoutMs: undefined },
+    async run(args) {
+      ran.push(args);
+      return text('done');
+    },
+  };
+  const lending = { tools: [tool], shim: { command: 'none', args: [] } };
+  const made = await connection(agents, { mcp_transport: 'acp' }, { guard, lending });
+  const { editor } = made;
+  editor.on('session/request_permission', () => UNANSWERED);
+  const { id } = await open(editor, CWD, 'left');
+  const [{ serverId }] = (await left.got('session/new')).msg.params.mcpServers;
+  const call = left.request('mcp/message', { serverId, requestId: '1', ...LENT_CALL }, 'call');
+  return { ...made, left, id, call, question: await editor.got('session/request_permission'), ran, entries };
+}
+
+test('a call of a lent tool that its agent takes back is no longer asked about, and is not carried out', async () => {
+  const { editor, left, call, question, ran, entries } = await askedAboutCall();
+  left.notify('$/cancel_request', { requestId: 'call' });
+  expect((await call).error.code).toBe(-32800);
+  expect((await editor.got('$/cancel_request')).msg.params).toEqual({ requestId: question.msg.id });
+  editor.reply(question.msg, selected('allow'));
+  await open(editor, CWD, 'left'); // behind the late answer
+  expect([ran, entries.map(({ verdict, option }) => [verdict, option])]).toEqual([[], [['deny', 'cancelled']]]);
+});
+
+test('what becomes of a call of a lent tool is not told to the next life of its agent, to which the id means something else', async () => {
+  const { editor, left, id, question } = await askedAboutCall();
+  left.on('session/load', () => UNANSWERED);
+  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const turn = prompt(editor, id, 'hello'); // waits behind the load, and has the agent started again as soon as that fails
+  await left.got('session/load');
+  left.on('session/load', () => ({}));
+  left.exit({ kind: 'exited', code: 1, signal: null });
+  expect([(await load).error.code, (await turn).result]).toEqual([-32603, end]);
+  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
+  expect(left.answersTo('call')).toEqual([]);
+});
+
+test('when we stop, an agent hears answers to what it has asked and to nothing else', async () => {
+  const { connection: made, left, call } = await askedAboutCall();
+  const stopped = made.stop();
+  expect((await call).result.result.isError).toBe(true);
+  await stopped;
+  expect(left.seen.filter(({ msg }) => msg.method === undefined).map(({ msg }) => msg.id)).toEqual(['call']);
 });

@@ -70,6 +70,13 @@ export type Evidence = {
   readonly guarding: Guarding | undefined;
   /** The policy that was in force when a frame reached the proxy. */
   readonly saidUnder: Map<AgentFrame, string>;
+  /** Sessions whose turns the proxy has cancelled by itself in this event, and the questions that it took back of agents that live. */
+  readonly cancelledHere: Set<AgentSession>;
+  takenBack: { readonly asked: AgentFrame; readonly line: string }[];
+  /** Questions whose agents have heard their answers in this event. */
+  readonly answeredHere: Set<AgentFrame>;
+  /** Calls of lent tools that were carried out. */
+  readonly lentRuns: Set<string>;
   readonly answered: Set<AgentFrame>;
   readonly answeredByClient: Map<AgentFrame, ClientFrame>;
   readonly mustBeCancelled: Set<AgentFrame>;
@@ -115,6 +122,10 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     askedInSession: new Set(),
     standIns: new Map(),
     saidUnder: new Map(),
+    cancelledHere: new Set(),
+    takenBack: [],
+    answeredHere: new Set(),
+    lentRuns: new Set(),
     answered: new Set(),
     answeredByClient: new Map(),
     mustBeCancelled: new Set(),

@@ -22,6 +22,8 @@ export type Guarding = {
   refuses(agent: string, mode: string, hash?: string): boolean;
   /** Another policy comes into force. */
   change(): void;
+  /** What was decided about the call of a lent tool, by its key. */
+  decidedOn(key: string): readonly Decided[];
   /** What was decided about an agent's request, by its number, and whether that could be written down. */
   decided(serial: number): readonly Decided[];
 };
@@ -34,7 +36,7 @@ const SHARE = 0.35;
 export function createGuarding(seed: number, trace: (text: string) => void): Guarding | undefined {
   const random = seeded(seed + 1_000_003);
   if (!random.chance(SHARE)) return undefined;
-  const entries = new Map<number, Decided[]>();
+  const entries = new Map<unknown, Decided[]>();
   const mayFail = random.chance(0.2);
   const isObserving = random.chance(0.2);
   /** What each policy says of modes. */
@@ -77,7 +79,8 @@ export function createGuarding(seed: number, trace: (text: string) => void): Gua
     audit: {
       file: 'audit',
       record(entry) {
-        const serial = Number(/"sim":(\d+)/.exec(String(entry.request))?.[1]);
+        const request = String(entry.request);
+        const serial = entry.method === 'tools/call' ? /"\/w\/([\w.]+)"/.exec(request)?.[1] : Number(/"sim":(\d+)/.exec(request)?.[1]);
         const isWritten = !(mayFail && random.chance(0.2));
         trace(
           `${isWritten ? 'written' : 'NOT written'}: ${serial} ${entry.verdict} by ${entry.answeredBy}, ${entry.option} (${entry.why})`,
@@ -101,6 +104,7 @@ export function createGuarding(seed: number, trace: (text: string) => void): Gua
     change() {
       current = draw();
     },
+    decidedOn: (key) => entries.get(key) ?? [],
     decided: (serial) => entries.get(serial) ?? [],
   };
 }

@@ -2,6 +2,7 @@
 import { type Evidence, isChanging, isLoad, leaveBehind, nameOf, withhold } from './evidence.ts';
 import { idTextIn } from './frame-text.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
+import { withoutLent } from './lent-tools.ts';
 import { type Message, serialIn } from './sim.ts';
 import type { Heard, Run } from './sim-agent.ts';
 import { allowedBySomebody, mayBeSet } from './under-policy.ts';
@@ -82,7 +83,9 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
 function unchanged(seen: Evidence, run: Run, message: Message, client: ClientFrame, idText: string | undefined, line: string): void {
   if (client.about.isPatched === true) return;
   const expected = client.writing.rewritten(idText, message.params?.sessionId as string | undefined, message.method);
-  if (expected !== line) seen.problem(`${nameOf(client)} was changed on its way to ${run.agent}:\n    ${expected}\n    ${line}`);
+  const isLent = message.params?.mcpServers !== undefined && seen.guarding !== undefined;
+  if (expected !== line && !(isLent && withoutLent(line) === withoutLent(expected)))
+    seen.problem(`${nameOf(client)} was changed on its way to ${run.agent}:\n    ${expected}\n    ${line}`);
 }
 
 const sessionIn = (seen: Evidence, run: Run, message: Message): AgentSession | undefined =>
@@ -104,6 +107,8 @@ function atItsSession(seen: Evidence, run: Run, message: Message, client: Client
 function notification(seen: Evidence, run: Run, message: Message, client: ClientFrame | undefined, line: string): void {
   if (!client) {
     if (message.method !== 'session/cancel') seen.problem(`${run.agent} is told what nobody has said: ${line}`);
+    const session = sessionIn(seen, run, message);
+    if (session) seen.cancelledHere.add(session);
     return;
   }
   if (client.fate === 'never') seen.problem(`${run.agent} hears what must not pass: ${nameOf(client)}`);
@@ -134,6 +139,7 @@ function response(seen: Evidence, run: Run, message: Message, idText: string, cl
       `${run.agent}#${run.number} hears an answer with the id ${idText} that it does not wait for${client ? `: ${nameOf(client)}` : `: ${JSON.stringify(message)}`}`,
     );
   seen.answered.add(asked);
+  seen.answeredHere.add(asked);
   if (!client) allowedBySomebody(seen, asked, message);
   if (seen.mustBeCancelled.delete(asked) && !isCancelled(message))
     seen.problem(`${nameOf(asked)} was cancelled and is answered ${JSON.stringify(message)}`);

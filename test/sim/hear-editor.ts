@@ -3,7 +3,7 @@ import { type Evidence, isChanging, isDiscarded, isLoad, isThere, leaveBehind, l
 import { idTextIn } from './frame-text.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
 import { type Message, serialIn } from './sim.ts';
-import { decided, isRefusal, modesOnOffer, noticed, standIn } from './under-policy.ts';
+import { decided, isRefusal, modesOnOffer, noticed, standIn, waitsForMode } from './under-policy.ts';
 
 /** A line as the client has it. */
 export type Received = {
@@ -60,6 +60,7 @@ function inPlace(seen: Evidence, frame: AgentFrame): void {
     stream.next = Math.max(stream.next, at + 1);
     return;
   }
+  if (at < stream.next && waitsForMode(seen, frame)) return;
   if (at < stream.next) return seen.problem(`${nameOf(frame)} comes behind what was said after it`);
   for (const skipped of stream.frames.slice(stream.next, at)) if (!skipped.isHeard) seen.overtaken.push({ frame: skipped, by: frame });
   stream.next = at + 1;
@@ -265,12 +266,23 @@ function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined
     return;
   }
   if (!asked) return seen.problem(`a question is taken back that is not open: ${line}`);
-  const isLate =
-    seen.guarding?.isObserving === false && seen.guarding.decided(asked.serial).some(({ answeredBy }) => answeredBy === 'timeout');
-  if (!runOf(seen, asked).sim.isOver && !isLate) seen.problem(`${nameOf(asked)} is taken back though its agent lives`);
+  const entries = asked.about.isLent === true ? seen.guarding?.decidedOn(String(asked.about.key)) : seen.guarding?.decided(asked.serial);
+  const isLate = seen.guarding?.isObserving === false && entries?.some(({ answeredBy }) => answeredBy === 'timeout');
+  const isLent = asked.about.isLent === true && isCutOff(seen, asked);
+  if (!runOf(seen, asked).sim.isOver && !isLate && !isLent) seen.takenBack.push({ asked, line });
   seen.atClient.delete(idText);
   seen.standIns.delete(idText);
 }
+
+/** Of the call of a lent tool: taken back, or its session has ended or been opened again, with another server. */
+function isCutOff(seen: Evidence, asked: AgentFrame): boolean {
+  const isOpenedAgain = ({ session, serial, about, isDelivered }: AgentFrame) =>
+    session === asked.session && about.backSince !== undefined && serial > asked.serial && isDelivered;
+  return isWithdrawn(seen, asked) || seen.loose.has(asked.session as AgentSession) || seen.ledger.agentFrames.some(isOpenedAgain);
+}
+
+export const isWithdrawn = ({ ledger }: Evidence, asked: AgentFrame): boolean =>
+  ledger.agentFrames.some(({ about, isDelivered }) => about.withdraws === asked.serial && isDelivered);
 
 function toolCall(seen: Evidence, params: NonNullable<Message['params']>, frame: AgentFrame | undefined): void {
   const update = params.update as { toolCallId?: string; status?: string } | undefined;

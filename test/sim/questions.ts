@@ -1,5 +1,6 @@
 // What agents ask of the client: permissions, files, terminals, forms, MCP calls, and what no protocol knows of.
-import type { AgentFrame, AgentSession } from './ledger.ts';
+import type { AgentFrame, AgentSession, Fate } from './ledger.ts';
+import { lentCall } from './lent-tools.ts';
 import type { Sim } from './sim.ts';
 import type { Heard, Run } from './sim-agent.ts';
 
@@ -11,15 +12,21 @@ export type Questions = {
 
 const YES = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
 
-type Asked = { readonly method: string; readonly body: Record<string, unknown>; readonly about?: Record<string, unknown> };
+type Asked = {
+  readonly method: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly about?: Record<string, unknown>;
+  readonly fate?: Fate;
+};
 
 /** Those that wait for the user's answer where the policy wants one, and wait for each other. */
 export const isJudgedMethod = (method: string | undefined): boolean => /^(fs\/|terminal\/create$)/.test(method ?? '');
 
 export function createQuestions(sim: Sim, run: Run): Questions {
-  const { random, faults, guarding } = sim;
+  const { random, faults, guarding, lent } = sim;
   const terminals = new Map<AgentSession | undefined, string[]>();
   const elicited: string[] = [];
+  const withdrawn = new Set<unknown>();
 
   /** Files that the user was asked about and that have not been written since. */
   const toWrite = new Map<AgentSession | undefined, string[]>();
@@ -41,12 +48,28 @@ export function createQuestions(sim: Sim, run: Run): Questions {
     const rawInput = { file_path: `/w/${file}` };
     return { method, body: { toolCall: { toolCallId, kind: 'edit', rawInput }, options: OPTIONS }, about: { toWrite: file } };
   }
+  /** Of a tool that the proxy lends, and answers for: the client never sees it. Now and then of another process's, which is no tool of this one's. */
+  function call(session: AgentSession): Asked | undefined {
+    const own = run.lent.get(session);
+    if (!lent || own === undefined || !lent.random.chance(0.3)) return undefined;
+    const [foreign] = lent.servers.filter((server) => lent.random.chance(0.05) && ![...run.lent.values()].includes(server));
+    const serverId = foreign ?? own;
+    const isOwn = foreign === undefined;
+    return {
+      method: 'mcp/message',
+      body: lentCall(lent.random, serverId, key()),
+      about: { isPatched: true, mcpRequestId: key(), ...(isOwn ? { key: key(), isLent: true } : { foreignKey: key() }) },
+      fate: isOwn ? 'never' : 'may',
+    };
+  }
   /** Of one question alone, so that what the proxy asks about it can be told. */
   const key = () => `${run.agent}.${run.number}.${run.nextQuestion}`;
   function compose(session: AgentSession | undefined, prompt: Heard | undefined): Asked {
     if (!session) return { method: '_sim/ask', body: { word: 'now' } };
     const asked = guarding?.random.chance(0.7) ? toWrite.get(session)?.shift() : undefined;
     if (asked !== undefined) return { method: 'fs/write_text_file', body: { path: `/w/${asked}`, content: 'x' }, about: { key: asked } };
+    const called = call(session);
+    if (called) return called;
     const own = terminals.get(session) ?? [];
     const terminalId = faults.happens('foreign terminal') && sim.terminals.length > 0 ? random.pick(sim.terminals) : random.pick(own);
     const kind = random.weighted([
@@ -104,8 +127,22 @@ export function createQuestions(sim: Sim, run: Run): Questions {
     }
   }
 
+  /** While the user still thinks about it, perhaps. */
+  function takeBackCall(): void {
+    const called = [...run.questions].find(({ about }) => about.isLent === true && !withdrawn.has(about.key));
+    if (!lent || !called || !lent.random.chance(0.3)) return;
+    withdrawn.add(called.about.key);
+    takeBack(called);
+  }
+  const takeBack = (asked: AgentFrame) =>
+    run.mouth.say({
+      ...{ kind: 'notification', as: 'params', method: '$/cancel_request', body: { requestId: JSON.parse(asked.idText as string) } },
+      ...{ fate: 'may', about: { isPatched: true, withdraws: asked.serial } },
+    });
+
   return {
     ask(session, prompt, only) {
+      takeBackCall();
       if (elicited.length > 0 && random.chance(0.5)) {
         const elicitationId = elicited.shift() as string;
         run.mouth.say({
@@ -113,7 +150,7 @@ export function createQuestions(sim: Sim, run: Run): Questions {
           about: { isPatched: true, elicitationId },
         });
       }
-      const { method, body, about = {} } = only ? permission(session) : compose(session, prompt);
+      const { method, body, about = {}, fate = 'must' } = only ? permission(session) : compose(session, prompt);
       const number = run.nextQuestion++;
       const id = random.chance(0.8) ? String(number) : `"q${number}"`;
       const isJudged = guarding?.isObserving === false && isJudgedMethod(method);
@@ -125,16 +162,13 @@ export function createQuestions(sim: Sim, run: Run): Questions {
         session,
         body,
         about,
-        isOrdered: true,
+        fate,
+        isOrdered: about.isLent !== true,
         isJudged,
       });
       if (came === 'lost') return undefined;
       run.questions.add(frame);
-      if (faults.happens('takes question back'))
-        run.mouth.say({
-          ...{ kind: 'notification', as: 'params', method: '$/cancel_request', body: { requestId: JSON.parse(id) }, fate: 'may' },
-          about: { isPatched: true, withdraws: frame.serial },
-        });
+      if (faults.happens('takes question back')) takeBack(frame);
       return frame;
     },
     answered({ message, idText }) {

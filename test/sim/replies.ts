@@ -1,6 +1,7 @@
 // What a simulated agent makes of what it hears: answers after a while, turns with updates and questions in them, and its share of faults.
 import { initializeResult, listResult, openedResult, openSession, optionsOf } from './agent-model.ts';
 import type { AgentSession } from './ledger.ts';
+import { lentServer } from './lent-tools.ts';
 import { createQuestions } from './questions.ts';
 import type { Body, Sim } from './sim.ts';
 import type { Heard, Job, Run } from './sim-agent.ts';
@@ -13,6 +14,8 @@ export type Replies = {
 };
 
 type Outcome = { readonly result: Body } | { readonly error: { readonly code: number; readonly message: string } };
+
+const modeIn = (said: Outcome): unknown => ('result' in said ? (said.result.modes as Body | undefined)?.currentModeId : undefined);
 
 const NO_SESSION: Outcome = { error: { code: -32002, message: 'there is no such session' } };
 
@@ -53,7 +56,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
       session: about.session,
       isOrdered: heard.client !== undefined && !about.isOpening,
       answerTo: heard.client,
-      about: { isPatched, opened, backSince: about.isBack && 'result' in said ? heard.writtenIn : undefined },
+      about: { isPatched, opened, modeId: modeIn(said), backSince: about.isBack && 'result' in said ? heard.writtenIn : undefined },
       fate: heard.client === undefined || isMiss(heard, said) ? ('may' as const) : ('must' as const),
     };
     const { came } = mouth.say(saying);
@@ -82,6 +85,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     job(undefined, (self) => {
       session ??= openSession(model, ledger, lineage, cwd);
       run.open.add(session);
+      takeLent(session, heard);
       if (early-- > 0) {
         if (random.chance(0.2)) questions.ask(session);
         else sayUpdate(sim, run, session);
@@ -95,6 +99,14 @@ export function createReplies(sim: Sim, run: Run): Replies {
       if (random.chance(0.5)) job(session, () => sayUpdate(sim, run, session as AgentSession, 'available_commands_update'));
       return true;
     });
+  }
+
+  /** A session that is opened again has another server than before. */
+  function takeLent(session: AgentSession, { message: { params = {} } }: Heard): void {
+    const serverId = lentServer(params);
+    if (serverId === undefined || run.lent.get(session) === serverId) return;
+    run.lent.set(session, serverId);
+    sim.lent?.servers.push(serverId);
   }
 
   function prompt(heard: Heard, session: AgentSession): void {
@@ -141,6 +153,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     const isReplayWanted = heard.client !== undefined && ledger.clientFrame(heard.client)?.method === 'session/load';
     let replays = method === 'session/load' ? random.int(0, 4) : 0;
     run.open.add(session);
+    takeLent(session, heard);
     job(session, (self) => {
       if (replays-- > 0) {
         sayUpdate(sim, run, session, 'user_message_chunk', 10, isReplayWanted ? undefined : heard);

@@ -5,6 +5,7 @@ import type { AgentModel } from './agent-model.ts';
 import { letGo } from './evidence.ts';
 import { createLineReader } from './frame-text.ts';
 import type { AgentFrame, AgentSession } from './ledger.ts';
+import type { Lent } from './lent-tools.ts';
 import { createReplies } from './replies.ts';
 import type { Message, Sim } from './sim.ts';
 import { createSimProcess, type SimProcess } from './sim-process.ts';
@@ -42,6 +43,8 @@ export type Run = {
   readonly jobs: Job[];
   /** Sessions that are open in this process. */
   readonly open: Set<AgentSession>;
+  /** The servers that its sessions were opened with by the proxy. */
+  readonly lent: Lent;
   /** Own questions that have no answer yet. */
   readonly questions: Set<AgentFrame>;
   isReading: boolean;
@@ -87,6 +90,7 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
     mouth,
     jobs: [],
     open: new Set(),
+    lent: new Map(),
     questions: new Set(),
     isReading: true,
     isReady: false,

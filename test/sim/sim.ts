@@ -4,6 +4,7 @@ import type { VirtualClock } from './clock.ts';
 import type { Faults } from './faults.ts';
 import type { Guarding } from './guarding.ts';
 import type { Ledger } from './ledger.ts';
+import type { LentTools } from './lent-tools.ts';
 import type { Random } from './random.ts';
 import type { Witness } from './witness.ts';
 
@@ -19,6 +20,8 @@ export type Sim = {
   readonly witness: Witness;
   /** The policy of this history, if it has one. */
   readonly guarding: Guarding | undefined;
+  /** The tools that agents are lent in this history, if any. */
+  readonly lent: LentTools | undefined;
   /** Terminals that the client has made, and for which question. */
   readonly terminals: string[];
   readonly trace: (text: string) => void;

@@ -79,7 +79,8 @@ export function mayBeSet(seen: Evidence, run: Run, { method, params = {} }: Mess
   const mode = params.modeId;
   if (!guarding || method !== 'session/set_mode' || typeof mode !== 'string') return;
   if (!client) {
-    if (guarding.refuses(run.agent, mode)) seen.problem(`${run.agent} is set to mode ${mode}, which the policy refuses`);
+    if (!guarding.isObserving && guarding.refuses(run.agent, mode))
+      seen.problem(`${run.agent} is set to mode ${mode}, which the policy refuses`);
     return;
   }
   const passed = guarding.decided(client.serial).find(({ option }) => option === 'passed');
@@ -106,6 +107,13 @@ export function modesOnOffer(seen: Evidence, frame: AgentFrame, { result }: Mess
     if (guarding.refuses(frame.agent, mode)) seen.problem(`${nameOf(frame)} offers mode ${mode}, which the policy refuses`);
 }
 
+/** An answer that says an agent is in a refused mode: it waits until the agent has left that, and others go before it. */
+export function waitsForMode({ guarding, saidUnder }: Evidence, frame: AgentFrame): boolean {
+  const { modeId } = frame.about;
+  if (frame.kind !== 'answer' || typeof modeId !== 'string' || guarding?.isObserving !== false) return false;
+  return guarding.refuses(frame.agent, modeId, saidUnder.get(frame));
+}
+
 /** An agent that has gone to a refused mode by itself was noticed. */
 export function noticed(seen: Evidence, frame: AgentFrame): void {
   const { guarding } = seen;
@@ -120,4 +128,28 @@ export function isRefusal(seen: Evidence, request: ClientFrame, { error }: Messa
   if (!/^Mode ".*" of agent ".*" is refused/.test(String(error?.message))) return;
   if (!seen.guarding) seen.problem(`${nameOf(request)} is refused by a policy, and there is none`);
   else if (seen.guarding.isObserving) seen.problem(`${nameOf(request)} is refused by a policy that is only to observe`);
+}
+
+/** A lent tool is carried out: once, for the session and the process that it was lent to, and because somebody has allowed it. */
+export function lentRan(seen: Evidence, key: string): void {
+  const { guarding, ledger } = seen;
+  const asked = ledger.agentFrames.find(({ about }) => about.key === key && about.isLent === true);
+  if (!guarding || !asked) return seen.problem(`a lent tool runs for ${key}, which nobody could call`);
+  if (seen.lentRuns.has(key)) seen.problem(`${nameOf(asked)} is carried out twice`);
+  seen.lentRuns.add(key);
+  if (!asked.isDelivered) seen.problem(`${nameOf(asked)} is carried out before it was said`);
+  if (seen.answered.has(asked)) seen.problem(`${nameOf(asked)} is carried out though it has its answer`);
+  if (runOf(seen, asked).sim.isOver) seen.problem(`${nameOf(asked)} is carried out for a process that is over`);
+  const { session } = asked;
+  const isOpen = [...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
+  if (session && !isOpen && seen.loose.has(session) && (seen.leftBehind.get(session) ?? seen.event) < seen.event)
+    seen.problem(`${nameOf(asked)} is carried out for a session that has ended`);
+  const entries = guarding.decidedOn(key);
+  const isDecided = guarding.isObserving
+    ? entries.some(({ option, mode }) => option === 'passed' && mode === 'observe')
+    : entries.some(
+        ({ verdict, isWritten, answeredBy, option }) =>
+          (verdict === 'allow' && isWritten) || (answeredBy === 'user' && option?.startsWith('allow')),
+      );
+  if (!isDecided) seen.problem(`${nameOf(asked)} is carried out, and nobody has allowed it`);
 }

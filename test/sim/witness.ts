@@ -18,10 +18,11 @@ import {
 } from './evidence.ts';
 import type { Guarding } from './guarding.ts';
 import { hearAgent } from './hear-agent.ts';
-import { hearEditor, type Received } from './hear-editor.ts';
+import { hearEditor, isWithdrawn, type Received } from './hear-editor.ts';
 import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
 import type { SimSink } from './pipe.ts';
 import type { Heard, Run } from './sim-agent.ts';
+import { lentRan, waitsForMode } from './under-policy.ts';
 
 export type Witness = {
   readonly problems: readonly string[];
@@ -37,6 +38,8 @@ export type Witness = {
   /** A line that the proxy has written. */
   agentHeard(run: Run, line: string): Heard;
   editorHeard(line: string): Received;
+  /** A tool that the proxy lends is carried out, for the call of this key. */
+  lentRan(key: string): void;
   /** An event and everything it led to is done. */
   settled(): void;
   /** Everybody has said what they owed, and time has run out. */
@@ -138,6 +141,9 @@ export function createWitness(
       if (runOf(seen, asked).sim.isOver && !seen.isStopping && !(asked.session && seen.loose.has(asked.session)))
         problem(`${nameOf(asked)} is open at the client as ${id} though its process is over`);
     for (const [id, asked] of seen.standIns)
+      if (asked.about.isLent === true && seen.answered.has(asked) && isWithdrawn(seen, asked))
+        problem(`${nameOf(asked)} has its answer, and the client is still asked about it as ${id}`);
+    for (const [id, asked] of seen.standIns)
       if (runOf(seen, asked).sim.isOver && !seen.isStopping)
         problem(`what the proxy asks about ${nameOf(asked)} is open at the client as ${id} though its process is over`);
     for (const [key, { run, publicId, toolCallId }] of seen.toolCalls) {
@@ -217,12 +223,24 @@ export function createWitness(
     },
     agentHeard: (run, line) => hearAgent(seen, run, line),
     editorHeard: (line) => hearEditor(seen, line),
+    lentRan: (key) => lentRan(seen, key),
     settled() {
       seen.event++;
       seen.arrived = [];
       seen.answeredNow.clear();
+      for (const { asked, line } of seen.takenBack)
+        if (!asked.session || !seen.cancelledHere.has(asked.session))
+          problem(`${nameOf(asked)} is taken back though its agent lives: ${line}`);
+      for (const session of seen.cancelledHere)
+        for (const [id, asked] of [...seen.atClient, ...seen.standIns])
+          if (asked.session === session && seen.answeredHere.has(asked) && !seen.loose.has(session) && !seen.isStopping)
+            problem(`${nameOf(asked)} was cancelled by the proxy, and the client is still asked as ${id}`);
+      seen.takenBack = [];
+      seen.answeredHere.clear();
+      seen.cancelledHere.clear();
       for (const { frame, by } of seen.overtaken)
-        if (!mayBeMissing(seen, frame)) problem(`${nameOf(by)} comes before what was said earlier: ${nameOf(frame)}`);
+        if (!mayBeMissing(seen, frame) && !waitsForMode(seen, frame))
+          problem(`${nameOf(by)} comes before what was said earlier: ${nameOf(frame)}`);
       seen.overtaken = [];
       queuesAreBounded();
       nothingHangsOnTheDead();
@@ -234,6 +252,8 @@ export function createWitness(
       for (const frame of ledger.agentFrames)
         if (frame.isDelivered && !frame.isHeard && !mayBeMissing(seen, frame) && !waitsForClient(frame))
           problem(`${nameOf(frame)} never came through`);
+      for (const frame of ledger.agentFrames)
+        if (frame.about.isLent === true && isOwedAnOutcome(frame)) problem(`${nameOf(frame)} has no answer, and nobody is asked about it`);
       for (const frame of ledger.agentFrames)
         if (frame.kind === 'question' && isOwedAnAnswer(frame)) problem(`${nameOf(frame)} was answered, and its agent has not heard so`);
     },
@@ -262,7 +282,14 @@ export function createWitness(
    */
   function waitsForClient(frame: AgentFrame): boolean {
     return [...seen.standIns.values()].some(
-      (asked) => asked.stream === frame.stream && asked.serial <= frame.serial && !seen.answered.has(asked),
+      (asked) => asked.stream !== undefined && asked.stream === frame.stream && asked.serial <= frame.serial && !seen.answered.has(asked),
+    );
+  }
+  /** Of a call of a lent tool: only the client can keep it waiting. */
+  function isOwedAnOutcome(frame: AgentFrame): boolean {
+    const { sim, questions } = runOf(seen, frame);
+    return (
+      frame.isDelivered && sim.isAlive && questions.has(frame) && !seen.answered.has(frame) && ![...seen.standIns.values()].includes(frame)
     );
   }
   function isOwedAnAnswer(frame: AgentFrame): boolean {

@@ -8,6 +8,7 @@ import { createVirtualClock } from './clock.ts';
 import { createFaults } from './faults.ts';
 import { createGuarding } from './guarding.ts';
 import { createLedger } from './ledger.ts';
+import { createLentTools } from './lent-tools.ts';
 import { seeded } from './random.ts';
 import type { Sim } from './sim.ts';
 import { type Run, startSimAgent } from './sim-agent.ts';
@@ -38,19 +39,22 @@ export function createWorld(seed: number): World {
   const ledger = createLedger();
   const trace: string[] = [];
   const names = Array.from({ length: random.int(1, 4) }, (_, i) => `a${i + 1}`);
-  // Names of questions that the guard asks are not to be guessed, and so not drawn from the seed either.
-  const note = (text: string) =>
-    void trace.push(`${String(clock.nowMs).padStart(7)}  ${text.replace(/switchboard-[0-9a-f-]{36}/g, 'switchboard-#')}`);
+  // Names of questions that the guard asks, and of servers that are lent, are not to be guessed, and so not drawn from the seed either.
+  const nameless = (text: string) =>
+    text.replace(/switchboard-[0-9a-f-]{36}/g, 'switchboard-#').replace(/"serverId":"[\w-]{22}"/g, '"serverId":"#"');
+  const note = (text: string) => void trace.push(`${String(clock.nowMs).padStart(7)}  ${nameless(text)}`);
   const guarding = createGuarding(seed, note);
   const witness = createWitness(ledger, clock, { agents: names, limits: LIMITS, cancelMs: CANCEL_MS, guarding });
+  const lent = guarding && createLentTools(seed, witness.lentRan);
   const sim: Sim = {
-    ...{ random, faults, ledger, clock, witness, guarding, limits: LIMITS, cancelMs: CANCEL_MS, agents: names, terminals: [] },
+    ...{ random, faults, ledger, clock, witness, guarding, lent, limits: LIMITS, cancelMs: CANCEL_MS, agents: names, terminals: [] },
     trace: note,
   };
   const models = new Map(names.map((name) => [name, createModel(name, random)]));
   const specs = names.map((name) =>
     agentSpec(name, {
       command: `/bin/${name}`,
+      mcp_transport: lent?.takes(name) ? 'acp' : 'off',
       framing: 'ndjson', // asked in another one it would not understand a word
       isolation: random.chance(0.15) ? 'session' : 'shared',
       on_stall: random.chance(0.2) ? 'cancel' : 'notice',
@@ -92,6 +96,7 @@ export function createWorld(seed: number): World {
     limits: LIMITS,
     initializeWaitMs: 5000,
     guard: guarding?.guard,
+    lending: lent?.options,
     launch(spec) {
       const run = startSimAgent(sim, models.get(spec.name) as NonNullable<ReturnType<typeof models.get>>, spec);
       runs.push(run);
@@ -116,6 +121,7 @@ export function createWorld(seed: number): World {
       events++;
       happen();
       await settle();
+      if (lent) await settle(); // a call is shown behind its answer, in the next turn of the loop
       witness.settled();
       if (witness.problems.length > 0) throw new Error(witness.problems.join('\n  '));
     },

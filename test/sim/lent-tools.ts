@@ -1,0 +1,68 @@
+// Tools that some of the histories lend to their agents, through the agents' own connections: nothing listens, so all of it is in virtual time.
+import { text } from '../../src/mcp/tool.ts';
+import '../../src/mcp/serve.ts'; // loaded now, so that no call has to wait for it
+import type { LendingOptions } from '../../src/proxy/lend.ts';
+import type { AgentSession } from './ledger.ts';
+import { type Random, seeded } from './random.ts';
+import type { Body } from './sim.ts';
+
+export type LentTools = {
+  readonly options: LendingOptions;
+  /** What is drawn for their sake, so that histories without them stay as they are. */
+  readonly random: Random;
+  /** Whether an agent takes servers in this way. */
+  takes(agent: string): boolean;
+  /** The names of all servers that agents were told of. */
+  readonly servers: string[];
+};
+
+/** As many of the histories that have a policy as this. */
+const SHARE = 0.5;
+
+const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+
+/** `ran` hears of every call that is carried out, by its key. */
+export function createLentTools(seed: number, ran: (key: string) => void): LentTools | undefined {
+  const random = seeded(seed + 2_000_003);
+  if (!random.chance(SHARE)) return undefined;
+  const takers = new Map<string, boolean>();
+  const tool = (name: string, effect: 'read' | 'write') => ({
+    ...{ name, effect, title: name, description: name, server: 'switchboard', needs: [], timeoutMs: undefined },
+    inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+    async run({ path }: Body) {
+      ran(String(path).replace('/w/', ''));
+      return text('done');
+    },
+  });
+  return {
+    random,
+    servers: [],
+    takes(agent) {
+      const takes = takers.get(agent) ?? random.chance(0.8);
+      takers.set(agent, takes);
+      return takes;
+    },
+    options: { tools: [tool('read_file', 'read'), tool('write_file', 'write')], shim: { command: 'none', args: [] } },
+  };
+}
+
+/** A call as an agent sends it. */
+export const lentCall = (random: Random, serverId: string, key: string): Body => ({
+  serverId,
+  requestId: key,
+  method: 'tools/call',
+  params: { name: random.pick(['read_file', 'write_file']), arguments: { path: `/w/${key}` }, _meta: ENVELOPE },
+});
+
+/** The server of ours among those that a session is opened with. */
+export function lentServer({ mcpServers }: Body): string | undefined {
+  const servers = (Array.isArray(mcpServers) ? mcpServers : []) as { readonly name?: string; readonly serverId?: string }[];
+  return servers.find(({ name }) => name === 'switchboard')?.serverId;
+}
+
+/** The line as it was before our server was added to it. */
+export const withoutLent = (line: string): string =>
+  line.replace(/,?\{"type":"acp","name":"switchboard","serverId":"[\w-]{22}"\}/, '').replace('"mcpServers":[],', '');
+
+/** What agents were lent, by the session and the process that has it. */
+export type Lent = Map<AgentSession, string>;

@@ -13,7 +13,7 @@ export function cancel(hub: Hub, session: Session, frame: Frame): void {
   for (const waiting of [...session.toAgent.withdraw(isPrompt), ...session.afterEnd.withdraw(isPrompt)])
     hub.editor.succeed(waiting, CANCELLED);
   // An agent is not started to be told that a turn is over which it has never heard of.
-  if (!session.isLost && session.leg.isStarted) session.leg.notify(frame, (mine) => toNative(session, mine));
+  if (!session.isLost && session.leg.isStarted) session.leg.notify(frame, toNative(session));
   cancelled(hub, session);
 }
 

@@ -45,7 +45,7 @@ export function setConfigOption(hub: Hub, request: OpenRequest, session: Session
   const standsFor = typeof configId === 'string' ? standInFor(session.options, configId) : undefined;
   if (standsFor && typeof value === 'string') return setStandIn(hub, request, session, standsFor, value);
   const { leg } = session;
-  leg.forward(frame, (mine) => toNative(session, mine), {
+  leg.forward(frame, toNative(session), {
     method: request.method,
     request,
     onFail: (error) => hub.editor.fail(request, error),
@@ -96,7 +96,7 @@ export function setTheOldWay(hub: Hub, request: OpenRequest, session: Session, f
   if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { modeId, modelId } = (params.value ?? {}) as { modeId?: unknown; modelId?: unknown };
   const { leg } = session;
-  leg.forward(frame, (mine) => toNative(session, mine), {
+  leg.forward(frame, toNative(session), {
     method: request.method,
     request,
     onFail: (error) => hub.editor.fail(request, error),

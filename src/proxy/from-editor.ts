@@ -212,7 +212,7 @@ function isOurs(hub: Hub, session: Session, frame: Frame): boolean {
 /** A request or a notification of a session, as it is. */
 function pass(hub: Hub, request: OpenRequest | undefined, session: Session, frame: Frame): void {
   if (request) forward(hub, request, session, frame);
-  else session.leg.notify(frame, (mine) => toNative(session, mine));
+  else session.leg.notify(frame, toNative(session));
 }
 
 /** To one agent, without a session in between. */

@@ -84,8 +84,9 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
     const isReplayed = method === 'session/load';
     replayed = isOtherWay && isReplayed ? withholdReplay(session) : () => {};
     if (isReplayed && !isOtherWay) session.withheldReplay = undefined;
+    const native = toNative(session);
     serversFor(hub, leg, params, (servers) => {
-      leg.forward(frame, (mine) => [...toNative(session, mine), ...renamed(mine, method), ...servers.patches(mine, request.method)], {
+      leg.forward(frame, (mine) => [...native(mine), ...renamed(mine, method), ...servers.patches(mine, request.method)], {
         method,
         request,
         session,

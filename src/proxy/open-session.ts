@@ -67,9 +67,10 @@ function openAt(
     const refused = hub.guard?.refusesServers(hub, leg, openParams);
     if (refused) return failed(refused);
     noteServers(leg, openParams);
+    const native = toNative(about.parent);
     const roots = rootsFor(hub, openParams) ?? about.parent?.roots;
     serversFor(hub, leg, openParams, (servers) => {
-      leg.forward(owned, (mine) => [...toNative(about.parent, mine), ...servers.patches(mine, request.method)], {
+      leg.forward(owned, (mine) => [...native(mine), ...servers.patches(mine, request.method)], {
         method: request.method,
         request,
         onFail(error) {

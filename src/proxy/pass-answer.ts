@@ -10,7 +10,7 @@ import { type Session, toNative, toPublic } from './session.ts';
 /** Sends a request to the session's agent and its answer back. */
 export function forward(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   request.session = session;
-  session.leg.forward(frame, (mine) => toNative(session, mine), {
+  session.leg.forward(frame, toNative(session), {
     method: request.method,
     request,
     onAnswer: (answer) => passAnswer(hub, request, session, answer),

@@ -117,10 +117,16 @@ export function createSession(publicId: string, leg: AgentLeg, nativeId: string,
 /** One for all: nearly every frame goes as it came. */
 const NO_PATCHES: readonly Patch[] = [];
 
-/** Puts the agent's own id where the editor wrote the public one. Nothing to do unless two agents minted the same id. */
-export function toNative(session: Session | undefined, frame: Frame): readonly Patch[] {
-  if (!session || !frame.sessionId || session.publicId === session.nativeId) return NO_PATCHES;
-  return [{ span: frame.sessionId, text: JSON.stringify(session.nativeId) }];
+const unchanged = (): readonly Patch[] => NO_PATCHES;
+
+/**
+ * Puts the agent's own id where the editor wrote the public one. Nothing to do unless two agents minted the same id. The id is that of now:
+ * a frame may have to wait for its agent, and the session may have moved to another meanwhile.
+ */
+export function toNative(session: Session | undefined): (frame: Frame) => readonly Patch[] {
+  if (!session || session.publicId === session.nativeId) return unchanged;
+  const text = JSON.stringify(session.nativeId);
+  return ({ sessionId: span }) => (span ? [{ span, text }] : NO_PATCHES);
 }
 
 /** The other way. Only where the frame names this session: an agent's error may name another. */

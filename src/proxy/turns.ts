@@ -31,7 +31,8 @@ export function prompt(hub: Hub, request: OpenRequest, session: Session, frame: 
   const isFirst = !session.isStarted;
   session.isStarted = true;
   if (isFirst && !hub.alone) announceOptions(hub, session);
-  session.leg.forward(frame, (mine) => [...toNative(session, mine), ...plainer(hub, session, mine)], {
+  const native = toNative(session);
+  session.leg.forward(frame, (mine) => [...native(mine), ...plainer(hub, session, mine)], {
     method: request.method,
     request,
     onAnswer(answer) {
@@ -123,7 +124,7 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, e
       instead();
       return ended(done);
     }
-    leg.forward(owned, (mine) => toNative(session, mine), {
+    leg.forward(owned, toNative(session), {
       method: request.method,
       request,
       onFail: failed,

@@ -53,7 +53,10 @@ export function createPipe(): Pipe {
       open.set(id, { done, onNote });
       deliver({ jsonrpc: '2.0', id, method, ...paramsOf(params) });
       return () => {
-        if (open.delete(id)) deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+        if (!open.delete(id)) return;
+        // The server takes up what has waited one after the other, and would not know yet what is cancelled.
+        if (waiting) waiting = waiting.filter((message) => !('id' in message) || message.id !== id);
+        else deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
       };
     },
     notify: (method, params) => deliver({ jsonrpc: '2.0', method, ...paramsOf(params) }),

@@ -10,6 +10,9 @@ import { type Borrower, Lease, type LeaseDeps, tokenKey } from './lease.ts';
 import type { Served, ServerInfo } from './serve.ts';
 import type { HostTool } from './tool.ts';
 
+/** How the names begin that our servers have on an agent's own connection. */
+export const OUR_SERVER = 'switchboard-';
+
 export type HostToolsOptions = {
   readonly version: string;
   readonly shim: Shim;
@@ -110,7 +113,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
   return {
     lend(transport, borrower, done) {
       if (transport === 'acp') {
-        const lease = newLease('acp', randomBytes(16).toString('base64url'), borrower);
+        const lease = newLease('acp', `${OUR_SERVER}${randomBytes(16).toString('base64url')}`, borrower);
         return done({ lease, entry: (name) => JSON.stringify({ type: 'acp', name, serverId: lease.key }) });
       }
       doors.open(transport, (write) => {

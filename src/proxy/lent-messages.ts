@@ -1,6 +1,7 @@
 // MCP messages of agents that reach our server through their own ACP connection: `mcp/message`, and `mcp/connect` of an older draft.
 import { randomUUID } from 'node:crypto';
 import { failure } from '../errors.ts';
+import { OUR_SERVER } from '../mcp/host-tools.ts';
 import type { Lease } from '../mcp/lease.ts';
 import { type Frame, textOf } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
@@ -12,7 +13,7 @@ import type { Lending } from './lend.ts';
 
 /** Whether the request is for a server of ours; then it is answered here. */
 export function takenByUs({ lending }: Hub, leg: AgentLeg, frame: Frame): boolean {
-  if (!lending || lending.byServerId.size === 0) return false;
+  if (!lending) return false;
   switch (frame.method) {
     case 'mcp/message':
       return message(lending, leg, frame);
@@ -51,11 +52,17 @@ function connected({ byConnectionId }: Lending, leg: AgentLeg, frame: Frame): Le
 
 function message(lending: Lending, leg: AgentLeg, frame: Frame): boolean {
   const { bytes, body } = frame;
-  const entry = lending.byServerId.get(stringAt(bytes, memberAt(bytes, body, 'serverId')) ?? '');
+  const serverId = stringAt(bytes, memberAt(bytes, body, 'serverId')) ?? '';
+  const entry = lending.byServerId.get(serverId);
   const isOld = entry?.leg !== leg;
   const lease = isOld ? connected(lending, leg, frame) : entry.lease;
-  if (!lease) return false;
   const idText = idTextOf(frame);
+  if (!lease && serverId.startsWith(OUR_SERVER)) {
+    // Of a session that is over, or of another agent's. The editor has never heard of it.
+    leg.fail(idText, failure('MCP_REFUSED', ['the session this server belonged to has ended']));
+    return true;
+  }
+  if (!lease) return false;
   const params = readBody(frame);
   const asked = (params.ok ? params.value : undefined) as Record<string, unknown> | undefined;
   if (!params.ok || typeof asked?.method !== 'string') {

@@ -86,9 +86,9 @@ const LENT_CALL = {
   },
 };
 
-/** An agent that has called a lent tool, about which the user is now asked. */
-async function askedAboutCall() {
-  const { guard, entries } = memoryGuard({});
+/** An agent in a session with a tool that it was lent. */
+async function lentTo(policy: object, parts: { readonly isObserving?: boolean } = {}) {
+  const { guard, entries } = memoryGuard(policy, parts);
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   const ran: unknown[] = [];
@@ -102,13 +102,38 @@ async function askedAboutCall() {
   };
   const lending = { tools: [tool], shim: { command: 'none', args: [] } };
   const made = await connection(agents, { mcp_transport: 'acp' }, { guard, lending });
-  const { editor } = made;
-  editor.on('session/request_permission', () => UNANSWERED);
-  const { id } = await open(editor, CWD, 'left');
+  const { id } = await open(made.editor, CWD, 'left');
   const [{ serverId }] = (await left.got('session/new')).msg.params.mcpServers;
-  const call = left.request('mcp/message', { serverId, requestId: '1', ...LENT_CALL }, 'call');
-  return { ...made, left, id, call, question: await editor.got('session/request_permission'), ran, entries };
+  return { ...made, left, id, call: { serverId, requestId: '1', ...LENT_CALL }, ran, entries };
 }
+
+/** The user is asked about a call of that tool. */
+async function askedAboutCall() {
+  const lent = await lentTo({});
+  lent.editor.on('session/request_permission', () => UNANSWERED);
+  const call = lent.left.request('mcp/message', lent.call, 'call');
+  return { ...lent, call, question: await lent.editor.got('session/request_permission') };
+}
+
+test('the first call of a lent tool is not carried out either when it is taken back at once', async () => {
+  const { left, call, ran } = await lentTo({}, { isObserving: true });
+  const lines = [
+    { id: 'call', method: 'mcp/message', params: call },
+    { method: '$/cancel_request', params: { requestId: 'call' } },
+    { id: 'second', method: 'mcp/message', params: { ...call, requestId: '2' } },
+  ];
+  left.write(lines.map((line) => `${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`).join(''));
+  const second = await left.until(({ id }) => id === 'second');
+  expect(second.msg.result.result.content).toEqual([{ type: 'text', text: 'done' }]);
+  expect([left.answersTo('call')[0]?.msg.error.code, ran.length]).toEqual([-32800, 1]);
+});
+
+test('a call at the server of a session that has ended is refused, and the editor hears nothing of it', async () => {
+  const { editor, left, id, call, ran } = await lentTo({}, { isObserving: true });
+  await editor.call('session/close', { sessionId: id });
+  expect((await left.refused('mcp/message', call)).message).toContain('has ended');
+  expect([editor.all('mcp/message'), ran]).toEqual([[], []]);
+});
 
 test('a call of a lent tool that its agent takes back is no longer asked about, and is not carried out', async () => {
   const { editor, left, call, question, ran, entries } = await askedAboutCall();

@@ -62,7 +62,7 @@ export function lentServer({ mcpServers }: Body): string | undefined {
 
 /** The line as it was before our server was added to it. */
 export const withoutLent = (line: string): string =>
-  line.replace(/,?\{"type":"acp","name":"switchboard","serverId":"[\w-]{22}"\}/, '').replace('"mcpServers":[],', '');
+  line.replace(/,?\{"type":"acp","name":"switchboard","serverId":"switchboard-[\w-]{22}"\}/, '').replace('"mcpServers":[],', '');
 
-/** What agents were lent, by the session and the process that has it. */
-export type Lent = Map<AgentSession, string>;
+/** What one process was lent: the server of each of its sessions, and all that there ever were. */
+export type Lent = { readonly bySession: Map<AgentSession, string>; readonly all: Set<string> };

@@ -48,18 +48,18 @@ export function createQuestions(sim: Sim, run: Run): Questions {
     const rawInput = { file_path: `/w/${file}` };
     return { method, body: { toolCall: { toolCallId, kind: 'edit', rawInput }, options: OPTIONS }, about: { toWrite: file } };
   }
-  /** Of a tool that the proxy lends, and answers for: the client never sees it. Now and then of another process's, which is no tool of this one's. */
+  /** Of a tool that the proxy lends, and answers for: the client never sees it. Now and then of another process's, which is refused. */
   function call(session: AgentSession): Asked | undefined {
-    const own = run.lent.get(session);
+    const own = run.lent.bySession.get(session);
     if (!lent || own === undefined || !lent.random.chance(0.3)) return undefined;
-    const [foreign] = lent.servers.filter((server) => lent.random.chance(0.05) && ![...run.lent.values()].includes(server));
+    const [foreign] = lent.servers.filter((server) => lent.random.chance(0.05) && !run.lent.all.has(server));
     const serverId = foreign ?? own;
     const isOwn = foreign === undefined;
     return {
       method: 'mcp/message',
       body: lentCall(lent.random, serverId, key()),
       about: { isPatched: true, mcpRequestId: key(), ...(isOwn ? { key: key(), isLent: true } : { foreignKey: key() }) },
-      fate: isOwn ? 'never' : 'may',
+      fate: 'never',
     };
   }
   /** Of one question alone, so that what the proxy asks about it can be told. */

@@ -104,8 +104,9 @@ export function createReplies(sim: Sim, run: Run): Replies {
   /** A session that is opened again has another server than before. */
   function takeLent(session: AgentSession, { message: { params = {} } }: Heard): void {
     const serverId = lentServer(params);
-    if (serverId === undefined || run.lent.get(session) === serverId) return;
-    run.lent.set(session, serverId);
+    if (serverId === undefined || run.lent.all.has(serverId)) return;
+    run.lent.bySession.set(session, serverId);
+    run.lent.all.add(serverId);
     sim.lent?.servers.push(serverId);
   }
 

@@ -90,7 +90,7 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
     mouth,
     jobs: [],
     open: new Set(),
-    lent: new Map(),
+    lent: { bySession: new Map(), all: new Set() },
     questions: new Set(),
     isReading: true,
     isReady: false,

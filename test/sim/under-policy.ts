@@ -52,7 +52,8 @@ export function standIn(seen: Evidence, message: Message, idText: string): Agent
   const asked = seen.ledger.agentFrames.find((frame) => key !== undefined && frame.about.key === key);
   if (!seen.guarding || message.method !== 'session/request_permission' || !asked) return undefined;
   if (seen.guarding.isObserving) seen.problem(`the client is asked about ${nameOf(asked)}, and nothing is to be blocked`);
-  if (seen.answered.has(asked)) seen.problem(`the client is asked about ${nameOf(asked)}, which has its answer`);
+  if (seen.answered.has(asked) && !seen.answeredHere.has(asked))
+    seen.problem(`the client is asked about ${nameOf(asked)}, which has its answer`);
   if ([...seen.standIns.values()].includes(asked)) seen.problem(`the client is asked twice about ${nameOf(asked)}`);
   seen.standIns.set(idText, asked);
   seen.spokenOf.add(String(message.params?.sessionId));

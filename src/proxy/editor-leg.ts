@@ -32,7 +32,7 @@ export type Question = {
   readonly idText: string;
   readonly method: string;
   readonly leg: AgentLeg;
-  readonly session: Session | undefined;
+  session: Session | undefined;
   /** A look at the answer before it goes on; `true` when it has been dealt with and does not. */
   readonly onAnswer: ((frame: Frame) => boolean) | undefined;
   /** The turn it belongs to was cancelled; for questions that are not answered in their own words then. */

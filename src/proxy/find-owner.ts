@@ -23,13 +23,27 @@ export function knownSession(hub: Hub, publicId: string): Session | ProxyError |
 
 export function track(hub: Hub, session: Session): Session {
   const before = session.leg.sessions.get(session.nativeId);
-  // Met under a name of its own before it turned out to be this one.
-  if (before && before !== session && isTracked(hub, before)) hub.sessions.delete(before.publicId);
+  if (before && before !== session) takeOver(hub, before, session);
   hub.sessions.set(session.publicId, session);
   session.leg.sessions.set(session.nativeId, session);
   session.leg.ended.delete(session.nativeId);
   hub.table.claim(session.publicId, session.leg.id, session.nativeId, session.cwd);
   return session;
+}
+
+/** It was met under a name of its own before it turned out to be this one: what is open on it is this one's. */
+function takeOver(hub: Hub, met: Session, session: Session): void {
+  if (isTracked(hub, met)) hub.sessions.delete(met.publicId);
+  for (const asked of met.questions) {
+    asked.session = session;
+    session.questions.add(asked);
+  }
+  for (const terminalId of met.terminals) {
+    hub.terminals.set(terminalId, { leg: session.leg, sessionId: session.publicId });
+    session.terminals.add(terminalId);
+  }
+  met.questions.clear();
+  met.terminals.clear();
 }
 
 export function untrack(hub: Hub, session: Session): void {

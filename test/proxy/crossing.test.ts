@@ -169,6 +169,21 @@ test('a session that moves to another agent no longer goes by the id under which
   expect((await prompt(editor, 'own', 'hello')).error.code).toBe(-32002);
 });
 
+test('what an agent has asked about a session that moves to it before it was there is cancelled with that session', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  const { id } = await open(editor, CWD, 'left');
+  right.on('session/new', async () => {
+    void right.request('session/request_permission', { sessionId: 'own', toolCall: { toolCallId: 't' }, options: [] }, 'early');
+    await editor.got('session/request_permission');
+    return { sessionId: 'own' };
+  });
+  await CHANGES['the option'](editor, id);
+  editor.notify('session/cancel', { sessionId: id });
+  const answer = await right.until((msg) => msg.id === 'early' && msg.method === undefined);
+  expect(answer.msg.result).toEqual({ outcome: { outcome: 'cancelled' } });
+});
+
 const CHANGES = {
   '/agent': (editor: Peer, sessionId: string) => prompt(editor, sessionId, '/agent right'),
   'the option': (editor: Peer, sessionId: string) =>
@@ -289,6 +304,21 @@ test('a bug that a waiting frame finds costs that frame alone: neither what wait
   expect((await turns[0]).error.message).toContain('switchboard failed on session/prompt (no timer)');
   expect((await turns[1]).result).toEqual(end);
   expect(notices).toEqual(['failed on session/prompt: no timer']);
+});
+
+test('what waits for an agent that is being started reaches it under its own id of the session, whoever has that by then', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left, right] = agents;
+  const editor = await connected(agents);
+  const { id } = await open(editor, CWD, 'left');
+  right.on('session/new', () => ({ sessionId: 'r1' }));
+  left.on('initialize', () => UNANSWERED);
+  left.exit({ kind: 'exited', code: 1, signal: null });
+  editor.notify('_vendor/note', { sessionId: id }); // has it started, and waits
+  const started = await left.until(({ method }) => method === 'initialize', left.seen.length);
+  await CHANGES['the option'](editor, id);
+  left.reply(started.msg, { protocolVersion: 1, agentCapabilities: ALL_CAPABILITIES });
+  expect((await left.got('_vendor/note')).msg.params).toEqual({ sessionId: id });
 });
 
 test('what waits behind a change of agent that a close ends is not begun any more', async () => {

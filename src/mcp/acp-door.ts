@@ -10,6 +10,8 @@ export type Pipe = Transport & {
   /** A request of the agent's; `onNote` hears what the server says of it meanwhile. The returned function takes it back, and then it has no answer. */
   request(method: string, params: unknown, done: (reply: McpReply) => void, onNote: (method: string, params: unknown) => void): () => void;
   notify(method: string, params: unknown): void;
+  /** Whether a request was taken back that the server has yet to begin with: it takes up one message after the other, and hears of that too late. */
+  isTakenBack(id: unknown): boolean;
 };
 
 type Open = { readonly done: (reply: McpReply) => void; readonly onNote: (method: string, params: unknown) => void };
@@ -53,13 +55,11 @@ export function createPipe(): Pipe {
       open.set(id, { done, onNote });
       deliver({ jsonrpc: '2.0', id, method, ...paramsOf(params) });
       return () => {
-        if (!open.delete(id)) return;
-        // The server takes up what has waited one after the other, and would not know yet what is cancelled.
-        if (waiting) waiting = waiting.filter((message) => !('id' in message) || message.id !== id);
-        else deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+        if (open.delete(id)) deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
       };
     },
     notify: (method, params) => deliver({ jsonrpc: '2.0', method, ...paramsOf(params) }),
+    isTakenBack: (id) => !open.has(Number(id)),
   };
   return pipe;
 }

@@ -126,7 +126,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
       const pipe = createPipe();
       void import('./serve.ts').then(({ serveTransport }) => {
         if (lease.isRevoked) void pipe.close();
-        else keep(lease, serveTransport(lease, pipe, info));
+        else keep(lease, serveTransport(lease, pipe, info, pipe.isTakenBack));
       });
       return pipe;
     },

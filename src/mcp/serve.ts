@@ -3,6 +3,7 @@
 import type { Duplex } from 'node:stream';
 import { createMcpHandler, fromJsonSchema, Server, type Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { failed } from './call-tool.ts';
 import type { HttpHandler } from './http-door.ts';
 import { httpSessions } from './http-sessions.ts';
 import type { Lease } from './lease.ts';
@@ -25,11 +26,12 @@ export function serveStream(lease: Lease, stream: Duplex, info: ServerInfo): Ser
   return served;
 }
 
-export function serveTransport(lease: Lease, transport: Transport, info: ServerInfo): Served {
+/** `isTakenBack` is for a transport that knows sooner than the SDK what nobody waits for. */
+export function serveTransport(lease: Lease, transport: Transport, info: ServerInfo, isTakenBack?: (id: unknown) => boolean): Served {
   const servers = new Set<Server>();
   const handle = serveStdio(
     () => {
-      const server = serverOf(lease, info);
+      const server = serverOf(lease, info, isTakenBack);
       servers.add(server);
       return server;
     },
@@ -70,7 +72,7 @@ export function serveHttp(lease: Lease, info: ServerInfo): Served & { readonly h
   };
 }
 
-function serverOf(lease: Lease, info: ServerInfo): Server {
+function serverOf(lease: Lease, info: ServerInfo, isTakenBack: (id: unknown) => boolean = () => false): Server {
   lease.reached('connected');
   const server = new Server(info, { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS });
   server.setRequestHandler('tools/list', async () => {
@@ -79,6 +81,7 @@ function serverOf(lease: Lease, info: ServerInfo): Server {
     return { tools: lease.tools().map(described) };
   });
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    if (isTakenBack(mcpReq.id)) return failed('The call was taken back');
     const { progress, flushed } = progressOf(mcpReq);
     const abort = new AbortController();
     mcpReq.signal.addEventListener('abort', () => abort.abort(), { once: true });

@@ -37,7 +37,9 @@ export async function serve(options: ServeOptions): Promise<number> {
       connect: () => ({ input, output, judged: connection.judged, byHand: connection.byHand }),
     });
     const signalled = onSignals(inside.kill, () => void opened.stop());
-    const isAsking = inside.config.policies.some(({ policy }) => policy === otherwise.shipped || policy === otherwise.own);
+    const isAsking =
+      options.policyMode !== 'observe' &&
+      inside.config.policies.some(({ policy }) => policy === otherwise.shipped || policy === otherwise.own);
     const tidyUp = announce(opened, options.open ? stateDir : undefined, isAsking);
     await opened.closed;
     await opened.stop();

@@ -93,6 +93,7 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
     session.row = { ...session.row, ...news };
     tellRow(session.row);
   }
+  const clean = (words: string) => neutralise(redact(words));
   const tellRow = (row: SessionRow) => feed.publish({ b: 'session', row: shownRow(row) });
   function stateOf({ row, conversation }: Live): SessionRow['state'] {
     return questions.isAsking(row.sessionId) ? 'asking' : conversation.isRunning ? 'running' : 'idle';
@@ -213,9 +214,11 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
       }
       if (event.e === 'usage') changeRow(session, { used: event.usage.used, size: event.usage.size, cost: event.usage.cost });
     },
-    event(sessionId: string, event: Event): void {
+    event(sessionId: string, told: Event): void {
       const session = live.get(sessionId);
       if (!session) return;
+      // The agent's own word, which may be any.
+      const event = told.e === 'end' && told.stopReason !== undefined ? { ...told, stopReason: clean(told.stopReason) } : told;
       other(session, event);
       if (event.e === 'prompt') {
         const isFirst = session.row.title === '';
@@ -278,7 +281,13 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
 
 /** A directory may be called anything. The id stays what it is: pages ask by it, and show it only without what cannot be seen. */
 function shownRow(row: SessionRow): SessionRow {
-  return { ...row, agent: neutralise(row.agent), cwd: neutralise(row.cwd), title: neutralise(row.title) };
+  return {
+    ...row,
+    agent: neutralise(row.agent),
+    cwd: neutralise(row.cwd),
+    title: neutralise(row.title),
+    stopReason: row.stopReason && neutralise(row.stopReason),
+  };
 }
 
 function titleOf(words: string): string {

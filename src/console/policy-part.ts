@@ -12,7 +12,7 @@ import { summaryOf } from '../policy/summary.ts';
 import { cleanValue } from './clean-value.ts';
 import type { ActsOf, TopicsOf } from './parts.ts';
 import type { PolicyHouse, PolicyState } from './policy-house.ts';
-import type { PolicyActs, PolicyShown, PolicyTopics, RuleRow, Said, Tried } from './wire/policy.ts';
+import type { PolicyActs, PolicyShown, PolicyTopics, RulePlace, RuleRow, Said, Tried } from './wire/policy.ts';
 
 type ScreenActs = Pick<PolicyActs, 'policy.explain' | 'policy.text' | 'policy.try'>;
 
@@ -27,6 +27,11 @@ export function policyPart(house: PolicyHouse, redact: Redactor) {
     const found = house.state();
     if (!found) throw new ClientError(-32600, 'there is no policy; set "policy" in the configuration, or start with --policy');
     return found;
+  }
+  function layerOf(wanted: string): PolicyState['layers'][number] {
+    const layer = state().layers.find(({ policy }) => policy.file === wanted);
+    if (!layer) throw new ClientError(-32602, 'this is no file of the policy');
+    return layer;
   }
   function shown(): PolicyShown {
     const found = house.state();
@@ -49,7 +54,7 @@ export function policyPart(house: PolicyHouse, redact: Redactor) {
       files: layers.map(({ name, policy: { file: from }, isTrusted = name !== 'project' }) => ({ layer: name, file: from, isTrusted })),
       rules: [...strict('deny'), ...strict('ask'), ...policy.allow].map(row),
       problem,
-      place: house.place(),
+      place: placeShown(house.place()),
     });
   }
 
@@ -75,14 +80,13 @@ export function policyPart(house: PolicyHouse, redact: Redactor) {
     'policy.text': {
       gives: z.strictObject({ file }),
       perform({ file: wanted }) {
-        const layer = state().layers.find(({ policy }) => policy.file === wanted);
-        if (!layer) throw new ClientError(-32602, 'this is no file of the policy');
-        return { text: clean(layer.text) };
+        return { text: clean(layerOf(wanted).text) };
       },
     },
     'policy.try': {
       gives: z.strictObject({ file, text: z.string().max(1_000_000), recording: file.optional() }),
       async perform({ file: wanted, text, recording }) {
+        layerOf(wanted);
         const { policy: before, with: other } = state();
         const { problems } = loadPolicy(wanted, text);
         if (problems.length > 0) return clean({ ...NOTHING_TRIED, problems });
@@ -121,6 +125,9 @@ export function policyPart(house: PolicyHouse, redact: Redactor) {
   };
   return { acts, topics };
 }
+
+const placeShown = (place: ReturnType<PolicyHouse['place']>): RulePlace =>
+  'why' in place ? place : { file: place.file, isNew: place.isNew };
 
 const NOTHING_TRIED = { requests: 0, counts: { allow: 0, ask: 0, deny: 0 }, changed: [] };
 

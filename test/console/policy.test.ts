@@ -33,8 +33,9 @@ describe.skipIf(program === undefined)('in the browser, under a policy', () => {
 
   beforeAll(async () => {
     const turn = (session: PuppetSession, words: string) => turns.get(words)?.(session, serving.mime) ?? { stopReason: 'end_turn' };
+    const mint = (n: number) => `mime-${n}-\u202e\u001b[31m`;
     const files = { 'policy.yaml': POLICY };
-    [browser, serving] = await Promise.all([startBrowser(), serve({ turn }, { policy: 'policy.yaml' }, {}, files)]);
+    [browser, serving] = await Promise.all([startBrowser(), serve({ turn, mint }, { policy: 'policy.yaml' }, {}, files)]);
     context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
     context.setDefaultTimeout(20_000);
     const page = await context.newPage();
@@ -87,13 +88,21 @@ describe.skipIf(program === undefined)('in the browser, under a policy', () => {
       { optionId: 'b', name: 'Yes\u202e\u001b[31m', kind: 'reject_once' },
       { optionId: 'c', name: 'Perhaps', kind: 'whatever' },
     ];
-    turns.set('forge', asks(run('make all'), { _meta: forged, options }).turn);
+    const { turn } = asks(run('make all'), { _meta: forged, options });
+    turns.set('forge', async (session, mime) => {
+      await turn(session, mime);
+      return { stopReason: 'tired\u202e\u001b[31m' };
+    });
     const page = await begin();
     await prompt(page, 'forge');
     const question = page.locator('.question');
     expect(await question.locator('.why').innerText()).toBe('The agent asks; the policy says: no rule settles it');
     expect(await question.innerText()).not.toContain('rule everything');
     const buttons = await question.locator('.buttons button').allInnerTexts();
+    const inbox = await open('#/inbox');
+    expect(await inbox.locator('.question .from').innerText()).toContain('forge');
+    expect(await inbox.locator('body').innerText()).not.toMatch(/\u202e/);
+    expect(await page.locator('body').innerText()).not.toMatch(/\u202e/);
     expect(buttons.map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
       'No, stop allows once a',
       'Yes⟨U+202E⟩ rejects once d',
@@ -104,6 +113,7 @@ describe.skipIf(program === undefined)('in the browser, under a policy', () => {
     ]);
     await question.getByRole('button', { name: 'No, stop' }).click();
     await ends(page, 1);
+    await page.getByText('Stopped: tired⟨U+202E⟩').waitFor();
     expect(await page.locator('.decision .icon path').getAttribute('d')).toBe('M3 8.500l3 3 7-7'); // a yes, whatever it is called
   });
 

@@ -37,6 +37,8 @@ export function policyHouse({ policy, otherwise, stateDir, stored }: HouseParts)
     if (given !== undefined && !PRESETS.some((name) => given.endsWith(path.join('config', 'policies', `${name}.yaml`)))) return own(given);
     return { why: 'the policy is no file of yours; name one as "policy" in the configuration, or start with --policy FILE' };
   }
+  /** What a new file begins with. The one in force may be gone by now. */
+  const begun = (insteadOf: string) => readFile(existsSync(insteadOf) ? insteadOf : (otherwise?.shipped ?? insteadOf), 'utf8');
   const placeFor: PolicyHouse['placeFor'] = (agent, cwd) => ({
     agent,
     family: familyOf(agent),
@@ -59,12 +61,12 @@ export function policyHouse({ policy, otherwise, stateDir, stored }: HouseParts)
     place,
     async read() {
       const { file, isNew, insteadOf } = found();
-      return readFile(isNew ? insteadOf : file, 'utf8');
+      return isNew ? begun(insteadOf) : readFile(file, 'utf8');
     },
     async write(change) {
       const { file, isNew, insteadOf } = found();
       const edited = await readToEdit(file);
-      await saveEdited(edited, change(isNew ? await readFile(insteadOf, 'utf8') : edited.text));
+      await saveEdited(edited, change(isNew ? await begun(insteadOf) : edited.text));
       if (isNew && otherwise) await policy?.use((policy.state().policies ?? []).map((one) => (isOurs(one) ? otherwise.source() : one)));
       else await policy?.reload();
     },

@@ -131,7 +131,9 @@ function response(seen: Evidence, message: Message, idText: string, frame: Agent
 /** Nobody would end a session that an agent has just opened and that is said not to be there. */
 function notOpened(seen: Evidence, request: ClientFrame): void {
   const opened = seen.arrived.find(({ answerTo, about }) => answerTo === request.serial && about.backSince !== undefined);
-  if (opened && opened.fate === 'must') seen.problem(`${nameOf(request)} is refused though ${opened.agent} has opened it`);
+  // Unless the client has it under another name: one that an agent made of the very id it was asked for, say.
+  const isHeld = [...seen.bound.values()].some((holder) => holder.isLive && holder.session === opened?.session);
+  if (opened && opened.fate === 'must' && !isHeld) seen.problem(`${nameOf(request)} is refused though ${opened.agent} has opened it`);
 }
 
 /** An agent's misfortune must not be told to the sessions of another. */

@@ -1,6 +1,6 @@
 // `host_tools` and `mcp_servers` as they may stand in a file. Only the check: `default` below is a note for editors, settings.ts acts on it.
 import * as z from 'zod'; // not `{ z }`: a bundler can only leave out what is not used of a namespace import
-import { COMMAND_TIMEOUT_MS, HOST_TOOLS_DEFAULTS } from './settings.ts';
+import { COMMAND_TIMEOUT_MS, HOST_TOOLS_DEFAULTS, OWN_TOOLS } from './settings.ts';
 
 // A timer of Node's that is set for longer than this fires at once.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -37,6 +37,10 @@ export const hostToolsOptions = z
     terminal: switchOf('`run_command`, `command_output`, `kill_command`.', HOST_TOOLS_DEFAULTS.terminal),
     ask_user: switchOf('`ask_user`: a question to the user.', HOST_TOOLS_DEFAULTS.askUser),
     delegate: switchOf('`delegate`: an agent may ask another, in a session of its own.', HOST_TOOLS_DEFAULTS.delegate),
+    without: z
+      .array(z.enum(OWN_TOOLS))
+      .describe('Single ones of these that are not lent, by name; `session_info` too.')
+      .meta({ default: [] }),
     redact_results: switchOf(
       'Whether known secrets and what looks like a key are taken out of results before an agent reads them.',
       HOST_TOOLS_DEFAULTS.redactResults,

@@ -20,6 +20,8 @@ export type HostToolsSettings = {
   readonly terminal: boolean;
   readonly askUser: boolean;
   readonly delegate: boolean;
+  /** Of the switchboard's own, those that are not lent whatever else is switched on. */
+  readonly without: readonly string[];
   /** Whether secrets are taken out of what tools give to agents. */
   readonly redactResults: boolean;
   readonly commands: readonly CommandSettings[];
@@ -45,6 +47,11 @@ export const HOST_TOOLS_DEFAULTS = {
   delegate: false,
   redactResults: false,
 } as const;
+/** What `host_tools.without` may name: `tools/all.ts` has the tools themselves. */
+export const OWN_TOOLS = [
+  ...(['read_file', 'write_file', 'edit_file', 'list_directory', 'search_files'] as const),
+  ...(['run_command', 'command_output', 'kill_command', 'ask_user', 'session_info', 'delegate'] as const),
+] as const;
 export const COMMAND_TIMEOUT_MS = 60_000;
 
 /** What a tool or a server may be called: no underscore in a server's name, since agents take qualified names apart there. */
@@ -59,6 +66,7 @@ export function hostToolsSettings(options: Partial<HostToolsOptions>): HostTools
     terminal: options.terminal ?? defaults.terminal,
     askUser: options.ask_user ?? defaults.askUser,
     delegate: options.delegate ?? defaults.delegate,
+    without: options.without ?? [],
     redactResults: options.redact_results ?? defaults.redactResults,
     commands: (options.commands ?? []).map(commandSettings),
     modules: options.modules ?? [],

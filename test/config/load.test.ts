@@ -39,6 +39,7 @@ test('what a file leaves out has its default', async () => {
       enabled: true,
       files: true,
       terminal: true,
+      without: [],
       askUser: true,
       delegate: false,
       redactResults: false,

@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
+import { OWN_TOOLS } from '../../src/mcp/settings.ts';
+import { allTools } from '../../src/mcp/tools/all.ts';
 import { type Json, open, type Stage, SWITCHBOARD, testAtOnce as test } from '../e2e/harness.ts';
 import { called, mcpAgent, told, wordsOf } from './lending.ts';
 
@@ -51,6 +53,14 @@ test('tools of modules are called like any other, by a JSON Schema or one of zod
   expect(wordsOf(await called(editor, id, 'fail'))).toContain('no such luck');
 });
 
+test('each of our tools can be left out by its name', async ({ stage }) => {
+  const { editor, id } = await connect(stage, { files: true, without: ['write_file', 'edit_file', 'session_info'] });
+  const tools = await told(editor, id, 'tools');
+  expect(tools.map(({ name }: Json) => name)).toEqual(['read_file', 'list_directory', 'search_files']);
+  expect(wordsOf(await called(editor, id, 'write_file', { path: 'a', content: 'b' }))).toMatch(/write_file/);
+  expect(OWN_TOOLS).toEqual(allTools.map(({ name }) => name));
+});
+
 test('secrets are taken out of results where that is wished', async ({ stage }) => {
   const secret = 'canary-9b1f7c3e5a';
   const command = { name: 'tell', description: 'Tells.', command: process.execPath, args: ['-e', `console.log("it is ${secret}")`] };
@@ -81,6 +91,7 @@ test('what is wrong with them is said with its place, and the code is 6', async 
     [{ commands: [{ ...tool, input_schema: { type: 'string' } }] }, /host_tools\.commands\[0\]\.input_schema: expected a JSON Schema/],
     [{ commands: [{ ...tool, input_schema: { type: 'object', properties: 7 } }] }, /host_tools\.commands\[0\]\.input_schema: not a usable/],
     [{ commands: [{ ...tool, args: ['{nothing}'] }] }, /host_tools\.commands\[0\]\.args\[0\]: a placeholder in it is not a property/],
+    [{ without: ['reed_file'] }, /host_tools\.without\[0\]: .*"read_file"/],
     [{ modules: [broken] }, /host_tools\.modules\[0\]: .*tools\.mjs: tools\[0\]: "run" is not a function/],
     [{ modules: ['gone.mjs'] }, /host_tools\.modules\[0\]: .*gone\.mjs: cannot be loaded/],
     [{ modules: [none] }, /none\.mjs: exports no list of tools/],

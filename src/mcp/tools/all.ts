@@ -9,13 +9,13 @@ import { commandTool } from './user-command.ts';
 
 export const allTools: readonly HostTool[] = [...fileTools, ...terminalTools, askUserTool, sessionInfoTool, delegateTool];
 
-export function toolsFor({ files, terminal, askUser, delegate, commands }: HostToolsSettings): readonly HostTool[] {
-  return [
+export function toolsFor({ files, terminal, askUser, delegate, without, commands }: HostToolsSettings): readonly HostTool[] {
+  const own = [
     ...(files ? fileTools : []),
     ...(terminal ? terminalTools : []),
     ...(askUser ? [askUserTool] : []),
     sessionInfoTool,
     ...(delegate ? [delegateTool] : []),
-    ...commands.map(commandTool),
   ];
+  return [...own.filter(({ name }) => !without.includes(name)), ...commands.map(commandTool)];
 }

@@ -83,7 +83,9 @@ export function Agents(): VNode {
 /** What is to be done, and is not done before it was said once more. */
 type Wish = { readonly title: string; readonly words: string; readonly act: () => Promise<unknown> };
 
-function wishes({ name, title, inFlight }: AgentRow): Readonly<Record<'restart' | 'stop' | 'drain', Wish>> {
+type Kind = 'restart' | 'stop' | 'drain';
+
+function wishes({ name, title, inFlight }: AgentRow): Readonly<Record<Kind, Wish>> {
   const under = inFlight === 0 ? '' : ` ${inFlight === 1 ? 'One request is' : `${inFlight} requests are`} under way.`;
   const until = 'New sessions and prompts are refused until it is started again';
   return {
@@ -107,14 +109,15 @@ function wishes({ name, title, inFlight }: AgentRow): Readonly<Record<'restart' 
 
 function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad | undefined }): VNode {
   const [problem, setProblem] = useState('');
-  const [asked, askAbout] = useState<Wish>();
+  const [kind, askAbout] = useState<Kind>();
   const [, tick] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => tick((count) => count + 1), 1000);
     return () => clearInterval(timer);
   }, []);
   const { id, title, isDefault, state, pid, since, restarts, sessions: open, inFlight, version, lastError, stderr } = row;
-  const { restart, stop, drain } = wishes(row);
+  const all = wishes(row);
+  const asked = kind && all[kind];
   const perform = ({ act }: Wish) => {
     setProblem('');
     askAbout(undefined);
@@ -130,16 +133,16 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
         <span class={`state ${state}`}>{WORDS[state] ?? state}</span>
       </header>
       <div class="buttons">
-        <button type="button" onClick={() => (isRunning ? askAbout(restart) : perform(restart))}>
+        <button type="button" onClick={() => (isRunning ? askAbout('restart') : perform(all.restart))}>
           <Icon name="restart" /> {isRunning ? 'Restart' : 'Start'}
         </button>
         {state !== 'stopped' && (
-          <button type="button" onClick={() => askAbout(stop)}>
+          <button type="button" onClick={() => askAbout('stop')}>
             <Icon name="stop" /> Stop
           </button>
         )}
         {isRunning && state !== 'draining' && (
-          <button type="button" onClick={() => askAbout(drain)}>
+          <button type="button" onClick={() => askAbout('drain')}>
             Drain
           </button>
         )}

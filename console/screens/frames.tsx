@@ -196,6 +196,7 @@ function List({ chosen, choose }: { readonly chosen: FrameRow | undefined; reado
       role="grid"
       aria-rowcount={rows.length}
       aria-label="Frames"
+      aria-activedescendant={chosen && `frame-${chosen.n}`}
       tabIndex={0}
       onKeyDown={pressed}
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
@@ -207,31 +208,47 @@ function List({ chosen, choose }: { readonly chosen: FrameRow | undefined; reado
         {rows.slice(from, to).map((row, index) => (
           <div
             key={row.n}
+            id={`frame-${row.n}`}
             role="row"
+            aria-rowindex={from + index + 1}
             tabIndex={-1}
             aria-selected={chosen?.n === row.n}
             class={isFailed(row) ? 'frame failed' : 'frame'}
             style={{ top: `${(from + index) * ROW}px` }}
             onClick={() => choose(row)}
           >
-            <span class="t">{time(row.t)}</span>
-            <span class="leg">{row.leg}</span>
-            <span class="dir" title={row.dir}>
+            <span role="gridcell" tabIndex={-1} class="t">
+              {time(row.t)}
+            </span>
+            <span role="gridcell" tabIndex={-1} class="leg">
+              {row.leg}
+            </span>
+            <span role="gridcell" tabIndex={-1} class="dir" title={row.dir}>
               {row.dir?.startsWith('from') ? '→' : row.dir ? '←' : ''}
             </span>
-            <span class={`kind ${row.kind ?? 'event'}`}>{KINDS[row.kind ?? ''] ?? row.event ?? row.kind}</span>
-            <span class="method">
+            <span role="gridcell" tabIndex={-1} class={`kind ${row.kind ?? 'event'}`}>
+              {KINDS[row.kind ?? ''] ?? row.event ?? row.kind}
+            </span>
+            <span role="gridcell" tabIndex={-1} class="method">
               {row.method ?? row.reason}
               {row.chunks !== undefined && row.chunks > 1 && <span class="chip">×{row.chunks}</span>}
               {row.ours && <span class="chip">ours</span>}
             </span>
-            <span class="id">{row.id}</span>
-            <span class="session" title={row.session}>
+            <span role="gridcell" tabIndex={-1} class="id">
+              {row.id}
+            </span>
+            <span role="gridcell" tabIndex={-1} class="session" title={row.session}>
               {row.session}
             </span>
-            <span class="number">{row.ms === undefined ? '' : `${row.ms} ms`}</span>
-            <span class="number bytes">{row.bytes?.toLocaleString()}</span>
-            <span class="error">{row.error}</span>
+            <span role="gridcell" tabIndex={-1} class="number">
+              {row.ms === undefined ? '' : `${row.ms} ms`}
+            </span>
+            <span role="gridcell" tabIndex={-1} class="number bytes">
+              {row.bytes?.toLocaleString()}
+            </span>
+            <span role="gridcell" tabIndex={-1} class="error">
+              {row.error}
+            </span>
           </div>
         ))}
       </div>

@@ -133,9 +133,12 @@ export function createFrames(secrets: Secrets, dir: string) {
 
   return {
     /** A tap for a leg: it passes on what it sees only while somebody looks on. */
-    tap(leg: string, side: Side): Tap {
-      const { tap } = log.watch(leg, side);
+    tap(leg: string, side: Side): Tap & { down(reason: string): void } {
+      const { tap, down } = log.watch(leg, side);
       return {
+        down(reason) {
+          if (isOpen) down(reason);
+        },
         ...(tap.skips && { skips: tap.skips }),
         received(frame) {
           if (!isOpen) return;

@@ -29,8 +29,8 @@ export type Records = {
 const DAY_MS = 86_400_000;
 const MAX_QUEUE_BYTES = 8 * 1024 * 1024;
 
-/** Somebody else who looks on at every leg, by its name. */
-export type Onlooker = (leg: string, side: Side) => Tap;
+/** Somebody else who looks on at every leg, by its name; `down` hears that the peer is gone. */
+export type Onlooker = (leg: string, side: Side) => Tap & { readonly down?: (reason: string) => void };
 
 export type RecordsOptions = {
   readonly config: Config;
@@ -64,16 +64,20 @@ export function createRecords({ config, stateDir, secrets, say: notice, name, re
     transcripts: transcripts && createTranscriptSource(transcriptsDir(stateDir), transcripts, onProblem),
     watch(leg, side) {
       const frames = frameLog?.watch(leg, side);
+      const onlooking = onlooker?.(leg, side);
       const taps = [
         createLearningTap(secrets),
         ...(frames ? [frames.tap] : []),
         ...(side === 'editor' ? [transcripts, recording].filter((tap) => tap !== undefined) : []),
-        ...(onlooker ? [onlooker(leg, side)] : []),
+        ...(onlooking ? [onlooking] : []),
       ];
       return {
         tap: joinTaps(taps, onProblem),
         lastFrames: guarded(() => frames?.lastFrames() ?? [], []),
-        down: guarded((reason) => frames?.down(reason), undefined),
+        down: guarded((reason) => {
+          frames?.down(reason);
+          onlooking?.down?.(reason);
+        }, undefined),
       };
     },
     async close() {

@@ -1,5 +1,6 @@
 // Screens that show how things go: frames, agents, charts, transcripts, settings. The built command, a real browser, real agents.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { program } from './browser.ts';
 import { visit } from './visit.ts';
@@ -9,7 +10,9 @@ const CANARY = 'canary-7f3e9a1b5c2d8e4f6a0b';
 describe.skipIf(program === undefined)('in the browser', () => {
   const gone = { command: 'not-there-at-all', env: { TOKEN: 'tok-1234' } };
   const config = { log: { redact: { variables: ['CANARY'] } }, host_tools: { enabled: true }, agent_servers: { gone } };
-  const { open, begin, prompt, ends, turns } = visit(config, { CANARY });
+  const visitor = visit(config, { CANARY });
+  const { open, begin, prompt, ends, turns } = visitor;
+  const serving = () => visitor.serving;
 
   test('a frame is folded, raw, held against the protocol, with what was taken out of it and how long it took', async () => {
     turns.set('odd', ({ id }, mime) => {
@@ -78,6 +81,19 @@ describe.skipIf(program === undefined)('in the browser', () => {
     await frames.getByText('text:"not found"').waitFor();
   });
 
+  test('an agent that goes is told of among the frames, with the errors that come of it', async () => {
+    turns.set('die', (_, mime) => {
+      mime.exit();
+      return new Promise(() => {});
+    });
+    const page = await begin('Mime');
+    const frames = await open('#/frames');
+    await frames.getByLabel('Filter frames').fill('err:true');
+    await prompt(page, 'die');
+    await frames.getByRole('row', { name: /mime.*down/ }).waitFor();
+    await frames.getByRole('row', { name: /editor.*session\/prompt.*-32603/ }).waitFor();
+  });
+
   test('an agent is stopped after a yes, refuses what is asked of it, and is started again; what it uses is shown meanwhile', async () => {
     turns.set('wait', () => new Promise(() => {}));
     const page = await begin('Mime');
@@ -86,11 +102,12 @@ describe.skipIf(program === undefined)('in the browser', () => {
     await card.getByText('running').waitFor();
     await expect.poll(() => card.locator('dl').innerText()).toMatch(/Memory\s+[\d.]+ MB\s+Processor\s+(?:–|\d+ %)\s+Processes\s+1/);
     await prompt(page, 'wait');
-    await expect.poll(() => card.locator('dl').innerText()).toMatch(/Open requests\s+1/);
-    await expect.poll(() => agents.getByLabel('Lent tools').innerText()).toMatch(/wait\s+mime\s+http\s+offered, not connected\s+\d/);
+    await expect
+      .poll(() => agents.getByLabel('Lent tools').innerText())
+      .toMatch(/wait\s+mime\s+(?:http|stdio)\s+offered, not connected\s+\d/);
 
     await card.getByRole('button', { name: 'Stop' }).click();
-    expect(await agents.getByRole('dialog').innerText()).toContain('One request is under way.');
+    await agents.getByRole('dialog').getByText('One request is under way.').waitFor();
     await agents.getByRole('button', { name: 'Cancel' }).click();
     expect(await page.locator('.end').count()).toBe(0);
     await card.getByRole('button', { name: 'Drain' }).click();
@@ -202,6 +219,13 @@ describe.skipIf(program === undefined)('in the browser', () => {
     expect(await doctor.innerText()).not.toContain('agent "mime" answered');
     await doctor.getByRole('button', { name: 'Check, and start each agent' }).click();
     await doctor.getByText(/agent "sketcher" answered in \d+ ms/).waitFor();
+
+    const file = path.join(serving().project, '..', 'config.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('{', '{ "default_agnt": "mime", '));
+    await page.reload();
+    await configuration.getByText('The files cannot be used as they are now').waitFor();
+    await configuration.getByText('config.json (changed)').waitFor();
+    expect(await configuration.locator('.problem').innerText()).toMatch(/config\.json:1:\d+[\s\S]*default_agnt[\s\S]*default_agent/);
 
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     const light = await ground();

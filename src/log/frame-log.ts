@@ -220,7 +220,8 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   }
   function about(frame: Frame): string {
     const token = sessionTokenOf(frame);
-    return `${token === undefined ? '' : `,"session":${session(token)}`},"bytes":${frame.end - frame.start}`;
+    // Kept for sessions of which much is heard.
+    return `${token === undefined ? '' : `,"session":${sessions.get(token) ?? secrets.redact(token)}`},"bytes":${frame.end - frame.start}`;
   }
   /** Session ids are the agents' own, and so may hold anything. */
   function session(token: string): string {

@@ -78,40 +78,91 @@ export type SetAside = Pick<Session, 'openParams' | 'options' | 'roots' | 'hasCo
 };
 
 export function createSession(publicId: string, leg: AgentLeg, nativeId: string, cwd: string | undefined): Session {
-  return {
-    publicId,
-    leg,
-    nativeId,
-    cwd,
-    isMet: false,
-    isAgentsOwn: false,
-    isStarted: true,
-    openParams: undefined,
-    isRecord: false,
-    isLost: false,
-    isHeard: false,
-    isWatched: false,
-    quietSinceMs: 0,
-    toolCalls: new LazySet(),
-    terminals: new LazySet(),
-    roots: undefined,
-    serving: new LazySet(),
-    loan: undefined,
-    errand: undefined,
-    errands: new LazySet(),
-    bridged: undefined,
-    lentTerminals: new LazySet(),
-    allowedTools: new LazySet(),
-    options: NO_OPTIONS,
-    hasCommands: false,
-    hasAgentCommand: false,
-    isLoading: false,
-    withheldReplay: undefined,
-    toAgent: createLane(),
-    afterEnd: createLane(),
-    turns: new LazySet(),
-    questions: new LazySet(),
-  };
+  return new OpenSession(publicId, leg, nativeId, cwd);
+}
+
+/** Its sets and lanes are made when they are first asked for: of a thousand sessions most are idle. */
+class OpenSession implements Session {
+  readonly publicId: string;
+  leg: AgentLeg;
+  nativeId: string;
+  cwd: string | undefined;
+  isMet = false;
+  isAgentsOwn = false;
+  isStarted = true;
+  openParams: string | undefined = undefined;
+  isRecord = false;
+  isLost = false;
+  isHeard = false;
+  isWatched = false;
+  quietSinceMs = 0;
+  roots: Roots | undefined = undefined;
+  loan: Loan | undefined = undefined;
+  errand: Errand | undefined = undefined;
+  bridged: BridgedServers | undefined = undefined;
+  options: AgentOptions = NO_OPTIONS;
+  hasCommands = false;
+  hasAgentCommand = false;
+  isLoading = false;
+  withheldReplay: Set<object> | undefined = undefined;
+  #toolCalls: LazySet<string> | undefined;
+  #terminals: LazySet<string> | undefined;
+  #serving: LazySet<Serving> | undefined;
+  #errands: LazySet<{ cancel(): void }> | undefined;
+  #lentTerminals: LazySet<string> | undefined;
+  #allowedTools: LazySet<string> | undefined;
+  #turns: LazySet<OpenRequest> | undefined;
+  #questions: LazySet<Question> | undefined;
+  #toAgent: Lane | undefined;
+  #afterEnd: Lane | undefined;
+
+  constructor(publicId: string, leg: AgentLeg, nativeId: string, cwd: string | undefined) {
+    this.publicId = publicId;
+    this.leg = leg;
+    this.nativeId = nativeId;
+    this.cwd = cwd;
+  }
+
+  get toolCalls(): LazySet<string> {
+    this.#toolCalls ??= new LazySet();
+    return this.#toolCalls;
+  }
+  get terminals(): LazySet<string> {
+    this.#terminals ??= new LazySet();
+    return this.#terminals;
+  }
+  get serving(): LazySet<Serving> {
+    this.#serving ??= new LazySet();
+    return this.#serving;
+  }
+  get errands(): LazySet<{ cancel(): void }> {
+    this.#errands ??= new LazySet();
+    return this.#errands;
+  }
+  get lentTerminals(): LazySet<string> {
+    this.#lentTerminals ??= new LazySet();
+    return this.#lentTerminals;
+  }
+  get allowedTools(): LazySet<string> {
+    this.#allowedTools ??= new LazySet();
+    return this.#allowedTools;
+  }
+  get turns(): LazySet<OpenRequest> {
+    this.#turns ??= new LazySet();
+    return this.#turns;
+  }
+  get questions(): LazySet<Question> {
+    this.#questions ??= new LazySet();
+    return this.#questions;
+  }
+  get toAgent(): Lane {
+    this.#toAgent ??= createLane();
+    return this.#toAgent;
+  }
+  get afterEnd(): Lane {
+    this.#afterEnd ??= createLane();
+    return this.#afterEnd;
+  }
 }
 
 /** One for all: nearly every frame goes as it came. */

@@ -59,7 +59,7 @@ function fromMembers(bytes: Buffer, start: number, end: number, found: readonly 
   if (sessionIds.length > 1) return { ...about, why: 'ambiguous', reason: '"sessionId" occurs twice' };
   const token = sessionIds[0]?.value;
   const sessionId = stringAt(bytes, token) === undefined ? undefined : token;
-  const session = sessionId && internInside(bytes, sessionId.start, sessionId.end);
+  const session = sessionId && kind !== 'response' ? internInside(bytes, sessionId.start, sessionId.end) : undefined;
   return { bytes, start, end, kind, method, id, sessionId, session, body, outcome, shape: undefined, text: undefined };
 }
 

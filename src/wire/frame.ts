@@ -18,7 +18,7 @@ export type Frame = {
   readonly id: Span | undefined;
   /** The string token (with its quotes) of `sessionId` one level down, in `params` or `result`. */
   readonly sessionId: Span | undefined;
-  /** What stands there, unless it is very long: everybody on the frame's way wants to know, and to find out takes time. */
+  /** What stands there, unless it is very long or an answer's: everybody on the frame's way wants to know, and to find out takes time. */
   readonly session: Interned | undefined;
   /** The value of `params`, `result` or `error`. */
   readonly body: Span | undefined;

@@ -82,13 +82,16 @@ export function idTextOf(frame: Frame): string {
 
 /** The session it names, decoded. */
 export function sessionIdOf(frame: Frame): string | undefined {
-  return frame.session ? decodedOf(frame.session) : stringAt(frame.bytes, frame.sessionId);
+  if (frame.session) return decodedOf(frame.session);
+  const { bytes, sessionId } = briefOf(frame);
+  return stringAt(bytes, sessionId);
 }
 
 /** The session it names, as it is written. */
 export function sessionTokenOf(frame: Frame): string | undefined {
   if (frame.session) return tokenOf(frame.session);
-  return frame.sessionId && textOf(frame.bytes, frame.sessionId);
+  const { bytes, sessionId } = briefOf(frame);
+  return sessionId && textOf(bytes, sessionId);
 }
 
 /** The decoded string that is reached from the body of a frame through nested objects. */

@@ -101,7 +101,8 @@ function scanWhole(bytes: Buffer, start: number): Frame | undefined {
   if (id === undefined) return undefined;
   const outcome = outcomeOf(bytes, result, error);
   const body = outcome === 'error' ? error : result;
-  const session = resultSession && internInside(bytes, resultSession.start, resultSession.end);
+  // Not interned: an answer names a session when that is opened, and many are opened and hardly used.
+  const session = undefined;
   return {
     bytes,
     start,

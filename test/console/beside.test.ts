@@ -1,6 +1,6 @@
 // The console beside an editor: the SDK's own client holds the session, the browser looks on and answers.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -23,14 +23,17 @@ const FILE = /file:\/\/\S+\.html/;
 type Asked = { readonly params: RequestPermissionRequest; readonly signal: AbortSignal; readonly answer: (optionId: string) => void };
 type Editor = { readonly agent: ClientContext; readonly updates: SessionNotification[]; readonly asked: Asked[]; readonly project: string };
 
-/** The proxy with a console beside it, an editor that answers when the test says so, and where the link is. */
-async function withEditor(work: (editor: Editor, linkFile: string) => Promise<void>): Promise<string> {
+/** The proxy with a console beside it, an editor that answers when the test says so, and where the link is. `policy` is the text of one. */
+async function withEditor(work: (editor: Editor, linkFile: string) => Promise<void>, policy?: string): Promise<string> {
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-beside-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const project = path.join(root, 'project');
   mkdirSync(project);
   const env = { PATH: process.env.PATH, HOME: root, SWITCHBOARD_HOME: path.join(root, 'state') };
-  const child = spawn(process.execPath, [BIN, 'acp', '--console'], { cwd: project, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const policyFile = path.join(root, 'policy.yaml');
+  if (policy !== undefined) writeFileSync(policyFile, policy);
+  const flags = policy === undefined ? [] : ['--policy', policyFile];
+  const child = spawn(process.execPath, [BIN, 'acp', '--console', ...flags], { cwd: project, env, stdio: ['pipe', 'pipe', 'pipe'] });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   let said = '';
   const linkFile = await new Promise<string>((resolve) =>
@@ -140,6 +143,32 @@ describe.skipIf(program === undefined)('beside an editor', () => {
       expect(linkIn(linkFile)).not.toBe(first);
     });
     expect(said).not.toMatch(/http:|#/); // the link itself is in no log
+  });
+
+  test('a rule that is saved on the page answers the editor’s question, and the next one comes up in neither place', async () => {
+    await withEditor(async ({ agent, asked, project }, linkFile) => {
+      const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
+      const page: Page = await browser.newPage();
+      onTestFinished(() => page.close());
+      page.setDefaultTimeout(20_000);
+      await page.goto(linkIn(linkFile));
+      await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+      await page.goto(`${new URL(page.url()).origin}/#/inbox`);
+      const edit = () => agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/edit a.txt') });
+      const first = edit();
+      expect(await page.locator('.question .why').innerText()).toContain('ask by rule mine');
+      await page.locator('.question').getByRole('button', { name: 'Always' }).click();
+      await page.getByText('This would still be asked: ask by rule mine').waitFor(); // an ask is stronger than an allow
+      await page.getByRole('button', { name: 'Back' }).click();
+      await page.locator('.question').getByRole('button', { name: 'Never' }).click();
+      await page.getByText(', under deny').waitFor();
+      await page.getByRole('button', { name: 'Save the rule and reject' }).click();
+      await first;
+      expect(asked[0]?.signal.aborted).toBe(true);
+      await edit();
+      expect(asked).toHaveLength(1);
+      expect(readFileSync(path.join(path.dirname(project), 'policy.yaml'), 'utf8')).toMatch(/\ndeny:\n {2}- action: edit\n/);
+    }, 'version: 1\nallow:\n  - read($cwd/**)\nask:\n  - { id: mine, action: edit }\n');
   });
 
   test('a page that comes in the middle of a turn has all of it in the end', async () => {

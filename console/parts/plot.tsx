@@ -98,7 +98,7 @@ function optionsOf({ lines, isSparse = false, format }: Plotted, element: HTMLEl
     height: HEIGHT,
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false },
-    scales: { y: { range: (_, __, most) => [0, Math.max(most ?? 0, 0.001) * 1.1] } },
+    scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.1] } },
     axes: [
       { ...axis, space: 70, size: 30, values: (_, values) => values.map(time) },
       { ...axis, size: 60, values: (_, values) => values.map(format) },

@@ -439,6 +439,8 @@ describe.skipIf(program === undefined)('in the browser', () => {
       await page.goto(`${serving.origin}/${hash}`);
       await page.locator('.bar').waitFor();
       expect(await page.evaluate(WIDTHS)).toEqual([390, 390]);
+      for (const field of await page.getByRole('main').getByRole('searchbox').all())
+        expect((await field.boundingBox())?.width).toBeGreaterThan(120);
     }
     await page.goto(address);
     await page.locator('.question button.danger').click();

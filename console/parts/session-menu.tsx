@@ -24,38 +24,40 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
   const attempt = (act: () => Promise<void>) => void act().catch((error: Error) => setProblem(error.message));
   const close = () => setOpen(undefined);
   return (
-    <details
-      class="menu"
-      ref={menu}
-      onKeyDown={({ key }) => {
-        if (key === 'Escape') menu.current?.removeAttribute('open');
-      }}
-    >
-      <summary aria-label="More for this session" title="More">
-        ⋯
-      </summary>
-      <div class="choices">
-        {isAble('title') && (
-          <button type="button" class="quiet" onClick={choose(() => setOpen('rename'))}>
-            Rename
-          </button>
-        )}
-        {isAble('fork') && (
-          <button
-            type="button"
-            class="quiet"
-            title="Another session that begins with what was said in this one"
-            onClick={choose(() => attempt(async () => go(toSession((await ask('fork', { sessionId })).sessionId))))}
-          >
-            Fork
-          </button>
-        )}
-        {isAble('delete') && (
-          <button type="button" class="quiet danger" onClick={choose(() => setOpen('delete'))}>
-            Delete
-          </button>
-        )}
-      </div>
+    <>
+      <details
+        class="menu"
+        ref={menu}
+        onKeyDown={({ key }) => {
+          if (key === 'Escape') menu.current?.removeAttribute('open');
+        }}
+      >
+        <summary aria-label="More for this session" title="More">
+          ⋯
+        </summary>
+        <div class="choices">
+          {isAble('title') && (
+            <button type="button" class="quiet" onClick={choose(() => setOpen('rename'))}>
+              Rename
+            </button>
+          )}
+          {isAble('fork') && (
+            <button
+              type="button"
+              class="quiet"
+              title="Another session that begins with what was said in this one"
+              onClick={choose(() => attempt(async () => go(toSession((await ask('fork', { sessionId })).sessionId))))}
+            >
+              Fork
+            </button>
+          )}
+          {isAble('delete') && (
+            <button type="button" class="quiet danger" onClick={choose(() => setOpen('delete'))}>
+              Delete
+            </button>
+          )}
+        </div>
+      </details>
       <Problem text={problem} />
       {open === 'rename' && (
         <Rename title={title} close={close} set={(name) => attempt(async () => void (await ask('rename', { sessionId, title: name })))} />
@@ -83,7 +85,7 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
           </div>
         </Dialog>
       )}
-    </details>
+    </>
   );
 }
 

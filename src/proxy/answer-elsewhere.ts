@@ -22,13 +22,14 @@ export type ElsewhereAnswer = {
 /** As if the editor had said it, with all that a policy does with answers. False when the question is not open any more. */
 export function answerElsewhere(hub: Hub, { id, optionId, reply, where, how }: ElsewhereAnswer): boolean {
   const question = hub.editor.openQuestion(id);
-  if (question?.method !== (reply ? 'elicitation/create' : 'session/request_permission')) return false;
+  const method = question?.method ?? hub.editor.ownMethod(id);
+  if (method !== (reply ? 'elicitation/create' : 'session/request_permission')) return false;
   const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
   const frame = scan(Buffer.from(resultLine(id, JSON.stringify(reply ?? { outcome }))), 0);
   if (!frame) return false;
   answerFromEditor(hub, frame);
   hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
-  if (question.session) tell(hub, question.session, 'info', `Answered in ${where}`, how);
+  if (question?.session) tell(hub, question.session, 'info', `Answered in ${where}`, how);
   return true;
 }
 

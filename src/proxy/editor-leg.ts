@@ -78,6 +78,8 @@ export type EditorLeg = {
   ownRequest(method: string, paramsText: string, onAnswer?: (answer: Frame) => void): string;
   /** Hands an answer to whoever waits for it; false when it belongs to no request of our own. */
   ownAnswer(idText: string, answer: Frame): boolean;
+  /** What a request of our own asks for, while somebody waits for its answer. */
+  ownMethod(id: string): string | undefined;
   /** Nobody waits for it any more. */
   forgetOwn(id: string): void;
   notify(frame: Frame, patches?: readonly Patch[]): void;
@@ -98,7 +100,7 @@ export function createEditorLeg(writer: Writer): EditorLeg {
   /** The same by the agent's own ids, the newest of each. */
   const byAgent = new WeakMap<AgentLeg, Map<string, Question>>();
   const answeredHere = new Set<Question>();
-  const own = new Map<string, (answer: Frame) => void>();
+  const own = new Map<string, { readonly method: string; readonly onAnswer: (answer: Frame) => void }>();
   let nextQuestionId = 0;
   let held: (() => string)[] | undefined;
   function flush(): void {
@@ -216,16 +218,17 @@ export function createEditorLeg(writer: Writer): EditorLeg {
 
     ownRequest(method, paramsText, onAnswer) {
       const id = String(nextQuestionId++);
-      if (onAnswer) own.set(id, onAnswer);
+      if (onAnswer) own.set(id, { method, onAnswer });
       writeLine(requestLine(id, method, paramsText));
       return id;
     },
     ownAnswer(idText, answer) {
-      const onAnswer = own.get(idText);
+      const asked = own.get(idText);
       own.delete(idText);
-      onAnswer?.(answer);
-      return onAnswer !== undefined;
+      asked?.onAnswer(answer);
+      return asked !== undefined;
     },
+    ownMethod: (id) => own.get(id)?.method,
     forgetOwn: (id) => void own.delete(id),
     notify: (frame, patches = []) => writeFrame(frame, patches.length > 1 ? inOrder(patches) : patches),
     line: writeLine,

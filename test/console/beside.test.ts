@@ -21,7 +21,14 @@ const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 const FILE = /file:\/\/\S+\.html/;
 
 type Asked = { readonly params: RequestPermissionRequest; readonly signal: AbortSignal; readonly answer: (optionId: string) => void };
-type Editor = { readonly agent: ClientContext; readonly updates: SessionNotification[]; readonly asked: Asked[]; readonly project: string };
+type Elicited = { readonly signal: AbortSignal; readonly answer: (words: string) => void };
+type Editor = {
+  readonly agent: ClientContext;
+  readonly updates: SessionNotification[];
+  readonly asked: Asked[];
+  readonly elicited: Elicited[];
+  readonly project: string;
+};
 
 /** The proxy with a console beside it, an editor that answers when the test says so, and where the link is. `policy` is the text of one. */
 async function withEditor(work: (editor: Editor, linkFile: string) => Promise<void>, policy?: string): Promise<string> {
@@ -45,6 +52,7 @@ async function withEditor(work: (editor: Editor, linkFile: string) => Promise<vo
   );
   const updates: SessionNotification[] = [];
   const asked: Asked[] = [];
+  const elicited: Elicited[] = [];
   const files = new Map<string, string>();
   await client({ name: 'sdk-editor' })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params))
@@ -57,6 +65,14 @@ async function withEditor(work: (editor: Editor, linkFile: string) => Promise<vo
           asked.push({ params, signal, answer });
         }),
     )
+    .onRequest(
+      methods.client.elicitation.create,
+      ({ signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve({ action: 'cancel' }));
+          elicited.push({ signal, answer: (words) => resolve({ action: 'accept', content: { answer: words } }) });
+        }),
+    )
     .onRequest(methods.client.fs.readTextFile, ({ params }) => ({ content: files.get(params.path) ?? '' }))
     .onRequest(methods.client.fs.writeTextFile, ({ params }) => {
       files.set(params.path, params.content);
@@ -64,8 +80,11 @@ async function withEditor(work: (editor: Editor, linkFile: string) => Promise<vo
     })
     .connectWith(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), async (agent) => {
       const fs = { readTextFile: true, writeTextFile: true };
-      await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: { fs, terminal: false } });
-      await work({ agent, updates, asked, project }, linkFile);
+      await agent.request(methods.agent.initialize, {
+        protocolVersion: 1,
+        clientCapabilities: { fs, terminal: false, elicitation: { form: {} } },
+      });
+      await work({ agent, updates, asked, elicited, project }, linkFile);
     });
   child.stdin.end();
   await exited;
@@ -169,6 +188,33 @@ describe.skipIf(program === undefined)('beside an editor', () => {
       expect(asked).toHaveLength(1);
       expect(readFileSync(path.join(path.dirname(project), 'policy.yaml'), 'utf8')).toMatch(/\ndeny:\n {2}- action: edit\n/);
     }, 'version: 1\nallow:\n  - read($cwd/**)\nask:\n  - { id: mine, action: edit }\n');
+  });
+
+  test('what an agent wants to know is answered in either place: the first answer counts, the other place is told', async () => {
+    await withEditor(async ({ agent, elicited, project }, linkFile) => {
+      const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
+      const page: Page = await browser.newPage();
+      onTestFinished(() => page.close());
+      page.setDefaultTimeout(20_000);
+      await page.goto(linkIn(linkFile));
+      const question = '/call switchboard ask_user {"question": "Which colour?"}';
+      const here = agent.request(methods.agent.session.prompt, { sessionId, prompt: text(question) });
+      await page.getByRole('link', { name: '/call switchboard' }).first().click();
+      const card = page.locator('.question', { hasText: 'Which colour?' });
+      await card.getByLabel('Answer').fill('blue');
+      await card.getByRole('button', { name: 'Send' }).click();
+      expect(await here).toMatchObject({ stopReason: 'end_turn' });
+      expect(elicited[0]?.signal.aborted).toBe(true);
+      await page.locator('.message.agent', { hasText: 'ask_user answered: blue' }).waitFor();
+
+      const there = agent.request(methods.agent.session.prompt, { sessionId, prompt: text(question) });
+      await card.waitFor();
+      elicited.at(-1)?.answer('red');
+      await there;
+      await page.getByText('was answered in the editor: Answered').waitFor();
+      await page.locator('.message.agent', { hasText: 'ask_user answered: red' }).waitFor();
+      expect(await card.count()).toBe(0);
+    });
   });
 
   test('a page that comes in the middle of a turn has all of it in the end', async () => {

@@ -44,7 +44,7 @@ const QUERY = family(
 );
 const MARKUP: Family = {
   pattern:
-    /(?<comment><!--[\s\S]*?(?:-->|$))|(?<string>"[^"\n]*"?|'[^'\n]*'?)|(?<number>\b\d[\w.%]*)|(?<word><\/?[\w:-]+|\/?>|[@.#]?[\w-]+(?=\s*[:{]))/g,
+    /(?<comment><!--[\s\S]*?(?:-->|$))|(?<string>"[^"\n]*"?|'[^'\n]*'?)|(?<number>\b\d[\w.%]*)|(?<word><\/?[\w:-]+|\/?>|(?<![\w-])[@.#]?[\w-]+(?![\w-])(?=\s*[:{]))/g,
   words: new Set(),
 };
 

@@ -65,6 +65,8 @@ describe.each(SCHEMES)('%s colours', (scheme) => {
   const pairs = [
     ...['text', 'dim', 'accent', 'good', 'bad', 'warn'].flatMap((ink) => grounds.map((ground) => [ink, ground] as const)),
     ...['accent', 'good', 'bad', 'warn'].flatMap((tone) => [[tone, `${tone}-soft`] as const, ['text', `${tone}-soft`] as const]),
+    // Code in changes of files has its colours too.
+    ...['dim', 'accent', 'good', 'warn'].flatMap((ink) => ['good-soft', 'bad-soft'].map((ground) => [ink, ground] as const)),
     ...[['dim', 'accent-soft'] as const, ['on-accent', 'accent'] as const, ['text', 'old-mark'] as const, ['text', 'new-mark'] as const],
   ];
 

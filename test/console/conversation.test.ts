@@ -59,6 +59,47 @@ describe('a conversation', () => {
     ]);
   });
 
+  test('a plan that has an id is told anew where it stands, also in a later turn, and can be taken back', () => {
+    const plan = (planId: string, content: string): Event => ({ e: 'plan', planId, entries: [{ content, status: 'pending' }] });
+    const prompt: Event = { e: 'prompt', text: 'do', blocks: [] };
+    const { items } = told([prompt, plan('p', 'a'), plan('q', 'b'), prompt, plan('p', 'c'), { e: 'unplan', planId: 'q' }]);
+    expect(items.map((item) => (item.kind === 'plan' ? item.entries.map(({ content }) => content) : item.kind))).toEqual([
+      ...['message', ['c'], []],
+      'message',
+    ]);
+  });
+
+  test('a conversation made shorter is one entry: its summary grows, can take back its end, and is kept when only the status is told', () => {
+    const { items } = told([
+      { e: 'compaction', compactionId: 'c', summary: 'the key abc', isMore: true },
+      { e: 'note', text: 'meanwhile' },
+      { e: 'compaction', compactionId: 'c', summary: '[redacted] is', isMore: true, drop: 3 },
+      { e: 'compaction', compactionId: 'c', status: 'failed', error: 'full' },
+      { e: 'compaction', compactionId: 'd', status: 'completed', summary: 'x' },
+      { e: 'compaction', compactionId: 'd', summary: null },
+    ]);
+    expect(items).toMatchObject([
+      { kind: 'compaction', status: 'failed', summary: 'the key [redacted] is', error: 'full' },
+      { kind: 'note' },
+      { kind: 'compaction', status: 'completed', summary: null },
+    ]);
+  });
+
+  test('a subagent is one entry, however often it is told of; so are updates that nobody knows, in a row', () => {
+    const { items } = told([
+      { e: 'subagent', childId: 's', title: 'Helper', state: 'running' },
+      { e: 'subagent', childId: 's', state: 'idle: end_turn' },
+      { e: 'unknown', name: '_x', text: '1' },
+      { e: 'unknown', name: '_x', text: '2' },
+      { e: 'unknown', name: '_y', text: '3' },
+    ]);
+    expect(items).toMatchObject([
+      { kind: 'subagent', title: 'Helper', state: 'idle: end_turn' },
+      { name: '_x', count: 2, text: '2' },
+      { name: '_y', count: 1, text: '3' },
+    ]);
+  });
+
   test('a mode that the agent changes by itself is the current one', () => {
     const mode: Event = { e: 'options', options: [{ type: 'select', id: '$mode', name: 'Mode', value: 'ask', choices: [] }] };
     expect(told([mode, { e: 'option', id: '$mode', value: 'code' }]).options).toMatchObject([{ value: 'code' }]);
@@ -91,6 +132,14 @@ describe('a conversation', () => {
         terminalId: fc.constant('x'),
         output: fc.constant({ text: 'y', isTruncated: false }),
       }),
+      fc.record({ e: fc.constant('plan' as const), planId: fc.constantFrom('p', 'q'), entries: fc.constant([]), text: fc.string() }),
+      fc.record({
+        e: fc.constant('compaction' as const),
+        compactionId: fc.constantFrom('c', 'd'),
+        summary: fc.string(),
+        isMore: fc.boolean(),
+      }),
+      fc.record({ e: fc.constant('unknown' as const), name: fc.constantFrom('_x', '_y'), text: fc.string() }),
       fc.constant({ e: 'reset' as const }),
     );
     fc.assert(

@@ -1,0 +1,49 @@
+// Colours of code: whatever it is, all of it is still there, and no text takes for ever.
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import fc from '../generated.ts';
+
+type Token = { readonly kind: string | undefined; readonly text: string };
+const { tokensOf }: { tokensOf: (text: string, language: string) => readonly Token[] | undefined } = await import(
+  path.resolve(import.meta.dirname, '../../console/parts/colours.ts')
+);
+const LANGUAGES = ['ts', 'rust', 'python', 'sh', 'yaml', 'sql', 'html', 'css'];
+
+test.each([
+  ['ts', 'const a = `x`; // so', ['keyword const', 'string `x`', 'comment // so']],
+  ['go', 'func f() { return 0x1F } /* on', ['keyword func', 'keyword return', 'number 0x1F', 'comment /* on']],
+  [
+    'py',
+    'def f():\n  """doc\n  """\n  return None # x',
+    ['keyword def', 'string """doc\n  """', 'keyword return', 'keyword None', 'comment # x'],
+  ],
+  ['sh', 'if true; then echo "a#b" # c', ['keyword if', 'keyword true', 'keyword then', 'string "a#b"', 'comment # c']],
+  ['json', '{"a": [1, true]}', ['string "a"', 'number 1', 'keyword true']],
+  ['SQL', 'SELECT 1 -- x', ['keyword SELECT', 'number 1', 'comment -- x']],
+  ['html', '<b class="x">', ['keyword <b', 'string "x"', 'keyword >']],
+])('%s', (language, text, expected) => {
+  const tokens = (tokensOf(text, language) ?? []).filter(({ kind }) => kind !== undefined);
+  expect(tokens.map((token) => `${token.kind} ${token.text}`)).toEqual(expected);
+});
+
+test('a language that is not known has none', () => {
+  for (const language of ['', 'brainfuck', '__proto__', 'constructor']) expect(tokensOf('const', language)).toBeUndefined();
+});
+
+test('what is coloured is the text, all of it, in order', () => {
+  const text = fc.string({ unit: fc.constantFrom('"', "'", '`', '/', '*', '#', '-', '\\', '\n', '<', '!', '>', 'a', '1', ' ', ':', '😀') });
+  fc.assert(
+    fc.property(text, fc.constantFrom(...LANGUAGES), (code, language) => {
+      expect((tokensOf(code, language) ?? []).map((token) => token.text).join('')).toBe(code);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each(['a', '"', "'", '`', '/*', '//', '#', '--', '<!--', '"""', '\\', '"\\', '- ', 'a-', ' '])(
+  'sixty thousand of %j are no trouble',
+  (piece) => {
+    const text = piece.repeat(60_000 / piece.length);
+    for (const language of LANGUAGES) expect((tokensOf(text, language) ?? []).map((token) => token.text).join('')).toBe(text);
+  },
+);

@@ -1,0 +1,55 @@
+// From what agents send to what is shown: what is altered on the way says so, and pictures are left alone.
+import { expect, test } from 'vitest';
+import { cleanUpdate } from '../../src/console/clean-value.ts';
+import { eventOf, withExactness } from '../../src/console/read-update.ts';
+
+const redact = (text: string) => text.replaceAll('sesame', '[redacted]');
+const shown = (update: object) => {
+  const clean = cleanUpdate({ ...update }, redact);
+  const event = eventOf(clean);
+  return event && withExactness(event, { ...update });
+};
+const change = (diff: object) => ({ sessionUpdate: 'tool_call', toolCallId: 't', content: [{ type: 'diff', path: '/a', ...diff }] });
+
+test.each<[string, object, boolean]>([
+  ['plain', { oldText: 'a\n', newText: 'b\n' }, true],
+  ['a new file', { oldText: null, newText: 'b\n' }, true],
+  ['with line ends of Windows', { oldText: 'a\r\n', newText: 'b\r\n' }, true],
+  ['with a secret', { oldText: 'a', newText: 'open sesame' }, false],
+  ['with a character that turns text around', { oldText: 'a\u202e', newText: 'b' }, false],
+  ['with an order to a terminal', { newText: '\u001b[31mred' }, false],
+  ['with a return in the middle', { newText: 'a\rb' }, false],
+  ['with such a name', { path: '/a\u202e', newText: 'b' }, false],
+])('a change %s', (_, diff, isExact) => {
+  expect(shown(change(diff))).toMatchObject({ content: [{ isExact }] });
+});
+
+test('pictures and sound are left as they are wherever they stand; words beside them are not, nor what only claims to be one', () => {
+  const image = { type: 'image', mimeType: 'image/png', data: 'sesame+/' };
+  const update = {
+    ...{ sessionUpdate: 'tool_call', toolCallId: 't', title: 'open sesame' },
+    content: [
+      { type: 'content', content: image },
+      { type: 'content', content: { type: 'text', text: 'sesame' } },
+    ],
+    rawOutput: {
+      deep: [
+        { type: 'audio', data: 'AAAA', note: 'sesame' },
+        { type: 'image', data: 'sesame <not base64>' },
+      ],
+    },
+  };
+  expect(cleanUpdate(update, redact)).toEqual({
+    ...{ sessionUpdate: 'tool_call', toolCallId: 't', title: 'open [redacted]' },
+    content: [
+      { type: 'content', content: image },
+      { type: 'content', content: { type: 'text', text: '[redacted]' } },
+    ],
+    rawOutput: {
+      deep: [
+        { type: 'audio', data: 'AAAA', note: '[redacted]' },
+        { type: 'image', data: '' },
+      ],
+    },
+  });
+});

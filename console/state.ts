@@ -7,6 +7,8 @@ import { ask, pageId, tellNews } from './socket.ts';
 
 export const version = signal('');
 export const cwd = signal('');
+/** The MCP servers of the configuration. */
+export const configured = signal<readonly string[]>([]);
 export const agents = signal<readonly AgentRow[]>([]);
 export const sessions = signal<ReadonlyMap<string, SessionRow>>(new Map());
 export const questions = signal<readonly Question[]>([]);
@@ -99,6 +101,7 @@ function take(message: FromServer): void {
       seq = message.seq;
       version.value = board.version;
       cwd.value = board.cwd;
+      configured.value = board.servers;
       agents.value = board.agents;
       sessions.value = new Map(board.sessions.map((row) => [row.sessionId, row]));
       questions.value = board.questions;

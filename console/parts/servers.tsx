@@ -1,6 +1,7 @@
 // MCP servers that a new session is begun with: those with an address. One that is a program stands in the configuration, where programs are named.
 import type { VNode } from 'preact';
 import type { McpServer } from '../../src/console/wire/sessions.ts';
+import { configured } from '../state.ts';
 import { Icon } from './icon.tsx';
 
 /** Kept in this browser. `keepsSecrets`: the values of headers too. */
@@ -68,8 +69,13 @@ export function Servers({
     <fieldset class="servers">
       <legend>MCP servers</legend>
       <p class="dim">
-        Servers with an address that the agent may use in this session. Those in your configuration it has anyway; a server that is a
-        program can only stand there.
+        Servers with an address that the agent may use in this session.{' '}
+        {configured.value.length > 0 && (
+          <>
+            It has those of your configuration anyway: <b>{configured.value.join(', ')}</b>.{' '}
+          </>
+        )}
+        A server that is a program can only stand in the configuration.
       </p>
       {entries.map((entry, at) => (
         <fieldset class="server" aria-label={entry.name || 'New server'} key={at}>

@@ -29,6 +29,7 @@ export type BoardDeps = {
   readonly version: string;
   readonly cwd: string;
   readonly isBeside: boolean;
+  readonly servers: readonly string[];
   /** Sessions of before and of other processes. */
   readonly stored: () => readonly SessionRow[];
 };
@@ -52,7 +53,7 @@ export type BoardKeeper = ReturnType<typeof createBoard>;
 
 const TEXT_EVERY_MS = 25;
 
-export function createBoard({ feed, redact, now, version, cwd, isBeside, stored }: BoardDeps) {
+export function createBoard({ feed, redact, now, version, cwd, isBeside, servers, stored }: BoardDeps) {
   const live = new Map<string, Live>();
   const questions = createQuestions({
     feed,
@@ -131,6 +132,7 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, stored 
         version,
         cwd,
         isBeside,
+        servers,
         agents,
         sessions: [...rows.values()].map(shownRow),
         questions: questions.list(),

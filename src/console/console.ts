@@ -47,6 +47,8 @@ export type ConsoleDeps = {
   readonly entered?: (() => void) | undefined;
   readonly frames: Frames;
   readonly stored: () => readonly SessionRow[];
+  /** The MCP servers of the configuration that agents get tools of, by name. */
+  readonly servers: readonly string[];
   readonly transcripts: Transcripts;
   /** How the agents are now. */
   readonly agents: () => readonly AgentRow[];
@@ -93,7 +95,8 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   const { secrets, frames, version, cwd } = deps;
   const { redact } = secrets;
   const feed = createFeed();
-  const board = createBoard({ feed, redact, now: Date.now, version, cwd, isBeside: deps.beside !== undefined, stored: deps.stored });
+  const { servers, stored } = deps;
+  const board = createBoard({ feed, redact, now: Date.now, version, cwd, isBeside: deps.beside !== undefined, servers, stored });
   const beside = deps.beside?.(board);
   const pages = new Set<Page>();
   let looks = 0;

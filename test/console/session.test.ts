@@ -28,7 +28,8 @@ const WATCH = `window.moved = 0; new PerformanceObserver((list) => {
 }).observe({ type: 'layout-shift', buffered: false })`;
 
 describe.skipIf(program === undefined)('around a session', () => {
-  const here = visit({}, {}, { capabilities, authMethods });
+  const mcp_servers = [{ name: 'almanac', command: 'true' }];
+  const here = visit({ mcp_servers, host_tools: { enabled: true } }, {}, { capabilities, authMethods });
   const { turns, begin, prompt, ends, open } = here;
   const safe = async (page: Page) => expect(await page.evaluate(HACKED)).toEqual([0, false]);
 
@@ -110,6 +111,10 @@ describe.skipIf(program === undefined)('around a session', () => {
     await page.getByLabel('Address').fill('file:///etc/passwd');
     await page.getByRole('button', { name: 'Begin' }).click();
     await page.getByRole('alert').filter({ hasText: 'must begin with http:// or https://' }).waitFor();
+    await page.locator('.servers', { hasText: 'It has those of your configuration anyway: almanac.' }).waitFor();
+    await page.setViewportSize({ width: 390, height: 780 });
+    expect(await page.evaluate('[document.documentElement.scrollWidth, document.querySelector("main").scrollWidth]')).toEqual([390, 390]);
+    await page.setViewportSize({ width: 1200, height: 800 });
     await page.getByLabel('Address').fill('https://example.com/mcp');
     await page.getByLabel('Kind').selectOption('sse');
     await page.getByRole('button', { name: 'Add a header' }).click();
@@ -119,7 +124,7 @@ describe.skipIf(program === undefined)('around a session', () => {
     await page.getByLabel('Prompt').waitFor();
     const [last] = here.serving.mime.all('session/new').slice(-1);
     const server = { type: 'sse', name: `docs ${EVIL}`, url: 'https://example.com/mcp' };
-    expect(last?.msg.params.mcpServers).toEqual([{ ...server, headers: [{ name: 'Authorization', value: `Bearer ${SECRET}` }] }]);
+    expect(last?.msg.params.mcpServers).toContainEqual({ ...server, headers: [{ name: 'Authorization', value: `Bearer ${SECRET}` }] });
     const kept = () => page.evaluate('JSON.stringify({ ...localStorage })');
     expect(await kept()).toContain('Authorization');
     expect(await kept()).not.toContain(SECRET);

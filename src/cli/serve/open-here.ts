@@ -70,6 +70,7 @@ export async function openHere({
       cwd: process.cwd(),
       host: createHost(randomUUID()),
       stored: newest,
+      servers: config.hostTools.enabled ? config.mcpServers.map(({ name }) => name) : [],
       transcripts: transcriptsOf(stateDir, stored, () => void transcripts?.stats()),
       agents: () => agentRows(connection, config, secrets.redact),
       restart: connection.restart,

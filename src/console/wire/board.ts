@@ -86,6 +86,8 @@ export type Board = {
   readonly cwd: string;
   /** The console runs beside an editor. */
   readonly isBeside: boolean;
+  /** The MCP servers of the configuration: every agent gets their tools. */
+  readonly servers: readonly string[];
   readonly agents: readonly AgentRow[];
   readonly sessions: readonly SessionRow[];
   readonly questions: readonly Question[];

@@ -80,10 +80,9 @@ export function plainText(file: string): string {
 }
 
 /** The file with the hunks that were chosen, or which of them cannot be put into it. */
-export function applyHunks(file: string | undefined, change: Change, chosen: readonly number[]): Applied {
+export function applyHunks(file: string | undefined, change: Change, chosen: readonly number[], hunks = hunksOf(change)): Applied {
   const text = file === undefined ? undefined : plainText(file);
   const isCrLf = text !== file;
-  const hunks = hunksOf(change);
   const placed = placeHunks(text, change, hunks);
   const wanted = [...new Set(chosen)].filter((index) => hunks[index] !== undefined);
   const conflicts = wanted.flatMap((hunk) => {

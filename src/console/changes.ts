@@ -15,7 +15,7 @@ import type { ChangeAt, ChatActs, HunkState } from './wire/chat.ts';
 
 export type ChangesDeps = { readonly board: BoardKeeper; readonly host: Host; readonly byHand: ByHand; readonly redact: Redactor };
 type Diff = Extract<ToolContent, { type: 'diff' }>;
-type Found = { readonly diff: Diff; readonly file: string; readonly cwd: string };
+type Found = { readonly diff: Diff; readonly hunks: readonly Hunk[]; readonly file: string; readonly cwd: string };
 
 /** Longer texts are not compared on the page either. */
 const MAX_CHARACTERS = 400_000;
@@ -31,7 +31,7 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
     if (!diff.isExact) throw new ClientError(-32602, 'something in this change is not shown as it is, so it cannot be applied from here');
     if ((diff.oldText?.length ?? 0) + diff.newText.length > MAX_CHARACTERS)
       throw new ClientError(-32602, 'the change is too large to be applied from here');
-    return { diff, file: path.resolve(row.cwd, diff.path), cwd: row.cwd };
+    return { diff, hunks: hunksOf(diff), file: path.resolve(row.cwd, diff.path), cwd: row.cwd };
   }
   function allowed(sessionId: string, act: 'read' | 'edit', file: string): string | undefined {
     const verdict = byHand(sessionId, act, file);
@@ -39,8 +39,7 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
     return verdict.judged;
   }
   /** How the hunks stand to the text, and for those that do not fit what is there instead. */
-  function statesOf(text: string | undefined, { diff }: Found): readonly HunkState[] {
-    const hunks = hunksOf(diff);
+  function statesOf(text: string | undefined, { diff, hunks }: Found): readonly HunkState[] {
     const plain = text === undefined ? undefined : plainText(text);
     return placeHunks(plain, diff, hunks).map((placed, index): HunkState => {
       if (placed.state !== 'conflict') return { state: placed.state };
@@ -71,7 +70,7 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
       const judged = allowed(sessionId, 'edit', found.file);
       let states: readonly HunkState[] = [];
       const edit = (text: string | undefined): string | undefined => {
-        const applied = applyHunks(text, found.diff, chosen);
+        const applied = applyHunks(text, found.diff, chosen, found.hunks);
         const isFine = 'text' in applied && applied.isChanged;
         states = statesOf(isFine ? applied.text : text, found);
         return isFine ? applied.text : undefined;

@@ -20,7 +20,7 @@ export type Hunk = {
 
 const CONTEXT = 3;
 /** Texts that have less in common than this are one hunk: to find the shortest way from one to the other could take for ever. */
-const MAX_EDITS = 2000;
+const MAX_EDITS = 1000;
 
 export function hunksOf({ oldText = '', newText }: Change): readonly Hunk[] {
   if (oldText === newText) return [];

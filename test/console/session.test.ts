@@ -182,6 +182,26 @@ describe.skipIf(program === undefined)('around a session', () => {
     expect(await other.getByRole('button', { name: 'Rename' }).count()).toBe(0);
   });
 
+  test('a form fits a narrow screen; one that asks for a secret is declined and never shown', async () => {
+    const form = (title: string) => ({
+      ...{ mode: 'form', message: 'Your key?', requestedSchema: { type: 'object', properties: { it: { type: 'string', title } } } },
+    });
+    turns.set('wants', async ({ id }, mime) => {
+      const { result } = await mime.request('elicitation/create', { sessionId: id, ...form('API key') });
+      mime.say(id, `first ${JSON.stringify(result)}`);
+      await mime.request('elicitation/create', { sessionId: id, ...form('Colour') });
+      return DONE;
+    });
+    const page = await begin('Mime');
+    await page.setViewportSize({ width: 390, height: 780 });
+    await prompt(page, 'wants it');
+    await page.locator('.question').getByLabel('Colour').waitFor();
+    await page.getByText('first {"action":"decline"}').waitFor();
+    expect(await page.evaluate('[document.documentElement.scrollWidth, document.querySelector("main").scrollWidth]')).toEqual([390, 390]);
+    await page.locator('.question').getByRole('button', { name: 'Decline' }).press('Enter');
+    await ends(page, 1);
+  });
+
   test('what runs in a terminal of an agent is killed from the page', async () => {
     const page = await begin('Builder');
     await prompt(page, '/run sleep 600');

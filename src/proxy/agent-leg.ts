@@ -43,6 +43,8 @@ export type AgentLeg = {
   earlyBytes: number;
   /** Sessions that the editor has left: what the agent still says of them is not for anyone. */
   readonly ended: Set<string>;
+  /** Sessions that a policy does not let go on in the mode they are in, and why: neither side hears of the other there until they come back in another. */
+  readonly refused: Map<string, ProxyError>;
   /** Sessions that the editor has closed and the agent, which cannot close any, still has. */
   readonly setAside: Map<string, SetAside>;
   /** Files it has asked for by an earlier name: its ids of those requests. */
@@ -300,6 +302,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     early: new Map(),
     earlyBytes: 0,
     ended: new Set(),
+    refused: new Map(),
     setAside: new Map(),
     earlierReads: new Set(),
     mcpServers: new Map(),

@@ -30,6 +30,7 @@ export function loseSessions(hub: Hub, leg: AgentLeg): void {
     revokeLoan(session);
   }
   forgetAllSetAside(leg);
+  leg.refused.clear(); // the next life begins in a mode of its own
 }
 
 /** Restarts the agent if need be and reopens the session there: by resume, else by load with the replay withheld. */

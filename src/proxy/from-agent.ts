@@ -24,9 +24,11 @@ export function fromAgent(hub: Hub, leg: AgentLeg, came: Frame): void {
   let session: Session | undefined;
   if (nativeId !== undefined) {
     session = leg.sessions.get(nativeId);
-    if (!session || session.isMet) {
-      // A question passes at once: the agent may want its answer before it answers us.
-      if (leg.openings > 0 && frame.kind === 'notification' && hold(leg, nativeId, frame)) return;
+    const isUnheardOf = !session || session.isMet;
+    // A question passes at once: the agent may want its answer before it answers us.
+    if (isUnheardOf && leg.openings > 0 && frame.kind === 'notification' && hold(leg, nativeId, frame)) return;
+    if (leg.refused.size > 0 && leg.refused.has(nativeId)) return forNobody(hub, leg, frame);
+    if (isUnheardOf) {
       if (leg.ended.has(nativeId) && leg.openings === 0 && !hub.alone) return forNobody(hub, leg, frame);
       session ??= meet(hub, leg, nativeId);
     }
@@ -55,7 +57,7 @@ function hold(leg: AgentLeg, nativeId: string, frame: Frame): boolean {
   return true;
 }
 
-/** The editor has left the session. A question must still be answered, or its agent waits for ever. */
+/** The editor has left the session, or was never let into it. A question must still be answered, or its agent waits for ever. */
 function forNobody(hub: Hub, leg: AgentLeg, frame: Frame): void {
   hub.counters.lateUpdates++;
   const sessionId = sessionIdOf(frame) ?? '';

@@ -46,6 +46,9 @@ const SESSION_STEPS: Partial<Record<EditorMethod, SessionStep>> = {
 /** Those a policy may refuse. */
 const CHANGES: ReadonlySet<string> = new Set(['session/set_mode', 'session/set_config_option']);
 
+/** What may be done with a session that is in a mode a policy refuses: it is left, or it comes back in another. */
+const FOR_REFUSED_SESSIONS: ReadonlySet<string> = new Set(['session/load', 'session/resume', 'session/close', 'session/delete']);
+
 /** Requests that mean all agents at once. */
 const FOR_EVERYONE: Partial<Record<EditorMethod, (hub: Hub, request: OpenRequest, frame: Frame) => void>> = {
   'session/list': listSessions,
@@ -111,11 +114,19 @@ function step(hub: Hub, request: OpenRequest | undefined, method: EditorMethod, 
 
 /** By a policy, and then it is answered. One that is sent as a notification is no less a change: an agent may look at the method alone. */
 function isRefused(hub: Hub, request: OpenRequest | undefined, session: Session | undefined, frame: Frame): boolean {
+  if (!hub.guard) return false;
   const method = frame.method as string;
-  const error = hub.guard && CHANGES.has(method) ? hub.guard.refusesChange(hub, method, session, frame) : undefined;
+  const inMode = FOR_REFUSED_SESSIONS.has(method) ? undefined : refusedMode(hub, session, frame);
+  const error = inMode ?? (CHANGES.has(method) ? hub.guard.refusesChange(hub, method, session, frame) : undefined);
   if (error && request) hub.editor.fail(request, error);
   else if (error) hub.counters.refusedFromEditor++;
   return error !== undefined;
+}
+
+/** Why nobody may go on with the session that a frame names. */
+function refusedMode(hub: Hub, session: Session | undefined, frame: Frame): ProxyError | undefined {
+  const refused = (session?.leg ?? hub.alone)?.refused;
+  return refused && refused.size > 0 ? refused.get(session?.nativeId ?? sessionIdOf(frame) ?? '') : undefined;
 }
 
 const paramsText = (frame: Frame): string => (frame.body ? textOf(frame.bytes, frame.body) : '{}');

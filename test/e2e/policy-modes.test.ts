@@ -1,6 +1,6 @@
 // Modes, servers, forms, and what agents do unasked, under a policy.
 import { describe, expect } from 'vitest';
-import { type Json, open, prompt, type Stage, testAtOnce as test } from './harness.ts';
+import { type Json, open, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
 import { audit, execution, guarded, OPTIONS, selected } from './policy-support.ts';
 
 const MODES = ['plan', 'default', 'yolo'];
@@ -87,6 +87,55 @@ describe('a refused mode', () => {
     expect(answer.error).toMatchObject({ code: -32602, message: expect.stringContaining('none that the policy names') });
     await agent.got('session/close');
   });
+
+  test('leaves nothing of a session that it cost, though its agent goes on in it and the editor may guess its name: with one agent too', async ({
+    stage,
+  }) => {
+    const agent = agentWith(stage, { modes: modes('yolo') });
+    agent.on('_x/steer', () => ({}));
+    const editor = await stage.connect([agent], { config: { policy: { version: 1, agents: { agent: { mode: { pin: ['other'] } } } } } });
+    await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
+    const id = 'agent-1';
+    agent.say(id, 'I go on');
+    for (const [method, params] of [
+      ['session/request_permission', execution(id, 'make')],
+      ['fs/read_text_file', { sessionId: id, path: `${stage.cwd}/x` }],
+      ['elicitation/create', { sessionId: id, mode: 'form', message: 'm', requestedSchema: {} }],
+    ] as const)
+      expect((await agent.refused(method, params)).code).toBe(-32002);
+    expect(editor.seen.filter(({ line }) => line.includes(id))).toEqual([]);
+
+    const refused = [await prompt(editor, id, 'go'), await editor.request('_x/steer', { sessionId: id })];
+    refused.push(await editor.request('session/set_mode', { sessionId: id, modeId: 'other' }));
+    for (const { error } of refused) expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('Mode "yolo"') });
+    editor.notify('_x/steer', { sessionId: id });
+    await editor.call('session/list', {});
+    for (const method of ['session/prompt', '_x/steer', 'session/set_mode']) expect(agent.all(method)).toEqual([]);
+    expect(audit(stage)).toMatchObject([{ method: 'session/new', verdict: 'deny', option: 'refused' }]);
+  });
+
+  test.for([1, 2])(
+    'that a session is loaded in keeps it from being gone on with until it is loaded in another: with %i agent(s)',
+    async (count, { stage }) => {
+      let current = 'plan';
+      const agent = stage.agent('one', { describe: () => ({ modes: modes(current) }) });
+      const others = count > 1 ? [stage.agent('two')] : [];
+      agent.on('session/set_mode', () => {
+        throw new Refusal(-32603, 'not now');
+      });
+      const editor = await stage.connect([agent, ...others], { config: { policy: { version: 1, ...POLICY } } });
+      const { id } = await open(editor, stage.cwd, 'one');
+      await prompt(editor, id, 'first');
+      current = 'yolo';
+      const load = () => editor.request('session/load', { sessionId: id, cwd: stage.cwd, mcpServers: [] });
+      expect((await load()).error.message).toContain('Mode "yolo"');
+      expect((await prompt(editor, id, 'second')).error.message).toContain('Mode "yolo"');
+      expect(agent.all('session/prompt')).toHaveLength(1);
+      current = 'default';
+      expect((await load()).result).toBeDefined();
+      expect((await prompt(editor, id, 'third')).result).toEqual({ stopReason: 'end_turn' });
+    },
+  );
 
   test('that an agent goes to by itself is told and written down', async ({ stage }) => {
     const { editor, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));

@@ -9,7 +9,6 @@ import { patched } from '../../wire/patched.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { AgentLeg, Call } from '../agent-leg.ts';
 import { closeAt } from '../change-agent.ts';
-import { markEnded } from '../find-owner.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../session.ts';
 import { type GuardDeps, judge, record } from './judge.ts';
@@ -79,29 +78,38 @@ export function refusesChange(
 
 /** Their answers make a session that nobody has heard of. */
 const OPENING = new Set(['session/new', 'session/fork']);
+/** And these bring one back. */
+const RETURNING = new Set(['session/load', 'session/resume']);
 
-/** An agent that begins in a refused mode is moved before anybody hears of the session; one that cannot be moved does not get it. */
+/**
+ * An agent that begins in a refused mode is moved before anybody hears of the session; one that cannot be moved does not get it: it still has
+ * it in its own eyes, so that nothing is passed in there, either way.
+ */
 export function settleMode(deps: GuardDeps, hub: Hub, leg: AgentLeg, call: Call, answer: Frame, then: (answer: Frame) => void): void {
   // One of our own that has not helped is not tried again.
   const isOurs = call.method === 'session/set_config_option' && call.request === undefined;
   const found = answer.outcome === 'result' && !deps.isObserving && !isOurs ? modeListsIn(answer.bytes, answer.body) : [];
   const refused = found.filter(({ current }) => current !== undefined && !isAllowed(deps, leg, current));
-  if (refused.length === 0) return then(narrow(deps, leg, answer, answer.body));
-  const sessionId = stringAt(answer.bytes, answer.sessionId) ?? (call.session ?? call.request?.session)?.nativeId;
+  const session = call.session ?? call.request?.session;
+  const sessionId = stringAt(answer.bytes, answer.sessionId) ?? session?.nativeId;
+  const settled = (told: Frame) => {
+    const isThere = told.outcome === 'result' && (OPENING.has(call.method) || RETURNING.has(call.method));
+    if (isThere && sessionId !== undefined) leg.refused.delete(sessionId);
+    then(narrow(deps, leg, told, told.body));
+  };
+  if (refused.length === 0) return settled(answer);
   const kept = detach(answer);
   const fail = (mode: string, why: string) => {
-    if (sessionId !== undefined && OPENING.has(call.method)) {
-      markEnded(leg, sessionId); // what it still says there is for nobody
-      closeAt(leg, sessionId);
-    }
-    call.onFail(failure('MODE_REFUSED', [mode, leg.name, why], { agent: leg.name }));
+    const error = failure('MODE_REFUSED', [mode, leg.name, why], { agent: leg.name });
+    const matter = judge(deps, { hub, leg, session, surface: call.method }, kept.bytes, (place) => askedAction(place, 'mode', mode));
+    record(deps, { ...matter, decision: { ...matter.decision, why: error.message } }, 'refused', 'policy', 'deny');
+    if (sessionId !== undefined) leg.refused.set(sessionId, error);
+    if (sessionId !== undefined && OPENING.has(call.method)) closeAt(leg, sessionId);
+    call.onFail(error);
   };
   const moves: Patch[] = [];
   const move = ([list, ...others]: readonly ModeList[]): void => {
-    if (!list) {
-      const told = patched(kept, moves);
-      return then(narrow(deps, leg, told, told.body));
-    }
+    if (!list) return settled(patched(kept, moves));
     const from = list.current as string;
     const to = targetFor(deps, leg, list);
     if (to === undefined || sessionId === undefined) return fail(from, 'and it offers none that the policy names or that is known to ask');

@@ -1,4 +1,4 @@
-// Lines to files of our own, in batches and off the way of frames. What the disk cannot take in time is dropped and counted, never piled up.
+// Lines to files of our own, in batches and off the way of frames. What the disk cannot take, or not in time, is dropped and counted, never piled up.
 import { closeSync, constants, openSync, readdirSync, rmSync, statSync, write } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../make-directory.ts';
@@ -28,6 +28,8 @@ export type LineSinkOptions = {
 
 const BATCH_CHARACTERS = 64 * 1024;
 const BATCH_MS = 250;
+/** A disk that is full may have room again. */
+const RETRY_MS = 30_000;
 
 /** Never the file of somebody else, never through a link. */
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND;
@@ -36,13 +38,17 @@ export function createLineSink(options: LineSinkOptions): LineSink {
   const { dir, now, onProblem } = options;
   let queue: string[] = [];
   let queued = 0;
+  /** How many records the queue holds. */
+  let records = 0;
   let dropped = 0;
   let fd: number | undefined;
   let fileBytes = 0;
   let files = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
+  /** Until it is tried again. */
   let isBroken = false;
+  let isClosed = false;
 
   function open(): number {
     makeDirectory(dir);
@@ -57,10 +63,12 @@ export function createLineSink(options: LineSinkOptions): LineSink {
     const text = queue.join('') + note;
     queue = [];
     queued = 0;
+    records = 0;
     dropped = 0;
     return text;
   }
   async function writeAll(): Promise<void> {
+    let batch = 0;
     try {
       while (!isBroken && (queued > 0 || dropped > 0)) {
         if (fd !== undefined && fileBytes >= options.maxFileBytes) {
@@ -68,12 +76,28 @@ export function createLineSink(options: LineSinkOptions): LineSink {
           fd = undefined;
         }
         fd ??= open();
+        batch = records + dropped;
         fileBytes += await writeWhole(fd, Buffer.from(take()));
+        batch = 0;
       }
     } catch (error) {
-      isBroken = true;
+      rest(batch);
       onProblem(error);
     }
+  }
+  /** Nothing is kept meanwhile, only counted. What comes next is a new file: of the last, half a line may be written. */
+  function rest(lost: number): void {
+    isBroken = true;
+    dropped += lost + records;
+    queue = [];
+    queued = 0;
+    records = 0;
+    if (fd !== undefined) closeSync(fd);
+    fd = undefined;
+    setTimeout(() => {
+      isBroken = isClosed;
+      if (!isBroken && dropped > 0) schedule();
+    }, RETRY_MS).unref();
   }
   function start(): Promise<void> {
     clearTimeout(timer);
@@ -87,17 +111,19 @@ export function createLineSink(options: LineSinkOptions): LineSink {
   }
   /** Soon, but not for each line: a write costs as much as many frames. */
   function schedule(): void {
+    if (isBroken) return;
     if (queued >= BATCH_CHARACTERS) void start();
     else timer ??= setTimeout(() => void start(), BATCH_MS).unref();
   }
 
   return {
     write(lines, count) {
-      if (isBroken) return;
-      if (queued + lines.length > options.maxQueueBytes) dropped += count;
+      if (isClosed) return;
+      if (isBroken || queued + lines.length > options.maxQueueBytes) dropped += count;
       else {
         queue.push(lines);
         queued += lines.length;
+        records += count;
       }
       schedule();
     },
@@ -112,6 +138,7 @@ export function createLineSink(options: LineSinkOptions): LineSink {
       if (fd !== undefined) closeSync(fd);
       fd = undefined;
       isBroken = true;
+      isClosed = true;
     },
   };
 }

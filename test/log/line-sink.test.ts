@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createLineSink, type LineSinkOptions } from '../../src/log/line-sink.ts';
 import { newStateDir, noProblem } from '../store/state.ts';
 
@@ -49,6 +49,31 @@ describe('lines', () => {
     await sink.close();
     const [text = ''] = textIn(dir);
     expect(text).toBe(`${'0123456789\n'.repeat(9)}${JSON.stringify({ t: 7, event: 'dropped', records: 23 })}\n`);
+  });
+
+  test('that the disk does not take are counted, and those that come half a minute later are written behind the count', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const dir = newStateDir();
+      const inTheWay = path.join(dir, 'frames');
+      mkdirSync(dir, { recursive: true });
+      writeFileSync(inTheWay, '');
+      const problems: unknown[] = [];
+      const sink = sinkIn(inTheWay, { now: () => 7, onProblem: (error) => problems.push(error) });
+      sink.write('first\nsecond\n', 2);
+      await sink.flush();
+      sink.write('third\n', 1);
+      await sink.flush();
+      expect(problems).toHaveLength(1);
+      rmSync(inTheWay);
+      vi.advanceTimersByTime(30_000);
+      sink.write('fourth\n', 1);
+      await sink.close();
+      expect(textIn(inTheWay)).toEqual([`fourth\n${JSON.stringify({ t: 7, event: 'dropped', records: 3 })}\n`]);
+      expect(problems).toHaveLength(1);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('begin a new file when one is full, and the oldest files go when there are too many', async () => {

@@ -10,6 +10,8 @@ export type Pipe = Transport & {
   /** A request of the agent's; `onNote` hears what the server says of it meanwhile. The returned function takes it back, and then it has no answer. */
   request(method: string, params: unknown, done: (reply: McpReply) => void, onNote: (method: string, params: unknown) => void): () => void;
   notify(method: string, params: unknown): void;
+  /** There is no server: whoever has asked, or asks from now on, is told why. */
+  refuse(why: string): void;
   /** Whether a request was taken back that the server has yet to begin with: it takes up one message after the other, and hears of that too late. */
   isTakenBack(id: unknown): boolean;
 };
@@ -21,7 +23,9 @@ export function createPipe(): Pipe {
   let nextId = 0;
   /** What comes before the server listens. */
   let waiting: JSONRPCMessage[] | undefined = [];
+  let refusal: McpReply | undefined;
   const deliver = (message: JSONRPCMessage) => {
+    if (refusal) return;
     if (waiting) waiting.push(message);
     else pipe.onmessage?.(message);
   };
@@ -50,7 +54,19 @@ export function createPipe(): Pipe {
       open.clear();
       pipe.onclose?.();
     },
+    refuse(why) {
+      const reply: McpReply = { error: { code: -32603, message: why } };
+      refusal = reply;
+      waiting = undefined;
+      for (const { done } of open.values()) done(reply);
+      open.clear();
+    },
     request(method, params, done, onNote) {
+      const reply = refusal;
+      if (reply) {
+        queueMicrotask(() => done(reply));
+        return () => {};
+      }
       const id = nextId++;
       open.set(id, { done, onNote });
       deliver({ jsonrpc: '2.0', id, method, ...paramsOf(params) });

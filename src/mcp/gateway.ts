@@ -48,7 +48,13 @@ export function createGateway({ servers, version, pins, onChange, notice, childr
   let starting: Promise<void> | undefined;
 
   async function start(): Promise<void> {
-    const { createUpstream } = await import('./upstream.ts');
+    const loaded = await import('./upstream.ts').catch((error: Error) => {
+      once(
+        `no MCP server of the configuration is available: what starts them could not be loaded (${error.message}); only a new start helps`,
+      );
+    });
+    if (!loaded) return;
+    const { createUpstream } = loaded;
     const started = servers.map((settings) => {
       const { name } = settings;
       const upstream: Upstream = createUpstream(settings, version, {

@@ -23,6 +23,8 @@ export type HostToolsOptions = {
   readonly toolsKnown?: (() => Promise<void>) | undefined;
   readonly gate: ToolGate;
   readonly onEvent: (event: ToolEvent) => void;
+  /** The tools cannot be had, for anybody, and why. */
+  readonly onUnserved?: ((why: string) => void) | undefined;
   readonly maxOutputBytes: number;
   readonly clean?: ((text: string) => string) | undefined;
 };
@@ -70,6 +72,13 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     };
   }
 
+  /** What answers is loaded when it is first needed. No descriptor may be free then, or the package be another: that costs the tools and nothing else. */
+  function unserved(error: unknown): string {
+    const why = `the part of the switchboard that serves tools could not be loaded (${(error as Error).message}); only a new start helps`;
+    options.onUnserved?.(why);
+    return why;
+  }
+
   /** Kept: to import what is loaded already takes a while, and somebody waits. */
   let checkArgs: ArgsCheck | undefined;
   const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
@@ -96,11 +105,17 @@ export function createHostTools(options: HostToolsOptions): HostTools {
   const doors = createDoors<Lease>(options.shim, {
     admit,
     serveSocket: (lease, socket) =>
-      void import('./serve.ts').then(({ serveStream }) => {
-        if (!lease.isRevoked) socket.on('close', keep(lease, serveStream(lease, socket, info)));
-      }),
+      void import('./serve.ts')
+        .then(({ serveStream }) => {
+          if (!lease.isRevoked) socket.on('close', keep(lease, serveStream(lease, socket, info)));
+        })
+        .catch((error: unknown) => {
+          unserved(error);
+          socket.destroy(); // the shim ends with it, and the agent sees its server gone
+        }),
     serveHttp(lease) {
       const handler = handlers.get(lease) ?? import('./serve.ts').then(({ serveHttp }) => handlerOf(lease, serveHttp(lease, info)));
+      if (!handlers.has(lease)) handler.catch(unserved);
       handlers.set(lease, handler);
       return handler;
     },
@@ -124,10 +139,12 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     },
     pipe(lease) {
       const pipe = createPipe();
-      void import('./serve.ts').then(({ serveTransport }) => {
-        if (lease.isRevoked) void pipe.close();
-        else keep(lease, serveTransport(lease, pipe, info, pipe.isTakenBack));
-      });
+      void import('./serve.ts')
+        .then(({ serveTransport }) => {
+          if (lease.isRevoked) void pipe.close();
+          else keep(lease, serveTransport(lease, pipe, info, pipe.isTakenBack));
+        })
+        .catch((error: unknown) => pipe.refuse(unserved(error)));
       return pipe;
     },
     toolsChanged() {

@@ -1,6 +1,6 @@
 // Where the shim finds us: a socket nobody but the user can reach, in a directory of its own (a named pipe on Windows).
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -17,12 +17,19 @@ export function makePrivatePlace(): PrivatePlace {
   const parent = roomy ? os.tmpdir() : '/tmp';
   removeLeftovers(parent);
   const dir = mkdtempSync(path.join(parent, `${PREFIX}${process.pid}-`)); // made with mode 0700
+  const address = path.join(dir, 'mcp.sock');
   const remove = () => {
     process.off('exit', remove);
-    rmSync(dir, { recursive: true, force: true });
+    try {
+      // Nothing else is in there, and to look for more would take a descriptor, of which none may be free.
+      rmSync(address, { force: true });
+      rmdirSync(dir);
+    } catch {
+      // Gone already, or for the next process to remove.
+    }
   };
   process.on('exit', remove);
-  return { address: path.join(dir, 'mcp.sock'), remove };
+  return { address, remove };
 }
 
 /** Of a proxy that was killed. Whoever has its pid now may be another program: then it stays, and the next one sees to it. */

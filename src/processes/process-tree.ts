@@ -31,7 +31,8 @@ export function posixTree(
         // Looking through all processes is dear, so only once the leader has gone.
         return !hasExited() || process.platform !== 'linux' || hasLivingMember(pid);
       } catch (error) {
-        return (error as NodeJS.ErrnoException).code === 'EPERM';
+        // Whatever else keeps us from looking, such as no free descriptor, does not say that nobody is there.
+        return (error as NodeJS.ErrnoException).code !== 'ESRCH';
       }
     },
     end(how) {

@@ -83,6 +83,11 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
     traceCall(hub(), event);
     options.onEvent?.(event);
   };
+  let isUnservedTold = false;
+  const onUnserved = (why: string) => {
+    if (!isUnservedTold) hub().notice(`agents have no tools of ours: ${why}`);
+    isUnservedTold = true;
+  };
   const { servers = [], pins, tools } = options;
   const throughUs = servers.filter(({ expose }) => expose === 'gateway');
   const gateway: Gateway | undefined =
@@ -112,6 +117,7 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
     toolsKnown: gateway?.ready,
     gate,
     onEvent,
+    onUnserved,
     maxOutputBytes: options.maxOutputBytes ?? MAX_OUTPUT_BYTES,
     clean: options.clean,
   });

@@ -35,6 +35,30 @@ test.concurrent('row 25: without free descriptors new agents are refused in clea
   expect(agentsOf(stage, editor)).toEqual([]);
 });
 
+function runs([program = '', ...args]: readonly string[]): boolean {
+  return spawnSync(program, args).status === 0;
+}
+const canLimit = process.platform === 'linux' && runs(['prlimit', '--version']);
+
+test
+  .skipIf(!canLimit)
+  .concurrent(
+    'row 25: what is loaded when it is first needed and cannot be any more costs what it is for, and neither sessions nor a clean end',
+    async ({ stage }) => {
+      const lent = fixture('mcp-agent', '--takes', 'acp', '--name', 'lent');
+      const editor = await stage.connect({ lent, well: fixture('works', 'well') }, { config: { host_tools: { enabled: true } } });
+      const [{ id }, well] = [await open(editor, stage.cwd, 'lent'), await open(editor, stage.cwd, 'well')];
+      expect(runs(['prlimit', '--nofile=8:', '--pid', String(editor.child.pid)])).toBe(true);
+      expect((await prompt(editor, id, 'tools')).result).toEqual({ stopReason: 'end_turn' });
+      expect(editor.said(id)).toMatch(/could not be loaded \(EMFILE/);
+      await noticed(editor, /agents have no tools of ours: .*EMFILE.*only a new start helps/);
+      for (const session of [id, well.id]) expect((await prompt(editor, session, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+      expect(await editor.close()).toBe(0);
+      expect(agentsOf(stage, editor)).toEqual([]);
+      expect(editor.stderr()).not.toMatch(/should not have happened|^ +at /m);
+    },
+  );
+
 async function tryNew(editor: Editor, stage: Stage, name: string) {
   const { result, error } = await editor.request('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing(name) });
   return { name, id: result?.sessionId as string | undefined, error };
@@ -44,10 +68,7 @@ async function tryNew(editor: Editor, stage: Stage, name: string) {
 const NOBODY = '54321';
 const asUser = (command: readonly string[]): string[] =>
   process.getuid?.() === 0 ? ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups', ...command] : [...command];
-function runsAsUser(command: readonly string[]): boolean {
-  const [program = '', ...args] = asUser(command);
-  return spawnSync(program, args).status === 0;
-}
+const runsAsUser = (command: readonly string[]): boolean => runs(asUser(command));
 /** How many processes its user may have, for a process that runs. */
 const allowProcesses = (count: number, pid: number | undefined): boolean =>
   runsAsUser(['prlimit', `--nproc=${count}:`, '--pid', String(pid)]);

@@ -44,5 +44,6 @@ describe('a tree on POSIX', () => {
   });
   test('is not taken for gone because we may not signal it', () => {
     expect(posixTree(4711, undefined, failing('EPERM')).isAlive()).toBe(true);
+    expect(posixTree(4711, undefined, failing('EMFILE')).isAlive()).toBe(true);
   });
 });

@@ -63,6 +63,12 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
     return { connect, serve: () => httpSessions(connect, modernFront(server.name, connect)).handle, StdioServerTransport };
   }
 
+  /** No descriptor may be free for it then, or the package be another: that costs this server and nothing else. */
+  function unserved(error: unknown): void {
+    if (!hasDied && !isRevoked) deps.onDied(server.name, `what serves it could not be loaded: ${(error as Error).message}`);
+    hasDied = true;
+  }
+
   const self: Bridge = {
     token: newToken(),
     get isRevoked() {
@@ -79,21 +85,29 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
       for (const act of [...revoked]) act();
     },
     serveSocket(socket) {
-      void load().then(({ connect, StdioServerTransport }) => {
-        if (isRevoked) return void socket.destroy();
-        const front = new StdioServerTransport(socket, socket);
-        connect(front);
-        const { onclose } = front;
-        front.onclose = () => {
-          onclose?.();
-          socket.end(); // the shim ends with it, and the agent sees its server gone
-        };
-        socket.on('close', () => void front.close());
-        socket.resume(); // it was kept still until somebody listened
-      });
+      void load()
+        .then(({ connect, StdioServerTransport }) => {
+          if (isRevoked) return void socket.destroy();
+          const front = new StdioServerTransport(socket, socket);
+          connect(front);
+          const { onclose } = front;
+          front.onclose = () => {
+            onclose?.();
+            socket.end(); // the shim ends with it, and the agent sees its server gone
+          };
+          socket.on('close', () => void front.close());
+          socket.resume(); // it was kept still until somebody listened
+        })
+        .catch((error: unknown) => {
+          unserved(error);
+          socket.destroy();
+        });
     },
     serveHttp() {
-      handler ??= load().then(({ serve }) => serve());
+      if (!handler) {
+        handler = load().then(({ serve }) => serve());
+        handler.catch(unserved);
+      }
       return handler;
     },
   };

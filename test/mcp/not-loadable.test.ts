@@ -1,0 +1,53 @@
+// What serves tools is loaded when it is first needed. When it cannot be, whoever asks is told, and nobody else notices.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createHostTools, type Lent } from '../../src/mcp/host-tools.ts';
+
+vi.mock('../../src/mcp/serve.ts', () => {
+  throw new Error('EMFILE');
+});
+
+const told: string[] = [];
+const hostTools = createHostTools({
+  version: '0',
+  shim: { command: '/bin/true', args: [] },
+  tools: () => [],
+  gate: async () => ({ allow: true }),
+  onEvent() {},
+  onUnserved: (why) => told.push(why),
+  maxOutputBytes: 1000,
+});
+afterEach(() => {
+  expect(told).toEqual([expect.stringMatching(/could not be loaded .*only a new start helps/s)]);
+  told.length = 0;
+});
+
+function lend(transport: 'http' | 'stdio' | 'acp'): Promise<Lent> {
+  const borrower = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => expect.unreachable() };
+  return new Promise((resolve, reject) =>
+    hostTools.lend(transport, borrower, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent))),
+  );
+}
+
+test('the socket of the shim is closed', async () => {
+  const { env } = JSON.parse((await lend('stdio')).entry('switchboard'));
+  const socket = connect(env[0].value);
+  socket.write(`${env[1].value}\n`);
+  socket.resume();
+  await once(socket, 'close');
+});
+
+test('HTTP is answered with an error, each time', async () => {
+  const { url, headers } = JSON.parse((await lend('http')).entry('switchboard'));
+  const ask = { method: 'POST', headers: { authorization: headers[0].value, 'content-type': 'application/json' }, body: '{}' };
+  for (const _ of [1, 2]) expect((await fetch(url, ask)).status).toBe(500);
+});
+
+test('messages by the ACP connection are answered with the reason, those that waited and those that come later', async () => {
+  const pipe = hostTools.pipe((await lend('acp')).lease);
+  const ask = () => new Promise((resolve) => pipe.request('tools/list', {}, resolve, () => {}));
+  pipe.notify('notifications/initialized', {});
+  for (const reply of [await ask(), await ask()])
+    expect(reply).toEqual({ error: { code: -32603, message: expect.stringContaining('could not be loaded') } });
+});

@@ -9,10 +9,16 @@ const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | (const
 export function appendLines(file: string, lines: string): void {
   const fd = openIn(file);
   try {
-    writeSync(fd, isTorn(fd) ? `\n${lines}` : lines);
+    writeAll(fd, isTorn(fd) ? `\n${lines}` : lines);
   } finally {
     closeSync(fd);
   }
+}
+
+/** A disk that is about to be full takes a part without a word, and says so only of the next. */
+export function writeAll(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
 /** The directory is nearly always there, and to ask for it takes longer than to open the file. */

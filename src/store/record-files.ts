@@ -1,5 +1,6 @@
 // Where a recording goes: to one file, or to one for each session, each of which has what was said before any session too.
-import { closeSync, constants, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, statSync } from 'node:fs';
+import { writeAll } from './append-lines.ts';
 import { createRecordingWriter, type Message, type Recorded, type RecordingCleaner } from './recording.ts';
 import { transcriptFile } from './transcript-files.ts';
 
@@ -35,7 +36,7 @@ function createFile(file: string, clean: RecordingCleaner): RecordFiles {
     lines = '';
     const fd = openSync(file, MORE);
     try {
-      writeSync(fd, text);
+      writeAll(fd, text);
     } finally {
       closeSync(fd);
     }

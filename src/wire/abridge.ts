@@ -69,7 +69,8 @@ export function createAbridger(scanner: () => TextScanner = textScanner): Abridg
     if (end - start < MIN_CUT_BYTES) return kept;
     // Some of it stays; where an escape would be cut in two, it ends before that.
     const from = behindCharacter(bytes, text.textEnd(start, start + KEPT_BYTES + LONGEST_ESCAPE));
-    if (!isUtf8(bytes.subarray(from, end))) {
+    // With what stays before it: half a character there could be made whole by what follows behind the cut.
+    if (!isUtf8(bytes.subarray(start, end))) {
       isGivenUp = true;
       return kept;
     }

@@ -10,7 +10,7 @@ export const LONG_BYTES = 128 * 1024;
 
 /** Undefined when something that routing needs has been cut, which is never the case in earnest. */
 export function longFrame(brief: Frame, cuts: Abridged['cuts'], pieces: readonly Buffer[], byteLength: number): LongFrame | undefined {
-  const isWhole = [brief.id, brief.sessionId].every((span) => !span || !isCut(span, cuts));
+  const isWhole = [brief.id, brief.sessionId].every((span) => !span || !isCut(span, cuts)) && !isLongName(brief.method ?? '');
   return isWhole ? new LongFrame(brief, cuts, pieces, byteLength) : undefined;
 }
 
@@ -102,6 +102,9 @@ export function stringIn(frame: Frame, ...path: readonly string[]): string | und
   if (isLong(frame) && span && span.end - span.start > KEPT_BYTES) return stringAt(frame.bytes, memberAt(frame.bytes, frame.body, ...path));
   return stringAt(bytes, span);
 }
+
+/** A method has no place in a frame; one that is so long may have been cut. */
+const isLongName = (method: string): boolean => Buffer.byteLength(method) > KEPT_BYTES;
 
 const isCut = ({ start, end }: Span, cuts: readonly Cut[]): boolean => cuts.some(({ at }) => at > start && at < end);
 

@@ -142,6 +142,21 @@ describe('a long frame in many chunks', () => {
     }
   });
 
+  test('is refused when half a character is made whole only by what was cut out between its bytes', () => {
+    const whole = Buffer.from(update(`"x":"${'a'.repeat(300_000)}"`));
+    // The last byte that stays of the second chunk, and the first ones of the third.
+    whole[65_536 + 133] = 0xe2;
+    whole.set([0x82, 0xac], 131_072);
+    expect(read([whole]).refused).toHaveLength(1);
+    expect(read(cut(whole, [65_536]))).toEqual(read([whole]));
+  });
+
+  test('has its method as it is, be it ever so long', () => {
+    const method = `_${'long'.repeat(30_000)}`;
+    const [frame] = read(cut(Buffer.from(`{"method":"${method}","params":{"x":"${'x'.repeat(200_000)}"}}\n`), [65_536])).frames;
+    expect(frame?.method).toBe(method);
+  });
+
   test('does not hold up those behind it, and the next long one is another', () => {
     const lines = [diff(200_000), '{"method":"a"}\n{"method":"b"}\n', diff(150_000), update(`"x":"${text(200_000)}`), diff(140_000)];
     const seen = read(cut(Buffer.from(lines.join('')), [65_536]));

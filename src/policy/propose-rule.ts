@@ -48,7 +48,8 @@ function inWords(subjects: readonly Subject[], asked: Asked): Partial<ProposedRu
     case 'host':
       return some(
         'host',
-        subjects.map((subject) => subject.kind === 'host' && subject.host),
+        // `https://*/` is an address to those who read addresses, and every host to a rule.
+        subjects.map((subject) => subject.kind === 'host' && isName(subject.host) && subject.host),
       );
     case 'mcp':
       return isName(`${first.call.server}:${first.call.tool}`) ? { mcp: `${first.call.server}:${first.call.tool}` } : undefined;

@@ -105,6 +105,8 @@ describe('the rule that is proposed for a request', () => {
     ['something is left to the shell', askedCommand(PLACE, 'rm $X'), 'it holds'],
     ['a word would be a pattern', askedCommand(PLACE, "rg 'a|b' src"), 'mean something else'],
     ['a name would be a pattern', askedPathUse(PLACE, 'edit', 'src/[id].ts'), 'mean something else'],
+    ['a host would be every host', askedHost(PLACE, 'fetch', 'https://*/x'), 'mean something else'],
+    ['a host would be many', askedHost(PLACE, 'fetch', 'https://*.com/'), 'mean something else'],
     ['nothing is known of it', { ...askedAction(PLACE, 'execute'), evidence: 'none' as const }, 'does not say'],
   ])('is none where %s', (_, asked, why) => {
     expect((proposeRule(asked) as { cannot: string }).cannot).toContain(why);

@@ -109,6 +109,8 @@ function cleaned(outcome: ToolOutcome, clean: CallDeps['clean']): ToolOutcome {
   return deep(outcome);
 }
 
+const sizeOf = (value: unknown): number => (value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value)));
+
 /** Agents put all of it into their context; what is too long is cut, and says so. */
 function bounded(outcome: ToolOutcome, maxBytes: number): ToolOutcome {
   let left = maxBytes;
@@ -128,7 +130,9 @@ function bounded(outcome: ToolOutcome, maxBytes: number): ToolOutcome {
     left = 0;
     return [{ ...block, text: kept }];
   });
-  if (!isCut) return outcome;
-  const { structuredContent: _, ...rest } = outcome;
+  const { content: _, structuredContent, ...others } = outcome;
+  const isTooMuchBeside = sizeOf(structuredContent) + sizeOf(others) > maxBytes;
+  if (!isCut && !isTooMuchBeside) return outcome;
+  const rest = isTooMuchBeside ? { isError: outcome.isError === true } : others;
   return { ...rest, content: [...content, { type: 'text', text: `[cut: a tool's output may have ${maxBytes} bytes]` }] };
 }

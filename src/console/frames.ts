@@ -25,7 +25,7 @@ const SAMPLE_EVERY_MS = 1000;
 const MOST_AT_ONCE = 4000;
 
 type Interest = { readonly wanted: Wanted; next: number; isFirst: boolean };
-type TellCharts = (news: ChartTopics['charts']['news']) => void;
+type ChartViewer = { readonly page: Viewer['page']; readonly tell: (news: ChartTopics['charts']['news']) => void };
 
 /** `dir` is where the frame log of all processes lies. */
 export function createFrames(secrets: Secrets, dir: string) {
@@ -33,7 +33,7 @@ export function createFrames(secrets: Secrets, dir: string) {
   const pairs = createFramePairs(() => performance.now());
   const charts = createCharts();
   const interests = new Map<Viewer, Interest>();
-  const ofCharts = new Set<TellCharts>();
+  const ofCharts = new Set<ChartViewer>();
   let dropped = 0;
   let isOpen = false;
   let timer: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ export function createFrames(secrets: Secrets, dir: string) {
   }
   function sample(): void {
     charts.sample(Date.now());
-    for (const tell of ofCharts) tell({ rows: charts.rows().slice(-1), isFirst: false });
+    for (const { page, tell } of ofCharts) if (!page.isBehind) tell({ rows: charts.rows().slice(-1), isFirst: false });
   }
   function wantedBy(filter: string): Wanted {
     const wanted = ring.wanted(filter);
@@ -123,10 +123,11 @@ export function createFrames(secrets: Secrets, dir: string) {
     },
     charts: {
       gives: z.strictObject({}),
-      follow(_, tell) {
+      follow(_, tell, page) {
+        const viewer = { page, tell };
         tell({ rows: charts.rows(), isFirst: true });
-        ofCharts.add(tell);
-        return () => ofCharts.delete(tell);
+        ofCharts.add(viewer);
+        return () => ofCharts.delete(viewer);
       },
     },
   };

@@ -32,6 +32,8 @@ const BATCH_MS = 16;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 const CAUGHT_UP_BYTES = 256 * 1024;
 const MAX_ASKED = 64;
+/** Each is sent anew to a page that has caught up. */
+const MAX_WATCHED = 100;
 
 const helloShape = z.strictObject({
   hello: z.string().max(200),
@@ -58,6 +60,8 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
   let timer: NodeJS.Timeout | undefined;
   let isLost = false;
   let asked = 0;
+  /** What it has asked for and nobody has looked at yet. */
+  const heard: unknown[] = [];
 
   const page: Page = {
     id: randomUUID(),
@@ -67,6 +71,8 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
     },
     watch(sessionId) {
       watched.add(sessionId);
+      const [oldest = sessionId] = watched;
+      if (watched.size > MAX_WATCHED) watched.delete(oldest);
       flush();
       sendConversation(sessionId);
     },
@@ -75,12 +81,22 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
 
   function sendText(text: string): void {
     socket.send(text, catchUp);
+    // Who does not read its answers is not listened to: they would pile up here.
+    if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.pause();
   }
   /** Called whenever something has gone out. */
   function catchUp(): void {
-    if (!isLost || socket.bufferedAmount > CAUGHT_UP_BYTES) return;
-    isLost = false;
-    sendAll();
+    if (socket.bufferedAmount > CAUGHT_UP_BYTES) return;
+    socket.resume();
+    if (isLost) {
+      isLost = false;
+      sendAll();
+    }
+    hear();
+  }
+  /** One read may bring many wishes, more than are in time for a pause. */
+  function hear(): void {
+    while (heard.length > 0 && !socket.isPaused) void received(heard.shift());
   }
   /** The number is that of the last event in it: asking for it may have led to one more. */
   function sendConversation(sessionId: string): void {
@@ -126,7 +142,9 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
     if (asked >= MAX_ASKED) return page.send({ t: 'answer', re, error: { message: 'too much is asked for at once' } });
     asked++;
     try {
-      const result = await perform(wish.data);
+      const made = perform(wish.data);
+      // What is there at once goes out at once: the next wish is heard only if there is room for it.
+      const result = made instanceof Promise ? await made : made;
       flush(); // what has come of it stands before the answer
       page.send({ t: 'answer', re, result: result ?? {} });
     } catch (error) {
@@ -142,8 +160,12 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
   if (missed) for (const one of missed) take(one);
   else sendAll();
   const silence = feed.listen(take);
-  socket.on('message', (data) => void received(data));
+  socket.on('message', (data) => {
+    heard.push(data);
+    hear();
+  });
   socket.once('close', () => {
+    heard.length = 0;
     silence();
     clearTimeout(timer);
     for (const end of followed.values()) end();

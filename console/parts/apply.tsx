@@ -1,8 +1,7 @@
 // A change applied by hand: which of its hunks, and what became of it. Nothing is written that does not fit.
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Change, printOf } from '../../src/console/hunks.ts';
-import type { ChatActs, HunkState } from '../../src/console/wire/chat.ts';
+import type { ChangeAt, HunkState } from '../../src/console/wire/chat.ts';
 import { ask } from '../socket.ts';
 import { Problem } from './problem.tsx';
 
@@ -26,7 +25,9 @@ export type Applying = {
 };
 
 /** `place` is undefined for a change that cannot be applied from here. */
-export function useApplying(place: Place | undefined, change: Change): Applying {
+export function useApplying(place: ChangeAt | undefined): Applying {
+  /** What is chosen from. The agent may tell the change anew meanwhile, and that was not looked at. */
+  const [looked, setLooked] = useState<ChangeAt>();
   const [states, setStates] = useState<readonly HunkState[]>();
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const [problem, setProblem] = useState('');
@@ -37,12 +38,12 @@ export function useApplying(place: Place | undefined, change: Change): Applying 
     setStates(hunks);
     setChosen(new Set(hunks.flatMap(({ state }, index) => (state === 'open' ? [index] : []))));
   }
-  async function attempt(act: (at: ChatActs['hunks']['give']) => Promise<void>): Promise<void> {
-    if (!place) return;
+  async function attempt(at: ChangeAt | undefined, act: (at: ChangeAt) => Promise<void>): Promise<void> {
+    if (!at) return;
     setBusy(true);
     setProblem('');
     setSaid('');
-    await act({ ...place, print: printOf(change) }).catch((error: Error) => setProblem(error.message));
+    await act(at).catch((error: Error) => setProblem(error.message));
     setBusy(false);
   }
   return {
@@ -54,9 +55,13 @@ export function useApplying(place: Place | undefined, change: Change): Applying 
     problem,
     said,
     isBusy,
-    begin: () => void attempt(async (at) => take((await ask('hunks', at)).hunks)),
+    begin: () =>
+      void attempt(place, async (at) => {
+        take((await ask('hunks', at)).hunks);
+        setLooked(at);
+      }),
     apply: () =>
-      void attempt(async (at) => {
+      void attempt(looked, async (at) => {
         const { isWritten, hunks } = await ask('apply', { ...at, hunks: [...chosen] });
         take(hunks);
         if (isWritten) setSaid('Applied. The file has it now.');

@@ -68,8 +68,9 @@ type ContentProps = {
 
 export function Content({ content, shown, cwd, place }: ContentProps): VNode {
   if (content.type === 'diff') {
-    const { path, oldText, newText, isExact } = content;
-    return <Diff path={path} oldText={oldText} newText={newText} cwd={cwd} place={isExact ? place : undefined} />;
+    const { path, oldText, newText, print } = content;
+    const at = place && print !== undefined ? { ...place, print } : undefined;
+    return <Diff path={path} oldText={oldText} newText={newText} cwd={cwd} place={at} />;
   }
   if (content.type === 'terminal') {
     const { terminalId } = content;

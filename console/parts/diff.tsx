@@ -5,7 +5,8 @@ import { diffWordsWithSpace } from 'diff';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { type Change, type Hunk as Cut, hunksOf } from '../../src/console/hunks.ts';
-import { ApplyBar, type Choosing, Conflict, HunkChoice, type Place, useApplying } from './apply.tsx';
+import type { ChangeAt } from '../../src/console/wire/chat.ts';
+import { ApplyBar, type Choosing, Conflict, HunkChoice, useApplying } from './apply.tsx';
 import { fetchPainter, painted } from './code.tsx';
 import { shortened } from './words.ts';
 
@@ -18,12 +19,11 @@ type Hunk = { readonly header: string; readonly before: string; readonly lines: 
 const isSideBySide = signal(localStorage.getItem('switchboard-diff') === 'side');
 
 /** `place` is where the change stands, if it can be applied from there. */
-export function Diff({ path, oldText, newText, cwd, place }: Change & { cwd?: string; place?: Place | undefined }): VNode {
+export function Diff({ path, oldText, newText, cwd, place }: Change & { cwd?: string; place?: ChangeAt | undefined }): VNode {
   const before = oldText ?? '';
   const isLarge = before.length + newText.length > MAX_CHARACTERS;
-  const change = { path, oldText, newText };
-  const hunks = useMemo(() => (isLarge ? [] : hunksOf(change).map(shownHunk)), [oldText, newText, isLarge]);
-  const applying = useApplying(place, change);
+  const hunks = useMemo(() => (isLarge ? [] : hunksOf({ path, oldText, newText }).map(shownHunk)), [oldText, newText, isLarge]);
+  const applying = useApplying(place);
   const { choosing } = applying;
   const language = /\.(\w+)$/.exec(path)?.[1] ?? '';
   useEffect(() => {

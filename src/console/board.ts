@@ -17,7 +17,7 @@ import {
   type SummaryChunk,
   summaryChunkOf,
   text,
-  withExactness,
+  withPrints,
 } from './read-update.ts';
 import { createTextSayer, type TextSayer } from './say-text.ts';
 import type { AgentRow, Board, SessionRow } from './wire/board.ts';
@@ -207,7 +207,7 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, servers
       }
       const told = eventOf(clean);
       if (!told) return;
-      const event = withExactness(told, update);
+      const event = withPrints(told, update);
       other(session, event);
       if (event.e === 'option') {
         const mode = session.conversation.options.find(({ id }) => id === event.id);

@@ -8,7 +8,7 @@ import { applyHunks, aroundHunk, placeHunks, plainText } from './apply-hunks.ts'
 import type { BoardKeeper } from './board.ts';
 import type { ToolContent } from './conversation.ts';
 import type { ByHand, Host } from './desk.ts';
-import { type Hunk, hunksOf, linesOf, printOf } from './hunks.ts';
+import { type Hunk, hunksOf, linesOf } from './hunks.ts';
 import { neutralise } from './neutralise.ts';
 import { fields } from './read-update.ts';
 import type { ChangeAt, ChatActs, HunkState } from './wire/chat.ts';
@@ -20,15 +20,17 @@ type Found = { readonly diff: Diff; readonly hunks: readonly Hunk[]; readonly fi
 /** Longer texts are not compared on the page either. */
 const MAX_CHARACTERS = 400_000;
 const PREVIEW_LINES = 400;
+/** A line may be as long as its file. */
+const PREVIEW_CHARACTERS = 200_000;
 
 export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
   function find({ sessionId, toolCallId, at, print }: ChangeAt): Found {
     const row = board.row(sessionId);
     const item = board.conversation(sessionId)?.items.findLast((one) => one.kind === 'tool' && one.toolCallId === toolCallId);
     const diff = item?.kind === 'tool' ? item.content?.[at] : undefined;
-    if (!row || diff?.type !== 'diff' || printOf(diff) !== print)
+    // One that is not shown as it is has none, and so cannot be applied from here.
+    if (!row || diff?.type !== 'diff' || diff.print !== print)
       throw new ClientError(-32602, 'the agent has told the change anew meanwhile, or it is not here any more; look again');
-    if (!diff.isExact) throw new ClientError(-32602, 'something in this change is not shown as it is, so it cannot be applied from here');
     if ((diff.oldText?.length ?? 0) + diff.newText.length > MAX_CHARACTERS)
       throw new ClientError(-32602, 'the change is too large to be applied from here');
     return { diff, hunks: hunksOf(diff), file: path.resolve(row.cwd, diff.path), cwd: row.cwd };
@@ -91,7 +93,10 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
       const params = { sessionId, path: file, limit: PREVIEW_LINES + 1 };
       const { content } = fields(await host.serve(sessionId, row.cwd, 'fs/read_text_file', params, judged));
       const lines = linesOf(String(content));
-      return { text: neutralise(redact(lines.slice(0, PREVIEW_LINES).join(''))), isCut: lines.length > PREVIEW_LINES };
+      const whole = lines.slice(0, PREVIEW_LINES).join('');
+      const isCut = lines.length > PREVIEW_LINES || whole.length > PREVIEW_CHARACTERS;
+      // Cut when it is clean: half of a secret would not be known for one.
+      return { text: neutralise(redact(whole)).slice(0, PREVIEW_CHARACTERS), isCut };
     },
   };
 }

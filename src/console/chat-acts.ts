@@ -5,7 +5,7 @@ import type { ChatActs } from './wire/chat.ts';
 
 const id = z.string().min(1).max(2000);
 const inSession = { sessionId: id };
-const change = { ...inSession, toolCallId: z.string().max(2000), at: z.int().nonnegative(), print: z.string().max(40) };
+const change = { ...inSession, toolCallId: z.string().max(2000), at: z.int().nonnegative(), print: z.string().min(1).max(64) };
 const value = z.union([z.string().max(100_000), z.number(), z.boolean(), z.array(z.int().nonnegative()).max(1000), z.null()]);
 
 export function chatActs(deps: Pick<SessionDeps, 'board' | 'desk' | 'beside'>): ActsOf<ChatActs> {

@@ -21,8 +21,8 @@ export type ToolContent =
       readonly path: string;
       readonly oldText: string | undefined;
       readonly newText: string;
-      /** It is shown as the agent told it, character by character. */
-      readonly isExact?: boolean | undefined;
+      /** There when it is shown as the agent told it, character by character. No two changes have the same, whatever an agent tries. */
+      readonly print?: string | undefined;
     }
   | { readonly type: 'terminal'; readonly terminalId: string };
 

@@ -88,7 +88,13 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     if (method === 'elicitation/complete') return arrived(String(elicitationId));
     if (method !== 'session/update' || typeof sessionId !== 'string') return;
     if (board.isLive(sessionId)) board.update(sessionId, fields(update));
-    else if (opening > 0) early.set(sessionId, [...(early.get(sessionId) ?? []), fields(update)]);
+    else if (opening > 0) keepEarly(sessionId, fields(update));
+  }
+  /** Into the list that is there: a session that is loaded may have many thousands to tell. */
+  function keepEarly(sessionId: string, update: Fields): void {
+    const kept = early.get(sessionId);
+    if (kept) kept.push(update);
+    else early.set(sessionId, [update]);
   }
   function awaitArrival(elicitationId: string, sessionId: string): void {
     sent.set(elicitationId, sessionId);

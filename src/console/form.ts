@@ -50,7 +50,8 @@ export function problemWith(field: Field, value: Value): string | undefined {
     }
     case 'text': {
       if (typeof value !== 'string') return 'This must be text.';
-      const format = FORMATS[field.format ?? ''];
+      const name = field.format ?? '';
+      const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined; // names are the agent's, and could be `constructor`
       if (format && !format.isGood(value)) return `This must be ${format.what}.`;
       return outOf(field, [...value].length, (count) => `${count} ${count === 1 ? 'character' : 'characters'}`);
     }

@@ -54,21 +54,3 @@ function offsetsOf(lines: readonly string[]): readonly number[] {
     return at - line.length;
   });
 }
-
-/** Tells one change from another: what is applied must be what was looked at. */
-export function printOf({ path, oldText, newText }: Change): string {
-  let hash = 0xcbf29ce484222325n;
-  for (const part of [path, oldText === undefined ? '-' : `+${oldText}`, newText])
-    for (let at = 0; at < part.length; at += 4096) hash = mixed(hash, part.slice(at, at + 4096));
-  return hash.toString(16);
-}
-
-/** FNV, with 32 bits at a time where that will do. */
-function mixed(before: bigint, text: string): bigint {
-  let [low, high] = [Number(before & 0xffffffffn), Number(before >> 32n)];
-  for (let at = 0; at < text.length; at++) {
-    low = Math.imul(low ^ text.charCodeAt(at), 0x01000193);
-    high = Math.imul(high ^ (low >>> 13) ^ text.length, 0x01000193);
-  }
-  return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
-}

@@ -1,4 +1,5 @@
 // From the protocol's words to the console's: what a session/update, or the answer that opens a session, means for a conversation.
+import { createHash } from 'node:crypto';
 import type { Block, Choice, Compaction, Event, Option, PlanEntry, Role, Subagent, ToolContent, ToolNews } from './conversation.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -12,17 +13,18 @@ export const text = (value: unknown): string | undefined => (typeof value === 's
 export const MODE_OPTION = '$mode';
 const MAX_SHOWN = 100_000;
 
-const ROLES: Readonly<Record<string, Role>> = {
-  user_message_chunk: 'user',
-  agent_message_chunk: 'agent',
-  agent_thought_chunk: 'thought',
-};
+/** No object: kinds are the agent's words, and may be `constructor`. */
+const ROLES: ReadonlyMap<string, Role> = new Map([
+  ['user_message_chunk', 'user'],
+  ['agent_message_chunk', 'agent'],
+  ['agent_thought_chunk', 'thought'],
+]);
 
 /** A chunk of text; it is cleaned as a stream. */
 export function chunkOf(
   update: Fields,
 ): { readonly role: Role; readonly messageId: string | undefined; readonly text: string } | undefined {
-  const role = ROLES[String(update.sessionUpdate)];
+  const role = ROLES.get(String(update.sessionUpdate));
   const content = fields(update.content);
   if (role === undefined || content.type !== 'text' || typeof content.text !== 'string') return undefined;
   return { role, messageId: text(update.messageId), text: content.text };
@@ -39,7 +41,7 @@ export function summaryChunkOf(update: Fields): SummaryChunk | undefined {
 /** Everything but chunks of text. What is not known is shown as it came. */
 export function eventOf(update: Fields): Event | undefined {
   const kind = String(update.sessionUpdate);
-  const role = ROLES[kind];
+  const role = ROLES.get(kind);
   if (role !== undefined) return { e: 'block', role, block: blockOf(update.content) };
   switch (kind) {
     case 'tool_call':
@@ -113,8 +115,8 @@ const nullOr = (value: unknown): string | null | undefined => (value === null ? 
 const wordsOf = (blocks: readonly unknown[]): string =>
   blocks.map((block) => text(fields(block).text) ?? `[${String(fields(block).type)}]`).join('');
 
-/** A change that was not altered before it is shown says so. `update` is how it came, `event` what is shown. Line ends do not count. */
-export function withExactness(event: Event, update: Fields): Event {
+/** A change that was not altered before it is shown gets a print. `update` is how it came, `event` what is shown. Line ends do not count. */
+export function withPrints(event: Event, update: Fields): Event {
   if (event.e !== 'tool' || !event.content?.some(({ type }) => type === 'diff')) return event;
   const given = list(update.content).map(fields);
   const isSame = (shown: string | undefined, told: unknown) =>
@@ -122,9 +124,17 @@ export function withExactness(event: Event, update: Fields): Event {
   const content = event.content.map((one, index): ToolContent => {
     const { path, oldText, newText } = given[index] ?? {};
     if (one.type !== 'diff') return one;
-    return { ...one, isExact: isSame(one.path, path) && isSame(one.oldText, oldText) && isSame(one.newText, newText) };
+    const isExact = isSame(one.path, path) && isSame(one.oldText, oldText) && isSame(one.newText, newText);
+    return isExact ? { ...one, print: printOf(one) } : one;
   });
   return { ...event, content };
+}
+
+/** Tells one change from another: what is applied must be what was looked at. */
+function printOf({ path, oldText, newText }: Extract<ToolContent, { type: 'diff' }>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([path, oldText ?? null, newText]))
+    .digest('base64url');
 }
 
 export function toolOf(call: Fields): ToolNews {

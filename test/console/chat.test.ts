@@ -112,6 +112,28 @@ describe.skipIf(program === undefined)('a session in the browser', () => {
     expect(existsSync(file('locked'))).toBe(false);
   });
 
+  test('a change that is told anew while somebody chooses from it is not applied in place of what was looked at', async () => {
+    tells('swapped', () => ({ type: 'diff', path: file('swapped.txt'), oldText: null, newText: 'harmless\n' }));
+    const page = await begin('Mime');
+    await prompt(page, 'swapped');
+    await page.getByRole('button', { name: 'Apply…' }).click();
+    const apply = page.getByRole('button', { name: 'Apply', exact: true });
+    await apply.waitFor();
+    const sessionId = [...here.serving.mime.sessions.keys()].at(-1) as string;
+    const content = [{ type: 'diff', path: file('swapped.txt'), oldText: null, newText: 'harmful\n' }];
+    here.serving.mime.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId: 'swapped', content });
+    await page.getByText('harmful').waitFor();
+    await apply.click();
+    await page.getByRole('alert').filter({ hasText: 'told the change anew' }).waitFor();
+    expect(existsSync(file('swapped.txt'))).toBe(false);
+    // Looked at again, it is what is shown now.
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.getByRole('button', { name: 'Apply…' }).click();
+    await apply.click();
+    await page.getByText('Applied.').waitFor();
+    expect(readFileSync(file('swapped.txt'), 'utf8')).toBe('harmful\n');
+  });
+
   test('a form is filled in and checked, declined from the list of questions, and gone when its turn is cancelled', async () => {
     const requestedSchema = {
       type: 'object',

@@ -82,6 +82,11 @@ describe('a form', () => {
     expect(Object.entries((odd.answer([true]) as { content: object }).content)).toEqual([['__proto__', true]]);
   });
 
+  test.each(['constructor', '__proto__', 'hasOwnProperty'])('a text of the format %s, which is none, is only a text', (format) => {
+    const field = { kind: 'text', title: 't', isRequired: false, value: '', format } as const;
+    expect(problemWith(field, 'anything')).toBeUndefined();
+  });
+
   test.each([
     ['uri', 'https://example.com', 'example'],
     ['date', '2026-11-30', '2026-13-01'],

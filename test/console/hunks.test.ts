@@ -1,7 +1,7 @@
 // Hunks are put where they belong or not at all.
 import { describe, expect, test } from 'vitest';
 import { applyHunks, placeHunks } from '../../src/console/apply-hunks.ts';
-import { type Change, hunksOf, printOf } from '../../src/console/hunks.ts';
+import { type Change, hunksOf } from '../../src/console/hunks.ts';
 import fc from '../generated.ts';
 
 const change = (oldText: string | undefined, newText: string): Change => ({ path: '/f', oldText, newText });
@@ -152,12 +152,4 @@ describe('a piece of a file', () => {
   test('that was put in already is not put in again', () => {
     expect(states('a\nb\nc\n', change('a\n', 'a\nb\n'))).toEqual(['applied']);
   });
-});
-
-test('a change is told from another by its print', () => {
-  const prints = [change('a', 'b'), change('b', 'a'), change(undefined, 'b'), change('', 'b'), { ...change('a', 'b'), path: '/g' }].map(
-    printOf,
-  );
-  expect(new Set(prints).size).toBe(5);
-  expect(printOf(change('a'.repeat(10_000), 'b'))).toBe(printOf(change('a'.repeat(10_000), 'b')));
 });

@@ -1,13 +1,13 @@
 // From what agents send to what is shown: what is altered on the way says so, and pictures are left alone.
 import { expect, test } from 'vitest';
 import { cleanUpdate } from '../../src/console/clean-value.ts';
-import { eventOf, withExactness } from '../../src/console/read-update.ts';
+import { chunkOf, eventOf, withPrints } from '../../src/console/read-update.ts';
 
 const redact = (text: string) => text.replaceAll('sesame', '[redacted]');
 const shown = (update: object) => {
   const clean = cleanUpdate({ ...update }, redact);
   const event = eventOf(clean);
-  return event && withExactness(event, { ...update });
+  return event && withPrints(event, { ...update });
 };
 const change = (diff: object) => ({ sessionUpdate: 'tool_call', toolCallId: 't', content: [{ type: 'diff', path: '/a', ...diff }] });
 
@@ -20,8 +20,28 @@ test.each<[string, object, boolean]>([
   ['with an order to a terminal', { newText: '\u001b[31mred' }, false],
   ['with a return in the middle', { newText: 'a\rb' }, false],
   ['with such a name', { path: '/a\u202e', newText: 'b' }, false],
-])('a change %s', (_, diff, isExact) => {
-  expect(shown(change(diff))).toMatchObject({ content: [{ isExact }] });
+])('a change %s', (_, diff, hasPrint) => {
+  expect(shown(change(diff))).toMatchObject({
+    content: [hasPrint ? { print: expect.any(String) } : expect.not.objectContaining({ print: expect.anything() })],
+  });
+});
+
+test('a change is told from another by its print', () => {
+  const print = (diff: object) => JSON.stringify(shown(change(diff))).match(/"print":"([^"]+)"/)?.[1];
+  const all = [
+    { oldText: 'a', newText: 'b' },
+    { oldText: 'b', newText: 'a' },
+    { newText: 'b' },
+    { oldText: '', newText: 'b' },
+    { path: '/g', newText: 'b' },
+  ];
+  expect(new Set(all.map(print)).size).toBe(all.length);
+  expect(print({ newText: 'b' })).toBe(print({ newText: 'b' }));
+});
+
+test.each(['constructor', '__proto__', 'toString'])('an update that calls itself %s is shown as one that is not known', (kind) => {
+  expect(eventOf({ sessionUpdate: kind, content: { type: 'text', text: 'x' } })).toMatchObject({ e: 'unknown', name: kind });
+  expect(chunkOf({ sessionUpdate: kind, content: { type: 'text', text: 'x' } })).toBeUndefined();
 });
 
 test('pictures and sound are left as they are wherever they stand; words beside them are not, nor what only claims to be one', () => {

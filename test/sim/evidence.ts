@@ -78,6 +78,8 @@ export type Evidence = {
   /** Calls of lent tools that were carried out. */
   readonly lentRuns: Set<string>;
   readonly answered: Set<AgentFrame>;
+  /** Of these, the ones that the agent had taken back before. After a cancel of the client's it may do so once it has its answer. */
+  readonly answeredWithdrawn: Set<AgentFrame>;
   readonly answeredByClient: Map<AgentFrame, ClientFrame>;
   readonly mustBeCancelled: Set<AgentFrame>;
   readonly terminals: Map<string, { readonly run: Run; readonly session: AgentSession | undefined }>;
@@ -127,6 +129,7 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     answeredHere: new Set(),
     lentRuns: new Set(),
     answered: new Set(),
+    answeredWithdrawn: new Set(),
     answeredByClient: new Map(),
     mustBeCancelled: new Set(),
     terminals: new Map(),
@@ -196,3 +199,7 @@ export const nameOf = (frame: AgentFrame | ClientFrame): string =>
   'agent' in frame
     ? `${frame.kind} ${frame.serial} of ${frame.agent}#${frame.run}${frame.session ? `/${frame.session.native}` : ''} (${frame.method ?? `answer to ${frame.answerTo}`})`
     : `${frame.kind} ${frame.serial} of the client (${frame.method ?? `answer to ${frame.answerTo}`}${frame.publicId === undefined ? '' : ` on ${frame.publicId}`})`;
+
+/** Whether the agent has taken its question back by now. */
+export const isWithdrawn = ({ ledger }: Evidence, asked: AgentFrame): boolean =>
+  ledger.agentFrames.some(({ about, isDelivered }) => about.withdraws === asked.serial && isDelivered);

@@ -1,5 +1,5 @@
 // What the proxy writes to an agent, held against what the client said and what the agent asked.
-import { type Evidence, isChanging, isLoad, leaveBehind, nameOf, withhold } from './evidence.ts';
+import { type Evidence, isChanging, isLoad, isWithdrawn, leaveBehind, nameOf, withhold } from './evidence.ts';
 import { idTextIn } from './frame-text.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
 import { withoutLent } from './lent-tools.ts';
@@ -139,6 +139,7 @@ function response(seen: Evidence, run: Run, message: Message, idText: string, cl
       `${run.agent}#${run.number} hears an answer with the id ${idText} that it does not wait for${client ? `: ${nameOf(client)}` : `: ${JSON.stringify(message)}`}`,
     );
   seen.answered.add(asked);
+  if (isWithdrawn(seen, asked)) seen.answeredWithdrawn.add(asked);
   seen.answeredHere.add(asked);
   if (!client) allowedBySomebody(seen, asked, message);
   if (seen.mustBeCancelled.delete(asked) && !isCancelled(message))

@@ -1,5 +1,5 @@
 // What the proxy writes to the client, held against what was said.
-import { type Evidence, isChanging, isDiscarded, isLoad, isThere, leaveBehind, letGo, nameOf, runOf } from './evidence.ts';
+import { type Evidence, isChanging, isDiscarded, isLoad, isThere, isWithdrawn, leaveBehind, letGo, nameOf, runOf } from './evidence.ts';
 import { idTextIn } from './frame-text.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
 import { type Message, serialIn } from './sim.ts';
@@ -282,9 +282,6 @@ function isCutOff(seen: Evidence, asked: AgentFrame): boolean {
     session === asked.session && about.backSince !== undefined && serial > asked.serial && isDelivered;
   return isWithdrawn(seen, asked) || seen.loose.has(asked.session as AgentSession) || seen.ledger.agentFrames.some(isOpenedAgain);
 }
-
-export const isWithdrawn = ({ ledger }: Evidence, asked: AgentFrame): boolean =>
-  ledger.agentFrames.some(({ about, isDelivered }) => about.withdraws === asked.serial && isDelivered);
 
 function toolCall(seen: Evidence, params: NonNullable<Message['params']>, frame: AgentFrame | undefined): void {
   const update = params.update as { toolCallId?: string; status?: string } | undefined;

@@ -18,7 +18,7 @@ import {
 } from './evidence.ts';
 import type { Guarding } from './guarding.ts';
 import { hearAgent } from './hear-agent.ts';
-import { hearEditor, isWithdrawn, type Received } from './hear-editor.ts';
+import { hearEditor, type Received } from './hear-editor.ts';
 import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
 import type { SimSink } from './pipe.ts';
 import type { Heard, Run } from './sim-agent.ts';
@@ -141,7 +141,7 @@ export function createWitness(
       if (runOf(seen, asked).sim.isOver && !seen.isStopping && !(asked.session && seen.loose.has(asked.session)))
         problem(`${nameOf(asked)} is open at the client as ${id} though its process is over`);
     for (const [id, asked] of seen.standIns)
-      if (asked.about.isLent === true && seen.answered.has(asked) && isWithdrawn(seen, asked))
+      if (asked.about.isLent === true && seen.answeredWithdrawn.has(asked))
         problem(`${nameOf(asked)} has its answer, and the client is still asked about it as ${id}`);
     for (const [id, asked] of seen.standIns)
       if (runOf(seen, asked).sim.isOver && !seen.isStopping)

@@ -22,6 +22,9 @@ const EDITOR_SAYS = [
 /** What stands for `import` in the start; as long as that, so that places in the sources stay where they are. */
 const LATER = 'onNeed';
 
+/** Built-in modules that take milliseconds to load, and that nothing is asked of but their functions: loaded when one is called. */
+const ON_CALL = ['node:child_process', 'node:crypto', 'node:fs/promises'];
+
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 const options = {
@@ -224,11 +227,19 @@ function builtins(texts) {
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^node:/ }, ({ path: name }) => (names.has(name) ? { path: name, namespace: 'built-in' } : undefined));
       onLoad({ filter: /./, namespace: 'built-in' }, ({ path: name }) => ({
-        contents: [
-          `const it = process.getBuiltinModule('${name}');`,
-          ...[...names.get(name)].map((each) => (each === 'default' ? 'export default it;' : `export const ${each} = it.${each};`)),
-        ].join('\n'),
+        contents: (ON_CALL.includes(name) ? onCall : atOnce)(name, [...names.get(name)]).join('\n'),
       }));
     },
   };
+}
+
+function atOnce(module, names) {
+  const each = names.map((name) => (name === 'default' ? 'export default it;' : `export const ${name} = it.${name};`));
+  return [`const it = process.getBuiltinModule('${module}');`, ...each];
+}
+
+function onCall(module, names) {
+  const other = names.find((name) => typeof process.getBuiltinModule(module)[name] !== 'function');
+  if (other !== undefined) throw new Error(`${other} of ${module} is not a function: it cannot wait for a call`);
+  return names.map((name) => `export const ${name} = (...args) => process.getBuiltinModule('${module}').${name}(...args);`);
 }

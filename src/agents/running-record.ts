@@ -28,6 +28,11 @@ export type RunningRecordWriter = {
 
 const recordsDir = (stateDir: string): string => path.join(stateDir, 'running');
 
+/** For all that is started on behalf of one client. It is no secret: everything that carries it can read it. */
+export function newMark(): string {
+  return [process.pid, Date.now(), Math.floor(Math.random() * 2 ** 52)].map((part) => part.toString(36)).join('-');
+}
+
 export function createRunningRecord(stateDir: string, mark: string, onProblem: (error: unknown) => void): RunningRecordWriter {
   const dir = recordsDir(stateDir);
   const file = path.join(dir, `${process.pid}-${mark}.json`);

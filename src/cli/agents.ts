@@ -1,8 +1,7 @@
 // `switchboard agents`: what is configured, how it is doing in the proxies that run now, and whether it starts at all.
-import { randomUUID } from 'node:crypto';
 import type { InitializeResult } from '../acp/shapes.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
-import { isRunning, readRunningRecords } from '../agents/running-record.ts';
+import { isRunning, newMark, readRunningRecords } from '../agents/running-record.ts';
 import { isSame, PLAIN, type Tongue } from '../dialects/tongue.ts';
 import type { ProxyError } from '../errors.ts';
 import type { Secrets } from '../log/redact.ts';
@@ -121,7 +120,7 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets): Pr
     const run = startAgent(
       spec,
       {
-        launch: (agent) => launchAgent(agent, randomUUID(), secrets),
+        launch: (agent) => launchAgent(agent, newMark(), secrets),
         limits,
         clock: systemClock,
         initializeParams: () => TEST_PARAMS,

@@ -1,8 +1,8 @@
 // `switchboard auth AGENT [METHOD]`: the ways an agent lets its user log in, and one of them taken. The agent is started for this alone.
-import { randomUUID } from 'node:crypto';
 import type { AuthMethod, InitializeResult } from '../acp/shapes.ts';
 import type { Exit } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
+import { newMark } from '../agents/running-record.ts';
 import { type Client, ClientError, ConnectionEnded, createClient } from '../client/client.ts';
 import type { Secrets } from '../log/redact.ts';
 import { didYouMean } from '../policy/nearest.ts';
@@ -106,7 +106,7 @@ function tellVariables({ name, env }: AgentSpec, method: AuthMethod): number {
 function startAgent(spec: AgentSpec, secrets: Secrets) {
   const paint = createPaint(process.stderr.isTTY === true, process.env);
   let isAsked = false;
-  const child = launchAgent(spec, randomUUID(), secrets, (line) => {
+  const child = launchAgent(spec, newMark(), secrets, (line) => {
     if (isAsked && line !== '') process.stderr.write(`  | ${paint.foreign(line)}\n`);
   });
   const exited = new Promise<Exit>((resolve) => child.onExit(resolve));

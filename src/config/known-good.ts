@@ -1,8 +1,8 @@
-// Texts that were read with care before and found good, by their hash: an editor that waits for us does not wait for the parser and the
+// Texts that were read with care before and found good, by their fingerprints: an editor that waits for us does not wait for the parser and the
 // schema to be loaded and asked again. Only the very same text counts, and only for the version that looked at it.
-import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fingerprint } from '../fingerprint.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { Document, Path } from './document.ts';
 import type { Source } from './read-text.ts';
@@ -20,7 +20,7 @@ export const NOTHING_KNOWN: KnownGood = { read: () => undefined, remember: () =>
 
 export function createKnownGood(stateDir: string, version: string): KnownGood {
   const file = path.join(stateDir, 'checked.json');
-  const hashOf = (text: string) => createHash('sha256').update(`${version}\n${text}`).digest('hex');
+  const hashOf = (text: string) => fingerprint(`${version}\n${text}`);
   const hashes = readHashes(file);
   return {
     read: (source) => (hashes.includes(hashOf(source.text)) ? readQuickly(source) : undefined),

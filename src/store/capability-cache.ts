@@ -1,7 +1,7 @@
 // What each agent answered to `initialize` the last time, so that the next editor need not wait for it.
-import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fingerprint } from '../fingerprint.ts';
 import { makeDirectory } from '../make-directory.ts';
 
 export type CachedAnswer = {
@@ -50,7 +50,7 @@ export function capabilityKey(
   clientCapabilities: unknown,
 ): string {
   const what = [agent.name, agent.command, agent.args, Object.keys(agent.env), clientCapabilities ?? null];
-  return createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 32);
+  return fingerprint(JSON.stringify(what));
 }
 
 export function createCapabilityCache(

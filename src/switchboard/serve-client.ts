@@ -1,8 +1,7 @@
 // One client, from its first byte to the end of the last process that was started for it.
-import { randomUUID } from 'node:crypto';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { escapees } from '../agents/leftovers.ts';
-import { createRunningRecord } from '../agents/running-record.ts';
+import { createRunningRecord, newMark } from '../agents/running-record.ts';
 import type { Config } from '../config/config.ts';
 import type { Diagnostics } from '../log/diagnostics.ts';
 import type { Secrets } from '../log/redact.ts';
@@ -55,7 +54,7 @@ export type Served = {
 /** `number` tells it from the other clients of this process. */
 export function serveClient(shared: Shared, { input, output }: ClientStreams, number: number, recordTo?: string): Served {
   const { config, stateDir, secrets, diagnostics, say, onProblem, events, guard, log, cache, lending, onlooker } = shared;
-  const mark = randomUUID();
+  const mark = newMark();
   const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
   const records = createRecords({ config, stateDir, secrets, say, name, recordTo, onlooker });
   const running = createRunningRecord(stateDir, mark, onProblem);

@@ -62,10 +62,10 @@ describe('a text that was found good', () => {
     expect(await asks(sandbox, GOOD)).toBe(0);
   });
 
-  test('leaves nothing but its hash behind', async () => {
+  test('leaves nothing but its fingerprint behind', async () => {
     const sandbox = createSandbox();
     await asks(sandbox, { agent_servers: { a: { command: 'x', env: { KEY: 'canary-7' } } } });
-    expect(readFileSync(path.join(sandbox.stateDir, 'checked.json'), 'utf8')).toMatch(/^\[\s*"[0-9a-f]{64}"\s*\]$/);
+    expect(readFileSync(path.join(sandbox.stateDir, 'checked.json'), 'utf8')).toMatch(/^\[\s*"[0-9a-z]{22}"\s*\]$/);
   });
 
   test('is read with care all the same when it does not fit what is around it: the place is named', async () => {

@@ -1,5 +1,5 @@
 // A program from start to end: its output bounded, and nothing of it left when nobody waits any more.
-import spawn from 'cross-spawn';
+import { spawn } from '../../processes/spawn.ts';
 import { ToolFailure } from '../tool.ts';
 
 export type Program = {

@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fingerprint } from '../src/fingerprint.ts';
+
+test('texts that differ in a single character have other names', () => {
+  const seen = new Map<string, string>();
+  fc.assert(
+    fc.property(fc.string({ maxLength: 200 }), fc.nat(199), (text, at) => {
+      const changed = `${text.slice(0, at)}${text[at] === 'x' ? 'y' : 'x'}${text.slice(at + 1)}`;
+      for (const one of [text, changed]) {
+        expect(seen.get(fingerprint(one)) ?? one).toBe(one);
+        seen.set(fingerprint(one), one);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a hundred thousand texts that are nearly the same have a hundred thousand names, all of one length', () => {
+  const names = new Set(Array.from({ length: 100_000 }, (_, n) => fingerprint(`{"agent_servers":{"a":{"args":["${n}"]}}}`)));
+  expect(names.size).toBe(100_000);
+  expect(new Set([...names].map(({ length }) => length))).toEqual(new Set([22]));
+});
+
+test('the name of a text stays what it is: what is known of it would be forgotten', () => {
+  expect(['', 'a', 'é\u{1f600}'].map(fingerprint)).toMatchInlineSnapshot(`
+    [
+      "1lm98d9wnjv173pbjhlrmb",
+      "08269g7o9g80gjrb0d4aeh",
+      "0f8m6yka5vq1p2zsk5tzj6",
+    ]
+  `);
+});

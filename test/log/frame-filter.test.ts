@@ -27,6 +27,16 @@ test.each([
   const filter = parseFilter([term]);
   expect(typeof filter === 'function' && filter(RECORD)).toBe(true);
 });
+test('stars in a filter cost no more than they say, whatever an agent calls its methods', () => {
+  const filter = parseFilter([`method:${'*a'.repeat(400)}b`]);
+  expect(typeof filter === 'function' && filter({ t: 1, method: 'a'.repeat(100_000) })).toBe(false);
+  const parts = parseFilter(['method:a*b*a']);
+  const taken = ['aba', 'axbxa', 'abba', 'ab', 'aa', 'abab', 'xaba'].filter(
+    (method) => typeof parts === 'function' && parts({ t: 1, method }),
+  );
+  expect(taken).toEqual(['aba', 'axbxa', 'abba']);
+});
+
 test.each([
   'agent:code',
   'method:session',

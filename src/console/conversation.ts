@@ -243,31 +243,31 @@ function grown(conversation: Conversation, item: Item): Item {
   return item;
 }
 
+/** All of it: whatever was not counted, an agent could have us keep without end. */
 function sizeOf(item: Item): number {
-  if (item.kind === 'message') return item.text.length + item.blocks.reduce((sum, block) => sum + blockSize(block), 0);
-  if (item.kind === 'unknown' || item.kind === 'plan') return 100 + (item.text?.length ?? 0);
-  if (item.kind === 'compaction') return 100 + (item.summary?.length ?? 0);
-  if (item.kind !== 'tool') return 100;
-  const content = (item.content ?? []).reduce((sum, one) => {
-    if (one.type === 'diff') return sum + one.newText.length + (one.oldText?.length ?? 0);
-    return sum + (one.type === 'content' ? blockSize(one.content) : 20);
-  }, 0);
-  return 200 + content + (item.input?.length ?? 0) + (item.output?.length ?? 0);
+  return item.kind === 'message' ? item.text.length + sizeIn(item.blocks) : 100 + sizeIn(item);
 }
 
-function blockSize(block: Block): number {
-  if (block.type === 'image' || block.type === 'audio') return block.data.length;
-  return 50 + ('text' in block ? (block.text?.length ?? 0) : 0);
+function sizeIn(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let sum = 0;
+  for (const one of Object.values(value)) sum += 10 + sizeIn(one);
+  return sum;
 }
+
+/** The end of a text that has no end. */
+const kept = (text: string): string => (text.length > MAX_SIZE ? `…${text.slice(-MAX_SIZE / 2)}` : text);
 
 function addText(conversation: Conversation, role: Role, messageId: string | undefined, text: string, drop: number): Item {
   const last = conversation.items.at(-1);
   const goesOn = last?.kind === 'message' && last.role === role && last.messageId === messageId && last.blocks.length === 0;
   if (!goesOn) return add(conversation, { kind: 'message', role, messageId, text, blocks: [] });
-  last.text = (drop > 0 ? last.text.slice(0, -drop) : last.text) + text;
+  const before = last.text.length;
+  last.text = kept((drop > 0 ? last.text.slice(0, -drop) : last.text) + text);
   // Not measured anew: a long message comes in many small pieces.
-  conversation.size += text.length - drop;
-  last.size += text.length - drop;
+  conversation.size += last.text.length - before;
+  last.size += last.text.length - before;
   return last;
 }
 
@@ -309,13 +309,13 @@ function compaction(
   const known = conversation.items.findLast((item) => item.kind === 'compaction' && item.compactionId === news.compactionId);
   if (known?.kind !== 'compaction') return add(conversation, { kind: 'compaction', status: 'in_progress', ...told(news) });
   const before = known.summary ?? '';
-  const summary = isMore ? before.slice(0, before.length - drop) + (news.summary ?? '') : news.summary;
+  const summary = isMore ? kept(before.slice(0, before.length - drop) + (news.summary ?? '')) : news.summary;
   return grown(conversation, Object.assign(known, told({ ...news, summary })));
 }
 
 function subagent(conversation: Conversation, { e: _, ...news }: { readonly e: 'subagent' } & Subagent): Item {
   const known = conversation.items.findLast((item) => item.kind === 'subagent' && item.childId === news.childId);
-  return known ? Object.assign(known, told(news)) : add(conversation, { kind: 'subagent', ...told(news) });
+  return known ? grown(conversation, Object.assign(known, told(news))) : add(conversation, { kind: 'subagent', ...told(news) });
 }
 
 /** What an update leaves out stays as it was. */

@@ -48,6 +48,8 @@ type Open = {
   readonly elicited: Elicited | undefined;
 };
 
+/** An agent may ask as often as it likes; nobody would get to the end of more. */
+const MOST_OPEN = 500;
 const REPLIES = { accept: 'Answered', decline: 'Declined', cancel: 'Cancelled' } as const;
 
 export function createQuestions({ feed, redact, now, row, asked, settled }: QuestionDeps) {
@@ -56,6 +58,7 @@ export function createQuestions({ feed, redact, now, row, asked, settled }: Ques
 
   /** To whoever looks on, until it is settled. */
   function pose(question: Question, signal: AbortSignal, hooks: QuestionHooks, elicited?: Elicited): Promise<Settled> {
+    if (all.size >= MOST_OPEN) return Promise.resolve({ option: undefined, by: undefined });
     return new Promise((resolve) => {
       const settle = (how: Settled) => {
         if (!all.delete(question.questionId)) return;

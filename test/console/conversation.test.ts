@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { apply, createConversation, type Event, MAX_ITEMS, MAX_SIZE } from '../../src/console/conversation.ts';
+import { apply, createConversation, type Event, type Item, MAX_ITEMS, MAX_SIZE } from '../../src/console/conversation.ts';
 
 const told = (events: readonly Event[]) => {
   const conversation = createConversation('s');
@@ -109,10 +109,43 @@ describe('a conversation', () => {
     const many = told(Array.from({ length: MAX_ITEMS + 10 }, (_, n): Event => ({ e: 'note', text: String(n) })));
     expect(many.items).toHaveLength(MAX_ITEMS);
     expect(many).toMatchObject({ dropped: 10, items: expect.arrayContaining([expect.objectContaining({ id: 10 })]) });
-    const image = { type: 'image' as const, mimeType: 'image/png', data: 'A'.repeat(MAX_SIZE / 4) };
+    const image = { type: 'image' as const, mimeType: 'image/png', data: 'A'.repeat(MAX_SIZE / 4 - 100) };
     const large = told(Array.from({ length: 9 }, (): Event => ({ e: 'prompt', text: '', blocks: [image] })));
     expect(large.items).toHaveLength(4);
     expect(large.size).toBeLessThanOrEqual(MAX_SIZE);
+  });
+
+  const long = 'x'.repeat(MAX_SIZE / 4);
+  test.each<[string, Event]>([
+    ['titles of tools', { e: 'tool', toolCallId: 't', title: long }],
+    ['places of tools', { e: 'tool', toolCallId: 't', locations: [long] }],
+    ['notices', { e: 'note', text: long }],
+    ['decisions', { e: 'decision', title: long, outcome: '', by: '' }],
+    ['failures', { e: 'end', error: long }],
+    ['plans', { e: 'plan', entries: [{ content: long, status: '' }] }],
+    ['links', { e: 'block', role: 'agent', block: { type: 'resource_link', uri: long } }],
+    ['agents of agents', { e: 'subagent', childId: 'c', title: '', description: long }],
+  ])('and so do %s, however an agent puts it', (_, event) => {
+    const own = (n: number): object =>
+      'toolCallId' in event
+        ? { toolCallId: `t${n}` }
+        : 'childId' in event
+          ? { childId: `c${n}` }
+          : 'entries' in event
+            ? { planId: `p${n}` }
+            : {};
+    const between: Event = { e: 'note', text: '' };
+    const all = told(Array.from({ length: 9 }, (_, n): Event[] => [{ ...event, ...own(n) }, between]).flat());
+    expect(JSON.stringify(all).length).toBeLessThan(1.1 * MAX_SIZE);
+    expect(all.size).toBeLessThanOrEqual(MAX_SIZE);
+  });
+
+  test('of a message that does not end the end is kept', () => {
+    const { items, size } = told(Array.from({ length: 9 }, (_, n): Event => ({ e: 'text', role: 'agent', text: `${n}${long}` })));
+    const message = items[0] as Extract<Item, { kind: 'message' }>;
+    expect(message.text.length).toBeLessThanOrEqual(MAX_SIZE);
+    expect(message.text.endsWith(`8${long}`)).toBe(true);
+    expect([message.size, size]).toEqual([message.text.length, message.text.length]);
   });
 
   test('whoever begins with a snapshot and goes on with events has what another has who heard everything', () => {

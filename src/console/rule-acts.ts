@@ -79,9 +79,9 @@ export function ruleActs(board: BoardKeeper, house: PolicyHouse, redact: Redacto
       gives: withRule,
       async perform({ questionId, verdict, rule }, page) {
         const asked = askedIn(questionId);
-        const place = placeOrThrow();
         let checked: Checked = { problems: [] };
         await house.write((text) => {
+          const place = placeOrThrow(); // another may have been saved meanwhile, and the file is there now
           checked = check(place, text, asked, verdict, rule);
           const added = addRule(place.file, text, verdict, rule);
           if ('problems' in added) throw new ClientError(-32602, added.problems.map(({ message }) => clean(message)).join('; '));

@@ -53,6 +53,16 @@ export function policyHouse({ policy, otherwise, stateDir, stored }: HouseParts)
     return at;
   }
 
+  async function write(change: (text: string) => string): Promise<void> {
+    const { file, isNew, insteadOf } = found();
+    const edited = await readToEdit(file);
+    await saveEdited(edited, change(isNew ? await begun(insteadOf) : edited.text));
+    if (isNew && otherwise) await policy?.use((policy.state().policies ?? []).map((one) => (isOurs(one) ? otherwise.source() : one)));
+    else await policy?.reload();
+  }
+  /** One after the other: two pages may save at once, and neither rule may be lost. */
+  let last: Promise<unknown> = Promise.resolve();
+
   return {
     state() {
       const now = policy?.state();
@@ -63,12 +73,10 @@ export function policyHouse({ policy, otherwise, stateDir, stored }: HouseParts)
       const { file, isNew, insteadOf } = found();
       return isNew ? begun(insteadOf) : readFile(file, 'utf8');
     },
-    async write(change) {
-      const { file, isNew, insteadOf } = found();
-      const edited = await readToEdit(file);
-      await saveEdited(edited, change(isNew ? await begun(insteadOf) : edited.text));
-      if (isNew && otherwise) await policy?.use((policy.state().policies ?? []).map((one) => (isOurs(one) ? otherwise.source() : one)));
-      else await policy?.reload();
+    write(change) {
+      const done = last.then(() => write(change));
+      last = done.catch(() => {});
+      return done;
     },
     placeFor,
     past: (recording) =>

@@ -57,3 +57,21 @@ test('the console’s own file begins as what was in force, is private, and keep
   rmSync(own);
   expect(await second.read()).toBe('# ours\n');
 });
+
+test('what several pages save at once is all there, also when one of them fails', async () => {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-house-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const [shipped, own] = ['shipped.yaml', 'own.yaml'].map((name) => path.join(dir, name)) as [string, string];
+  writeFileSync(shipped, '# ours\n');
+  const { write } = house([source(shipped)], { shipped, own, source: () => source(existsSync(own) ? own : shipped) });
+  const saved = await Promise.allSettled([
+    write((text) => `${text}one\n`),
+    write((text) => `${text}two\n`),
+    write(() => {
+      throw new Error('no rule');
+    }),
+    write((text) => `${text}three\n`),
+  ]);
+  expect(saved.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  expect(readFileSync(own, 'utf8')).toBe('# ours\none\ntwo\nthree\n');
+});

@@ -1,5 +1,6 @@
 // What the product promises about its cost, as ratios within one run: machines differ and are shared, ratios hold.
 // `of` computes a figure from the best values of a run; it is NaN when something it needs was not measured.
+// `heldAt`: the goal is out of reach for now (docs/performance.md says why), and the gate sees that it goes no further away.
 
 /** The cap on what waits for an agent that does not read, `limits.max_queue_bytes`, which the bench leaves at its default. */
 const QUEUE_CAP_MB = 64;
@@ -39,7 +40,12 @@ export const goals = [
     title: 'single writes, cold process',
     needs: ['single'],
     checks: [
-      { what: 'CPU of the first 20,000 frames, x raw', atMost: 4, of: (v) => v('single.ours.coldCpuMs') / v('single.raw.coldCpuMs') },
+      {
+        what: 'CPU of the first 20,000 frames, x raw',
+        atMost: 4,
+        heldAt: 9,
+        of: (v) => v('single.ours.coldCpuMs') / v('single.raw.coldCpuMs'),
+      },
     ],
   },
   {
@@ -71,7 +77,12 @@ export const goals = [
     title: 'many sessions',
     needs: ['sessions-4', 'sessions-1000'],
     checks: [
-      { what: 'CPU at 1,000 sessions, x that at 4', atMost: 1.3, of: (v) => v('sessions-1000.ours.cpuUs') / v('sessions-4.ours.cpuUs') },
+      {
+        what: 'CPU at 1,000 sessions, x that at 4',
+        atMost: 1.3,
+        heldAt: 2.4,
+        of: (v) => v('sessions-1000.ours.cpuUs') / v('sessions-4.ours.cpuUs'),
+      },
     ],
   },
   {
@@ -143,7 +154,8 @@ export const goals = [
 
 /**
  * What became of each goal. `results` is `{ workload: { variant: { metric: { best } } } }`, `features` names what exists besides the basics.
- * A goal is missed when one of its checks is, met when all that could be measured are, and `not measured` when none could.
+ * A goal is missed when one of its checks is, met when all that could be measured are, and `not measured` when none could. One that is
+ * `isHeld` is missed by no more than is known.
  */
 export function evaluate(results, features = [], of = goals) {
   const value = (path) => {
@@ -152,16 +164,17 @@ export function evaluate(results, features = [], of = goals) {
   };
   return of.map(({ id, title, needs, feature, checks }) => {
     const isThere = feature === undefined || features.includes(feature);
-    const checked = checks.map(({ what, atMost, atLeast, of: figure }) => {
+    const checked = checks.map(({ what, atMost, atLeast, heldAt = Number.NaN, of: figure }) => {
       const got = isThere ? figure(value) : Number.NaN;
       const limit = atMost ?? atLeast;
       const status = Number.isNaN(got) ? 'not measured' : (atMost !== undefined ? got <= limit : got >= limit) ? 'met' : 'missed';
-      return { what, limit, sign: atMost !== undefined ? '<=' : '>=', got, status };
+      return { what, limit, sign: atMost !== undefined ? '<=' : '>=', got, status, isHeld: status === 'missed' && got <= heldAt };
     });
     // A proxy that lost or changed a frame has no figures; that is no reason to be content with it.
     const failed = isThere && needs.some((workload) => results[workload]?.ours?.failure !== undefined);
     const has = (status) => checked.some((check) => check.status === status);
     const status = !isThere ? 'not yet' : failed || has('missed') ? 'missed' : has('met') ? 'met' : 'not measured';
-    return { id, title, needs, status, failed, checks: checked };
+    const isHeld = !failed && status === 'missed' && checked.every((check) => check.status !== 'missed' || check.isHeld);
+    return { id, title, needs, status, failed, isHeld, checks: checked };
   });
 }

@@ -4,7 +4,7 @@ import { type Frame, textOf } from '../wire/frame.ts';
 import { memberAt } from '../wire/locate.ts';
 import { briefOf, idTextOf, sessionTokenOf } from '../wire/long-frame.ts';
 import { soon } from '../wire/soon.ts';
-import { patchedId, type Tap, type Watcher } from '../wire/tap.ts';
+import { patchedId, patchedText, type Tap, type Watcher } from '../wire/tap.ts';
 import type { Patch } from '../wire/writer.ts';
 import { recordsOf } from './frame-records.ts';
 import { createChunkJoiner } from './join-chunks.ts';
@@ -55,6 +55,8 @@ type Passed = {
   readonly frame: Frame | undefined;
   readonly idText: string | undefined;
   readonly line: string | undefined;
+  /** Where what was sent is not what had come: ids, the names of sessions, servers that were added. */
+  readonly patches?: readonly Patch[];
   readonly t: number;
   readonly atMs: number;
 };
@@ -216,12 +218,14 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     const { frame } = passed;
     if (frame === undefined) return lineOfText(passed);
     if (joiner) return payloadLine(passed, frame);
-    return `${head(passed, frame.kind, frame.method, passed.idText, frame.outcome === 'error' ? errorCode(frame) : undefined)}${about(frame)}}\n`;
+    return `${head(passed, frame.kind, frame.method, passed.idText, frame.outcome === 'error' ? errorCode(frame) : undefined)}${about(frame, passed.patches)}}\n`;
   }
-  function about(frame: Frame): string {
+  function about(frame: Frame, patches: readonly Patch[] = []): string {
     const token = sessionTokenOf(frame);
+    let bytes = frame.end - frame.start;
+    for (const { span, text } of patches) bytes += Buffer.byteLength(text) - (span.end - span.start);
     // Kept for sessions of which much is heard.
-    return `${token === undefined ? '' : `,"session":${sessions.get(token) ?? secrets.redact(token)}`},"bytes":${frame.end - frame.start}`;
+    return `${token === undefined ? '' : `,"session":${sessions.get(token) ?? secrets.redact(token)}`},"bytes":${bytes}`;
   }
   /** Session ids are the agents' own, and so may hold anything. */
   function session(token: string): string {
@@ -268,11 +272,11 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     return `${head(passed, kind, method, idText, error?.code)}${sessionId}${bytes},"ours":true${payload}}\n`;
   }
   function payloadLine(passed: Passed, frame: Frame): string {
-    const { bytes, start, end, kind, method } = frame;
+    const { start, end, kind, method } = frame;
     const error = frame.outcome === 'error' ? errorCode(frame) : undefined;
-    const before = `${head(passed, kind, method, passed.idText, error)}${about(frame)}`;
+    const before = `${head(passed, kind, method, passed.idText, error)}${about(frame, passed.patches)}`;
     if (end - start > MAX_PAYLOAD_BYTES) return `${before},"omitted":true}\n`;
-    return joiner?.next(passed.leg.name, before, bytes.toString('utf8', start, end), frame) ?? '';
+    return joiner?.next(passed.leg.name, before, patchedText(frame, passed.patches ?? []), frame) ?? '';
   }
 
   function watch(name: string, side: Side): ReturnType<FrameLog['watch']> {
@@ -302,7 +306,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
         // It was in the log when it came; a request or an answer has another id here.
         if (frame.kind === 'notification') return;
         add(
-          { leg, isReceived: false, frame, idText: patchedId(frame, patches), line: undefined, t: time(), atMs: monotonicMs() },
+          { leg, isReceived: false, frame, idText: patchedId(frame, patches), line: undefined, patches, t: time(), atMs: monotonicMs() },
           hasPayloads ? 0 : frame.end - frame.start,
         );
       },

@@ -6,7 +6,9 @@ import { createFrameLog } from '../../src/log/frame-log.ts';
 import type { LineSink } from '../../src/log/line-sink.ts';
 import { lastRecords } from '../../src/log/read-frames.ts';
 import { createSecrets } from '../../src/log/redact.ts';
+import type { Frame } from '../../src/wire/frame.ts';
 import { createLeg } from '../../src/wire/leg.ts';
+import { scan } from '../../src/wire/scan.ts';
 import { newStateDir } from '../store/state.ts';
 import { createRecorder } from '../wire/outputs.ts';
 
@@ -115,6 +117,25 @@ describe('without payloads', () => {
 });
 
 describe('with payloads', () => {
+  test('what is sent on is kept as it was sent, with its size: the id, session and servers that the peer got', async () => {
+    const { leg, records } = setUp(true);
+    const { writer } = leg('codex');
+    const text = '{"jsonrpc":"2.0","id":"their-own","method":"session/load","params":{"sessionId":"public","mcpServers":[]}}';
+    const servers = `[{"name":"ours","env":[{"name":"TOKEN","value":"${SECRET}"}]}]`;
+    const spanOf = (part: string) => ({ start: text.indexOf(part), end: text.indexOf(part) + part.length });
+    writer.frame(scan(Buffer.from(`${text}\n`), 0) as Frame, [
+      { span: spanOf('"their-own"'), text: '7' },
+      { span: spanOf('"public"'), text: '"native"' },
+      { span: spanOf('[]'), text: servers },
+    ]);
+    const bytes = text.replace('"their-own"', '7').replace('public', 'native').replace('[]', servers).length;
+    const [record] = records();
+    const { msg } = record;
+    expect(msg).toMatchObject({ id: 7, params: { sessionId: 'native', mcpServers: [{ name: 'ours' }] } });
+    expect(JSON.stringify(msg)).not.toContain(SECRET);
+    expect(record).toMatchObject({ dir: 'toAgent', id: 7, method: 'session/load', session: 'public', bytes });
+  });
+
   test('they are redacted, and a secret that is split over chunks is found', async () => {
     const { leg, records, text } = setUp(true);
     const { hear } = leg('codex');

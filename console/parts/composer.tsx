@@ -10,6 +10,7 @@ import { Attachments, LinkFile } from './attachments.tsx';
 import { Icon } from './icon.tsx';
 import { ListBox } from './list-box.tsx';
 import { Problem } from './problem.tsx';
+import { savedRule } from './rule.tsx';
 
 export function Composer(props: {
   readonly sessionId: string;
@@ -64,6 +65,7 @@ export function Composer(props: {
       const sent = ask('prompt', { sessionId, blocks });
       setText('');
       setAttached([]);
+      if (savedRule.value?.sessionId === sessionId) savedRule.value = undefined;
       await sent;
     } catch (error) {
       // What was written is not lost.

@@ -8,7 +8,7 @@ import { type Change, type Hunk as Cut, hunksOf } from '../../src/console/hunks.
 import type { ChangeAt } from '../../src/console/wire/chat.ts';
 import { ApplyBar, type Choosing, Conflict, HunkChoice, useApplying } from './apply.tsx';
 import { fetchPainter, painted } from './code.tsx';
-import { shortened } from './words.ts';
+import { isOutside, OUTSIDE, shortened } from './words.ts';
 
 const MAX_CHARACTERS = 400_000;
 const MAX_LINE = 2000;
@@ -31,12 +31,12 @@ export function Diff({ path, oldText, newText, cwd, place }: Change & { cwd?: st
   }, [language]);
   const added = hunks.reduce((sum, { lines }) => sum + lines.filter(({ kind }) => kind === 'new').length, 0);
   const removed = hunks.reduce((sum, { lines }) => sum + lines.filter(({ kind }) => kind === 'old').length, 0);
-  const isOutside = cwd !== undefined && cwd !== '' && path.startsWith('/') && path !== cwd && !path.startsWith(`${cwd}/`);
+  const isAway = isOutside(path, cwd);
   return (
     <figure class="diff">
       <figcaption>
-        <span class={isOutside ? 'path outside' : 'path'} title={isOutside ? 'outside the directory of the session' : path}>
-          {isOutside ? `⚠ ${path}` : shortened(path, cwd)}
+        <span class={isAway ? 'path outside' : 'path'} title={isAway ? OUTSIDE : path}>
+          {isAway ? `⚠ ${path}` : shortened(path, cwd)}
         </span>
         {oldText === undefined && <span class="chip">new file</span>}
         <span class="counts">

@@ -10,7 +10,7 @@ import { Icon } from './icon.tsx';
 import { later } from './later.tsx';
 import { Problem } from './problem.tsx';
 import { RulePanel, savedRule } from './rule.tsx';
-import { shownId } from './words.ts';
+import { isOutside, OUTSIDE, shownId } from './words.ts';
 
 const Elicitation = later(() => import('./elicitation.tsx').then((loaded) => loaded.Elicitation), 'form');
 
@@ -74,7 +74,13 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
         <Content content={content} cwd={question.cwd} />
       ))}
       {question.command === undefined && question.content.length === 0 && question.locations.length > 0 && (
-        <pre class="command">{question.locations.join('\n')}</pre>
+        <pre class="command">
+          {question.locations.map((path) => (
+            <div class={isOutside(path, question.cwd) ? 'outside' : undefined} title={isOutside(path, question.cwd) ? OUTSIDE : undefined}>
+              {isOutside(path, question.cwd) ? `⚠ ${path}` : path}
+            </div>
+          ))}
+        </pre>
       )}
       {question.policy && (
         <p class="why">
@@ -151,6 +157,9 @@ export function Elsewhere({ sessionId }: { readonly sessionId?: string }): VNode
       {isMine && (
         <p class="elsewhere" role="status">
           The rule was saved: <code>{saved.place}</code>. Take it out there to be asked again.
+          <button type="button" class="quiet" aria-label="Do not show this any more" onClick={() => (savedRule.value = undefined)}>
+            ×
+          </button>
         </p>
       )}
       {isShown && (

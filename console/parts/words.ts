@@ -36,6 +36,22 @@ export const place = (path: string): string => {
   return parts.length <= 2 ? path : `…/${parts.slice(-2).join('/')}`;
 };
 
+export const OUTSIDE = 'outside the directory of the session';
+
+/** Whether a path leads out of the directory of a session, also by way of `..`. */
+export function isOutside(path: string, cwd: string | undefined): boolean {
+  if (cwd === undefined || cwd === '') return false;
+  const [of, to] = [cwd, path.startsWith('/') ? path : `${cwd}/${path}`].map(partsOf) as [string[], string[]];
+  return of.some((part, index) => to[index] !== part);
+}
+function partsOf(path: string): string[] {
+  const parts: string[] = [];
+  for (const part of path.split('/'))
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  return parts;
+}
+
 /** Without the directory of the session, where it lies in that. */
 export function shortened(path: string, cwd: string | undefined): string {
   return cwd !== undefined && cwd !== '' && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;

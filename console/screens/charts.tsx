@@ -15,7 +15,11 @@ function hear({ rows: fresh, isFirst }: ChartTopics['charts']['news']): void {
   rows.value = isFirst ? fresh : [...rows.value, ...fresh].slice(-MOST_ROWS);
 }
 
-const count = (value: number): string => (value >= 1000 ? `${(value / 1000).toFixed(1)}k` : String(Math.round(value * 10) / 10));
+const count = (value: number): string => {
+  if (value < 1000) return String(Math.round(value * 10) / 10);
+  const [size, unit] = value < 1_000_000 ? [value / 1000, 'k'] : [value / 1_000_000, 'M'];
+  return `${size < 100 ? size.toFixed(1) : Math.round(size)}${unit}`;
+};
 const ms = (value: number): string => (value >= 1000 ? `${(value / 1000).toFixed(1)} s` : `${Number(value.toPrecision(3))} ms`);
 
 const PLOTS: readonly Plotted[] = [

@@ -103,6 +103,14 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, servers
     const state = stateOf(session);
     if (state !== session.row.state) changeRow(session, { state, at: now() });
   }
+  /** The session may have moved to another agent: by the option, or by `/agent`, of which only an update tells. */
+  function noteAgent(session: Live, told: Fields): void {
+    const agent = list(told.configOptions)
+      .map(fields)
+      .find(({ category }) => category === '_agent');
+    if (agent && typeof agent.currentValue === 'string' && agent.currentValue !== session.row.agent)
+      changeRow(session, { agent: agent.currentValue });
+  }
 
   function flush(): void {
     clearTimeout(timer);
@@ -177,11 +185,7 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, servers
       const session = live.get(sessionId);
       if (!session) return;
       tell(session, { e: 'options', options: optionsOf(fields(cleanValue(answer, redact))) });
-      const agent = list(answer.configOptions)
-        .map(fields)
-        .find(({ category }) => category === '_agent');
-      if (agent && typeof agent.currentValue === 'string' && agent.currentValue !== session.row.agent)
-        changeRow(session, { agent: agent.currentValue });
+      noteAgent(session, answer);
     },
     accepts(sessionId: string, accepts: Accepts): void {
       const session = live.get(sessionId);
@@ -209,6 +213,7 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, servers
       if (!told) return;
       const event = withPrints(told, update);
       other(session, event);
+      if (event.e === 'options') noteAgent(session, update);
       if (event.e === 'option') {
         const mode = session.conversation.options.find(({ id }) => id === event.id);
         const name = mode?.type === 'select' ? mode.choices.find(({ value }) => value === event.value)?.name : undefined;

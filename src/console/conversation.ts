@@ -279,8 +279,11 @@ function addBlock(conversation: Conversation, role: Role, block: Block): Item {
   return grown(conversation, last);
 }
 
-function tool(conversation: Conversation, { e: _, ...news }: { readonly e: 'tool' } & ToolNews): Item {
+function tool(conversation: Conversation, { e: _, ...news }: { readonly e: 'tool' } & ToolNews): Item | undefined {
   const known = conversation.items.findLast((item) => item.kind === 'tool' && item.toolCallId === news.toolCallId);
+  // The end of something that was only asked about, or is not kept any more: there is nothing of it to show.
+  const isEndAlone = (news.status === 'completed' || news.status === 'failed') && Object.keys(told(news)).length <= 2;
+  if (known === undefined && isEndAlone) return undefined;
   if (known?.kind !== 'tool') return add(conversation, { kind: 'tool', ...news });
   return grown(conversation, Object.assign(known, told(news)));
 }

@@ -87,7 +87,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     const { sessionId, update, elicitationId } = fields(params);
     if (method === 'elicitation/complete') return arrived(String(elicitationId));
     if (method !== 'session/update' || typeof sessionId !== 'string') return;
-    if (board.isLive(sessionId)) board.update(sessionId, fields(update));
+    if (board.isLive(sessionId)) updated(sessionId, fields(update));
     else if (opening > 0) keepEarly(sessionId, fields(update));
   }
   /** Into the list that is there: a session that is loaded may have many thousands to tell. */
@@ -95,6 +95,13 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     const kept = early.get(sessionId);
     if (kept) kept.push(update);
     else early.set(sessionId, [update]);
+  }
+  /** What may be attached goes by the agent, which an update can change. */
+  function updated(sessionId: string, update: Fields): void {
+    const before = board.row(sessionId)?.agent;
+    board.update(sessionId, update);
+    const agent = board.row(sessionId)?.agent;
+    if (agent !== undefined && agent !== before) board.accepts(sessionId, acceptsOf(agent));
   }
   function awaitArrival(elicitationId: string, sessionId: string): void {
     sent.set(elicitationId, sessionId);

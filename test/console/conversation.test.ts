@@ -50,6 +50,12 @@ describe('a conversation', () => {
     ]);
   });
 
+  test('the end of a call of which nothing else was told is no entry', () => {
+    expect(kinds([{ e: 'tool', toolCallId: 'asked-only', status: 'failed' }])).toEqual([]);
+    expect(kinds([{ e: 'tool', toolCallId: 't', status: 'in_progress' }])).toEqual(['tool']);
+    expect(kinds([{ e: 'tool', toolCallId: 't', status: 'completed', title: 'Read' }])).toEqual(['tool']);
+  });
+
   test('a turn has one plan, and the next turn another', () => {
     const plan = (content: string): Event => ({ e: 'plan', entries: [{ content, status: 'pending' }] });
     const prompt: Event = { e: 'prompt', text: 'do', blocks: [] };

@@ -128,6 +128,15 @@ describe.skipIf(program === undefined)('in the browser, under a policy', () => {
     expect(why).toBe(`Asked because: ask by rule careful-with-notes (${path.join(serving.root, 'policy.yaml')}:5): they are mine`);
     await page.locator('.question').getByRole('button', { name: 'Reject' }).first().click();
     await ends(page, 1);
+    expect(await page.locator('.tool').count()).toBe(0);
+
+    const locations = ['a.txt', '/etc/passwd', `${serving.project}/../up.txt`, `${serving.project}/in/../b.txt`].map((path) => ({ path }));
+    turns.set('look', asks({ toolCallId: 'look', title: 'Read', kind: 'read', locations }).turn);
+    await prompt(page, 'look');
+    await page.locator('.question .command .outside').first().waitFor();
+    expect(await page.locator('.question .command .outside').allInnerTexts()).toEqual(['⚠ /etc/passwd', `⚠ ${serving.project}/../up.txt`]);
+    await page.locator('.question').getByRole('button', { name: 'No' }).first().click();
+    await ends(page, 2);
   });
 
   test('"always" is a rule that is shown with its place, may be changed, and then holds at once', async () => {
@@ -156,11 +165,13 @@ describe.skipIf(program === undefined)('in the browser, under a policy', () => {
     await rule.getByText(', line 10').waitFor();
     await rule.getByRole('button', { name: 'Save the rule and allow' }).click();
     await ends(page, 1);
-    await page.getByText(`The rule was saved: ${file}:10.`).waitFor();
+    const said = page.getByText(`The rule was saved: ${file}:10.`);
+    await said.waitFor();
     expect(readFileSync(file, 'utf8')).toBe(`${POLICY}  - action: execute\n    command: make all   # as often as it likes\n`);
 
     await prompt(page, 'make');
     await ends(page, 2);
+    expect(await said.count()).toBe(0);
     expect(await page.locator('.question').count()).toBe(0);
     expect(make.answers).toEqual([1, 2].map(() => ({ outcome: { outcome: 'selected', optionId: 'yes' } })));
     // And what is not said in a rule is asked as before.

@@ -103,6 +103,17 @@ describe.skipIf(program === undefined)('around a session', () => {
     expect(await page.getByLabel('Prompt').inputValue()).toBe('look');
   });
 
+  test('a session that moves by a command is shown as the other agent’s, with what that one takes', async () => {
+    const page = await begin('Mime');
+    await page.locator('input[type=file]').setInputFiles([named('dot.png', 'image/png', png)]);
+    await page.getByRole('button', { name: 'Show dot.png' }).waitFor();
+    await page.getByRole('button', { name: 'Remove dot.png' }).click();
+    await prompt(page, '/agent builder');
+    await page.locator('header .chip', { hasText: 'builder' }).waitFor();
+    await page.locator('input[type=file]').setInputFiles([named('dot.png', 'image/png', png)]);
+    await page.getByText('this agent takes no images').first().waitFor();
+  });
+
   test('MCP servers with an address go with a new session; values of headers are kept in the browser only when one says so', async () => {
     const page = await open('#/new');
     await page.getByRole('radio', { name: 'Mime' }).check();

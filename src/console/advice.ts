@@ -8,7 +8,11 @@ import type { LoginMethod } from './wire/chat.ts';
 const LOGIN_WANTED = -32000;
 const NOT_FOUND = -32002;
 
-export function adviceOn(error: unknown, agents: readonly AgentRow[]): Advice {
+/** Ways in which an agent that ran has ended. Whoever was stopped, or cannot be started, is not there at the next try either: the message itself says what to do. */
+const ENDED = new Set(['agent_exited', 'hung_up', 'not_reading', 'queue_full', 'cancel_ignored', 'unreadable']);
+
+/** `isTurn`: a prompt failed, and not what was done before there could be one. */
+export function adviceOn(error: unknown, agents: readonly AgentRow[], isTurn = false): Advice {
   if (!(error instanceof ClientError)) return {};
   const { agent, reason, authMethods } = fields(error.data);
   if (error.code === LOGIN_WANTED) {
@@ -17,8 +21,12 @@ export function adviceOn(error: unknown, agents: readonly AgentRow[]): Advice {
   }
   if (error.code === NOT_FOUND)
     return { hint: 'The agent does not know this session any more. What was said is kept; begin a new session to go on.' };
-  if (text(reason) !== undefined && text(agent) !== undefined)
-    return { hint: 'Send the prompt again: the agent is started anew, and the session goes on.' };
+  if (ENDED.has(text(reason) ?? '') && text(agent) !== undefined)
+    return {
+      hint: isTurn
+        ? 'Send the prompt again: the agent is started anew, and the session goes on.'
+        : 'Try again: the agent is started anew. What it said last is on the screen Agents.',
+    };
   return {};
 }
 

@@ -204,7 +204,8 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     const over = client.request('session/prompt', { sessionId, prompt: blocks });
     over.then(
       (answer) => board.event(sessionId, { e: 'end', stopReason: String(fields(answer).stopReason) }),
-      (error: Error) => board.event(sessionId, { e: 'end', error: neutralise(redact(wordsOf(error))), ...adviceOn(error, board.agents()) }),
+      (error: Error) =>
+        board.event(sessionId, { e: 'end', error: neutralise(redact(wordsOf(error))), ...adviceOn(error, board.agents(), true) }),
     );
     return {};
   }

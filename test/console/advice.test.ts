@@ -19,7 +19,10 @@ test('a login is offered by the methods that the failure names, else by those of
 });
 
 test('an agent that ended, and a session that is not known, have advice of their own; other failures have none', () => {
-  expect(adviceOn(new ClientError(-32603, 'gone', { agent: 'one', reason: 'exited' }), agents).hint).toContain('Send the prompt again');
+  const ended = (reason: string, isTurn: boolean) => adviceOn(new ClientError(-32603, 'no', { agent: 'one', reason }), agents, isTurn).hint;
+  expect(ended('agent_exited', true)).toContain('Send the prompt again');
+  expect(ended('agent_exited', false)).toContain('Try again');
+  for (const reason of ['stopped', 'not_startable', 'session_lost', 'crash-loop']) expect(ended(reason, true)).toBeUndefined();
   expect(adviceOn(new ClientError(-32002, 'unknown'), agents).hint).toContain('begin a new session');
   expect(adviceOn(new ClientError(-32603, 'no'), agents)).toEqual({});
   expect(adviceOn(new Error('no'), agents)).toEqual({});

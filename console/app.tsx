@@ -21,7 +21,7 @@ export function App(): VNode {
       <main>
         {status.value === 'lost' && (
           <p class="lost" role="status">
-            The connection was lost. It is being tried again; nothing is missed.
+            The connection was lost. It is being tried again; nothing is missed, as long as switchboard still runs.
           </p>
         )}
         {isReady.value ? <Here /> : <p class="quiet-text centred">Connecting…</p>}
@@ -101,7 +101,8 @@ function Out(): VNode {
       <h1>Switchboard</h1>
       <p>{refusal.value}</p>
       <p class="dim">
-        In the terminal where <code>switchboard serve</code> runs, press Enter for a new link.
+        In the terminal where <code>switchboard serve</code> runs, press Enter for a new link. Beside an editor, open the file that the
+        editor’s log names.
       </p>
     </main>
   );

@@ -70,7 +70,7 @@ function out(why: string): void {
 
 function open(): void {
   const word = localStorage.getItem(WORD);
-  if (word === null) return out('The console is opened with the link that the terminal shows.');
+  if (word === null) return out('The console is opened with a link.');
   const mine = new WebSocket(`ws://${location.host}/socket`);
   let wasOpen = false;
   socket = mine;
@@ -92,7 +92,7 @@ function open(): void {
   mine.onclose = ({ code }) => {
     for (const { reject } of waiting.values()) reject(new Refused({ message: 'the connection was lost' }));
     waiting.clear();
-    if (code === 4401) return out('This page is not let in any more. Open it with a new link from the terminal.');
+    if (code === 4401) return out('This page is not let in any more. Open it with a new link.');
     status.value = 'lost';
     setTimeout(() => void again(wasOpen), delayMs);
     delayMs = Math.min(delayMs * 2, 5000);
@@ -106,7 +106,7 @@ async function again(wasOpen: boolean): Promise<void> {
       ({ ok }) => ok,
       () => false,
     );
-    if (isThere && delayMs > 1000) return out('This page is not let in. Open it with a new link from the terminal.');
+    if (isThere && delayMs > 1000) return out('This page is not let in. Open it with a new link.');
   }
   open();
 }

@@ -1,5 +1,6 @@
 // MCP servers that a new session is begun with: those with an address. One that is a program stands in the configuration, where programs are named.
-import type { VNode } from 'preact';
+import type { RefObject, VNode } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { McpServer } from '../../src/console/wire/sessions.ts';
 import { configured } from '../state.ts';
 import { Icon } from './icon.tsx';
@@ -65,8 +66,9 @@ export function Servers({
   readonly set: (entries: readonly Entry[]) => void;
 }): VNode {
   const change = (at: number, news: Partial<Entry>) => set(entries.map((entry, index) => (index === at ? { ...entry, ...news } : entry)));
+  const list = useFocusKept<HTMLFieldSetElement>(entries.length, '.server');
   return (
-    <fieldset class="servers">
+    <fieldset class="servers" ref={list}>
       <legend>MCP servers</legend>
       <p class="dim">
         Servers with an address that the agent may use in this session.{' '}
@@ -117,11 +119,24 @@ export function Servers({
           <Headers entry={entry} change={(news) => change(at, news)} />
         </fieldset>
       ))}
-      <button type="button" onClick={() => set([...entries, EMPTY])}>
+      <button type="button" class="add" onClick={() => set([...entries, EMPTY])}>
         <Icon name="plus" /> Add a server
       </button>
     </fieldset>
   );
+}
+
+/** Whoever works by keyboard goes on in what was added, and has a place to be when something was taken out. */
+function useFocusKept<List extends HTMLElement>(count: number, row: string): RefObject<List | null> {
+  const list = useRef<List>(null);
+  const before = useRef(count);
+  useLayoutEffect(() => {
+    const find = (what: string) => [...(list.current?.querySelectorAll<HTMLElement>(`:scope > ${what}`) ?? [])].at(-1);
+    if (count < before.current) find('.add')?.focus();
+    else if (count > before.current) find(row)?.querySelector<HTMLElement>('input:not([type=checkbox])')?.focus();
+    before.current = count;
+  }, [count]);
+  return list;
 }
 
 function Headers({
@@ -133,8 +148,9 @@ function Headers({
 }): VNode {
   const set = (at: number, news: Partial<Entry['headers'][number]>) =>
     change({ headers: headers.map((header, index) => (index === at ? { ...header, ...news } : header)) });
+  const list = useFocusKept<HTMLDivElement>(headers.length, '.header');
   return (
-    <div class="headers">
+    <div class="headers" ref={list}>
       {headers.map(({ name, value }, at) => (
         <div class="header" key={at}>
           <input
@@ -161,7 +177,7 @@ function Headers({
           </button>
         </div>
       ))}
-      <button type="button" class="quiet" onClick={() => change({ headers: [...headers, { name: '', value: '' }] })}>
+      <button type="button" class="quiet add" onClick={() => change({ headers: [...headers, { name: '', value: '' }] })}>
         Add a header
       </button>
       {headers.length > 0 && (

@@ -71,9 +71,7 @@ export function NewSession(): VNode {
                 <span class="name">
                   {title} {isDefault && <span class="chip">default</span>}
                 </span>
-                <span class="dim">
-                  {state === 'unavailable' ? (lastError ?? 'not available') : [name, version].filter(Boolean).join(' ')}
-                </span>
+                <span class="dim">{isAway(state) && lastError !== undefined ? lastError : [name, version].filter(Boolean).join(' ')}</span>
               </label>
             ))}
           </div>
@@ -96,3 +94,6 @@ export function NewSession(): VNode {
     </div>
   );
 }
+
+/** Why it does not run is said before one chooses it. */
+const isAway = (state: string): boolean => ['idle', 'unavailable', 'stopped'].includes(state);

@@ -118,6 +118,11 @@ describe.skipIf(program === undefined)('around a session', () => {
     const page = await open('#/new');
     await page.getByRole('radio', { name: 'Mime' }).check();
     await page.getByRole('button', { name: 'Add a server' }).click();
+    const focused = () => page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent.trim()');
+    expect(await focused()).toBe('Name');
+    await page.getByRole('button', { name: 'Remove server' }).press('Enter');
+    expect(await focused()).toBe('Add a server');
+    await page.keyboard.press('Enter');
     await page.getByLabel('Name').fill(`docs ${EVIL}`);
     await page.getByLabel('Address').fill('file:///etc/passwd');
     await page.getByRole('button', { name: 'Begin' }).click();
@@ -129,6 +134,7 @@ describe.skipIf(program === undefined)('around a session', () => {
     await page.getByLabel('Address').fill('https://example.com/mcp');
     await page.getByLabel('Kind').selectOption('sse');
     await page.getByRole('button', { name: 'Add a header' }).click();
+    expect(await focused()).toBe('Header');
     await page.getByLabel('Header', { exact: true }).fill('Authorization');
     await page.getByLabel('Value', { exact: true }).fill(`Bearer ${SECRET}`);
     await page.getByRole('button', { name: 'Begin' }).click();

@@ -1,5 +1,6 @@
 // One thing after the other, as it was said and done in a session.
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Item } from '../../src/console/conversation.ts';
 import type { Shown } from '../state.ts';
 import { Compaction, Note, Plan, Subagent, Unknown } from './asides.tsx';
@@ -63,14 +64,35 @@ function Message({ item: { role, text, blocks }, sessionId }: { readonly item: O
         <Markdown text={text} />
       </details>
     );
-  const body = role === 'user' ? <div class="plain">{text}</div> : <Markdown text={text} />;
+  const draw = (words: string) => (role === 'user' ? <div class="plain">{words}</div> : <Markdown text={words} />);
   return (
     <article class={`message ${role}`} aria-label={role === 'user' ? 'You' : 'Agent'}>
-      {text !== '' && body}
+      {text !== '' && <Long text={text} draw={draw} />}
       {blocks.map((block) => (
         <BlockView block={block} sessionId={role === 'user' ? undefined : sessionId} />
       ))}
     </article>
+  );
+}
+
+const LONGEST = 100_000;
+const EDGE = 20_000;
+
+/** A text of megabytes is laid out anew with everything that comes after it, which takes seconds: its beginning and its end, until one wants it all. */
+function Long({ text, draw }: { readonly text: string; readonly draw: (words: string) => VNode }): VNode {
+  const [isWhole, setWhole] = useState(false);
+  if (isWhole || text.length <= LONGEST) return draw(text);
+  return (
+    <>
+      {draw(text.slice(0, EDGE))}
+      <p class="quiet-text centred">
+        {(text.length - 2 * EDGE).toLocaleString()} characters are left out here.{' '}
+        <button type="button" class="quiet" onClick={() => setWhole(true)}>
+          Show all
+        </button>
+      </p>
+      {draw(text.slice(-EDGE))}
+    </>
   );
 }
 

@@ -219,6 +219,23 @@ describe.skipIf(program === undefined)('around a session', () => {
     await ends(page, 1);
   });
 
+  test('of a text of very many lines the beginning and the end are shown, and all of it on request', async () => {
+    const lines = Array.from({ length: 20_000 }, (_, n) => `line ${n}`).join('\n');
+    turns.set('recite', ({ id }, mime) => {
+      mime.say(id, lines);
+      return DONE;
+    });
+    const page = await begin('Mime');
+    await prompt(page, 'recite');
+    await ends(page, 1);
+    const message = page.locator('.message.agent');
+    const has = async (line: string) => ((await message.textContent()) ?? '').split('\n').some((one) => one.includes(line));
+    expect([await has('line 1'), await has('line 10000'), await has('line 19999')]).toEqual([true, false, true]);
+    await message.getByText(`${(lines.length - 40_000).toLocaleString()} characters are left out here.`).waitFor();
+    await message.getByRole('button', { name: 'Show all' }).click();
+    await expect.poll(() => message.textContent()).toBe(lines);
+  });
+
   test('what runs in a terminal of an agent is killed from the page', async () => {
     const page = await begin('Builder');
     await prompt(page, '/run sleep 600');

@@ -147,6 +147,7 @@ function headersFor(port: number): Readonly<Record<string, string>> {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
+    "trusted-types 'none'", // nothing here makes markup or code of text, so nothing may say that it is to be trusted
   ];
   return {
     'content-security-policy': policy.join('; '),

@@ -157,6 +157,7 @@ test('every answer forbids frames, foreign code and guesses about types', async 
       /^default-src 'none'; script-src 'self'; style-src 'self'; .*frame-ancestors 'none'/,
     );
     expect(headers['content-security-policy']).not.toMatch(/unsafe|\*|https?:/);
+    expect(headers['content-security-policy']).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
     expect(headers['access-control-allow-origin']).toBeUndefined();
   }

@@ -47,7 +47,7 @@ async function checkPolicy({ config: { policies } }: LoadedConfig, { stateDir, p
       ok(
         'policy',
         none
-          ? 'there is no policy: every question goes to your editor'
+          ? 'no policy is configured: every question goes to your editor; the console has a policy of its own'
           : `the policy is valid: ${layers.map(({ name, policy }) => `${policy.file} (${WHOSE[name]})`).join(', ')}`,
       ),
       ...ignored,

@@ -181,11 +181,14 @@ function Files({ read: { files, problems, notices, places, pid, node, isReadAgai
   const isChanged = files.some((file) => file.isChanged);
   return (
     <>
-      {problems.map((text) => (
-        <p key={text} class="problem">
-          The files cannot be used as they are now, so those from before hold: {text}
-        </p>
-      ))}
+      {problems.length > 0 && (
+        <div class="problem">
+          The files cannot be used as they are now, so those from before hold:
+          {problems.map((text) => (
+            <div key={text}>{text}</div>
+          ))}
+        </div>
+      )}
       {problems.length === 0 && isChanged && (
         <p class="note">
           {isReadAgain

@@ -76,12 +76,15 @@ function underItsName(seen: Evidence, publicId: string, session: AgentSession, f
   if (!holder) seen.bound.set(publicId, { session, isLive: false });
   // While the owner of an unknown session is being looked for, each agent that is tried speaks for it.
   else if (!holder.isLive && isBeingLoaded(seen, publicId)) seen.bound.set(publicId, { session, isLive: false });
-  // An id that the client never opened is free again once the process that used it is over.
-  else if (!holder.isLive && !seen.runs.some((run) => run.open.has(holder.session) && isThere(run)))
+  // An id that the client never opened is free again once the process that used it is over, or the session has another name in a list.
+  else if (!holder.isLive && (!isOpenSomewhere(seen, holder.session) || isBeingLoaded(seen, listedAs(holder.session))))
     seen.bound.set(publicId, { session, isLive: false });
   else if (holder.session !== session)
     seen.problem(`${nameOf(frame)} reaches session ${publicId}, which is ${holder.session.agent}/${holder.session.native}`);
 }
+
+const isOpenSomewhere = ({ runs }: Evidence, session: AgentSession): boolean => runs.some((run) => run.open.has(session) && isThere(run));
+const listedAs = ({ native, agent }: AgentSession): string => `${native}~${agent}`;
 
 function isBeingLoaded({ open }: Evidence, publicId: string): boolean {
   return [...open.values()].flat().some((request) => isLoad(request) && request.publicId === publicId);

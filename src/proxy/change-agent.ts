@@ -204,7 +204,7 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
 }
 
 /** A session that was asked for and is not wanted any more. */
-function discard(hub: Hub, leg: AgentLeg, answer: Frame): void {
+export function discard(hub: Hub, leg: AgentLeg, answer: Frame): void {
   const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
   if (nativeId === undefined) return;
   const known = leg.sessions.get(nativeId);

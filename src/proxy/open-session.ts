@@ -10,6 +10,7 @@ import { readBody } from '../wire/judge.ts';
 import { memberAt, stringAt } from '../wire/locate.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { AgentLeg } from './agent-leg.ts';
+import { discard } from './change-agent.ts';
 import { release, releaseAll } from './early-frames.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import { track } from './find-owner.ts';
@@ -83,6 +84,11 @@ function openAt(
             if (nativeId === undefined) {
               servers.revoke();
               return hub.editor.pass(request, answer, errorPatches(hub, leg, answer));
+            }
+            // Taken back while the agent was moved out of a refused mode: the editor has its answer, and would never hear of the session.
+            if (request.isAnswered) {
+              servers.revoke();
+              return discard(hub, leg, answer);
             }
             const session = mint(hub, leg, nativeId, about.cwd, servers.lease);
             session.openParams = openParams;

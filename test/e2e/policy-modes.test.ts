@@ -137,6 +137,25 @@ describe('a refused mode', () => {
     },
   );
 
+  test.for([1, 2])(
+    'is left in vain for a session that is taken back meanwhile: it is closed at its agent, and the editor hears nothing of it: with %i agent(s)',
+    async (count, { stage }) => {
+      const agent = stage.agent('one', { describe: () => ({ modes: modes('yolo') }) });
+      const others = count > 1 ? [stage.agent('two')] : [];
+      let isMoved = () => {};
+      agent.on('session/set_mode', () => new Promise((resolve) => (isMoved = () => resolve({}))));
+      const editor = await stage.connect([agent, ...others], { config: { policy: { version: 1, ...POLICY } } });
+      const opening = editor.request('session/new', { cwd: stage.cwd, mcpServers: [] }, 'taken-back');
+      const { sessionId } = (await agent.got('session/set_mode')).msg.params;
+      editor.notify('$/cancel_request', { requestId: 'taken-back' });
+      expect((await opening).error.code).toBe(-32800);
+      isMoved();
+      expect((await agent.got('session/close')).msg.params).toEqual({ sessionId });
+      await editor.call('session/list', {});
+      expect(editor.all('session/update')).toEqual([]);
+    },
+  );
+
   test('that an agent goes to by itself is told and written down', async ({ stage }) => {
     const { editor, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
     agent.update(id, { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' });

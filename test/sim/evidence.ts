@@ -70,6 +70,10 @@ export type Evidence = {
   readonly guarding: Guarding | undefined;
   /** The policy that was in force when a frame reached the proxy. */
   readonly saidUnder: Map<AgentFrame, string>;
+  /** Sessions that were refused for the mode they came back in, and the process that has them so: what it says there is for nobody. */
+  readonly refused: Map<AgentSession, Run>;
+  /** The answers that were the reason. */
+  readonly judgedRefused: Set<AgentFrame>;
   /** Sessions whose turns the proxy has cancelled by itself in this event, and the questions that it took back of agents that live. */
   readonly cancelledHere: Set<AgentSession>;
   takenBack: { readonly asked: AgentFrame; readonly line: string }[];
@@ -124,6 +128,8 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     askedInSession: new Set(),
     standIns: new Map(),
     saidUnder: new Map(),
+    refused: new Map(),
+    judgedRefused: new Set(),
     cancelledHere: new Set(),
     takenBack: [],
     answeredHere: new Set(),

@@ -212,6 +212,7 @@ function loosen(seen: Evidence, session: AgentSession): void {
 
 function bind(seen: Evidence, publicId: string, session: AgentSession): void {
   seen.loose.delete(session);
+  seen.refused.delete(session);
   const holder = seen.bound.get(publicId);
   if (holder?.isLive && holder.session !== session)
     seen.problem(

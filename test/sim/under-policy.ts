@@ -1,5 +1,5 @@
 // What must hold where a policy is in force: nothing passes undecided, no refused mode is set or offered, and whoever only observes changes nothing.
-import { type Evidence, nameOf, runOf } from './evidence.ts';
+import { type Evidence, letGo, nameOf, runOf } from './evidence.ts';
 import type { AgentFrame, ClientFrame } from './ledger.ts';
 import { isJudgedMethod } from './questions.ts';
 import type { Message } from './sim.ts';
@@ -113,6 +113,26 @@ export function waitsForMode({ guarding, saidUnder }: Evidence, frame: AgentFram
   const { modeId } = frame.about;
   if (frame.kind !== 'answer' || typeof modeId !== 'string' || guarding?.isObserving !== false) return false;
   return guarding.refuses(frame.agent, modeId, saidUnder.get(frame));
+}
+
+/**
+ * Nothing is passed in a session that came back in a refused mode, until it comes back in another; only what the agent still answers is, since
+ * every request must have an answer. What it said before the refusal must have come through.
+ */
+export function lookForRefused(seen: Evidence): void {
+  if (seen.guarding?.isObserving !== false) return;
+  for (const answer of seen.ledger.agentFrames) {
+    const { session, kind } = answer;
+    if (kind !== 'answer' || !session || seen.judgedRefused.has(answer)) continue;
+    if (!seen.guarding.decided(answer.serial).some(({ option }) => option === 'refused')) continue;
+    seen.judgedRefused.add(answer);
+    seen.refused.set(session, runOf(seen, answer));
+    for (const frame of seen.arrived) if (frame.serial > answer.serial) letGoIfRefused(seen, frame);
+  }
+}
+
+export function letGoIfRefused(seen: Evidence, frame: AgentFrame): void {
+  if (frame.kind !== 'answer' && frame.session && seen.refused.get(frame.session) === runOf(seen, frame)) letGo(frame);
 }
 
 /** An agent that has gone to a refused mode by itself was noticed. */

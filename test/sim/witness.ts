@@ -22,7 +22,7 @@ import { hearEditor, type Received } from './hear-editor.ts';
 import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
 import type { SimSink } from './pipe.ts';
 import type { Heard, Run } from './sim-agent.ts';
-import { lentRan, waitsForMode } from './under-policy.ts';
+import { lentRan, letGoIfRefused, lookForRefused, waitsForMode } from './under-policy.ts';
 
 export type Witness = {
   readonly problems: readonly string[];
@@ -185,6 +185,7 @@ export function createWitness(
       if (frame.session && (seen.loose.has(frame.session) || isAskedForBlindly(frame.session) || isDiscarded(seen, frame.session)))
         letGo(frame);
       if (isOfLoadLeftBehind(seen, frame)) letGo(frame);
+      letGoIfRefused(seen, frame);
       if (frame.session && frame.kind === 'answer') {
         if (frame.about.opened === true && frame.fate !== 'never') frame.session.openedBy = frame.serial;
         const withheldBy = seen.withheld.get(frame.session);
@@ -226,6 +227,7 @@ export function createWitness(
     lentRan: (key) => lentRan(seen, key),
     settled() {
       seen.event++;
+      lookForRefused(seen);
       seen.arrived = [];
       seen.answeredNow.clear();
       // When the client goes, turns are cancelled also of agents that have just died and hear nothing of it.

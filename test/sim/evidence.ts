@@ -38,6 +38,8 @@ export type Evidence = {
   readonly bound: Map<string, { readonly session: AgentSession; readonly isLive: boolean }>;
   /** Sessions of which it is a matter of luck what still comes: ended by the client, or opened while it asked for another of that name. */
   readonly loose: Set<AgentSession>;
+  /** The process in which a session came back to the client. An earlier one that lives on for others is not asked about it any more. */
+  readonly backIn: Map<AgentSession, number>;
   /** Loads of a session that were written in this event or before count no more: it has ended since, or come back in another way. */
   readonly leftBehind: Map<AgentSession, number>;
   /** Changes of agent that have their answer: a session that one of them opened and that nobody has now is discarded. */
@@ -113,6 +115,7 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     targets: new Map(),
     bound: new Map(),
     loose: new Set(),
+    backIn: new Map(),
     leftBehind: new Map(),
     settledChanges: new Set(),
     saidToMove: new Map(),
@@ -190,6 +193,11 @@ export function leaveBehind({ leftBehind }: Evidence, session: AgentSession, eve
 export function isOfLoadLeftBehind({ leftBehind }: Evidence, { session, about }: AgentFrame): boolean {
   const event = session && leftBehind.get(session);
   return about.isReplay === true && event !== undefined && (about.loadedIn as number) <= event;
+}
+
+/** Of a process that had the session before the client closed it, and lives on for others: it came back in a newer one. */
+export function isOfEarlierProcess({ backIn }: Evidence, { session, kind, run }: AgentFrame): boolean {
+  return kind !== 'answer' && session !== undefined && run < (backIn.get(session) ?? 0);
 }
 
 /** Whether a frame that has not come through may be missing. */

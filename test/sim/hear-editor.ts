@@ -162,7 +162,9 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
       return;
     case 'session/load':
     case 'session/resume':
-      if (frame?.session && publicId !== undefined) bind(seen, publicId, frame.session);
+      if (!frame?.session || publicId === undefined) return;
+      bind(seen, publicId, frame.session);
+      seen.backIn.set(frame.session, frame.run);
       return;
     case 'session/close':
     case 'session/delete': {

@@ -7,6 +7,7 @@ import {
   isChanging,
   isDiscarded,
   isLoad,
+  isOfEarlierProcess,
   isOfLoadLeftBehind,
   isThere,
   leaveBehind,
@@ -184,7 +185,7 @@ export function createWitness(
       if (about.guarding) seen.saidUnder.set(frame, about.guarding.hash);
       if (frame.session && (seen.loose.has(frame.session) || isAskedForBlindly(frame.session) || isDiscarded(seen, frame.session)))
         letGo(frame);
-      if (isOfLoadLeftBehind(seen, frame)) letGo(frame);
+      if (isOfLoadLeftBehind(seen, frame) || isOfEarlierProcess(seen, frame)) letGo(frame);
       letGoIfRefused(seen, frame);
       if (frame.session && frame.kind === 'answer') {
         if (frame.about.opened === true && frame.fate !== 'never') frame.session.openedBy = frame.serial;

@@ -65,8 +65,8 @@ export type Evidence = {
   answeredNow: Map<string, AgentFrame>;
   /** Ids that the client has asked for without knowing whose they are. */
   readonly blindLoads: Set<string>;
-  /** Those that belong to a session the client has opened. */
-  readonly askedInSession: Set<AgentFrame>;
+  /** Those that belong to a session the client has opened, and the id it has there. */
+  readonly askedInSession: Map<AgentFrame, string>;
   /** What the proxy asks the client by itself, about a request of an agent's. */
   readonly standIns: Map<string, AgentFrame>;
   readonly guarding: Guarding | undefined;
@@ -128,7 +128,7 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     atClient: new Map(),
     answeredNow: new Map(),
     blindLoads: new Set(),
-    askedInSession: new Set(),
+    askedInSession: new Map(),
     standIns: new Map(),
     saidUnder: new Map(),
     refused: new Map(),

@@ -231,7 +231,8 @@ function question(seen: Evidence, message: Message, idText: string, frame: Agent
   decided(seen, frame);
   if (seen.atClient.has(idText)) seen.problem(`two open questions with the id ${idText}: ${nameOf(frame)}`);
   seen.atClient.set(idText, frame);
-  if (seen.bound.get(String(message.params?.sessionId))?.isLive) seen.askedInSession.add(frame);
+  const publicId = String(message.params?.sessionId);
+  if (seen.bound.get(publicId)?.isLive) seen.askedInSession.set(frame, publicId);
   const { about } = frame;
   const owner = typeof about.terminalId === 'string' ? seen.terminals.get(about.terminalId) : undefined;
   // With one agent, sessions that the client has not opened are not told apart: they are all that agent's own.

@@ -97,7 +97,8 @@ export function createWitness(
       if (
         asked.session === holder.session &&
         isCancellable(asked) &&
-        seen.askedInSession.has(asked) &&
+        // An agent with a process for each session may use one id in two of them.
+        seen.askedInSession.get(asked) === publicId &&
         !seen.answered.has(asked) &&
         isThere(runOf(seen, asked))
       )

@@ -1,5 +1,4 @@
 // The proxy in this very process, for commands that are the editor themselves. Signals are theirs to deal with.
-
 import { existsSync } from 'node:fs';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Config, PolicySource } from '../config/config.ts';

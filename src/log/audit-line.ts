@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto';
 
 export type AuditVerdict = 'allow' | 'ask' | 'deny';
-/** `policy`: a rule or a default. `user`: somebody at the client. `memory`: an answer the user gave earlier. `timeout`: nobody in time.
- * `agent`: it took the request back before anybody had answered. */
+/**
+ * `policy`: a rule or a default. `user`: somebody at the client. `memory`: an answer the user gave earlier. `timeout`: nobody in time.
+ * `agent`: it took the request back before anybody had answered.
+ */
 export type AnsweredBy = 'policy' | 'user' | 'memory' | 'timeout' | 'agent';
 
 /** What whoever decides hands in. Words in it may hold secrets; they are redacted before they are written. */

@@ -96,7 +96,7 @@ function requestIds(body: unknown): RequestId[] {
   });
 }
 
-export function refusal(status: number, code: number, message: string, body: unknown, data?: object): Response {
+export function refusal(status: number, code: number, message: string, body: unknown): Response {
   const id = (body as { id?: unknown } | null | undefined)?.id ?? null;
-  return Response.json({ jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } }, { status });
+  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
 }

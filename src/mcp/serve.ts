@@ -1,5 +1,4 @@
 // The SDK's side of a lease, for both eras of MCP: the 2025 handshake that agents in the field speak, and 2026-07-28. Loaded when an agent first connects.
-
 import type { Duplex } from 'node:stream';
 import { createMcpHandler, fromJsonSchema, Server, type Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';

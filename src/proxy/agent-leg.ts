@@ -412,8 +412,6 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
   return self;
 }
 
-/** The id an agent gave a frame, as it wrote it. */
-
 function withoutFrames(error: ProxyError): ProxyError {
   const { lastFrames: _, ...data } = error.data ?? {};
   return new ProxyError(error.key, error.message, data);

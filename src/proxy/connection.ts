@@ -62,8 +62,7 @@ export type ConnectionOptions = {
   readonly version: string;
   readonly guard?: Guard | undefined;
   readonly notice: (text: string) => void;
-  /** Files and terminals for an editor that lacks them. */
-  /** For lent tools, where the editor has nothing, and for agents if `servesMissing`. */
+  /** Files and terminals where the editor has none: for lent tools, and for agents if `servesMissing`. */
   readonly workspace?: Workspace | undefined;
   readonly servesMissing?: boolean | undefined;
   /** Whoever keeps records: it looks on at every leg, by name. */

@@ -33,8 +33,7 @@ export function noteServers(leg: AgentLeg, paramsText: string | undefined): void
   }
 }
 
-/** Written down for later processes. */
-/** `lease` is what it is lent, if it has not got that yet. */
+/** Written down for later processes. `lease` is what it is lent, if it has not got that yet. */
 export function record(hub: Hub, { publicId, leg, nativeId, cwd, loan, errand }: Session, lease = loan?.lease): void {
   if (errand) return; // its public id is another's
   const { transport, state } = lease ?? {};

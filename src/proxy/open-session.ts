@@ -1,5 +1,4 @@
 // session/new and session/fork: how a session comes to be, and to its id.
-
 import path from 'node:path';
 import { META_KEY } from '../acp/shapes.ts';
 import { failure, ProxyError } from '../errors.ts';

@@ -1,5 +1,5 @@
 // What a configuration can start: whoever is asked to trust it should see that, and not have to find it in the file.
-import { type Fields, fields, type Layer } from './layer.ts';
+import { enabledNames, type Fields, fields, type Layer } from './layer.ts';
 
 export type Program = {
   /** `agent "x"`, `MCP server "x"`, `tool "x"`, `tools within the switchboard`. */
@@ -8,10 +8,11 @@ export type Program = {
   readonly words: readonly string[];
 };
 
-export function programsOf({ agents, mcpServers, hostTools }: Layer): readonly Program[] {
+export function programsOf(layer: Layer): readonly Program[] {
+  const { agents, mcpServers, hostTools } = layer;
   const { commands, modules } = fields(hostTools?.value);
   return [
-    ...[...agents].flatMap(([name, { value }]) => commandLine(`agent "${name}"`, fields(value))),
+    ...enabledNames(layer).flatMap((name) => commandLine(`agent "${name}"`, fields(agents.get(name)?.value))),
     ...[...mcpServers].flatMap(([name, { value }]) => commandLine(`MCP server "${name}"`, fields(value))),
     ...listed(commands).flatMap((tool) => commandLine(`tool "${fields(tool).name}"`, fields(tool))),
     ...listed(modules).map((file) => ({ for: 'tools within the switchboard', words: [String(file)] })),

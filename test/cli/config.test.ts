@@ -145,7 +145,10 @@ test("trust lets a project's file bring agents, until its content changes", asyn
 test('trust says what the file may start from now on, without the secrets in it', async () => {
   const home = createHome();
   home.write('switchboard.jsonc', {
-    agent_servers: { three: { command: 'three-agent', args: ['--api-key', 'canary-1', 'two words'] } },
+    agent_servers: {
+      three: { command: 'three-agent', args: ['--api-key', 'canary-1', 'two words'] },
+      off: { command: 'off-agent', enabled: false },
+    },
     mcp_servers: [
       { name: 'files', command: 'file-server' },
       { name: 'far', url: 'https://example.com/mcp' },

@@ -1,77 +1,20 @@
 // The console as a person has it: the built command, a real browser, real agents.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Puppet, PuppetSession } from '../e2e/puppet.ts';
-import { program, startBrowser } from './browser.ts';
-import { type Serving, serve } from './serve.ts';
+import type { Browser, Page } from 'playwright-core';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { program } from './browser.ts';
+import { visit } from './visit.ts';
 
 const CANARY = 'canary-7f3e9a1b5c2d8e4f6a0b';
 /** Asked in the page. */
 const HACKED = `[document.querySelectorAll('#app script, #app img[src="x"], #app a[href^="java"]').length, 'hacked' in window]`;
 const WIDTHS = `[document.documentElement.scrollWidth, document.querySelector('main').scrollWidth]`;
-/** What the mime does with a prompt that begins with one of these words. */
-const turns = new Map<string, (session: PuppetSession, mime: Puppet) => unknown>();
 
 describe.skipIf(program === undefined)('in the browser', () => {
-  let browser: Browser;
-  let context: BrowserContext;
-  let serving: Serving;
-  const problems: string[] = [];
-
-  beforeAll(async () => {
-    const turn = (session: PuppetSession, words: string) => {
-      const act = turns.get(words.split(' ', 1)[0] ?? '');
-      if (act) return act(session, serving.mime);
-      serving.mime.say(session.id, `heard: ${words}`);
-      return { stopReason: 'end_turn' };
-    };
-    const secret = { log: { redact: { variables: ['CANARY'] } } };
-    [browser, serving] = await Promise.all([startBrowser(), serve({ turn }, secret, { CANARY })]);
-    context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
-    context.setDefaultTimeout(20_000);
-    const page = await context.newPage();
-    watch(page);
-    await page.goto(serving.link);
-    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
-    expect(page.url()).not.toContain('#'); // the token is gone from the address
-    await page.close();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    // Ctrl-C ends everything in good order.
-    expect(await serving?.stop()).toBe(130);
-    expect(problems).toEqual([]);
-  });
-
-  function watch(page: Page): void {
-    page.on('pageerror', (error) => problems.push(String(error)));
-    page.on('console', (message) => {
-      if (message.type() === 'error' && !/ERR_CONNECTION|WebSocket connection/.test(message.text())) problems.push(message.text());
-    });
-  }
-  async function open(hash = ''): Promise<Page> {
-    const page = await context.newPage();
-    onTestFinished(() => page.close());
-    watch(page);
-    await page.goto(`${serving.origin}/${hash}`);
-    await page.locator('.side').waitFor({ state: 'attached' });
-    return page;
-  }
-  async function begin(agent: string): Promise<Page> {
-    const page = await open('#/new');
-    await page.getByRole('radio', { name: agent }).check();
-    await page.getByRole('button', { name: 'Begin' }).click();
-    await page.getByLabel('Prompt').waitFor();
-    return page;
-  }
-  async function prompt(page: Page, words: string): Promise<void> {
-    await page.getByLabel('Prompt').fill(words);
-    await page.getByLabel('Prompt').press('Enter');
-  }
-  const ends = (page: Page, count: number) => expect.poll(() => page.locator('.end, .failure').count(), { timeout: 20_000 }).toBe(count);
-  const file = (name: string) => path.join(serving.project, name);
+  const here = visit({ log: { redact: { variables: ['CANARY'] } } }, { CANARY });
+  const { turns, open, begin, prompt, ends } = here;
+  const file = (name: string) => path.join(here.serving.project, name);
   /** Keys answer nothing right after a question has come up, nor while one types. */
   async function answerByKey(page: Page, key: string): Promise<void> {
     const id = await page.locator('.question').getAttribute('data-question');
@@ -247,7 +190,7 @@ describe.skipIf(program === undefined)('in the browser', () => {
     await page.getByRole('button', { name: 'here' }).click();
     expect(await page.locator('dialog').innerText()).toContain('https://example.com/?q=1');
     await page.locator('dialog').getByRole('button', { name: 'Cancel' }).click();
-    expect(context.pages()).toHaveLength(1);
+    expect(here.context.pages()).toHaveLength(1);
   });
 
   test('secrets are not shown, not even in two pieces', async () => {
@@ -304,7 +247,7 @@ describe.skipIf(program === undefined)('in the browser', () => {
     const agents = await open('#/agents');
     const card = agents.locator('[data-agent=mime]');
     await card.getByText('running').waitFor();
-    const [before] = serving.mime.pids.slice(-1);
+    const [before] = here.serving.mime.pids.slice(-1);
     await prompt(page, 'die');
     await page.locator('.failure', { hasText: 'agent "mime" exited' }).waitFor();
     await card.getByText('not started').waitFor();
@@ -315,10 +258,10 @@ describe.skipIf(program === undefined)('in the browser', () => {
     expect(await card.locator('dd').nth(1).innerText()).not.toBe(String(before));
 
     // And by hand, in good order.
-    const [second] = serving.mime.pids.slice(-1);
+    const [second] = here.serving.mime.pids.slice(-1);
     await card.getByRole('button', { name: 'Restart' }).click();
     await agents.getByRole('dialog').getByRole('button', { name: 'Restart Mime' }).click();
-    await expect.poll(() => serving.mime.pids.at(-1)).not.toBe(second);
+    await expect.poll(() => here.serving.mime.pids.at(-1)).not.toBe(second);
     await prompt(page, 'and now?');
     await page.getByText('heard: and now?').waitFor();
   });
@@ -375,7 +318,7 @@ describe.skipIf(program === undefined)('in the browser', () => {
   });
 
   test('where no policy is configured, what changes something is asked, and a rule goes into a file of the console’s own', async () => {
-    expect(serving.said()).toContain('No policy is configured');
+    expect(here.serving.said()).toContain('No policy is configured');
     turns.set('scribble', async ({ id, cwd }, mime) => {
       const write = (name: string) => mime.call('fs/write_text_file', { sessionId: id, path: path.join(cwd, name), content: 'x' });
       await mime.call('fs/read_text_file', { sessionId: id, path: path.join(cwd, 'nothing') }).catch(() => {});
@@ -389,7 +332,7 @@ describe.skipIf(program === undefined)('in the browser', () => {
     expect(existsSync(file('scribble.txt'))).toBe(false);
     await page.locator('.question').getByRole('button', { name: 'Always allow' }).click();
     const place = await page.locator('.rule code').innerText();
-    expect(place.startsWith(serving.root)).toBe(true);
+    expect(place.startsWith(here.serving.root)).toBe(true);
     await page.getByRole('button', { name: 'Save the rule and allow' }).click();
     await ends(page, 1); // the second time it was not asked
     expect(readFileSync(file('scribble.txt'), 'utf8')).toBe('x');
@@ -436,7 +379,7 @@ describe.skipIf(program === undefined)('in the browser', () => {
       '#/transcripts',
       '#/settings',
     ]) {
-      await page.goto(`${serving.origin}/${hash}`);
+      await page.goto(`${here.serving.origin}/${hash}`);
       await page.locator('.bar').waitFor();
       expect(await page.evaluate(WIDTHS)).toEqual([390, 390]);
       for (const field of await page.getByRole('main').getByRole('searchbox').all())
@@ -448,16 +391,16 @@ describe.skipIf(program === undefined)('in the browser', () => {
   });
 
   test('the link that was used lets nobody else in', async () => {
-    const stranger = await browser.newContext();
+    const stranger = await (here.context.browser() as Browser).newContext();
     onTestFinished(() => stranger.close());
     const page = await stranger.newPage();
-    await page.goto(serving.link);
+    await page.goto(here.serving.link);
     await page.getByText('The link is not valid, or was used before.').waitFor();
     await page.route('**/enter', (route) => route.abort());
     await page.goto('about:blank');
-    await page.goto(`${serving.origin}/#${'x'.repeat(43)}`);
+    await page.goto(`${here.serving.origin}/#${'x'.repeat(43)}`);
     await page.getByText('The console did not answer when the link was handed in').waitFor();
-    await page.goto(serving.origin);
+    await page.goto(here.serving.origin);
     await page.getByText('The console is opened with a link.').waitFor();
   });
 });

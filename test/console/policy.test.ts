@@ -1,12 +1,11 @@
 // The policy in the browser: what is asked and why, "always" as a rule, the screen that explains it. The built command, a real browser, real agents.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Json } from '../e2e/peer.ts';
 import type { Puppet, PuppetSession } from '../e2e/puppet.ts';
-import { program, startBrowser } from './browser.ts';
-import { type Serving, serve } from './serve.ts';
+import { program } from './browser.ts';
+import { visit } from './visit.ts';
 
 const POLICY = `# what our agents may do
 version: 1
@@ -18,7 +17,6 @@ allow:
     action: execute
     command: ["ls ..."]
 `;
-const turns = new Map<string, (session: PuppetSession, mime: Puppet) => unknown>();
 const OPTIONS = [
   { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
   { optionId: 'always', name: 'Always', kind: 'allow_always' },
@@ -26,48 +24,9 @@ const OPTIONS = [
 ];
 
 describe.skipIf(program === undefined)('in the browser, under a policy', () => {
-  let browser: Browser;
-  let context: BrowserContext;
-  let serving: Serving;
-  const problems: string[] = [];
-
-  beforeAll(async () => {
-    const turn = (session: PuppetSession, words: string) => turns.get(words)?.(session, serving.mime) ?? { stopReason: 'end_turn' };
-    const mint = (n: number) => `mime-${n}-\u202e\u001b[31m`;
-    const files = { 'policy.yaml': POLICY };
-    [browser, serving] = await Promise.all([startBrowser(), serve({ turn, mint }, { policy: 'policy.yaml' }, {}, files)]);
-    context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
-    context.setDefaultTimeout(20_000);
-    const page = await context.newPage();
-    await page.goto(serving.link);
-    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
-    await page.close();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await serving?.stop();
-    expect(problems).toEqual([]);
-  });
-
-  async function open(hash: string): Promise<Page> {
-    const page = await context.newPage();
-    onTestFinished(() => page.close());
-    page.on('pageerror', (error) => problems.push(String(error)));
-    await page.goto(`${serving.origin}/${hash}`);
-    return page;
-  }
-  async function begin(): Promise<Page> {
-    const page = await open('#/new');
-    await page.getByRole('radio', { name: 'Mime' }).check();
-    await page.getByRole('button', { name: 'Begin' }).click();
-    await page.getByLabel('Prompt').waitFor();
-    return page;
-  }
-  async function prompt(page: Page, words: string): Promise<void> {
-    await page.getByLabel('Prompt').fill(words);
-    await page.getByLabel('Prompt').press('Enter');
-  }
-  const ends = (page: Page, count: number) => expect.poll(() => page.locator('.end, .failure').count()).toBe(count);
+  const mint = (n: number) => `mime-${n}-\u202e\u001b[31m`;
+  const here = visit({ policy: 'policy.yaml' }, {}, { mint }, { 'policy.yaml': POLICY });
+  const { turns, open, begin, prompt, ends } = here;
   const asks = (toolCall: Json, more: Json = {}) => {
     const answers: unknown[] = [];
     return {
@@ -93,7 +52,7 @@ describe.skipIf(program === undefined)('in the browser, under a policy', () => {
       await turn(session, mime);
       return { stopReason: 'tired\u202e\u001b[31m' };
     });
-    const page = await begin();
+    const page = await begin('Mime');
     await prompt(page, 'forge');
     const question = page.locator('.question');
     expect(await question.locator('.why').innerText()).toBe('The agent asks; the policy says: no rule settles it');
@@ -122,35 +81,40 @@ describe.skipIf(program === undefined)('in the browser, under a policy', () => {
       await mime.request('fs/write_text_file', { sessionId: id, path: path.join(cwd, 'notes/a.txt'), content: 'x' }).catch(() => {});
       return { stopReason: 'end_turn' };
     });
-    const page = await begin();
+    const page = await begin('Mime');
     await prompt(page, 'write');
     const why = await page.locator('.question .why').innerText();
-    expect(why).toBe(`Asked because: ask by rule careful-with-notes (${path.join(serving.root, 'policy.yaml')}:5): they are mine`);
+    expect(why).toBe(`Asked because: ask by rule careful-with-notes (${path.join(here.serving.root, 'policy.yaml')}:5): they are mine`);
     await page.locator('.question').getByRole('button', { name: 'Reject' }).first().click();
     await ends(page, 1);
     expect(await page.locator('.tool').count()).toBe(0);
 
-    const locations = ['a.txt', '/etc/passwd', `${serving.project}/../up.txt`, `${serving.project}/in/../b.txt`].map((path) => ({ path }));
+    const locations = ['a.txt', '/etc/passwd', `${here.serving.project}/../up.txt`, `${here.serving.project}/in/../b.txt`].map((path) => ({
+      path,
+    }));
     turns.set('look', asks({ toolCallId: 'look', title: 'Read', kind: 'read', locations }).turn);
     await prompt(page, 'look');
     await page.locator('.question .command .outside').first().waitFor();
-    expect(await page.locator('.question .command .outside').allInnerTexts()).toEqual(['⚠ /etc/passwd', `⚠ ${serving.project}/../up.txt`]);
+    expect(await page.locator('.question .command .outside').allInnerTexts()).toEqual([
+      '⚠ /etc/passwd',
+      `⚠ ${here.serving.project}/../up.txt`,
+    ]);
     await page.locator('.question').getByRole('button', { name: 'No' }).first().click();
     await ends(page, 2);
   });
 
   test('"always" is a rule that is shown with its place, may be changed, and then holds at once', async () => {
-    const file = path.join(serving.root, 'policy.yaml');
+    const file = path.join(here.serving.root, 'policy.yaml');
     const make = asks(run('make all'));
     turns.set('make', make.turn);
-    const page = await begin();
+    const page = await begin('Mime');
     await prompt(page, 'make');
     await page.locator('.question').getByRole('button', { name: 'Always' }).click();
     const rule = page.getByRole('form', { name: 'Rule' });
     await rule.getByText(`It goes into ${file}, line 10, under allow.`).waitFor();
     const text = rule.getByRole('textbox');
     expect(await text.inputValue()).toMatch(
-      new RegExp(`^action: execute\nagent: mime\ncommand: make all\ncwd: ${serving.project}\nreason: allowed in the console on 20`),
+      new RegExp(`^action: execute\nagent: mime\ncommand: make all\ncwd: ${here.serving.project}\nreason: allowed in the console on 20`),
     );
     expect(readFileSync(file, 'utf8')).toBe(POLICY);
 
@@ -185,7 +149,7 @@ describe.skipIf(program === undefined)('in the browser, under a policy', () => {
   });
 
   test('the screen has the rules with their places and how often they decided, explains, and tries a change on what was asked', async () => {
-    const file = path.join(serving.root, 'policy.yaml');
+    const file = path.join(here.serving.root, 'policy.yaml');
     const page = await open('#/policy');
     const rules = page.locator('.rules li');
     await rules.filter({ hasText: 'careful-with-notes' }).getByText('1×').waitFor();

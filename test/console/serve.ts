@@ -21,10 +21,10 @@ export type Serving = {
   stop(): Promise<number | null>;
 };
 
-/** `files` are written beside the configuration. */
 /** Of the configuration; agents are added to the usual ones. */
 export type More = { readonly agent_servers?: object; readonly [key: string]: unknown };
 
+/** `files` are written beside the configuration. */
 export async function serve(
   traits: Traits = {},
   more: More = {},

@@ -20,8 +20,13 @@ export type Visit = {
   ends(page: Page, count: number): Promise<void>;
 };
 
-/** `more` is what the configuration says beside the agents. Errors of the page fail the file. */
-export function visit(more: More = {}, env: NodeJS.ProcessEnv = {}, traits: Omit<Traits, 'turn'> = {}): Visit {
+/** `more` is what the configuration says beside the agents, `files` lie beside it. Errors of the page fail the file. */
+export function visit(
+  more: More = {},
+  env: NodeJS.ProcessEnv = {},
+  traits: Omit<Traits, 'turn'> = {},
+  files: Readonly<Record<string, string>> = {},
+): Visit {
   const turns = new Map<string, Turn>();
   const problems: string[] = [];
   let browser: Browser | undefined;
@@ -35,19 +40,29 @@ export function visit(more: More = {}, env: NodeJS.ProcessEnv = {}, traits: Omit
       self.serving.mime.say(session.id, `heard: ${words}`);
       return { stopReason: 'end_turn' };
     };
-    [browser, serving] = await Promise.all([startBrowser(), serve({ ...traits, turn }, more, env)]);
+    [browser, serving] = await Promise.all([startBrowser(), serve({ ...traits, turn }, more, env, files)]);
     context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
     context.setDefaultTimeout(20_000);
     const page = await context.newPage();
+    watch(page);
     await page.goto(serving.link);
     await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    expect(page.url()).not.toContain('#'); // the token is gone from the address
     await page.close();
   });
   afterAll(async () => {
     await browser?.close();
-    await serving?.stop();
+    // Ctrl-C ends everything in good order.
+    expect(await serving?.stop()).toBe(130);
     expect(problems).toEqual([]);
   });
+
+  function watch(page: Page): void {
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/ERR_CONNECTION|WebSocket connection/.test(message.text())) problems.push(message.text());
+    });
+  }
 
   const self: Visit = {
     get serving() {
@@ -60,10 +75,7 @@ export function visit(more: More = {}, env: NodeJS.ProcessEnv = {}, traits: Omit
     async open(hash = '') {
       const page = await self.context.newPage();
       onTestFinished(() => page.close());
-      page.on('pageerror', (error) => problems.push(String(error)));
-      page.on('console', (message) => {
-        if (message.type() === 'error' && !/ERR_CONNECTION|WebSocket connection/.test(message.text())) problems.push(message.text());
-      });
+      watch(page);
       await page.goto(`${self.serving.origin}/${hash}`);
       await page.locator('.side').waitFor({ state: 'attached' });
       return page;

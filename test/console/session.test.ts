@@ -253,7 +253,7 @@ describe.skipIf(program === undefined)('around a session', () => {
         mime.say(id, n % 5 === 4 ? '\n\n' : '\n');
         if (n % 20 === 10) mime.update(id, { sessionUpdate: 'tool_call', toolCallId: `t${n}`, title: `Step ${n}`, status: 'in_progress' });
         if (n % 20 === 15) mime.update(id, { sessionUpdate: 'tool_call_update', toolCallId: `t${n - 5}`, status: 'completed' });
-        await delay(10);
+        await delay(10); // the pace of it
       }
       return DONE;
     });
@@ -276,7 +276,8 @@ describe.skipIf(program === undefined)('around a session', () => {
     const before = await top();
     await prompt(page, 'stream two');
     const seen = new Set<number>();
-    while ((await page.locator('.end').count()) < 2) seen.add(await top());
+    do seen.add(await top());
+    while ((await page.locator('.end').count()) < 2);
     expect([...seen]).toEqual([before]);
     const words = (await page.locator('.message.agent').allTextContents()).join(' ');
     expect(words.match(/word \d+\.\d+/g)).toHaveLength(2 * 1200);

@@ -1,5 +1,6 @@
 // The pictures of the console in docs/images, taken anew: node scripts/console-images.mjs [NAME …], after a build. Needs Chromium.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -68,122 +69,128 @@ const serving = spawn(process.execPath, [path.join(root, 'bin', 'switchboard.js'
   },
   stdio: ['ignore', 'pipe', 'ignore'],
 });
-const link = await new Promise((resolve) => {
-  let said = '';
-  serving.stdout.on('data', (data) => {
-    said += data;
-    const [found] = /http:\S+/.exec(said) ?? [];
-    if (found) resolve(found);
+const exited = once(serving, 'exit');
+let browser;
+try {
+  const link = await new Promise((resolve, reject) => {
+    let said = '';
+    serving.stdout.on('data', (data) => {
+      said += data;
+      const [found] = /http:\S+/.exec(said) ?? [];
+      if (found) resolve(found);
+    });
+    void exited.then(() => reject(new Error(`serve has ended: ${said}`)));
   });
-});
-const { origin } = new URL(link);
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run', '--disable-sync'],
-});
-const context = await browser.newContext({ viewport: { width: 1120, height: 700 }, colorScheme: 'light' });
-const page = await context.newPage();
-await page.goto(link);
-await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+  const { origin } = new URL(link);
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run', '--disable-sync'],
+  });
+  const context = await browser.newContext({ viewport: { width: 1120, height: 700 }, colorScheme: 'light' });
+  const page = await context.newPage();
+  await page.goto(link);
+  await page.getByRole('heading', { name: 'Sessions' }).waitFor();
 
-async function begin(agent) {
+  async function begin(agent) {
+    await page.goto(`${origin}/#/new`);
+    await page.getByRole('radio', { name: agent }).check();
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.getByLabel('Prompt').waitFor();
+  }
+  async function prompt(words, answer) {
+    const before = await page.locator('.end').count();
+    await page.getByLabel('Prompt').fill(words);
+    await page.getByLabel('Prompt').press('Enter');
+    if (answer) await page.locator('.question').getByRole('button', { name: answer }).first().click();
+    if (answer !== null) await page.waitForFunction((count) => document.querySelectorAll('.end').length > count, before);
+  }
+  const wanted = process.argv.slice(2);
+  async function take(name) {
+    if (wanted.length > 0 && !wanted.includes(name)) return;
+    await page.waitForTimeout(400);
+    await page.screenshot({ path: path.join(images, `console-${name}.png`) });
+  }
+
+  await begin('Gardener');
+  await prompt('Look at garden.ts');
+  const text = readFileSync(path.join(project, 'garden.ts'), 'utf8');
+  writeFileSync(path.join(project, 'garden.ts'), text.replace('bed12: { length: 4 }', 'bed12: { length: 9 }'));
+  await page.getByRole('button', { name: 'Apply…' }).click();
+  await page.locator('.apply').waitFor();
+  await page.locator('.scroll').evaluate((element) => element.scrollTo(0, 60));
+  await take('apply');
+  await prompt('plant something', null);
+  await page.locator('.question form').waitFor();
+  await page.locator('.question input').first().fill('Rosemary');
+  await take('form');
+  await page.locator('.question').getByRole('button', { name: 'Decline' }).click();
   await page.goto(`${origin}/#/new`);
-  await page.getByRole('radio', { name: agent }).check();
-  await page.getByRole('button', { name: 'Begin' }).click();
-  await page.getByLabel('Prompt').waitFor();
+  await page.getByRole('button', { name: 'Add a server' }).click();
+  await page.getByLabel('Name').fill('almanac');
+  await page.getByLabel('Address').fill('https://almanac.example/mcp');
+  await page.getByRole('button', { name: 'Add a header' }).click();
+  await page.getByLabel('Header', { exact: true }).fill('Authorization');
+  await page.getByLabel('Value', { exact: true }).fill('Bearer …');
+  await take('new');
+  await page.getByRole('button', { name: 'Remove almanac' }).click();
+  await begin('Builder');
+  await prompt('How wide should the door be?');
+  await begin('Sketcher');
+  await prompt('/plan the garden path');
+  await begin('Builder');
+  await prompt('/run ls -l --color=always');
+  await take('terminal');
+  await begin('Sketcher');
+  await prompt('/plan a garden shed');
+  await prompt('/edit shed.md', null);
+  await page.locator('.question .diff').waitFor();
+  await take('chat');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await take('chat-dark');
+  await page.setViewportSize({ width: 390, height: 700 });
+  await take('narrow');
+  await page.setViewportSize({ width: 1120, height: 700 });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(`${origin}/#/inbox`);
+  await page.locator('.question .diff').waitFor();
+  await take('questions');
+  await page.locator('.question').getByRole('button', { name: 'Always' }).first().click();
+  await page.getByText(', under allow').waitFor();
+  await take('rule');
+  await page.getByRole('button', { name: 'Back' }).click();
+  await page.goto(`${origin}/#/policy`);
+  await page.getByLabel('What', { exact: true }).fill('ls -l && git push');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.locator('.answer').waitFor();
+  await take('policy');
+  await page.goto(`${origin}/#/`);
+  await page.locator('.list').first().waitFor();
+  await take('sessions');
+  await page.goto(`${origin}/#/agents`);
+  await page.locator('.agent-card').first().waitFor();
+  await take('agents');
+  await page.goto(`${origin}/#/frames`);
+  await page.locator('.frame').first().waitFor();
+  await page.locator('.frame', { hasText: 'session/request_permission' }).last().click();
+  await page.locator('.detail [role=tabpanel]').waitFor();
+  await take('frames');
+  await page.goto(`${origin}/#/charts`);
+  await page.locator('.plot').first().waitFor();
+  await take('charts');
+  await page.goto(`${origin}/#/transcripts`);
+  await page.getByLabel('Search transcripts').fill('garden');
+  await page.locator('.transcripts mark').first().waitFor();
+  await take('transcripts');
+  await page.goto(`${origin}/#/settings`);
+  await page.locator('.check').first().waitFor();
+  // Where we lie on the machine that makes the picture is nobody's business.
+  await page.locator('.check p', { hasText: root }).evaluate((element, path) => {
+    element.lastChild.textContent = element.lastChild.textContent.replace(path, '/usr/lib/node_modules/acp-switchboard');
+  }, root);
+  await take('settings');
+} finally {
+  await browser?.close();
+  serving.kill('SIGINT');
+  await exited;
+  rmSync(place, { recursive: true, force: true });
 }
-async function prompt(words, answer) {
-  const before = await page.locator('.end').count();
-  await page.getByLabel('Prompt').fill(words);
-  await page.getByLabel('Prompt').press('Enter');
-  if (answer) await page.locator('.question').getByRole('button', { name: answer }).first().click();
-  if (answer !== null) await page.waitForFunction((count) => document.querySelectorAll('.end').length > count, before);
-}
-const wanted = process.argv.slice(2);
-async function take(name) {
-  if (wanted.length > 0 && !wanted.includes(name)) return;
-  await page.waitForTimeout(400);
-  await page.screenshot({ path: path.join(images, `console-${name}.png`) });
-}
-
-await begin('Gardener');
-await prompt('Look at garden.ts');
-const text = readFileSync(path.join(project, 'garden.ts'), 'utf8');
-writeFileSync(path.join(project, 'garden.ts'), text.replace('bed12: { length: 4 }', 'bed12: { length: 9 }'));
-await page.getByRole('button', { name: 'Apply…' }).click();
-await page.locator('.apply').waitFor();
-await page.locator('.scroll').evaluate((element) => element.scrollTo(0, 60));
-await take('apply');
-await prompt('plant something', null);
-await page.locator('.question form').waitFor();
-await page.locator('.question input').first().fill('Rosemary');
-await take('form');
-await page.locator('.question').getByRole('button', { name: 'Decline' }).click();
-await page.goto(`${origin}/#/new`);
-await page.getByRole('button', { name: 'Add a server' }).click();
-await page.getByLabel('Name').fill('almanac');
-await page.getByLabel('Address').fill('https://almanac.example/mcp');
-await page.getByRole('button', { name: 'Add a header' }).click();
-await page.getByLabel('Header', { exact: true }).fill('Authorization');
-await page.getByLabel('Value', { exact: true }).fill('Bearer …');
-await take('new');
-await page.getByRole('button', { name: 'Remove almanac' }).click();
-await begin('Builder');
-await prompt('How wide should the door be?');
-await begin('Sketcher');
-await prompt('/plan the garden path');
-await begin('Builder');
-await prompt('/run ls -l --color=always');
-await take('terminal');
-await begin('Sketcher');
-await prompt('/plan a garden shed');
-await prompt('/edit shed.md', null);
-await page.locator('.question .diff').waitFor();
-await take('chat');
-await page.emulateMedia({ colorScheme: 'dark' });
-await take('chat-dark');
-await page.setViewportSize({ width: 390, height: 700 });
-await take('narrow');
-await page.setViewportSize({ width: 1120, height: 700 });
-await page.emulateMedia({ colorScheme: 'light' });
-await page.goto(`${origin}/#/inbox`);
-await page.locator('.question .diff').waitFor();
-await take('questions');
-await page.locator('.question').getByRole('button', { name: 'Always' }).first().click();
-await page.getByText(', under allow').waitFor();
-await take('rule');
-await page.getByRole('button', { name: 'Back' }).click();
-await page.goto(`${origin}/#/policy`);
-await page.getByLabel('What', { exact: true }).fill('ls -l && git push');
-await page.getByRole('button', { name: 'Explain' }).click();
-await page.locator('.answer').waitFor();
-await take('policy');
-await page.goto(`${origin}/#/`);
-await page.locator('.list').first().waitFor();
-await take('sessions');
-await page.goto(`${origin}/#/agents`);
-await page.locator('.agent-card').first().waitFor();
-await take('agents');
-await page.goto(`${origin}/#/frames`);
-await page.locator('.frame').first().waitFor();
-await page.locator('.frame', { hasText: 'session/request_permission' }).last().click();
-await page.locator('.detail [role=tabpanel]').waitFor();
-await take('frames');
-await page.goto(`${origin}/#/charts`);
-await page.locator('.plot').first().waitFor();
-await take('charts');
-await page.goto(`${origin}/#/transcripts`);
-await page.getByLabel('Search transcripts').fill('garden');
-await page.locator('.transcripts mark').first().waitFor();
-await take('transcripts');
-await page.goto(`${origin}/#/settings`);
-await page.locator('.check').first().waitFor();
-// Where we lie on the machine that makes the picture is nobody's business.
-await page.locator('.check p', { hasText: root }).evaluate((element, path) => {
-  element.lastChild.textContent = element.lastChild.textContent.replace(path, '/usr/lib/node_modules/acp-switchboard');
-}, root);
-await take('settings');
-await browser.close();
-serving.kill('SIGINT');
-await new Promise((resolve) => serving.once('exit', resolve));
-rmSync(place, { recursive: true, force: true });

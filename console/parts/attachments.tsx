@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Accepts } from '../../src/console/conversation.ts';
 import type { PromptBlock } from '../../src/console/wire/sessions.ts';
-import { type Attached, linkTo, refusalOf, sizeOf } from './attach.ts';
+import { type Attached, refusalOf, sizeOf } from './attach.ts';
 import { BlockView } from './content.tsx';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
@@ -75,45 +75,4 @@ function Seen({ block }: { readonly block: PromptBlock }): VNode {
   const text = block.type === 'text' ? block.text : 'text' in block.resource ? block.resource.text : undefined;
   if (text === undefined) return <p>This is not text; it is sent as it is.</p>;
   return <pre class="seen">{text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text}</pre>;
-}
-
-/** A file of the machine that the agent runs on, by its path. */
-export function LinkFile({
-  cwd,
-  add,
-  close,
-}: {
-  readonly cwd: string;
-  readonly add: (one: Attached) => void;
-  readonly close: () => void;
-}): VNode {
-  const [path, setPath] = useState('');
-  return (
-    <Dialog title="Link a file" onClose={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (path.trim() !== '') add(linkTo(path.trim(), cwd));
-          close();
-        }}
-      >
-        <p class="dim">The agent gets its address and may look at it. In {cwd}, or from the root on.</p>
-        <input
-          aria-label="Path"
-          spellcheck={false}
-          placeholder="src/main.ts"
-          value={path}
-          onInput={({ currentTarget }) => setPath(currentTarget.value)}
-        />
-        <div class="buttons">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Link
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
 }

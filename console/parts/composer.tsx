@@ -5,8 +5,9 @@ import type { Accepts, Command } from '../../src/console/conversation.ts';
 import type { PromptBlock } from '../../src/console/wire/sessions.ts';
 import { ask } from '../socket.ts';
 import { sessions } from '../state.ts';
-import { type Attached, attach, attachTitle, refusalOf } from './attach.ts';
-import { Attachments, LinkFile } from './attachments.tsx';
+import { AskText } from './ask-text.tsx';
+import { type Attached, attach, attachTitle, linkTo, refusalOf } from './attach.ts';
+import { Attachments } from './attachments.tsx';
 import { Icon } from './icon.tsx';
 import { ListBox } from './list-box.tsx';
 import { Problem } from './problem.tsx';
@@ -34,6 +35,7 @@ export function Composer(props: {
     show(now);
   };
 
+  const cwd = sessions.value.get(sessionId)?.cwd ?? '';
   const matching = /^\/\S*$/.test(text) ? commands.filter(({ name }) => `/${name}`.startsWith(text)).slice(0, 12) : [];
   const chosen = matching[Math.min(picked, matching.length - 1)];
 
@@ -120,14 +122,20 @@ export function Composer(props: {
       />
       <Attachments attached={attached} accepts={accepts} set={setAttached} />
       {isLinking && (
-        <LinkFile
-          cwd={sessions.value.get(sessionId)?.cwd ?? ''}
-          add={(one) => setAttached([...attached, one])}
+        <AskText
+          title="Link a file"
+          label="Path"
+          yes="Link"
+          spellcheck={false}
+          placeholder="src/main.ts"
+          take={(path) => setAttached([...attached, linkTo(path, cwd)])}
           close={() => {
             setLinking(false);
             area.current?.focus();
           }}
-        />
+        >
+          <p class="dim">The agent gets its address and may look at it. In {cwd}, or from the root on.</p>
+        </AskText>
       )}
       <div class="writing">
         <button type="button" class="quiet" title={attachTitle(accepts)} aria-label="Attach files" onClick={() => picker.current?.click()}>

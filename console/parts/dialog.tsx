@@ -24,3 +24,34 @@ export function Dialog({
     </dialog>
   );
 }
+
+/** Nothing is done before it was said once more. */
+export function Confirm({
+  title,
+  yes,
+  look = 'primary',
+  act,
+  close,
+  children,
+}: {
+  readonly title: string;
+  readonly yes: string;
+  readonly look?: 'primary' | 'danger';
+  readonly act: () => void;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+}): VNode {
+  return (
+    <Dialog title={title} onClose={close}>
+      {children}
+      <div class="buttons">
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
+        <button type="button" class={look} onClick={act}>
+          {yes}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

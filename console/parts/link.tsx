@@ -1,7 +1,7 @@
 // Addresses that agents name. Where one leads is shown first, and it is opened only after a yes.
 import { signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
-import { Dialog } from './dialog.tsx';
+import { Confirm } from './dialog.tsx';
 
 const asked = signal<string | undefined>(undefined);
 
@@ -29,24 +29,17 @@ export function LinkQuestion(): VNode | null {
     asked.value = undefined;
   };
   return (
-    <Dialog title="Open this address?" onClose={close}>
+    <Confirm
+      title="Open this address?"
+      yes="Open"
+      act={() => {
+        window.open(to, '_blank', 'noopener,noreferrer');
+        close();
+      }}
+      close={close}
+    >
       <p>The agent wrote it. It opens in a new tab.</p>
       <pre class="address-whole">{to}</pre>
-      <div class="buttons">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class="primary"
-          onClick={() => {
-            window.open(to, '_blank', 'noopener,noreferrer');
-            close();
-          }}
-        >
-          Open
-        </button>
-      </div>
-    </Dialog>
+    </Confirm>
   );
 }

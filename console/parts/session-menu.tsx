@@ -5,7 +5,8 @@ import type { SessionRow } from '../../src/console/wire/board.ts';
 import { go, toSession } from '../route.ts';
 import { ask } from '../socket.ts';
 import { agents } from '../state.ts';
-import { Dialog } from './dialog.tsx';
+import { AskText } from './ask-text.tsx';
+import { Confirm } from './dialog.tsx';
 import { Problem } from './problem.tsx';
 
 export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null {
@@ -60,64 +61,33 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
       </details>
       <Problem text={problem} />
       {open === 'rename' && (
-        <Rename title={title} close={close} set={(name) => attempt(async () => void (await ask('rename', { sessionId, title: name })))} />
+        <AskText
+          title="Rename the session"
+          label="Title"
+          yes="Rename"
+          value={title}
+          maxLength={400}
+          take={(name) => attempt(async () => void (await ask('rename', { sessionId, title: name })))}
+          close={close}
+        />
       )}
       {open === 'delete' && (
-        <Dialog title="Delete this session?" onClose={close}>
+        <Confirm
+          title="Delete this session?"
+          yes="Delete"
+          look="danger"
+          act={() => {
+            close();
+            attempt(async () => {
+              await ask('delete', { sessionId });
+              go('#/');
+            });
+          }}
+          close={close}
+        >
           <p>“{title || 'New session'}” is deleted at its agent, and with it what was written down here. This cannot be undone.</p>
-          <div class="buttons">
-            <button type="button" onClick={close}>
-              Cancel
-            </button>
-            <button
-              type="button"
-              class="danger"
-              onClick={() => {
-                close();
-                attempt(async () => {
-                  await ask('delete', { sessionId });
-                  go('#/');
-                });
-              }}
-            >
-              Delete
-            </button>
-          </div>
-        </Dialog>
+        </Confirm>
       )}
     </>
-  );
-}
-
-function Rename({
-  title,
-  close,
-  set,
-}: {
-  readonly title: string;
-  readonly close: () => void;
-  readonly set: (title: string) => void;
-}): VNode {
-  const [text, setText] = useState(title);
-  return (
-    <Dialog title="Rename the session" onClose={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (text.trim() !== '') set(text.trim());
-          close();
-        }}
-      >
-        <input aria-label="Title" maxLength={400} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
-        <div class="buttons">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Rename
-          </button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AgentLoad, AgentTopics, LentTools } from '../../src/console/wire/agents.ts';
 import type { AgentRow } from '../../src/console/wire/board.ts';
-import { Dialog } from '../parts/dialog.tsx';
+import { Confirm } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { amount, lasting, shownId } from '../parts/words.ts';
@@ -148,17 +148,9 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
         )}
       </div>
       {asked && (
-        <Dialog title={asked.title} onClose={() => askAbout(undefined)}>
+        <Confirm title={asked.title} yes={asked.title} act={() => perform(asked)} close={() => askAbout(undefined)}>
           <p>{asked.words}</p>
-          <div class="buttons">
-            <button type="button" onClick={() => askAbout(undefined)}>
-              Cancel
-            </button>
-            <button type="button" class="primary" onClick={() => perform(asked)}>
-              {asked.title}
-            </button>
-          </div>
-        </Dialog>
+        </Confirm>
       )}
       <dl>
         <Fact name="Name">{[id, version].filter(Boolean).join(' · ')}</Fact>

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Hit } from '../../src/console/wire/sessions.ts';
-import { Dialog } from '../parts/dialog.tsx';
+import { Confirm } from '../parts/dialog.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { save } from '../parts/save.ts';
 import { ago, place, shownId } from '../parts/words.ts';
@@ -84,20 +84,12 @@ export function Transcripts(): VNode {
         </ul>
       </div>
       {going && (
-        <Dialog title="Delete the transcript" onClose={() => forget(undefined)}>
+        <Confirm title="Delete the transcript" yes="Delete" look="danger" act={() => remove(going)} close={() => forget(undefined)}>
           <p>
             What is kept here of “{titleOf(going)}” is deleted for good. What agent {going.row.agent} itself keeps of the session stays with
             it.
           </p>
-          <div class="buttons">
-            <button type="button" onClick={() => forget(undefined)}>
-              Cancel
-            </button>
-            <button type="button" class="danger" onClick={() => remove(going)}>
-              Delete
-            </button>
-          </div>
-        </Dialog>
+        </Confirm>
       )}
     </div>
   );

@@ -1,0 +1,44 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { Dialog } from './dialog.tsx';
+
+type Props = {
+  readonly title: string;
+  readonly label: string;
+  readonly yes: string;
+  readonly value?: string;
+  readonly maxLength?: number;
+  readonly placeholder?: string;
+  readonly spellcheck?: boolean;
+  /** Not called for a text with nothing in it. */
+  readonly take: (text: string) => void;
+  readonly close: () => void;
+  readonly children?: ComponentChildren;
+};
+
+/** Asks for one line of text. */
+export function AskText({ title, label, yes, value = '', take, close, children, ...about }: Props): VNode {
+  const [text, setText] = useState(value);
+  return (
+    <Dialog title={title} onClose={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim() !== '') take(text.trim());
+          close();
+        }}
+      >
+        {children}
+        <input aria-label={label} {...about} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+        <div class="buttons">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            {yes}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,16 +1,14 @@
 // A change of a file: one below the other or side by side, with the changed words marked.
-
 import { signal } from '@preact/signals';
 import { diffWordsWithSpace } from 'diff';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { type Change, type Hunk as Cut, hunksOf } from '../../src/console/hunks.ts';
+import { type Change, type Hunk as Cut, hunksOf, MAX_COMPARED } from '../../src/console/hunks.ts';
 import type { ChangeAt } from '../../src/console/wire/chat.ts';
 import { ApplyBar, type Choosing, Conflict, HunkChoice, useApplying } from './apply.tsx';
 import { fetchPainter, painted } from './code.tsx';
 import { isOutside, OUTSIDE, shortened } from './words.ts';
 
-const MAX_CHARACTERS = 400_000;
 const MAX_LINE = 2000;
 
 type Line = { readonly kind: 'same' | 'old' | 'new'; readonly text: string; readonly n: number; readonly pair?: string };
@@ -21,7 +19,7 @@ const isSideBySide = signal(localStorage.getItem('switchboard-diff') === 'side')
 /** `place` is where the change stands, if it can be applied from there. */
 export function Diff({ path, oldText, newText, cwd, place }: Change & { cwd?: string; place?: ChangeAt | undefined }): VNode {
   const before = oldText ?? '';
-  const isLarge = before.length + newText.length > MAX_CHARACTERS;
+  const isLarge = before.length + newText.length > MAX_COMPARED;
   const hunks = useMemo(() => (isLarge ? [] : hunksOf({ path, oldText, newText }).map(shownHunk)), [oldText, newText, isLarge]);
   const applying = useApplying(place);
   const { choosing } = applying;

@@ -140,7 +140,7 @@ const OWN = {
 const lookOf = ({ kind, option }: Choice): string =>
   option === undefined ? 'quiet' : kind === 'allow_once' ? 'primary' : kind.startsWith('reject') ? 'danger' : '';
 
-function isTyping(target: EventTarget | null): boolean {
+export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
 

@@ -55,7 +55,6 @@ export function RulePanel({ question: { questionId, sessionId }, verdict, rememb
     savedRule.value = { sessionId, place: `${proposed.place.file}:${line}` };
     close();
   }
-  const done = verdict === 'allow' ? 'allow' : 'deny';
   return (
     <form
       class="rule"
@@ -92,7 +91,7 @@ export function RulePanel({ question: { questionId, sessionId }, verdict, rememb
               {hint !== undefined && `; ${hint}`}
             </p>
           ))}
-          {checked?.after && checked.after.verdict !== done && (
+          {checked?.after && checked.after.verdict !== verdict && (
             <p class="note">
               This would still be {checked.after.verdict === 'ask' ? 'asked' : 'denied'}: {checked.after.why}
             </p>

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { AgentLoad, AgentTopics, LentTools } from '../../src/console/wire/agents.ts';
 import type { AgentRow } from '../../src/console/wire/board.ts';
 import { Confirm } from '../parts/dialog.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { amount, lasting, shownId } from '../parts/words.ts';
@@ -213,14 +214,5 @@ function Tools({ lent }: { readonly lent: readonly LentTools[] }): VNode {
         </table>
       </div>
     </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: string }): VNode {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

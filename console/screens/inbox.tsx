@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Elsewhere, QuestionCard } from '../parts/question.tsx';
+import { Elsewhere, isTyping, QuestionCard } from '../parts/question.tsx';
 import { ago } from '../parts/words.ts';
 import { questions, settled } from '../state.ts';
 
@@ -11,7 +11,7 @@ export function Inbox(): VNode {
   const current = Math.min(at, open.length - 1);
   useEffect(() => {
     const pressed = ({ key, target }: KeyboardEvent) => {
-      if (target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
+      if (isTyping(target)) return;
       if (key === 'j') setAt(Math.min(current + 1, open.length - 1));
       if (key === 'k') setAt(Math.max(current - 1, 0));
     };

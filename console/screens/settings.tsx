@@ -2,6 +2,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Finding, Settings as Read } from '../../src/console/wire/settings.ts';
+import { Fact } from '../parts/fact.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { ask } from '../socket.ts';
@@ -222,10 +223,3 @@ function Files({ read: { files, problems, notices, places, pid, node, isReadAgai
     </>
   );
 }
-
-const Fact = ({ name, children }: { readonly name: string; readonly children: string }): VNode => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-);

@@ -8,7 +8,7 @@ import { applyHunks, aroundHunk, placeHunks, plainText } from './apply-hunks.ts'
 import type { BoardKeeper } from './board.ts';
 import type { ToolContent } from './conversation.ts';
 import type { ByHand, Host } from './desk.ts';
-import { type Hunk, hunksOf, linesOf } from './hunks.ts';
+import { type Hunk, hunksOf, linesOf, MAX_COMPARED } from './hunks.ts';
 import { neutralise } from './neutralise.ts';
 import { fields } from './read-update.ts';
 import type { ChangeAt, ChatActs, HunkState } from './wire/chat.ts';
@@ -17,8 +17,6 @@ export type ChangesDeps = { readonly board: BoardKeeper; readonly host: Host; re
 type Diff = Extract<ToolContent, { type: 'diff' }>;
 type Found = { readonly diff: Diff; readonly hunks: readonly Hunk[]; readonly file: string; readonly cwd: string };
 
-/** Longer texts are not compared on the page either. */
-const MAX_CHARACTERS = 400_000;
 const PREVIEW_LINES = 400;
 /** A line may be as long as its file. */
 const PREVIEW_CHARACTERS = 200_000;
@@ -31,7 +29,7 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
     // One that is not shown as it is has none, and so cannot be applied from here.
     if (!row || diff?.type !== 'diff' || diff.print !== print)
       throw new ClientError(-32602, 'the agent has told the change anew meanwhile, or it is not here any more; look again');
-    if ((diff.oldText?.length ?? 0) + diff.newText.length > MAX_CHARACTERS)
+    if ((diff.oldText?.length ?? 0) + diff.newText.length > MAX_COMPARED)
       throw new ClientError(-32602, 'the change is too large to be applied from here');
     return { diff, hunks: hunksOf(diff), file: path.resolve(row.cwd, diff.path), cwd: row.cwd };
   }

@@ -18,6 +18,8 @@ export type Hunk = {
   readonly after: string;
 };
 
+/** So many characters of both texts together; longer ones are neither compared on a page nor applied from there. */
+export const MAX_COMPARED = 400_000;
 const CONTEXT = 3;
 /** Texts that have less in common than this are one hunk: to find the shortest way from one to the other could take for ever. */
 const MAX_EDITS = 1000;

@@ -8,11 +8,11 @@ import type { Feed } from './feed.ts';
 import { neutralise } from './neutralise.ts';
 import { createQuestions } from './questions.ts';
 import {
+  agentIn,
   chunkOf,
   eventOf,
   type Fields,
   fields,
-  list,
   optionsOf,
   type SummaryChunk,
   summaryChunkOf,
@@ -105,11 +105,8 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, servers
   }
   /** The session may have moved to another agent: by the option, or by `/agent`, of which only an update tells. */
   function noteAgent(session: Live, told: Fields): void {
-    const agent = list(told.configOptions)
-      .map(fields)
-      .find(({ category }) => category === '_agent');
-    if (agent && typeof agent.currentValue === 'string' && agent.currentValue !== session.row.agent)
-      changeRow(session, { agent: agent.currentValue });
+    const agent = agentIn(told);
+    if (agent !== undefined && agent !== session.row.agent) changeRow(session, { agent });
   }
 
   function flush(): void {
@@ -203,13 +200,13 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, servers
       }
       const more = summaryChunkOf(update);
       if (more) return summarise(session, more);
-      const clean = cleanUpdate(update, redact);
-      if (clean.sessionUpdate === 'session_info_update') {
-        const title = clean.title === null ? '' : text(clean.title);
+      const cleaned = cleanUpdate(update, redact);
+      if (cleaned.sessionUpdate === 'session_info_update') {
+        const title = cleaned.title === null ? '' : text(cleaned.title);
         if (title !== undefined) changeRow(session, { title });
         return;
       }
-      const told = eventOf(clean);
+      const told = eventOf(cleaned);
       if (!told) return;
       const event = withPrints(told, update);
       other(session, event);
@@ -256,7 +253,7 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, servers
     },
     titled(sessionId: string, title: string): void {
       const session = live.get(sessionId);
-      if (session) changeRow(session, { title: neutralise(redact(title)) });
+      if (session) changeRow(session, { title: clean(title) });
     },
     /** It was deleted, here or where it was written down. */
     gone(sessionId: string): void {

@@ -11,9 +11,10 @@ import { createChanges } from './changes.ts';
 import type { Accepts, Block } from './conversation.ts';
 import { neutralise } from './neutralise.ts';
 import type { Judged } from './questions.ts';
-import { type Fields, fields, list, MODE_OPTION, text } from './read-update.ts';
+import { agentIn, type Fields, fields, list, MODE_OPTION, text } from './read-update.ts';
 import { createTerminalWatch } from './terminal-watch.ts';
 import { eventsOfTranscript, type Transcript } from './transcript-events.ts';
+import type { SessionRow } from './wire/board.ts';
 import type { McpServer, PromptBlock, SessionActs } from './wire/sessions.ts';
 
 /** Files and terminals of the machine the console runs on, kept inside the session's directory. */
@@ -136,8 +137,14 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     return result;
   }
 
+  function rowOf(sessionId: string): SessionRow {
+    const row = board.row(sessionId);
+    if (!row) throw new ClientError(-32002, `there is no session "${neutralise(sessionId)}"`);
+    return row;
+  }
+  const capabilitiesOf = (agent: string): readonly string[] => board.agents().find(({ name }) => name === agent)?.capabilities ?? [];
   function acceptsOf(agent: string): Accepts {
-    const capabilities = board.agents().find(({ name }) => name === agent)?.capabilities ?? [];
+    const capabilities = capabilitiesOf(agent);
     const has = (kind: string) => capabilities.includes(`promptCapabilities.${kind}`);
     return { image: has('image'), audio: has('audio'), embeddedContext: has('embeddedContext') };
   }
@@ -149,8 +156,10 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
       if (--opening === 0) early.clear();
     }
   }
-  function begin(sessionId: string, cwd: string, agent: string, answer: Fields): void {
+  /** `before` is what was said in it, where the agent itself does not tell. */
+  function begin(sessionId: string, { cwd, agent }: Pick<SessionRow, 'cwd' | 'agent'>, answer: Fields, before: Transcript = []): void {
     board.opened(sessionId, { cwd, agent, accepts: acceptsOf(agent) }, answer);
+    for (const event of eventsOfTranscript(before)) board.replay(sessionId, event);
     for (const update of early.get(sessionId) ?? []) board.update(sessionId, update);
     early.delete(sessionId);
   }
@@ -165,32 +174,20 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
       const answer = fields(await client.request('session/new', { cwd, mcpServers, ...meta }));
       const sessionId = String(answer.sessionId);
       if (mcpServers.length > 0) servers.set(sessionId, mcpServers);
-      const option = list(answer.configOptions)
-        .map(fields)
-        .find(({ category }) => category === '_agent');
-      begin(sessionId, cwd, text(option?.currentValue) ?? agent ?? board.agents()[0]?.name ?? '', answer);
+      begin(sessionId, { cwd, agent: agentIn(answer) ?? agent ?? board.agents()[0]?.name ?? '' }, answer);
       return { sessionId };
     });
   }
   /** By load where that is possible: then the agent itself tells what was said. */
   async function takeUp(sessionId: string): Promise<void> {
-    const row = board.row(sessionId);
-    if (!row) throw new ClientError(-32002, `there is no session "${sessionId}"`);
+    const row = rowOf(sessionId);
     checkDirectory(row.cwd);
-    const canLoad =
-      board
-        .agents()
-        .find(({ name }) => name === row.agent)
-        ?.capabilities.includes('loadSession') === true;
+    const canLoad = capabilitiesOf(row.agent).includes('loadSession');
     await opened(async () => {
       const method = canLoad ? 'session/load' : 'session/resume';
       const before = canLoad ? undefined : deps.transcript(sessionId);
       const answer = fields(await client.request(method, { sessionId, cwd: row.cwd, mcpServers: servers.get(sessionId) ?? [] }));
-      const told = early.get(sessionId) ?? [];
-      early.delete(sessionId);
-      board.opened(sessionId, { cwd: row.cwd, agent: row.agent, accepts: acceptsOf(row.agent) }, answer);
-      for (const event of before ? eventsOfTranscript(before) : []) board.replay(sessionId, event);
-      for (const update of told) board.update(sessionId, update);
+      begin(sessionId, row, answer, before);
     });
   }
   async function prompt({ sessionId, blocks }: Given<'prompt'>): Promise<unknown> {
@@ -242,9 +239,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
       return {};
     },
     async kill(sessionId: string, terminalId: string): Promise<unknown> {
-      const row = board.row(sessionId);
-      if (!row) throw new ClientError(-32002, `there is no session "${neutralise(sessionId)}"`);
-      return host.serve(sessionId, row.cwd, 'terminal/kill', { sessionId, terminalId });
+      return host.serve(sessionId, rowOf(sessionId).cwd, 'terminal/kill', { sessionId, terminalId });
     },
     async rename(sessionId: string, title: string): Promise<unknown> {
       if (!board.isLive(sessionId)) await takeUp(sessionId);
@@ -262,19 +257,13 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     },
     async fork(sessionId: string): Promise<{ readonly sessionId: string }> {
       if (!board.isLive(sessionId)) await takeUp(sessionId);
-      const row = board.row(sessionId);
-      if (!row) throw new ClientError(-32002, `there is no session "${neutralise(sessionId)}"`);
-      const { cwd, agent } = row;
+      const row = rowOf(sessionId);
       const mcpServers = servers.get(sessionId) ?? [];
       return opened(async () => {
-        const answer = fields(await client.request('session/fork', { sessionId, cwd, mcpServers }));
+        const answer = fields(await client.request('session/fork', { sessionId, cwd: row.cwd, mcpServers }));
         const forked = String(answer.sessionId);
         if (mcpServers.length > 0) servers.set(forked, mcpServers);
-        const told = early.get(forked) ?? [];
-        early.delete(forked);
-        board.opened(forked, { cwd, agent, accepts: acceptsOf(agent) }, answer);
-        for (const event of eventsOfTranscript(deps.transcript(sessionId) ?? [])) board.replay(forked, event);
-        for (const update of told) board.update(forked, update);
+        begin(forked, row, answer, deps.transcript(sessionId));
         board.titled(forked, row.title);
         return { sessionId: forked };
       });

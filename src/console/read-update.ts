@@ -232,6 +232,14 @@ function optionOf(value: unknown): Option[] {
   return [{ type: 'select', ...about, value: String(currentValue), choices }];
 }
 
+/** Whose session it is, where the answer or the update says so. */
+export function agentIn({ configOptions }: Fields): string | undefined {
+  const option = list(configOptions)
+    .map(fields)
+    .find(({ category }) => category === '_agent');
+  return text(option?.currentValue);
+}
+
 /** Anything, as a person reads it. */
 export function shown(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;

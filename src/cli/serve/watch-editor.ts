@@ -1,7 +1,7 @@
 // What passes between an editor and the proxy, made into what the console shows. Requests and answers are few and always read; updates, which
 // are many, only while a page is open: what was missed is then told from the transcript.
 import type { Accepts, Block } from '../../console/conversation.ts';
-import { blockOf, type Fields, fields, list, text } from '../../console/read-update.ts';
+import { agentIn, blockOf, type Fields, fields, list, text } from '../../console/read-update.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { patchedId, patchedText, type Tap } from '../../wire/tap.ts';
 import type { Patch } from '../../wire/writer.ts';
@@ -99,7 +99,10 @@ export function watchEditor(): EditorWatch {
     const error = message.error === undefined ? undefined : (text(fields(message.error).message) ?? 'failed');
     if (method === 'session/prompt') on.end(sessionId, error === undefined ? { stopReason: String(result.stopReason) } : { error });
     if (error !== undefined) return;
-    if (OPENS.has(method)) on.opened(sessionId, { cwd: text(params.cwd) ?? '', agent: agentIn(result, params) }, result);
+    if (OPENS.has(method)) {
+      const agent = agentIn(result) ?? text(fields(fields(params._meta)['acp-switchboard']).agent);
+      on.opened(sessionId, { cwd: text(params.cwd) ?? '', agent }, result);
+    }
     if (method === 'session/set_config_option') on.options(sessionId, result);
     if (method === 'session/close' || method === 'session/delete') on.closed(sessionId);
   }
@@ -143,13 +146,6 @@ export function watchEditor(): EditorWatch {
     },
   };
   return self;
-}
-
-function agentIn(result: Fields, params: Fields): string | undefined {
-  const option = list(result.configOptions)
-    .map(fields)
-    .find(({ category }) => category === '_agent');
-  return text(option?.currentValue) ?? text(fields(fields(params._meta)['acp-switchboard']).agent);
 }
 
 function parse(line: string): Fields {

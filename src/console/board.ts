@@ -28,7 +28,6 @@ export type BoardDeps = {
   readonly now: () => number;
   readonly version: string;
   readonly cwd: string;
-  readonly isBeside: boolean;
   readonly servers: readonly string[];
   /** Sessions of before and of other processes. */
   readonly stored: () => readonly SessionRow[];
@@ -53,7 +52,7 @@ export type BoardKeeper = ReturnType<typeof createBoard>;
 
 const TEXT_EVERY_MS = 25;
 
-export function createBoard({ feed, redact, now, version, cwd, isBeside, servers, stored }: BoardDeps) {
+export function createBoard({ feed, redact, now, version, cwd, servers, stored }: BoardDeps) {
   const live = new Map<string, Live>();
   const questions = createQuestions({
     feed,
@@ -136,7 +135,6 @@ export function createBoard({ feed, redact, now, version, cwd, isBeside, servers
       return {
         version,
         cwd,
-        isBeside,
         servers,
         agents,
         sessions: [...rows.values()].map(shownRow),

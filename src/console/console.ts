@@ -96,7 +96,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   const { redact } = secrets;
   const feed = createFeed();
   const { servers, stored } = deps;
-  const board = createBoard({ feed, redact, now: Date.now, version, cwd, isBeside: deps.beside !== undefined, servers, stored });
+  const board = createBoard({ feed, redact, now: Date.now, version, cwd, servers, stored });
   const beside = deps.beside?.(board);
   const pages = new Set<Page>();
   let looks = 0;

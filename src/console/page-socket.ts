@@ -7,14 +7,14 @@ import type { Conversation } from './conversation.ts';
 import type { Feed, Numbered } from './feed.ts';
 import type { Parts } from './parts.ts';
 import type { Board } from './wire/board.ts';
-import type { FromServer } from './wire/messages.ts';
+import type { Failure, FromServer } from './wire/messages.ts';
 
 export type PageDeps = {
   readonly feed: Feed;
   readonly board: () => Board;
   readonly conversation: (sessionId: string) => Conversation;
   readonly parts: Parts;
-  readonly failure: (error: unknown) => Extract<FromServer, { t: 'answer' }>['error'];
+  readonly failure: (error: unknown) => Failure;
   readonly opened: (page: Page) => void;
   readonly closed: (page: Page) => void;
 };
@@ -148,7 +148,7 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
       flush(); // what has come of it stands before the answer
       page.send({ t: 'answer', re, result: result ?? {} });
     } catch (error) {
-      page.send({ t: 'answer', re, error: deps.failure(error) ?? { message: 'failed' } });
+      page.send({ t: 'answer', re, error: deps.failure(error) });
     } finally {
       asked--;
     }

@@ -1,4 +1,6 @@
 // The Agents screen and its server.
+import type { Nothing } from './sessions.ts';
+
 /** What the processes of an agent use. */
 export type AgentLoad = {
   readonly id: string;
@@ -25,7 +27,7 @@ export type AgentActs = {
 export type AgentTopics = {
   /** Looked up every other second while somebody follows. */
   agentUse: {
-    give: Readonly<Record<string, never>>;
+    give: Nothing;
     news: { readonly loads: readonly AgentLoad[]; readonly lent: readonly LentTools[] };
   };
 };

@@ -84,8 +84,6 @@ export type AgentRow = {
 export type Board = {
   readonly version: string;
   readonly cwd: string;
-  /** The console runs beside an editor. */
-  readonly isBeside: boolean;
   /** The MCP servers of the configuration: every agent gets their tools. */
   readonly servers: readonly string[];
   readonly agents: readonly AgentRow[];

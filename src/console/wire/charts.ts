@@ -1,4 +1,6 @@
 // The Charts screen and its server.
+import type { Nothing } from './sessions.ts';
+
 /** One second of what passed; null where nothing is known. Times in milliseconds. */
 export type ChartRow = {
   /** Seconds since 1970. */
@@ -21,5 +23,5 @@ export type ChartRow = {
 
 export type ChartTopics = {
   /** `isFirst`: all there are; then each as it comes. */
-  charts: { give: Readonly<Record<string, never>>; news: { readonly rows: readonly ChartRow[]; readonly isFirst: boolean } };
+  charts: { give: Nothing; news: { readonly rows: readonly ChartRow[]; readonly isFirst: boolean } };
 };

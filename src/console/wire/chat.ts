@@ -1,8 +1,7 @@
 // What a page may do in a session besides prompting: answer what the agent wants to know, apply its changes, look at what it names.
 import type { Why } from '../apply-hunks.ts';
 import type { Value } from '../form.ts';
-
-type InSession = { readonly sessionId: string };
+import type { InSession } from './sessions.ts';
 
 /** A change that an agent told of: by its place, and by what it was when the page looked at it. */
 export type ChangeAt = InSession & { readonly toolCallId: string; readonly at: number; readonly print: string };

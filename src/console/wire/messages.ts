@@ -1,9 +1,9 @@
 // What the page and its server say to each other on the one socket. A screen adds its own acts and topics to these two lists.
-import type { Conversation, Event } from '../conversation.ts';
+import type { Advice, Conversation, Event } from '../conversation.ts';
 import type { AgentActs, AgentTopics } from './agents.ts';
 import type { Board, BoardEvent } from './board.ts';
 import type { ChartTopics } from './charts.ts';
-import type { ChatActs, LoginMethod } from './chat.ts';
+import type { ChatActs } from './chat.ts';
 import type { FrameActs, FrameTopics } from './frames.ts';
 import type { PolicyActs, PolicyTopics } from './policy.ts';
 import type { SessionActs } from './sessions.ts';
@@ -39,11 +39,4 @@ export type FromServer =
   | { readonly t: 'answer'; readonly re: number; readonly result?: unknown; readonly error?: Failure }
   | { readonly t: 'news'; readonly topic: string; readonly news: unknown };
 
-export type Failure = {
-  readonly message: string;
-  readonly code?: number | undefined;
-  /** What can be done about it. */
-  readonly hint?: string | undefined;
-  /** The agent wants a login first, by one of these. */
-  readonly logins?: readonly LoginMethod[] | undefined;
-};
+export type Failure = { readonly message: string; readonly code?: number | undefined } & Advice;

@@ -1,4 +1,6 @@
 // The Policy screen and its server, and rules that are made of answers.
+import type { Nothing } from './sessions.ts';
+
 export type RuleRow = {
   readonly verdict: string;
   readonly id: string;
@@ -115,5 +117,5 @@ export type PolicyActs = {
 };
 
 export type PolicyTopics = {
-  policy: { give: Readonly<Record<string, never>>; news: PolicyShown };
+  policy: { give: Nothing; news: PolicyShown };
 };

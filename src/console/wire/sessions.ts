@@ -1,8 +1,9 @@
 // What a page may do with sessions and agents.
 import type { SessionRow } from './board.ts';
 
-type Nothing = Readonly<Record<string, never>>;
-type InSession = { readonly sessionId: string };
+/** Some acts and topics need nothing to be given. */
+export type Nothing = Readonly<Record<string, never>>;
+export type InSession = { readonly sessionId: string };
 
 export type PromptBlock =
   | { readonly type: 'text'; readonly text: string }

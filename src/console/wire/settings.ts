@@ -1,5 +1,5 @@
 // The Settings and Doctor screen and its server.
-type Nothing = Readonly<Record<string, never>>;
+import type { Nothing } from './sessions.ts';
 
 export type Finding = {
   readonly check: string;

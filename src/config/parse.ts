@@ -28,8 +28,10 @@ export function parseDocument(file: string, text: string, { isStrict = false } =
 
   try {
     root = parseTree(text, errors, { allowTrailingComma: !isStrict, disallowComments: isStrict });
-    for (const { offset, message } of mistakes(errors)) report(offset, `syntax error: ${message}`);
-    if (root) value = build(root, (key, message) => report(key.offset, message));
+    const [first, ...more] = mistakes(errors);
+    // One missing quote turns the rest of the file inside out: what is found after it, twice-written keys too, may not be there at all.
+    if (first) problems.push(place(first.offset, [], `syntax error: ${first.message}`, followers(more.length)));
+    if (root) value = build(root, (key, message) => !first && report(key.offset, message));
   } catch (error) {
     // The parser calls itself for every level; a file of a thousand brackets must not end the process.
     if (!(error instanceof RangeError)) throw error;
@@ -50,8 +52,12 @@ export function parseDocument(file: string, text: string, { isStrict = false } =
   };
 }
 
+function followers(count: number): string | undefined {
+  return count === 0 ? undefined : `put this right first: ${count} more ${count === 1 ? 'error' : 'errors'} after it may follow from it`;
+}
+
 // The parser's own conversion lets the last of two equal keys win and lets `__proto__` smuggle keys past the schema.
-function build(node: Node, report: (key: Node, message: string) => void): unknown {
+function build(node: Node, report: (key: Node, message: string) => unknown): unknown {
   if (node.type === 'array') return (node.children ?? []).map((child) => build(child, report));
   if (node.type !== 'object') return node.value;
   const result: Record<string, unknown> = {};

@@ -24,9 +24,15 @@ test.each([
   expect(lines).toEqual([expect.stringMatching(new RegExp(`^f:${place}: syntax error: .*${says}`))]);
 });
 
-test('every syntax error is named, not only the first', () => {
-  const { problems } = parseDocument('f', '{\n  "a": yes,\n  "b": no\n}');
-  expect(problems.map(({ line }) => line)).toEqual([2, 3]);
+test.each([
+  { lacks: 'a quote', text: '{\n  "a": "x,\n  "b": { "c": "d", "e": "f" }\n}', place: '2:8', more: '1 more error' },
+  { lacks: 'a quote before a word', text: '{\n  "a": x y z",\n  "a": 1, "a": 2\n}', place: '2:8', more: '4 more errors' },
+  { lacks: 'two commas', text: '{\n  "a": 1\n  "b": 2\n  "a": 3\n}', place: '3:3', more: '1 more error' },
+])('of a file that lacks $lacks the first syntax error is named, and how many more there are', ({ text, place, more }) => {
+  const lines = parseDocument('f', text).problems.map(renderProblem);
+  expect(lines).toEqual([
+    expect.stringMatching(new RegExp(`^f:${place}: syntax error: .*; put this right first: ${more} after it may follow from it$`)),
+  ]);
 });
 
 test.each(['\n', '\r\n', '\r'])('lines that end in %j are counted', (end) => {
@@ -61,7 +67,7 @@ test('a file of brackets is a problem and not a crash', () => {
 
 test('a file made of mistakes is refused at once', () => {
   const started = performance.now();
-  expect(parseDocument('f', `[${'x\n'.repeat(100_000)}`).problems).toHaveLength(100);
+  expect(parseDocument('f', `{${'"x": 1,\n'.repeat(100_000)}}`).problems).toHaveLength(100);
   expect(performance.now() - started).toBeLessThan(3000);
 });
 

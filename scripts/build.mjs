@@ -1,11 +1,12 @@
 // One bundled entry with lazy chunks: file resolution, not code, is what makes a Node program slow to start.
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { build, transformSync } from 'esbuild';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const dist = path.join(root, 'dist');
@@ -19,8 +20,18 @@ const EDITOR_SAYS = [
   { id: 3, method: 'session/prompt', params: { sessionId: 'one', prompt: [{ type: 'text', text: 'words' }] } },
 ];
 
-/** What stands for `import` in the start; as long as that, so that places in the sources stay where they are. */
+/** What stands for `import` of our own parts; as long as that, so that places in the sources stay where they are. */
 const LATER = 'onNeed';
+/** Whatever the part was for fails with it, and these words are all that people see of it. */
+const GONE = 'a part of the switchboard cannot be loaded any more: the program was replaced or removed while it ran; start it again';
+const REPLACED = 'PROGRAM_REPLACED';
+const later = transformSync(
+  `(load) => (name) => load(name).catch((cause) => {
+    if (cause?.code !== 'ERR_MODULE_NOT_FOUND' && cause?.code !== '${REPLACED}') throw cause;
+    throw Object.assign(new Error('${GONE}', { cause }), { code: '${REPLACED}' });
+  })`,
+  { minifyWhitespace: true },
+).code.replace(/;\s*$/, '');
 
 /** Built-in modules that take milliseconds to load, and that nothing is asked of but their functions: loaded when one is called. */
 const ON_CALL = ['node:child_process', 'node:crypto', 'node:fs/promises'];
@@ -71,6 +82,8 @@ await build({
   chunkNames: 'lib/[name]-[hash]',
   sourcemap: false,
 });
+loadLater(outdir);
+loadLater(path.join(outdir, 'lib'));
 await declarations;
 await compileStart();
 const before = `${outdir}.before`;
@@ -143,6 +156,9 @@ async function joinStart(outputs) {
   const contents = parts.map(
     ({ output, names }) => `export { ${names.map(({ name, as }) => `${name} as ${as}`).join(', ')} } from '${inDist(output)}';`,
   );
+  // Of another build, a part with the same name may mean another thing by its number.
+  const program = createHash('sha256').update(contents.join('\n')).digest('base64url').slice(0, 12);
+  contents.push(`export const program = '${program}';`);
   const aside = path.join(outdir, 'joined');
   const joined = path.join(aside, 'cli.cjs');
   await build({
@@ -152,7 +168,7 @@ async function joinStart(outputs) {
     // Node needs less time for a start without its loader of ES modules.
     format: 'cjs',
     banner: {
-      js: `const here = require('node:url').pathToFileURL(__filename).href, ${LATER} = module.${LATER} ?? ((name) => import(name));`,
+      js: `const here = require('node:url').pathToFileURL(__filename).href, ${LATER} = (${later})(module.${LATER} ?? ((name) => import(name)));`,
     },
     define: { ...options.define, 'import.meta.url': 'here' },
     stdin: { contents: contents.join('\n'), resolveDir: outdir, sourcefile: 'start.js' },
@@ -175,7 +191,8 @@ async function joinStart(outputs) {
   );
   for (const { output, names } of parts) {
     const shared = names.map(({ name, as }) => `const ${as} = start.${as};\nexport { ${as} as ${name} };`);
-    const start = "const start = createRequire(import.meta.url)('./cli.cjs');";
+    const start = `const start = createRequire(import.meta.url)('./cli.cjs');
+if (start.program !== '${program}') throw Object.assign(new Error('this is of another build'), { code: '${REPLACED}' });`;
     writeFileSync(
       path.join(outdir, path.basename(output)),
       ["import { createRequire } from 'node:module';", start, ...shared, ''].join('\n'),
@@ -184,6 +201,18 @@ async function joinStart(outputs) {
   }
   for (const name of readdirSync(aside)) renameSync(path.join(aside, name), path.join(outdir, name));
   rmSync(aside, { recursive: true });
+}
+
+/** The parts of a program that runs may be gone when it wants them: then that is what it says. */
+function loadLater(directory) {
+  const files = readdirSync(directory).filter((name) => name.endsWith('.js'));
+  for (const file of files.map((name) => path.join(directory, name))) {
+    const text = readFileSync(file, 'utf8');
+    if (!text.includes('import("./')) continue;
+    if (!text.startsWith(banner.js)) throw new Error(`${file} begins otherwise than expected`);
+    const first = `${banner.js} const ${LATER} = (${later})((name) => import(name));`;
+    writeFileSync(file, `${first}${text.slice(banner.js.length).replaceAll('import("./', `${LATER}("./`)}`);
+  }
 }
 
 /**

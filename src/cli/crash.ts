@@ -5,8 +5,16 @@ import type { Redactor } from '../log/redact.ts';
 const FAILED = 1;
 const STDERR = 2;
 
-export const WHAT_NOW = 'it is a mistake of the switchboard: please report it; with --debug it says where';
-export const unforeseen = (error: unknown) => `this should not have happened: ${error instanceof Error ? error.message : String(error)}`;
+/** What nobody has foreseen, and what to do about it. */
+export function crashWords(error: unknown): { readonly message: string; readonly hint?: string } {
+  const message = error instanceof Error ? error.message : String(error);
+  // Nobody's mistake: the build gives this code, and the words, to parts that are gone (scripts/build.mjs).
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'PROGRAM_REPLACED') return { message };
+  return {
+    message: `this should not have happened: ${message}`,
+    hint: 'it is a mistake of the switchboard: please report it; with --debug it says where',
+  };
+}
 
 let tell: ((error: unknown) => void) | undefined;
 
@@ -15,8 +23,9 @@ export function tellCrashes(redactor: () => Redactor): void {
   if (tell) process.off('uncaughtException', tell);
   tell = (error) => {
     const where = process.argv.includes('--debug') && error instanceof Error ? `${error.stack}\n` : '';
+    const { message, hint } = crashWords(error);
     try {
-      writeSync(STDERR, redactor()(`switchboard: ${unforeseen(error)}\n  ${WHAT_NOW}\n${where}`));
+      writeSync(STDERR, redactor()(`switchboard: ${message}\n${hint === undefined ? '' : `  ${hint}\n`}${where}`));
     } finally {
       process.exit(FAILED);
     }

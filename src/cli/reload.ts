@@ -52,7 +52,8 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
     reload(false); // whatever happened between the first look and the watch
   }
   // Not before the first answer: the editor waits for that, and nobody waits for this.
-  setTimeout(() => void startWatching(), AFTER_ANSWER_MS).unref();
+  const unwatched = (error: Error) => notice(`changes of the configuration are not noticed: ${error.message}`);
+  setTimeout(() => void startWatching().catch(unwatched), AFTER_ANSWER_MS).unref();
   const onHangUp = () => reload(true);
   if (onSignal) process.on('SIGHUP', onHangUp);
   return () => {

@@ -5,7 +5,7 @@ import { ConfigError } from '../config/problems.ts';
 import { createRedactor } from '../log/redact.ts';
 import { FileTrouble } from '../setup/edit-file.ts';
 import { asCommandFailure, CommandFailure } from './command-failure.ts';
-import { unforeseen, WHAT_NOW } from './crash.ts';
+import { crashWords } from './crash.ts';
 import { usageWords } from './usage-words.ts';
 
 const EXIT = { failure: 1, usage: 2, configuration: 6 } as const;
@@ -63,7 +63,10 @@ function trouble(error: unknown): CommandFailure | undefined {
 }
 
 /** Whatever nobody has foreseen. Its words may hold anything, so they are cleaned. */
-const mistake = (error: unknown) => new CommandFailure(EXIT.failure, clean(unforeseen(error)), WHAT_NOW);
+function mistake(error: unknown): CommandFailure {
+  const { message, hint } = crashWords(error);
+  return new CommandFailure(EXIT.failure, clean(message), hint);
+}
 
 const clean = (text: string) => createRedactor({}, process.env)(text);
 

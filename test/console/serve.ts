@@ -30,6 +30,7 @@ export async function serve(
   more: More = {},
   env: NodeJS.ProcessEnv = {},
   files: Readonly<Record<string, string>> = {},
+  bin = BIN,
 ): Promise<Serving> {
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-console-'));
   const [home, project] = ['home', 'project'].map((name) => path.join(root, name)) as [string, string];
@@ -41,7 +42,7 @@ export async function serve(
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(root, name), text);
   const agents = { sketcher: demo('sketcher'), builder: demo('builder'), mime: mime.server };
   writeFileSync(config, JSON.stringify({ host_tools: { enabled: false }, ...more, agent_servers: { ...agents, ...more.agent_servers } }));
-  const child = spawn(process.execPath, [BIN, 'serve', '--config', config], {
+  const child = spawn(process.execPath, [bin, 'serve', '--config', config], {
     cwd: project,
     env: { PATH: process.env.PATH, HOME: home, TMPDIR: root, SWITCHBOARD_HOME: path.join(root, 'state'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,99 @@
+// The program is built or installed anew while one of it runs: parts that it has not loaded yet are gone, or of another build.
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { WebSocket } from 'ws';
+import { serve } from '../console/serve.ts';
+import { fixture, hello, open, prompt } from '../e2e/harness.ts';
+import { end } from '../proxy/actors.ts';
+import { noticed, test } from './scene.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const GONE = 'a part of the switchboard cannot be loaded any more: the program was replaced or removed while it ran; start it again';
+
+/** A program that may be taken away. */
+function copyProgram(to: string): { readonly bin: string; readonly dist: string } {
+  const isNeeded = (file: string) => !/\.map$|[/\\](?:types|lib)$/.test(file);
+  for (const name of ['package.json', 'bin', 'config', 'dist'])
+    cpSync(path.join(ROOT, name), path.join(to, name), { recursive: true, filter: isNeeded });
+  return { bin: path.join(to, 'bin', 'switchboard.js'), dist: path.join(to, 'dist') };
+}
+
+test.concurrent('a console whose program is gone says so where a part is missing, and goes on with all the others', async ({
+  stage,
+  onTestFinished,
+}) => {
+  const { bin, dist } = copyProgram(path.join(stage.dir, 'program'));
+  const serving = await serve({}, {}, {}, {}, bin);
+  onTestFinished(async () => void (await serving.stop()));
+  const entered = await fetch(`${serving.origin}/enter`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: serving.origin },
+    body: JSON.stringify({ token: new URL(serving.link).hash.slice(1) }),
+  });
+  const cookie = entered.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const { word } = (await entered.json()) as { word: string };
+  rmSync(dist, { recursive: true });
+
+  const page = new WebSocket(`${serving.origin.replace('http', 'ws')}/socket`, { headers: { cookie, origin: serving.origin } });
+  onTestFinished(() => page.terminate());
+  const answers = new Map<number, (answer: { result?: { sessionId?: string }; error?: unknown }) => void>();
+  page.on('message', (data) => {
+    const { t, re, ...answer } = JSON.parse(String(data));
+    if (t === 'answer') answers.get(re)?.(answer);
+  });
+  const ask = (id: number, act: string, give: object) =>
+    new Promise<{ result?: { sessionId?: string }; error?: unknown }>((resolve) => {
+      answers.set(id, resolve);
+      page.send(JSON.stringify({ id, act, give }));
+    });
+  await new Promise((resolve) => page.once('open', resolve));
+  page.send(JSON.stringify({ hello: word }));
+
+  expect(await ask(1, 'doctor', { isStarting: false })).toEqual({ error: { message: GONE } });
+  const { sessionId } = (await ask(2, 'new', { agent: 'mime' })).result ?? {};
+  expect((await ask(3, 'prompt', { sessionId, blocks: [{ type: 'text', text: 'still there?' }] })).error).toBeUndefined();
+  expect(serving.child.exitCode).toBeNull();
+});
+
+test.concurrent('a proxy does not take parts of another build for its own, and its sessions go on', async ({ stage }) => {
+  const { bin, dist } = copyProgram(path.join(stage.dir, 'program'));
+  const agents = { one: fixture('works', 'one'), two: fixture('works', 'two') };
+  const file = stage.writeConfig(agents);
+  const start = async () => {
+    const editor = stage.run(process.execPath, [bin, 'acp', '--config', file]);
+    await hello(editor);
+    return editor;
+  };
+  // A file that was good the last time is taken without what reads it: that is not loaded the second time.
+  await (await start()).close();
+  const editor = await start();
+  const { id } = await open(editor, stage.cwd, 'one');
+  for (const name of readdirSync(dist).filter((each) => each.endsWith('.js'))) {
+    const text = readFileSync(path.join(dist, name), 'utf8');
+    writeFileSync(path.join(dist, name), text.replace(/(start\.program !== ')[^']+/, '$1another'));
+  }
+  writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
+  editor.child.kill('SIGHUP');
+  await noticed(editor, `CANNOT BE USED, so the one from before still holds: ${GONE}`);
+  expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
+  expect(await editor.close()).toBe(0);
+});
+
+test.concurrent('a command whose parts are gone says so, and not that it is a mistake of its own; one that can do without them goes on', async ({
+  stage,
+}) => {
+  const { bin, dist } = copyProgram(path.join(stage.dir, 'program'));
+  const isPart = (name: string) => name.endsWith('.js') && name !== 'demo-agent.js';
+  for (const name of readdirSync(dist).filter(isPart)) rmSync(path.join(dist, name));
+  const command = stage.run(process.execPath, [bin, 'doctor']);
+  expect(await command.ended).toBe(1);
+  expect(command.stderr()).toBe(`switchboard: ${GONE}\n`);
+
+  const editor = stage.run(process.execPath, [bin, 'acp']);
+  await hello(editor);
+  await noticed(editor, `changes of the configuration are not noticed: ${GONE}`);
+  const { id } = await open(editor, stage.cwd);
+  expect((await prompt(editor, id, 'still there?')).result).toEqual(end);
+  expect(await editor.close()).toBe(0);
+});

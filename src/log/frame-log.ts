@@ -1,5 +1,6 @@
 // Every frame that passes, in one record each: when, on which leg, which way, what it is, whose, how long it is, how long its answer took.
 // With payloads only on request, and then redacted. Lines are made after the frames have gone on, in batches.
+import { Beside } from '../wire/beside.ts';
 import { type Frame, textOf } from '../wire/frame.ts';
 import { memberAt } from '../wire/locate.ts';
 import { briefOf, idTextOf, sessionTokenOf } from '../wire/long-frame.ts';
@@ -40,9 +41,6 @@ type LegState = {
   readonly ours: Map<string, Asked>;
   /** What stands between the time and the session in a line about notifications, by their method. */
   readonly notifications: Map<string, string>;
-  /** The session of the last of them, and what is written for it. */
-  lastToken: string | undefined;
-  lastSession: string;
   /** The last lines, and how many records they are. */
   readonly last: (string | Run)[];
   lastRecords: number;
@@ -100,6 +98,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   let t = 0;
   let isTimeKnown = false;
   const sessions = new Map<string, string>();
+  const named = new Beside<string>();
   const joiner = hasPayloads ? createChunkJoiner(secrets) : undefined;
 
   function add(passed: Passed, bytes: number): void {
@@ -112,20 +111,15 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   function addToRun(leg: LegState, frame: Frame): void {
     const at = time();
     const { method = '' } = frame;
-    const token = sessionTokenOf(frame);
-    const hasSession = token !== undefined;
+    const hasSession = frame.sessionId !== undefined;
     if (run?.leg !== leg || run.t !== at || run.method !== method || run.hasSession !== hasSession) {
       run = { leg, t: at, method, hasSession, isOfOne: true, sessions: [], sizes: [] };
       waiting.push(run);
     }
     if (hasSession) {
-      // Nearly always that of the notification before.
-      if (token !== leg.lastToken) {
-        leg.lastToken = token;
-        leg.lastSession = session(token);
-      }
-      if (run.isOfOne && run.sessions.length > 0) run.isOfOne = leg.lastSession === run.sessions[0];
-      run.sessions.push(leg.lastSession);
+      const whose = sessionOf(frame);
+      if (run.isOfOne && run.sessions.length > 0) run.isOfOne = whose === run.sessions[0];
+      run.sessions.push(whose);
     }
     run.sizes.push(frame.end - frame.start);
     schedule(1);
@@ -227,6 +221,13 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     // Kept for sessions of which much is heard.
     return `${token === undefined ? '' : `,"session":${sessions.get(token) ?? secrets.redact(token)}`},"bytes":${bytes}`;
   }
+  function sessionOf(frame: Frame): string {
+    const known = frame.session && named.get(frame.session);
+    if (known !== undefined) return known;
+    const clean = session(sessionTokenOf(frame) ?? '');
+    if (frame.session) named.set(frame.session, clean);
+    return clean;
+  }
   /** Session ids are the agents' own, and so may hold anything. */
   function session(token: string): string {
     const known = sessions.get(token);
@@ -287,7 +288,6 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
       theirs: new Map(),
       ours: new Map(),
       notifications: new Map(),
-      ...{ lastToken: undefined, lastSession: '' },
       ...{ last: [], lastRecords: 0 },
     };
     const tap: Tap = {

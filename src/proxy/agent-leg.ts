@@ -12,6 +12,7 @@ import { type AgentRun, HANDSHAKE_ID, type RunDeps } from './agent-run.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import { earlierAnswer, earlierResult } from './legacy.ts';
 import { errorLine, notificationLine, requestLine, resultLine } from './lines.ts';
+import { NativeSessions } from './native-sessions.ts';
 import type { Session, SetAside } from './session.ts';
 import { startAgent } from './start-agent.ts';
 
@@ -36,7 +37,7 @@ export type AgentLeg = {
   /** Of all its processes. Stopped by hand: it takes no more requests, and is not started before somebody wants it to be. */
   readonly standing: { isStopped: boolean };
   /** Sessions of this agent by its own ids. */
-  readonly sessions: Map<string, Session>;
+  readonly sessions: NativeSessions;
   /** How many session/new or session/fork are under way, and the frames held for sessions the editor has not heard of. */
   openings: number;
   readonly early: Map<string, Frame[]>;
@@ -297,7 +298,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     get title() {
       return spec.label ?? self.handshake?.result.agentInfo?.title ?? spec.name;
     },
-    sessions: new Map(),
+    sessions: new NativeSessions(),
     openings: 0,
     early: new Map(),
     earlyBytes: 0,

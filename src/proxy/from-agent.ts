@@ -20,21 +20,21 @@ const MAX_EARLY_BYTES = 16 * 1024 * 1024;
 
 export function fromAgent(hub: Hub, leg: AgentLeg, came: Frame): void {
   const frame = came.kind === 'request' ? modernRequest(leg, came) : came;
+  const known = leg.sessions.of(frame);
+  if (known && !known.isMet && leg.refused.size === 0) return pass(hub, leg, known, frame); // nearly all of them
   const nativeId = sessionIdOf(frame);
-  let session: Session | undefined;
-  if (nativeId !== undefined) {
-    session = leg.sessions.get(nativeId);
-    const isUnheardOf = !session || session.isMet;
-    // A question passes at once: the agent may want its answer before it answers us.
-    if (isUnheardOf && leg.openings > 0 && frame.kind === 'notification' && hold(leg, nativeId, frame)) return;
-    if (leg.refused.size > 0 && leg.refused.has(nativeId)) return forNobody(hub, leg, frame);
-    if (isUnheardOf) {
-      if (leg.ended.has(nativeId) && leg.openings === 0 && !hub.alone) return forNobody(hub, leg, frame);
-      session ??= meet(hub, leg, nativeId);
-    }
-  }
+  if (nativeId === undefined) return pass(hub, leg, undefined, frame);
+  const isUnheardOf = !known || known.isMet;
+  // A question passes at once: the agent may want its answer before it answers us.
+  if (isUnheardOf && leg.openings > 0 && frame.kind === 'notification' && hold(leg, nativeId, frame)) return;
+  if (leg.refused.has(nativeId)) return forNobody(hub, leg, frame);
+  if (isUnheardOf && leg.ended.has(nativeId) && leg.openings === 0 && !hub.alone) return forNobody(hub, leg, frame);
+  pass(hub, leg, known ?? meet(hub, leg, nativeId), frame);
+}
+
+function pass(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame): void {
   if (frame.kind === 'request') return putQuestion(hub, leg, session, frame);
-  if (frame.method === 'session/update') return update(hub, session, frame); // nearly all of them
+  if (frame.method === 'session/update') return update(hub, session, frame);
   if (frame.method === 'mcp/message' && noteTakenByUs(hub, leg, frame)) return;
   if (hub.guard?.refusesNotification(hub, leg, session, frame)) return void hub.counters.refusedFromAgents++;
   switch (frame.method) {

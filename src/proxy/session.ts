@@ -83,28 +83,29 @@ export function createSession(publicId: string, leg: AgentLeg, nativeId: string,
 
 /** Its sets and lanes are made when they are first asked for: of a thousand sessions most are idle. */
 class OpenSession implements Session {
-  readonly publicId: string;
-  leg: AgentLeg;
-  nativeId: string;
-  cwd: string | undefined;
+  // First what every frame of the agent's looks at, side by side: with many sessions, little of them is in the cache.
   isMet = false;
+  isHeard = false;
+  errand: Errand | undefined = undefined;
+  withheldReplay: Set<object> | undefined = undefined;
+  readonly publicId: string;
+  nativeId: string;
+  leg: AgentLeg;
+  cwd: string | undefined;
   isAgentsOwn = false;
   isStarted = true;
   openParams: string | undefined = undefined;
   isRecord = false;
   isLost = false;
-  isHeard = false;
   isWatched = false;
   quietSinceMs = 0;
   roots: Roots | undefined = undefined;
   loan: Loan | undefined = undefined;
-  errand: Errand | undefined = undefined;
   bridged: BridgedServers | undefined = undefined;
   options: AgentOptions = NO_OPTIONS;
   hasCommands = false;
   hasAgentCommand = false;
   isLoading = false;
-  withheldReplay: Set<object> | undefined = undefined;
   #toolCalls: LazySet<string> | undefined;
   #terminals: LazySet<string> | undefined;
   #serving: LazySet<Serving> | undefined;

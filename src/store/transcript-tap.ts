@@ -1,4 +1,5 @@
 // Looks on at the editor's leg and writes down what is said in each session. Frames are only noted when they pass, and read afterwards.
+import { Beside } from '../wire/beside.ts';
 import type { Frame } from '../wire/frame.ts';
 import { sessionIdOf, sessionTokenOf } from '../wire/long-frame.ts';
 import { patchedId, patchedText, type Tap } from '../wire/tap.ts';
@@ -64,8 +65,7 @@ const KEPT_UPDATES = new Set([
 export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOptions): TranscriptTap {
   const sessions = new Map<string, Kept>();
   const byToken = new Map<string, Kept>();
-  let lastToken = '';
-  let lastKept: Kept | undefined;
+  const named = new Beside<Kept>();
   const fromEditor = new Map<string, Asked>();
   const toEditor = new Map<string, Asked>();
   const dirty = new Set<string>();
@@ -161,13 +161,19 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     return kept;
   }
 
-  /** The same id comes with every chunk, as a token of JSON; mostly it is that of the chunk before. */
+  /** The same id comes with every chunk. */
+  function keptOfFrame(frame: Frame): Kept | undefined {
+    const known = frame.session && named.get(frame.session);
+    if (known) return known;
+    const token = sessionTokenOf(frame);
+    const kept = token === undefined ? undefined : keptByToken(token);
+    if (kept && frame.session) named.set(frame.session, kept);
+    return kept;
+  }
+  /** As a token of JSON. */
   function keptByToken(token: string): Kept {
-    if (token === lastToken && lastKept) return lastKept;
     const kept = byToken.get(token) ?? keptOf(JSON.parse(token));
     byToken.set(token, kept);
-    lastToken = token;
-    lastKept = kept;
     return kept;
   }
 
@@ -193,13 +199,13 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     if (method === 'session/prompt') kept.transcript.add({ kind: 'prompt', ...promptText(params.prompt) });
   }
   function update(frame: Frame, patches: readonly Patch[]): void {
-    const token = sessionTokenOf(frame);
-    if (token === undefined) return;
+    if (frame.sessionId === undefined) return;
     const patched = patches.length === 0 ? undefined : patches.find((patch) => patch.span.start === frame.sessionId?.start)?.text;
     const chunk = patches.length === 0 || patched !== undefined ? chunkSpan(frame) : undefined;
     if (chunk || frame.end - frame.start > MAX_FRAME_BYTES) {
-      const { transcript, isReplay } = keptByToken(patched ?? token);
-      if (isReplay) return;
+      const kept = patched === undefined ? keptOfFrame(frame) : keptByToken(patched);
+      if (!kept || kept.isReplay) return;
+      const { transcript } = kept;
       if (chunk) transcript.chunk(chunk.role, undefined, frame.bytes, chunk.start, chunk.end);
       else transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
     } else updateOf((JSON.parse(patchedText(frame, patches)) as { params?: Fields }).params);
@@ -304,8 +310,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
       if (kept) kept.lines = '';
       sessions.delete(sessionId);
       for (const [token, one] of byToken) if (one === kept) byToken.delete(token);
-      lastToken = '';
-      lastKept = undefined;
+      named.clear();
       endedTurns = endedTurns.filter((turn) => turn.sessionId !== sessionId);
       forgotten.add(sessionId);
       try {

@@ -32,15 +32,6 @@ export type Transcript = {
   usage(): unknown;
 };
 
-/** `stream` is there once something in the message had to be looked at more closely. */
-type Message = {
-  readonly role: Role;
-  readonly messageId: unknown;
-  stream: ReturnType<Cleaner['stream']> | undefined;
-  length: number;
-  total: number;
-};
-
 /** A message is written in parts of this length, so that one without an end does not fill the memory. */
 const PART_BYTES = 64 * 1024;
 const FIRST_BYTES = 4 * 1024;
@@ -48,134 +39,164 @@ const SHORT_BYTES = 256;
 /** Nobody reads more of a message than this, and looking for secrets in it takes time. What is left out is counted. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MOST_OPEN_TOOLS = 1000;
+const NO_PART = Buffer.alloc(0);
 
-export function createTranscript(clean: Cleaner, { entry: write, escapedMessage }: TranscriptSink): Transcript {
-  let message: Message | undefined;
-  /** What has come of the message since its last part. */
-  let part: Buffer | undefined;
-  let leftOut = 0;
-  const tools = new Map<string, ToolRecord>();
-  let pieces: ReturnType<Cleaner['pieces']> | undefined;
-  let title: string | undefined;
-  let usage: unknown;
+export function createTranscript(clean: Cleaner, sink: TranscriptSink): Transcript {
+  return new OpenTranscript(clean, sink);
+}
 
-  function add(entry: Entry): void {
-    write(clean.json(entry) as Entry);
+// A class, so that all that a chunk touches is one object: with many sessions, none of it is in the cache.
+class OpenTranscript implements Transcript {
+  /** Of the message that is coming; undefined when none is. */
+  private role: Role | undefined = undefined;
+  private messageId: unknown = undefined;
+  /** What has come of it since its last part, in `part[0..length)`, and how much since its beginning. */
+  private part: Buffer = NO_PART;
+  private length = 0;
+  private total = 0;
+  private leftOut = 0;
+  /** There once something in the message had to be looked at more closely. */
+  private stream: ReturnType<Cleaner['stream']> | undefined = undefined;
+  private readonly clean: Cleaner;
+  private readonly sink: TranscriptSink;
+  private tools: Map<string, ToolRecord> | undefined = undefined;
+  private pieces: ReturnType<Cleaner['pieces']> | undefined = undefined;
+  private reportedTitle: string | undefined = undefined;
+  private reportedUsage: unknown = undefined;
+
+  constructor(clean: Cleaner, sink: TranscriptSink) {
+    this.clean = clean;
+    this.sink = sink;
   }
-  function endMessage(): void {
-    if (!message) return;
-    const { role, stream } = message;
-    const escaped = takePart(message);
-    message = undefined;
-    part = undefined;
-    if (!stream && isPlain(escaped)) {
-      if (escaped !== '') escapedMessage(role, escaped, false);
-    } else {
-      const last = stream ?? clean.stream();
-      const text = last.push(decoded(escaped)) + last.end();
-      if (text !== '') write({ kind: 'message', role, text });
-    }
-    if (leftOut > 0) write({ kind: 'omitted', bytes: leftOut });
-    leftOut = 0;
-  }
-  function takePart(of: Message): string {
-    const escaped = part?.toString('utf8', 0, of.length) ?? '';
-    of.length = 0;
-    return escaped;
-  }
-  /** Text in which nothing is to be taken out is written as it came; it need not be decoded for that, unless letters are spelled as numbers. */
-  function isPlain(escaped: string): boolean {
-    return !escaped.includes('\\u') && clean.text(escaped) === escaped;
-  }
-  function writePart(of: Message): void {
-    const escaped = takePart(of);
-    // At a blank: not within an escape, nor within most secrets. What may be the beginning of one stays.
-    const cut = of.stream || !isPlain(escaped) ? -1 : escaped.lastIndexOf(' ', escaped.length - clean.longest());
-    if (cut > 0 && part) {
-      escapedMessage(of.role, escaped.slice(0, cut), true);
-      of.length = part.write(escaped.slice(cut));
+
+  chunk(role: Role, messageId: unknown, bytes: Buffer, start: number, end: number): void {
+    if (this.role !== role || this.messageId !== messageId) this.beginMessage(role, messageId);
+    const length = end - start;
+    this.total += length;
+    if (this.total > MAX_MESSAGE_BYTES) {
+      this.leftOut += length;
       return;
     }
-    pushDecoded(of, decoded(escaped));
+    if (this.length + length > PART_BYTES) this.writePart(role);
+    if (this.length + length > PART_BYTES) return this.pushDecoded(role, decoded(this.takePart() + bytes.toString('utf8', start, end)));
+    this.part = roomFor(this.part, this.length, this.length + length);
+    copy(bytes, start, end, this.part, this.length);
+    this.length += length;
   }
-  function pushDecoded(of: Message, text: string): void {
-    of.stream ??= clean.stream();
-    const sure = of.stream.push(text);
-    if (sure !== '') write({ kind: 'message', role: of.role, text: sure, more: true });
+
+  update(update: Readonly<Record<string, unknown>>): void {
+    const { sessionUpdate: kind, content, messageId } = update;
+    const role = roleOf(kind);
+    if (role !== undefined) {
+      const { type, text } = (content ?? {}) as { type?: unknown; text?: unknown };
+      if (type === 'text' && typeof text === 'string') {
+        const bytes = Buffer.from(JSON.stringify(text));
+        return this.chunk(role, messageId, bytes, 1, bytes.length - 1);
+      }
+      return this.add({ kind: 'block', role, content });
+    }
+    if (kind === 'tool_call' || kind === 'tool_call_update') {
+      this.endMessage();
+      this.pieces ??= this.clean.pieces();
+      this.toolCall(this.pieces.update('', update));
+    } else if (kind === 'plan') this.add({ kind: 'plan', entries: update.entries });
+    else if (kind === 'current_mode_update') this.add({ kind: 'mode', modeId: update.currentModeId });
+    else if (kind === 'session_info_update' && typeof update.title === 'string') {
+      this.reportedTitle = this.clean.json(update.title) as string;
+      this.add({ kind: 'title', title: this.reportedTitle });
+    } else if (kind === 'usage_update') {
+      const { sessionUpdate: _, ...reported } = update;
+      this.reportedUsage = this.clean.json(reported);
+    }
   }
-  function endTool(tool: ToolRecord): void {
-    tools.delete(tool.toolCallId);
-    add({ kind: 'tool', ...tool });
+
+  add(entry: Entry): void {
+    this.endMessage();
+    this.sink.entry(this.clean.json(entry) as Entry);
   }
-  function toolCall(update: Readonly<Record<string, unknown>>): void {
+
+  end(): void {
+    this.endMessage();
+    for (const tool of [...(this.tools?.values() ?? [])]) this.endTool(tool);
+  }
+
+  title(): string | undefined {
+    return this.reportedTitle;
+  }
+
+  usage(): unknown {
+    return this.reportedUsage;
+  }
+
+  private beginMessage(role: Role, messageId: unknown): void {
+    this.endMessage();
+    this.role = role;
+    this.messageId = messageId;
+  }
+
+  private endMessage(): void {
+    const { role, stream, leftOut } = this;
+    if (role === undefined) return;
+    const escaped = this.takePart();
+    this.role = undefined;
+    this.messageId = undefined;
+    this.part = NO_PART;
+    this.total = 0;
+    this.leftOut = 0;
+    this.stream = undefined;
+    if (!stream && this.isPlain(escaped)) {
+      if (escaped !== '') this.sink.escapedMessage(role, escaped, false);
+    } else {
+      const last = stream ?? this.clean.stream();
+      const text = last.push(decoded(escaped)) + last.end();
+      if (text !== '') this.sink.entry({ kind: 'message', role, text });
+    }
+    if (leftOut > 0) this.sink.entry({ kind: 'omitted', bytes: leftOut });
+  }
+
+  private takePart(): string {
+    const escaped = this.part.toString('utf8', 0, this.length);
+    this.length = 0;
+    return escaped;
+  }
+
+  /** Text in which nothing is to be taken out is written as it came; it need not be decoded for that, unless letters are spelled as numbers. */
+  private isPlain(escaped: string): boolean {
+    return !escaped.includes('\\u') && this.clean.text(escaped) === escaped;
+  }
+
+  private writePart(role: Role): void {
+    const escaped = this.takePart();
+    // At a blank: not within an escape, nor within most secrets. What may be the beginning of one stays.
+    const cut = this.stream || !this.isPlain(escaped) ? -1 : escaped.lastIndexOf(' ', escaped.length - this.clean.longest());
+    if (cut <= 0) return this.pushDecoded(role, decoded(escaped));
+    this.sink.escapedMessage(role, escaped.slice(0, cut), true);
+    this.length = this.part.write(escaped.slice(cut));
+  }
+
+  private pushDecoded(role: Role, text: string): void {
+    this.stream ??= this.clean.stream();
+    const sure = this.stream.push(text);
+    if (sure !== '') this.sink.entry({ kind: 'message', role, text: sure, more: true });
+  }
+
+  private toolCall(update: Readonly<Record<string, unknown>>): void {
     const { toolCallId, title: name, kind, status, content, locations, rawInput, rawOutput } = update;
     if (typeof toolCallId !== 'string') return;
     const given = { title: name, toolKind: kind, status, content, locations, rawInput, rawOutput };
     const news = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
-    const tool: ToolRecord = { ...tools.get(toolCallId), ...news, toolCallId };
-    tools.set(toolCallId, tool);
-    const [oldest] = tools.size > MOST_OPEN_TOOLS ? tools.values() : [];
-    if (oldest) endTool(oldest);
-    if (status === 'completed' || status === 'failed') endTool(tool);
+    this.tools ??= new Map();
+    const tool: ToolRecord = { ...this.tools.get(toolCallId), ...news, toolCallId };
+    this.tools.set(toolCallId, tool);
+    const [oldest] = this.tools.size > MOST_OPEN_TOOLS ? this.tools.values() : [];
+    if (oldest) this.endTool(oldest);
+    if (status === 'completed' || status === 'failed') this.endTool(tool);
   }
 
-  const self: Transcript = {
-    chunk(role, messageId, bytes, start, end) {
-      if (message && (message.role !== role || message.messageId !== messageId)) endMessage();
-      message ??= { role, messageId, stream: undefined, length: 0, total: 0 };
-      const length = end - start;
-      message.total += length;
-      if (message.total > MAX_MESSAGE_BYTES) {
-        leftOut += length;
-        return;
-      }
-      if (message.length + length > PART_BYTES) writePart(message);
-      if (message.length + length > PART_BYTES) {
-        pushDecoded(message, decoded(takePart(message) + bytes.toString('utf8', start, end)));
-        return;
-      }
-      part = roomFor(part, message.length, message.length + length);
-      copy(bytes, start, end, part, message.length);
-      message.length += length;
-    },
-    update(update) {
-      const { sessionUpdate: kind, content, messageId } = update;
-      const role = roleOf(kind);
-      if (role !== undefined) {
-        const { type, text } = (content ?? {}) as { type?: unknown; text?: unknown };
-        if (type === 'text' && typeof text === 'string') {
-          const bytes = Buffer.from(JSON.stringify(text));
-          return self.chunk(role, messageId, bytes, 1, bytes.length - 1);
-        }
-        endMessage();
-        return add({ kind: 'block', role, content });
-      }
-      if (kind === 'tool_call' || kind === 'tool_call_update') {
-        endMessage();
-        pieces ??= clean.pieces();
-        toolCall(pieces.update('', update));
-      } else if (kind === 'plan') self.add({ kind: 'plan', entries: update.entries });
-      else if (kind === 'current_mode_update') self.add({ kind: 'mode', modeId: update.currentModeId });
-      else if (kind === 'session_info_update' && typeof update.title === 'string') {
-        title = clean.json(update.title) as string;
-        self.add({ kind: 'title', title });
-      } else if (kind === 'usage_update') {
-        const { sessionUpdate: _, ...reported } = update;
-        usage = clean.json(reported);
-      }
-    },
-    add(entry) {
-      endMessage();
-      add(entry);
-    },
-    end() {
-      endMessage();
-      for (const tool of [...tools.values()]) endTool(tool);
-    },
-    title: () => title,
-    usage: () => usage,
-  };
-  return self;
+  private endTool(tool: ToolRecord): void {
+    this.tools?.delete(tool.toolCallId);
+    this.sink.entry(this.clean.json({ kind: 'tool', ...tool }) as Entry);
+  }
 }
 
 const decoded = (escaped: string): string => (escaped.includes('\\') ? JSON.parse(`"${escaped}"`) : escaped);
@@ -186,9 +207,9 @@ function copy(from: Buffer, start: number, end: number, to: Buffer, at: number):
   else for (let i = start, k = at; i < end; i++, k++) to[k] = from[i] as number;
 }
 
-function roomFor(part: Buffer | undefined, used: number, wanted: number): Buffer {
-  if (part && part.length >= wanted) return part;
+function roomFor(part: Buffer, used: number, wanted: number): Buffer {
+  if (part.length >= wanted) return part;
   const larger = Buffer.allocUnsafe(Math.min(PART_BYTES, Math.max(FIRST_BYTES, wanted * 2)));
-  part?.copy(larger, 0, 0, used);
+  part.copy(larger, 0, 0, used);
   return larger;
 }

@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChangeAt, HunkState } from '../../src/console/wire/chat.ts';
 import { ask } from '../socket.ts';
+import { applyWords, openIn, standingOf } from './hunk-words.ts';
 import { Problem } from './problem.tsx';
 
 /** Where a change stands in a conversation. */
@@ -17,7 +18,7 @@ export type Choosing = {
 export type Applying = {
   readonly choosing: Choosing | undefined;
   readonly problem: string;
-  readonly said: string;
+  readonly isApplied: boolean;
   readonly isBusy: boolean;
   begin(): void;
   apply(): void;
@@ -31,7 +32,7 @@ export function useApplying(place: ChangeAt | undefined): Applying {
   const [states, setStates] = useState<readonly HunkState[]>();
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const [problem, setProblem] = useState('');
-  const [said, setSaid] = useState('');
+  const [isApplied, setApplied] = useState(false);
   const [isBusy, setBusy] = useState(false);
 
   function take(hunks: readonly HunkState[]): void {
@@ -42,7 +43,7 @@ export function useApplying(place: ChangeAt | undefined): Applying {
     if (!at) return;
     setBusy(true);
     setProblem('');
-    setSaid('');
+    setApplied(false);
     await act(at).catch((error: Error) => setProblem(error.message));
     setBusy(false);
   }
@@ -53,7 +54,7 @@ export function useApplying(place: ChangeAt | undefined): Applying {
       toggle: (hunk) => setChosen(new Set(chosen.has(hunk) ? [...chosen].filter((one) => one !== hunk) : [...chosen, hunk])),
     },
     problem,
-    said,
+    isApplied,
     isBusy,
     begin: () =>
       void attempt(place, async (at) => {
@@ -64,13 +65,13 @@ export function useApplying(place: ChangeAt | undefined): Applying {
       void attempt(looked, async (at) => {
         const { isWritten, hunks } = await ask('apply', { ...at, hunks: [...chosen] });
         take(hunks);
-        if (isWritten) setSaid('Applied. The file has it now.');
+        if (isWritten) setApplied(true);
         else setProblem('The file has changed meanwhile, so nothing was written. What does not fit is marked.');
       }),
     end() {
       setStates(undefined);
       setProblem('');
-      setSaid('');
+      setApplied(false);
     },
   };
 }
@@ -124,31 +125,31 @@ export function Conflict({ state, before }: { readonly state: HunkState | undefi
 
 /** Below the hunks. */
 export function ApplyBar({ applying }: { readonly applying: Applying }): VNode | null {
-  const { choosing, problem, said, isBusy } = applying;
+  const { choosing, problem, isApplied, isBusy } = applying;
   const first = useRef<HTMLButtonElement>(null);
   const isChoosing = choosing !== undefined;
+  const isOver = isChoosing && openIn(choosing.states) === 0;
   useEffect(() => {
     if (isChoosing) first.current?.focus();
-  }, [isChoosing]);
+  }, [isChoosing, isOver]);
   if (!choosing) return problem === '' ? null : <Problem text={problem} />;
   const { chosen, states } = choosing;
-  const isDone = states.every(({ state }) => state === 'applied');
+  const standing = `${isApplied ? 'Applied. ' : ''}${standingOf(states)}`;
   return (
     <div class="apply">
-      {isDone && said === '' && <span role="status">The file has all of it already.</span>}
-      {said !== '' && (
-        <span class="good" role="status">
-          {said}
+      {standing !== '' && (
+        <span class={isApplied ? 'good' : ''} role="status">
+          {standing}
         </span>
       )}
       <div class="buttons">
-        {!isDone && (
+        {!isOver && (
           <button type="button" class="primary" ref={first} disabled={isBusy || chosen.size === 0} onClick={applying.apply}>
-            {states.length === 1 ? 'Apply' : `Apply ${chosen.size} of ${states.length} hunks`}
+            {applyWords(states, chosen.size)}
           </button>
         )}
-        <button type="button" {...(isDone && { ref: first })} onClick={applying.end}>
-          {isDone ? 'Close' : 'Cancel'}
+        <button type="button" {...(isOver && { ref: first })} onClick={applying.end}>
+          {isOver || isApplied ? 'Done' : 'Cancel'}
         </button>
       </div>
       <Problem text={problem} />

@@ -53,7 +53,8 @@ describe.skipIf(program === undefined)('a session in the browser', () => {
     expect(await second.isChecked()).toBe(false);
     await page.getByRole('button', { name: 'Apply 2 of 3 hunks' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('Applied. The file has it now.').waitFor();
+    await page.getByText('Applied. The file has 2 of 3 hunks; 1 can still be applied.').waitFor();
+    await page.getByRole('button', { name: 'Done', exact: true }).waitFor(); // what was applied cannot be cancelled
     const { 15: _, ...two } = changed;
     expect(readFileSync(file('a.txt'), 'utf8')).toBe(lines(two));
     expect(await page.locator('.chip.applied').count()).toBe(2);
@@ -63,8 +64,10 @@ describe.skipIf(program === undefined)('a session in the browser', () => {
     // Somebody else writes where the third was to go.
     const theirs = lines({ ...two, 14: `mine ${EVIL} ${CANARY}` });
     writeFileSync(file('a.txt'), theirs);
-    await page.getByRole('button', { name: 'Apply 1 of 3 hunks' }).click();
+    await page.getByRole('button', { name: 'Apply 1 hunk', exact: true }).click();
     await page.getByText('The file has changed meanwhile, so nothing was written.').waitFor();
+    await page.getByText('The file has 2 of 3 hunks; 1 is in conflict.').waitFor();
+    expect(await page.getByRole('button', { name: /^Apply \d/ }).count()).toBe(0);
     expect(await page.locator('.conflict pre').allInnerTexts()).toEqual([
       expect.stringContaining('line 14\nline 15'),
       expect.stringContaining(`mine ${EVIL} [redacted:CANARY]\nline 15`),
@@ -72,7 +75,7 @@ describe.skipIf(program === undefined)('a session in the browser', () => {
     expect(readFileSync(file('a.txt'), 'utf8')).toBe(theirs);
     await safe(page);
     // And side by side, where it is looked at anew.
-    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.getByRole('button', { name: 'Done', exact: true }).click();
     await page.getByRole('button', { name: 'Side by side' }).click();
     await page.getByRole('button', { name: 'Apply…' }).click();
     await expect

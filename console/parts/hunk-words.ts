@@ -1,0 +1,29 @@
+// How a change stands to its file, in words.
+import type { HunkState } from '../../src/console/wire/chat.ts';
+
+const count = (states: readonly HunkState[], wanted: HunkState['state']): number => states.filter(({ state }) => state === wanted).length;
+const hunks = (some: number): string => `${some} ${some === 1 ? 'hunk' : 'hunks'}`;
+
+export const openIn = (states: readonly HunkState[]): number => count(states, 'open');
+
+/** What of it is done and what is left; nothing where all of it can be applied, which needs no words. */
+export function standingOf(states: readonly HunkState[]): string {
+  const [there, open, conflicts] = [count(states, 'applied'), openIn(states), count(states, 'conflict')];
+  if (open === states.length) return '';
+  if (there === states.length) return 'The file has all of it.';
+  if (conflicts === states.length)
+    return states.length === 1 ? 'It is in conflict with the file.' : 'All of it is in conflict with the file.';
+  const parts = [
+    there > 0 && `The file has ${there} of ${hunks(states.length)}`,
+    open > 0 && (there > 0 ? `${open} can still be applied` : `${open} of ${hunks(states.length)} can be applied`),
+    conflicts > 0 && `${conflicts} ${conflicts === 1 ? 'is' : 'are'} in conflict`,
+  ];
+  return `${parts.filter(Boolean).join('; ')}.`;
+}
+
+/** On the button that applies those which were chosen. */
+export function applyWords(states: readonly HunkState[], chosen: number): string {
+  const open = openIn(states);
+  if (states.length === 1) return 'Apply';
+  return chosen === open ? `Apply ${hunks(open)}` : `Apply ${chosen} of ${hunks(open)}`;
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { applyWords, standingOf } from '../../console/parts/hunk-words.ts';
+import type { HunkState } from '../../src/console/wire/chat.ts';
+
+const STATES: Readonly<Record<string, HunkState>> = {
+  o: { state: 'open' },
+  a: { state: 'applied' },
+  x: { state: 'conflict', why: 'changed', found: 'other' },
+};
+const statesOf = (letters: string) => [...letters].map((letter) => STATES[letter] as HunkState);
+
+test.each([
+  ['oo', ''],
+  ['aa', 'The file has all of it.'],
+  ['x', 'It is in conflict with the file.'],
+  ['xx', 'All of it is in conflict with the file.'],
+  ['ao', 'The file has 1 of 2 hunks; 1 can still be applied.'],
+  ['ax', 'The file has 1 of 2 hunks; 1 is in conflict.'],
+  ['ox', '1 of 2 hunks can be applied; 1 is in conflict.'],
+  ['aaoxx', 'The file has 2 of 5 hunks; 1 can still be applied; 2 are in conflict.'],
+])('how the hunks %s stand to the file: %s', (letters, words) => {
+  expect(standingOf(statesOf(letters))).toBe(words);
+});
+
+test.each([
+  ['o', 1, 'Apply'],
+  ['ooo', 3, 'Apply 3 hunks'],
+  ['ooo', 2, 'Apply 2 of 3 hunks'],
+  ['aox', 1, 'Apply 1 hunk'],
+  ['aoo', 0, 'Apply 0 of 2 hunks'],
+])('of the hunks %s with %i chosen, those that can be applied are counted: %s', (letters, chosen, words) => {
+  expect(applyWords(statesOf(letters), chosen)).toBe(words);
+});

@@ -36,7 +36,7 @@ export const place = (path: string): string => {
   return parts.length <= 2 ? path : `…/${parts.slice(-2).join('/')}`;
 };
 
-export const OUTSIDE = 'outside the directory of the session';
+export const OUTSIDE = 'outside the working directory of the session';
 
 /** Whether a path leads out of the directory of a session, also by way of `..`. */
 export function isOutside(path: string, cwd: string | undefined): boolean {

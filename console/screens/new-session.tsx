@@ -13,10 +13,14 @@ export function NewSession(): VNode {
   const names = [...new Map(agents.value.map((agent) => [agent.name, agent])).values()];
   const [agent, setAgent] = useState<string | undefined>(undefined);
   const [directory, setDirectory] = useState(cwd.value);
+  const [more, setMore] = useState('');
   const [problem, setProblem] = useState('');
   const [failure, setFailure] = useState<Failure>();
   const [servers, setServers] = useState(keptServers);
   const [isBusy, setBusy] = useState(false);
+
+  const chosen = names.find(({ name, isDefault }) => (agent === undefined ? isDefault : agent === name));
+  const takesMore = chosen?.capabilities.includes('sessionCapabilities.additionalDirectories') === true;
 
   async function attempt(act: () => Promise<void>): Promise<void> {
     setBusy(true);
@@ -35,7 +39,8 @@ export function NewSession(): VNode {
       const wrong = problemWithServers(servers);
       if (wrong !== undefined) throw new Error(wrong);
       keepServers(servers);
-      const { sessionId } = await ask('new', { cwd: directory, agent, mcpServers: serversToSend(servers) });
+      const additionalDirectories = takesMore ? linesOf(more) : [];
+      const { sessionId } = await ask('new', { cwd: directory, additionalDirectories, agent, mcpServers: serversToSend(servers) });
       go(toSession(sessionId));
     });
 
@@ -62,12 +67,7 @@ export function NewSession(): VNode {
           <div class="cards">
             {names.map(({ name, title, isDefault, state, version, lastError }) => (
               <label class="card" key={name}>
-                <input
-                  type="radio"
-                  name="agent"
-                  checked={agent === undefined ? isDefault : agent === name}
-                  onChange={() => setAgent(name)}
-                />
+                <input type="radio" name="agent" checked={name === chosen?.name} onChange={() => setAgent(name)} />
                 <span class="name">
                   {title} {isDefault && <span class="chip">default</span>}
                 </span>
@@ -81,6 +81,13 @@ export function NewSession(): VNode {
           <input value={directory} spellcheck={false} onInput={({ currentTarget }) => setDirectory(currentTarget.value)} />
           <small>The agent works here; files and terminals it gets from the console stay inside.</small>
         </label>
+        {takesMore && (
+          <label class="field">
+            <span>More directories</span>
+            <textarea rows={2} value={more} spellcheck={false} onInput={({ currentTarget }) => setMore(currentTarget.value)} />
+            <small>One on each line. The agent may work there too.</small>
+          </label>
+        )}
         <Servers entries={servers} set={setServers} />
         <Problem text={problem} />
         {failure?.hint !== undefined && <p>{failure.hint}</p>}
@@ -94,6 +101,12 @@ export function NewSession(): VNode {
     </div>
   );
 }
+
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 
 /** Why it does not run is said before one chooses it. */
 const isAway = (state: string): boolean => ['idle', 'unavailable', 'stopped'].includes(state);

@@ -15,7 +15,7 @@ import type { ChangeAt, ChatActs, HunkState } from './wire/chat.ts';
 
 export type ChangesDeps = { readonly board: BoardKeeper; readonly host: Host; readonly byHand: ByHand; readonly redact: Redactor };
 type Diff = Extract<ToolContent, { type: 'diff' }>;
-type Found = { readonly diff: Diff; readonly hunks: readonly Hunk[]; readonly file: string; readonly cwd: string };
+type Found = { readonly diff: Diff; readonly hunks: readonly Hunk[]; readonly file: string };
 
 const PREVIEW_LINES = 400;
 /** A line may be as long as its file. */
@@ -31,7 +31,7 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
       throw new ClientError(-32602, 'the agent has told the change anew meanwhile, or it is not here any more; look again');
     if ((diff.oldText?.length ?? 0) + diff.newText.length > MAX_COMPARED)
       throw new ClientError(-32602, 'the change is too large to be applied from here');
-    return { diff, hunks: hunksOf(diff), file: path.resolve(row.cwd, diff.path), cwd: row.cwd };
+    return { diff, hunks: hunksOf(diff), file: path.resolve(row.cwd, diff.path) };
   }
   function allowed(sessionId: string, act: 'read' | 'edit', file: string): string | undefined {
     const verdict = byHand(sessionId, act, file);
@@ -54,7 +54,7 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
       const found = find(asked);
       const { sessionId } = asked;
       const judged = allowed(sessionId, 'read', found.file);
-      const text = await host.serve(sessionId, found.cwd, 'fs/read_text_file', { sessionId, path: found.file }, judged).then(
+      const text = await host.serve(sessionId, 'fs/read_text_file', { sessionId, path: found.file }, judged).then(
         (answer) => String(fields(answer).content),
         (error: unknown) => {
           if (error instanceof ClientError && error.code === -32002) return undefined;
@@ -75,7 +75,7 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
         states = statesOf(isFine ? applied.text : text, found);
         return isFine ? applied.text : undefined;
       };
-      const { isWritten } = await host.edit(sessionId, found.cwd, found.file, edit, judged);
+      const { isWritten } = await host.edit(sessionId, found.file, edit, judged);
       if (isWritten) {
         const some = states.length === 1 ? 'the change' : `${new Set(chosen).size} of ${states.length} hunks`;
         board.event(sessionId, { e: 'note', text: `You applied ${some} to ${found.diff.path}.` });
@@ -89,7 +89,7 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
       if (!row || file === undefined) throw new ClientError(-32602, 'only files of this machine can be shown here');
       const judged = allowed(sessionId, 'read', file);
       const params = { sessionId, path: file, limit: PREVIEW_LINES + 1 };
-      const { content } = fields(await host.serve(sessionId, row.cwd, 'fs/read_text_file', params, judged));
+      const { content } = fields(await host.serve(sessionId, 'fs/read_text_file', params, judged));
       const lines = linesOf(String(content));
       const whole = lines.slice(0, PREVIEW_LINES).join('');
       const isCut = lines.length > PREVIEW_LINES || whole.length > PREVIEW_CHARACTERS;

@@ -15,17 +15,18 @@ import { agentIn, type Fields, fields, list, MODE_OPTION, text } from './read-up
 import { createTerminalWatch } from './terminal-watch.ts';
 import { eventsOfTranscript, type Transcript } from './transcript-events.ts';
 import type { SessionRow } from './wire/board.ts';
-import type { McpServer, PromptBlock, SessionActs } from './wire/sessions.ts';
+import type { PromptBlock, SessionActs } from './wire/sessions.ts';
 
-/** Files and terminals of the machine the console runs on, kept inside the session's directory. */
+/** Files and terminals of the machine the console runs on, kept inside the session's directories. */
 export type Host = {
   readonly capabilities: Fields;
+  /** Where these directories lead now, before an agent hears of them and can put something in their place. Returns what gives them to a session. */
+  look(directories: readonly string[]): (sessionId: string) => void;
   /** `judged` is where the path of a file led when a policy judged it. */
-  serve(sessionId: string, cwd: string, method: string, params: unknown, judged?: string): Promise<unknown>;
+  serve(sessionId: string, method: string, params: unknown, judged?: string): Promise<unknown>;
   /** Changes a file: `edit` gets its text, or undefined where there is none, and returns the new one, or undefined to leave it. */
   edit(
     sessionId: string,
-    cwd: string,
     file: string,
     edit: (text: string | undefined) => string | undefined,
     judged?: string,
@@ -53,6 +54,9 @@ export type DeskDeps = {
   readonly transcript: (sessionId: string) => Transcript | undefined;
 };
 
+type OpenedBy = { readonly answer: Fields; readonly sessionId: string };
+/** What a session can be opened with besides its `cwd`. */
+type With = Pick<Given<'new'>, 'additionalDirectories' | 'mcpServers'>;
 type Given<Act extends keyof SessionActs> = SessionActs[Act]['give'];
 export type Desk = ReturnType<typeof createDesk>;
 
@@ -73,8 +77,8 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
   let opening = 0;
   /** Sessions from which somebody was sent to a page. */
   const sent = new Map<string, string>();
-  /** The servers that sessions were begun with: whoever takes one up again has them too. */
-  const servers = new Map<string, readonly McpServer[]>();
+  /** What sessions were begun with besides a directory: whoever takes one up again has it too. */
+  const begunWith = new Map<string, With>();
   const client: Client = createClient(input, output, { request, notification });
   const terminals = createTerminalWatch(board, host, redact);
   const ready = client.request('initialize', {
@@ -131,9 +135,9 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     if (!method.startsWith('fs/') && !method.startsWith('terminal/')) throw new ClientError(-32601, `Method not found: ${method}`);
     const row = board.row(sessionId);
     if (!row) throw new ClientError(-32602, `There is no session "${sessionId}"`);
-    if (method === 'terminal/release') await terminals.last(sessionId, row.cwd, params.terminalId);
-    const result = await host.serve(sessionId, row.cwd, method, params);
-    if (method === 'terminal/create') terminals.begin(sessionId, row.cwd, String(fields(result).terminalId));
+    if (method === 'terminal/release') await terminals.last(sessionId, params.terminalId);
+    const result = await host.serve(sessionId, method, params);
+    if (method === 'terminal/create') terminals.begin(sessionId, String(fields(result).terminalId));
     return result;
   }
 
@@ -147,6 +151,24 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     const capabilities = capabilitiesOf(agent);
     const has = (kind: string) => capabilities.includes(`promptCapabilities.${kind}`);
     return { image: has('image'), audio: has('audio'), embeddedContext: has('embeddedContext') };
+  }
+  /** Asks for a session in its directories. `known` is its id, where it has one already. */
+  async function openBy(method: string, params: Fields, cwd: string, more: With, known?: string): Promise<OpenedBy> {
+    const { additionalDirectories = [], mcpServers = [] } = more;
+    for (const directory of [cwd, ...additionalDirectories]) checkDirectory(directory);
+    const lend = host.look([cwd, ...additionalDirectories]);
+    const also = additionalDirectories.length > 0 && { additionalDirectories };
+    if (known !== undefined) lend(known); // its agent may want files before it has answered
+    try {
+      const answer = fields(await client.request(method, { ...params, cwd, ...also, mcpServers }));
+      const sessionId = known ?? String(answer.sessionId);
+      if (known === undefined) lend(sessionId);
+      begunWith.set(sessionId, more);
+      return { answer, sessionId };
+    } catch (error) {
+      if (known !== undefined) host.endOf(known);
+      throw error;
+    }
   }
   async function opened<T>(act: () => Promise<T>): Promise<T> {
     opening++;
@@ -165,15 +187,12 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
   }
   const isAgent = (name: string) => board.agents().some((agent) => agent.name === name);
 
-  async function open({ agent, cwd = deps.cwd, mcpServers = [] }: Given<'new'>): Promise<{ readonly sessionId: string }> {
+  async function open({ agent, cwd = deps.cwd, ...more }: Given<'new'>): Promise<{ readonly sessionId: string }> {
     await ready;
     if (agent !== undefined && !isAgent(agent)) throw new ClientError(-32602, `there is no agent "${agent}"`);
-    checkDirectory(cwd);
     const meta = agent === undefined ? {} : { _meta: { 'acp-switchboard': { agent } } };
     return opened(async () => {
-      const answer = fields(await client.request('session/new', { cwd, mcpServers, ...meta }));
-      const sessionId = String(answer.sessionId);
-      if (mcpServers.length > 0) servers.set(sessionId, mcpServers);
+      const { answer, sessionId } = await openBy('session/new', meta, cwd, more);
       begin(sessionId, { cwd, agent: agentIn(answer) ?? agent ?? board.agents()[0]?.name ?? '' }, answer);
       return { sessionId };
     });
@@ -181,12 +200,11 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
   /** By load where that is possible: then the agent itself tells what was said. */
   async function takeUp(sessionId: string): Promise<void> {
     const row = rowOf(sessionId);
-    checkDirectory(row.cwd);
     const canLoad = capabilitiesOf(row.agent).includes('loadSession');
     await opened(async () => {
       const method = canLoad ? 'session/load' : 'session/resume';
       const before = canLoad ? undefined : deps.transcript(sessionId);
-      const answer = fields(await client.request(method, { sessionId, cwd: row.cwd, mcpServers: servers.get(sessionId) ?? [] }));
+      const { answer } = await openBy(method, { sessionId }, row.cwd, begunWith.get(sessionId) ?? {}, sessionId);
       begin(sessionId, row, answer, before);
     });
   }
@@ -239,7 +257,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
       return {};
     },
     async kill(sessionId: string, terminalId: string): Promise<unknown> {
-      return host.serve(sessionId, rowOf(sessionId).cwd, 'terminal/kill', { sessionId, terminalId });
+      return host.serve(sessionId, 'terminal/kill', { sessionId, terminalId });
     },
     async rename(sessionId: string, title: string): Promise<unknown> {
       if (!board.isLive(sessionId)) await takeUp(sessionId);
@@ -251,18 +269,15 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
       await ready;
       await client.request('session/delete', { sessionId });
       host.endOf(sessionId);
-      servers.delete(sessionId);
+      begunWith.delete(sessionId);
       board.gone(sessionId);
       return {};
     },
     async fork(sessionId: string): Promise<{ readonly sessionId: string }> {
       if (!board.isLive(sessionId)) await takeUp(sessionId);
       const row = rowOf(sessionId);
-      const mcpServers = servers.get(sessionId) ?? [];
       return opened(async () => {
-        const answer = fields(await client.request('session/fork', { sessionId, cwd: row.cwd, mcpServers }));
-        const forked = String(answer.sessionId);
-        if (mcpServers.length > 0) servers.set(forked, mcpServers);
+        const { answer, sessionId: forked } = await openBy('session/fork', { sessionId }, row.cwd, begunWith.get(sessionId) ?? {});
         begin(forked, row, answer, deps.transcript(sessionId));
         board.titled(forked, row.title);
         return { sessionId: forked };

@@ -71,6 +71,7 @@ export function sessionActs({ board, desk, beside, transcripts, redact, restart,
       gives: z.strictObject({
         agent: z.string().max(200).optional(),
         cwd: z.string().max(4000).optional(),
+        additionalDirectories: z.array(z.string().max(4000)).max(50).optional(),
         mcpServers: z.array(mcpServer).max(50).optional(),
       }),
       perform: (given) => desk().open(given),

@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 64 * 1024;
 /** Looked at besides and not shown: a secret that the cut goes through could not be told by its end. */
 const MARGIN = 8 * 1024;
 
-type Watched = { readonly sessionId: string; readonly cwd: string; shown: string };
+type Watched = { readonly sessionId: string; shown: string };
 
 export function createTerminalWatch(board: BoardKeeper, host: Host, redact: Redactor) {
   const watched = new Map<string, Watched>();
@@ -19,9 +19,9 @@ export function createTerminalWatch(board: BoardKeeper, host: Host, redact: Reda
   let isStopped = false;
 
   async function look(terminalId: string, about: Watched): Promise<void> {
-    const { sessionId, cwd } = about;
+    const { sessionId } = about;
     try {
-      const result = fields(await host.serve(sessionId, cwd, 'terminal/output', { sessionId, terminalId }));
+      const result = fields(await host.serve(sessionId, 'terminal/output', { sessionId, terminalId }));
       if (isStopped) return;
       const output = outputOf(result, redact);
       if (output.exit !== undefined) watched.delete(terminalId);
@@ -43,13 +43,13 @@ export function createTerminalWatch(board: BoardKeeper, host: Host, redact: Reda
   }
 
   return {
-    begin(sessionId: string, cwd: string, terminalId: string): void {
-      watched.set(terminalId, { sessionId, cwd, shown: '' });
+    begin(sessionId: string, terminalId: string): void {
+      watched.set(terminalId, { sessionId, shown: '' });
       schedule();
     },
     /** It is about to be released: what it has printed in the end. */
-    async last(sessionId: string, cwd: string, terminalId: unknown): Promise<void> {
-      if (typeof terminalId === 'string') await look(terminalId, watched.get(terminalId) ?? { sessionId, cwd, shown: '' });
+    async last(sessionId: string, terminalId: unknown): Promise<void> {
+      if (typeof terminalId === 'string') await look(terminalId, watched.get(terminalId) ?? { sessionId, shown: '' });
     },
     /** Also for what is being looked at in this moment: nothing is shown of it, and nobody looks again. */
     stop(): void {

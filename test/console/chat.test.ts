@@ -1,5 +1,5 @@
 // A session in the browser, as far as agents can go in one: changes applied by hand, forms, every kind of update, files, terminals, logins.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -113,6 +113,42 @@ describe.skipIf(program === undefined)('a session in the browser', () => {
     expect(readFileSync(file('new', 'b.txt'), 'utf8')).toBe('new\n');
     expect(existsSync(path.join(here.serving.root, 'b.txt'))).toBe(false);
     expect(existsSync(file('locked'))).toBe(false);
+  });
+
+  test('a session with more directories has them again when it is taken up, and its changes are applied there too', async () => {
+    const more = path.join(here.serving.root, 'more');
+    mkdirSync(more);
+    symlinkSync(here.serving.root, path.join(more, 'way-out'));
+    tells('beyond', () => ({ type: 'diff', path: path.join(more, 'c.txt'), oldText: null, newText: 'there\n' }));
+    tells('further', () => ({ type: 'diff', path: path.join(more, 'way-out', 'd.txt'), oldText: null, newText: 'no\n' }));
+    const page = await open('#/new');
+    await page.getByRole('radio', { name: 'Sketcher' }).check();
+    expect(await page.getByLabel('More directories').count()).toBe(0); // it does not take them
+    await page.getByRole('radio', { name: 'Mime' }).check();
+    await page.getByLabel('More directories').fill(`${more}\n${path.join(more, 'nothing')}\n`);
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.getByRole('alert').filter({ hasText: 'is not a directory' }).waitFor();
+    await page.getByLabel('More directories').fill(`${more}\n`);
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await prompt(page, 'beyond');
+    await page.getByRole('button', { name: 'Apply…' }).click();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText('Applied. The file has all of it.').waitFor();
+    expect(readFileSync(path.join(more, 'c.txt'), 'utf8')).toBe('there\n');
+
+    await page.getByRole('button', { name: 'Done', exact: true }).click();
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    await page.getByText('As it was written down').waitFor();
+    await prompt(page, 'further');
+    await page.locator('.path', { hasText: 'd.txt' }).waitFor();
+    await page.getByRole('button', { name: 'Apply…' }).last().click();
+    await page.getByRole('alert').filter({ hasText: 'outside the directories of the session' }).waitFor();
+    expect(existsSync(path.join(here.serving.root, 'd.txt'))).toBe(false);
+    const opened = here.serving.mime.seen.filter(({ msg }) => /^session\/(?:new|load)$/.test(msg.method)).slice(-2);
+    expect(opened.map(({ msg }) => [msg.method, msg.params.additionalDirectories])).toEqual([
+      ['session/new', [more]],
+      ['session/load', [more]],
+    ]);
   });
 
   test('a change that is told anew while somebody chooses from it is not applied in place of what was looked at', async () => {

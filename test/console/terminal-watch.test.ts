@@ -11,7 +11,7 @@ test('of a secret that stands where a long output is cut, nothing is shown', asy
   const told: unknown[] = [];
   const board = { event: (_: string, event: unknown) => told.push(event) } as unknown as BoardKeeper;
   const host = { serve: async () => ({ output, truncated: false, exitStatus: { exitCode: 0 } }) } as unknown as Host;
-  await createTerminalWatch(board, host, secrets.redact).last('s', '/', 't');
+  await createTerminalWatch(board, host, secrets.redact).last('s', 't');
   expect(told).toMatchObject([{ e: 'output', output: { isTruncated: true } }]);
   expect(JSON.stringify(told)).not.toContain('hunter2');
 });
@@ -29,7 +29,7 @@ test('once it is stopped, what was being looked at is not shown, and nobody look
     });
   };
   const watch = createTerminalWatch(board, { serve } as unknown as Host, createSecrets().redact);
-  watch.begin('s', '/', 't');
+  watch.begin('s', 't');
   await vi.advanceTimersByTimeAsync(1000);
   expect(looks).toBe(1);
   watch.stop();

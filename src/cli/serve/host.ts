@@ -1,4 +1,4 @@
-// The files and terminals that the console lends agents: those of the session's directory, and no others.
+// The files and terminals that the console lends agents: those of the session's directories, and no others.
 import { ClientError } from '../../client/client.ts';
 import type { Host } from '../../console/desk.ts';
 import { ProxyError } from '../../errors.ts';
@@ -10,16 +10,25 @@ const GRACE_MS = 3000;
 /** `mark` tells the programs it starts from others. */
 export function createHost(mark: string): Host {
   const workspace = createWorkspace({ mark, onChild: () => {} });
-  const owners = new Map<string, { readonly roots: Roots }>();
-  function askerOf(sessionId: string, cwd: string, judged: string | undefined): Asker {
-    const owner = owners.get(sessionId) ?? { roots: rootsOf([cwd]) };
-    owners.set(sessionId, owner);
+  const owners = new Map<string, { roots: Roots }>();
+  function askerOf(sessionId: string, judged: string | undefined): Asker {
+    const owner = owners.get(sessionId);
+    if (!owner) throw new ClientError(-32602, 'the session is not open here');
     return { owner, roots: owner.roots, judged, graceMs: GRACE_MS };
   }
   return {
     capabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
-    serve: (sessionId, cwd, method, params, judged) => answered(workspace.serve(method, params, askerOf(sessionId, cwd, judged))),
-    edit: (sessionId, cwd, file, edit, judged) => answered(workspace.edit(file, edit, askerOf(sessionId, cwd, judged))),
+    look(directories) {
+      const roots = rootsOf(directories);
+      return (sessionId) => {
+        // What runs in its terminals goes on: a session that is opened once more is still the same one's.
+        const owner = owners.get(sessionId);
+        if (owner) owner.roots = roots;
+        else owners.set(sessionId, { roots });
+      };
+    },
+    serve: async (sessionId, method, params, judged) => answered(workspace.serve(method, params, askerOf(sessionId, judged))),
+    edit: async (sessionId, file, edit, judged) => answered(workspace.edit(file, edit, askerOf(sessionId, judged))),
     endOf(sessionId) {
       const owner = owners.get(sessionId);
       if (owner) workspace.endOf(owner);

@@ -32,6 +32,8 @@ export type SessionActs = {
     give: {
       readonly agent?: string | undefined;
       readonly cwd?: string | undefined;
+      /** Of agents that take them. */
+      readonly additionalDirectories?: readonly string[] | undefined;
       readonly mcpServers?: readonly McpServer[] | undefined;
     };
     get: InSession;

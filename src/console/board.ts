@@ -263,7 +263,10 @@ export function createBoard({ feed, redact, now, version, cwd, servers, stored }
       const session = live.get(sessionId);
       if (!session) return;
       live.delete(sessionId);
-      tellRow({ ...session.row, state: 'stored' });
+      // Until the records are looked at again: it may be taken up at once.
+      const row: SessionRow = { ...session.row, state: 'stored' };
+      known.set(sessionId, row);
+      tellRow(row);
     },
 
     ask: questions.ask,

@@ -139,7 +139,7 @@ const FAILURES = {
   },
   TOO_MANY_OPEN: {
     rpc: -32603,
-    say: (what: string, limit: number) => `There are already ${limit} ${what} open in this session; settle some first`,
+    say: (what: string, limit: number, where = 'in this session') => `There are already ${limit} ${what} open ${where}; settle some first`,
   },
   AGENT_REFUSED: { rpc: -32603, say: (agent: string, method: string, message: string) => `Agent "${agent}" refused ${method}: ${message}` },
   MCP_SERVER_UNKNOWN: { rpc: -33001, say: (serverId: string) => `MCP server "${serverId}" was not given to this agent` },

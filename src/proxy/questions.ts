@@ -17,7 +17,9 @@ import { type Session, toPublic } from './session.ts';
 
 /** Per session: more than any person can attend to, few enough for the editor to bear. */
 const MAX_PERMISSIONS = 32;
+const MAX_ELICITATIONS = 32;
 const MAX_TERMINALS = 64;
+const ELICITATION = 'elicitation/create';
 
 /** Puts the question at hand to the editor, with these changes. */
 export type Put = (patches: readonly Patch[], more?: Partial<Pick<Question, 'onAnswer' | 'onSettled' | 'session'>>) => void;
@@ -74,8 +76,8 @@ function toEditor(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: 
     case 'terminal/kill':
     case 'terminal/release':
       return terminal(hub, leg, session, frame, put);
-    case 'elicitation/create':
-      return elicitation(hub, leg, frame, put);
+    case ELICITATION:
+      return elicitation(hub, leg, session, frame, put);
     case 'mcp/message':
       return mcpMessage(hub, leg, frame, put);
     default:
@@ -87,6 +89,11 @@ function openQuestions(session: Session, method: string): number {
   let count = 0;
   for (const asked of session.questions) if (asked.method === method) count++;
   return count;
+}
+
+/** An agent may also want to know something before there is a session. */
+function sessionless(hub: Hub, leg: AgentLeg): number {
+  return hub.editor.questionsOf(leg).filter((asked) => asked.session === undefined && asked.method === ELICITATION).length;
 }
 
 function noteTerminal(hub: Hub, leg: AgentLeg, session: Session | undefined, answer: Frame): boolean {
@@ -112,7 +119,7 @@ function terminal(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: 
 }
 
 /** May speak of a request of the editor's, by the id the agent saw, and brings an id of its own that another agent may use too. */
-function elicitation(hub: Hub, leg: AgentLeg, frame: Frame, put: Put): void {
+function elicitation(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, put: Put): void {
   const { bytes, body } = frame;
   const patches: Patch[] = [];
   const about = memberAt(bytes, body, 'requestId');
@@ -122,6 +129,9 @@ function elicitation(hub: Hub, leg: AgentLeg, frame: Frame, put: Put): void {
     if (!request) return leg.succeed(idTextOf(frame), '{"action":"cancel"}');
     patches.push({ span: about, text: request.idText });
   }
+  const owner = request?.session ?? session;
+  if ((owner ? openQuestions(owner, ELICITATION) : sessionless(hub, leg)) >= MAX_ELICITATIONS)
+    return leg.fail(idTextOf(frame), failure('TOO_MANY_OPEN', ['elicitations', MAX_ELICITATIONS, owner ? undefined : 'before a session']));
   const named = memberAt(bytes, body, 'elicitationId');
   const name = stringAt(bytes, named);
   if (named && name !== undefined) {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { AgentLeg } from '../../src/proxy/agent-leg.ts';
 import { NativeSessions } from '../../src/proxy/native-sessions.ts';
 import { createSession } from '../../src/proxy/session.ts';
+import { careful } from '../../src/wire/careful.ts';
 import type { Frame } from '../../src/wire/frame.ts';
 import { scan } from '../../src/wire/scan.ts';
 
@@ -40,6 +41,6 @@ test('an id that is too long to be remembered, or escaped, or not there, is look
   sessions.set('x'.repeat(100), long).set('sé', escaped);
   expect(sessions.of(update({ sessionId: 'x'.repeat(100) }))).toBe(long);
   const line = Buffer.from('{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s\\u00e9"}}\n');
-  expect(sessions.of(scan(line, 0) as Frame)).toBe(escaped);
+  expect(sessions.of(careful(line, 0, line.length - 1) as Frame)).toBe(escaped);
   expect(sessions.of(update({}))).toBeUndefined();
 });

@@ -34,13 +34,12 @@ type Asked = { readonly method: string; readonly atMs: number };
 
 type LegState = {
   readonly name: string;
-  readonly from: string;
-  readonly to: string;
+  /** What stands behind the time in every line: the leg, the way, and all of the kind but its name. */
+  readonly received: string;
+  readonly sent: string;
   /** Requests without an answer: the peer's own, and those put to it. */
   readonly theirs: Map<string, Asked>;
   readonly ours: Map<string, Asked>;
-  /** What stands between the time and the session in a line about notifications, by their method. */
-  readonly notifications: Map<string, string>;
   /** The last lines, and how many records they are. */
   readonly last: (string | Run)[];
   lastRecords: number;
@@ -99,6 +98,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   let isTimeKnown = false;
   const sessions = new Map<string, string>();
   const named = new Beside<string>();
+  const methods = new Map<string, string>();
   const joiner = hasPayloads ? createChunkJoiner(secrets) : undefined;
 
   function add(passed: Passed, bytes: number): void {
@@ -186,18 +186,9 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   }
   /** One line, with a list of sizes; and a list of sessions, unless it is one. Whoever reads it makes one record of each size. */
   function lineOfRun(one: Run): string {
-    const { sessions: whose, sizes } = one;
+    const { leg, t: at, method, sessions: whose, sizes } = one;
     const size = sizes.length === 1 ? sizes[0] : `[${sizes.join(',')}]`;
-    return `${headOfRun(one)}${one.hasSession ? `,"session":${one.isOfOne ? whose[0] : `[${whose.join(',')}]`}` : ''},"bytes":${size}}\n`;
-  }
-  function headOfRun({ leg, t: at, method }: Run): string {
-    let about = leg.notifications.get(method);
-    if (about === undefined) {
-      about = `,"leg":${JSON.stringify(leg.name)},"dir":"${leg.from}","kind":"notification","method":${quoted(method)}`;
-      if (leg.notifications.size >= MOST_METHODS) leg.notifications.clear();
-      leg.notifications.set(method, about);
-    }
-    return `{"t":${at}${about}`;
+    return `{"t":${at}${leg.received}notification"${called(method)}${one.hasSession ? `,"session":${one.isOfOne ? whose[0] : `[${whose.join(',')}]`}` : ''},"bytes":${size}}\n`;
   }
   /** Usually one; none while chunks are joined, and two when that ends. */
   function linesOf(passed: Passed): string {
@@ -237,6 +228,15 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     sessions.set(token, clean);
     return clean;
   }
+  /** The same few methods come again and again. */
+  function called(method: string): string {
+    const known = methods.get(method);
+    if (known !== undefined) return known;
+    const clean = `,"method":${quoted(method)}`;
+    if (methods.size >= MOST_METHODS) methods.clear();
+    methods.set(method, clean);
+    return clean;
+  }
   function quoted(text: string): string {
     return JSON.stringify(secrets.redact(text));
   }
@@ -254,8 +254,8 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     }
     const name = method ?? asked?.method;
     return (
-      `{"t":${at},"leg":${JSON.stringify(leg.name)},"dir":"${isReceived ? leg.from : leg.to}","kind":"${kind}"` +
-      `${name === undefined ? '' : `,"method":${quoted(name)}`}${idText === undefined ? '' : `,"id":${secrets.redact(idText)}`}` +
+      `{"t":${at}${isReceived ? leg.received : leg.sent}${kind}"` +
+      `${name === undefined ? '' : called(name)}${idText === undefined ? '' : `,"id":${secrets.redact(idText)}`}` +
       `${asked === undefined ? '' : `,"ms":${Math.round((atMs - asked.atMs) * 10) / 10}`}${error === undefined ? '' : `,"error":${error}`}`
     );
   }
@@ -281,13 +281,14 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   }
 
   function watch(name: string, side: Side): ReturnType<FrameLog['watch']> {
+    const clean = secrets.redact(name);
+    const before = (way: string) => `,"leg":${JSON.stringify(clean)},"dir":"${way}","kind":"`;
     const leg: LegState = {
-      name: secrets.redact(name),
-      from: side === 'editor' ? 'fromEditor' : 'fromAgent',
-      to: side === 'editor' ? 'toEditor' : 'toAgent',
+      name: clean,
+      received: before(side === 'editor' ? 'fromEditor' : 'fromAgent'),
+      sent: before(side === 'editor' ? 'toEditor' : 'toAgent'),
       theirs: new Map(),
       ours: new Map(),
-      notifications: new Map(),
       ...{ last: [], lastRecords: 0 },
     };
     const tap: Tap = {

@@ -53,6 +53,7 @@ const READ_FRAMES = 256;
 const READ_BYTES = 256 * 1024;
 const MOST_ASKED = 10_000;
 const NO_PATCHES: readonly Patch[] = [];
+const NOTHING: Fields = {};
 
 const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
 const FROM_EDITOR = new Set([...OPENS, 'session/prompt', 'session/set_mode']);
@@ -152,7 +153,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
       if (kept.lines.length > WRITE_CHARACTERS) write(sessionId);
     };
     const transcript = createTranscript(clean, {
-      entry: (entry) => add(`${JSON.stringify({ t: now(), ...entry })}\n`),
+      entry: (entry) => add(`{"t":${now()},${JSON.stringify(entry).slice(1)}\n`),
       escapedMessage: (role, escaped, more) =>
         add(`{"t":${now()},"kind":"message","role":"${role}","text":"${escaped}"${more ? ',"more":true' : ''}}\n`),
     });
@@ -188,7 +189,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     const sessionId = typeof params?.sessionId === 'string' ? params.sessionId : undefined;
     const open = isReceived ? fromEditor : toEditor;
     if (!(isReceived ? FROM_EDITOR : TO_EDITOR).has(method) || open.size >= MOST_ASKED) return;
-    open.set(id, { method, sessionId, params: neededLater(params ?? {}) });
+    open.set(id, { method, sessionId, params: neededLater(method, params ?? {}) });
     if (isReceived && sessionId !== undefined) begin(method, sessionId, params ?? {});
   }
   function begin(method: string, sessionId: string, params: Fields): void {
@@ -227,7 +228,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     }
     if (!isReceived || frame.method !== 'session/prompt' || span === undefined) return;
     const sessionId: string = sessionIdOf(frame) ?? '';
-    fromEditor.set(patchedId(frame, patches) ?? '', { method: 'session/prompt', sessionId, params: {} });
+    fromEditor.set(patchedId(frame, patches) ?? '', { method: 'session/prompt', sessionId, params: NOTHING });
     keptOf(sessionId).transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
   }
 
@@ -329,17 +330,20 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
 }
 
 /** Not the words of a prompt: an agent that does not answer may be sent very many. */
-function neededLater({ cwd, modeId, toolCall, options }: Fields): Fields {
+function neededLater(method: string, { cwd, modeId, toolCall, options }: Fields): Fields {
+  if (method === 'session/prompt') return NOTHING;
   const { toolCallId, title } = (toolCall ?? {}) as Fields;
   return { cwd, modeId, toolCall: { toolCallId, title }, options };
 }
 
 /** The words of a prompt; what is not text stands beside them, without its data. */
 function promptText(prompt: unknown): { text: string; other?: readonly unknown[] } {
-  const blocks: readonly Fields[] = Array.isArray(prompt) ? prompt : [];
-  const text = blocks.flatMap((block) => (typeof block?.text === 'string' ? [block.text] : [])).join('\n');
-  const other = blocks
-    .filter((block) => typeof block?.text !== 'string')
-    .map((block) => ({ ...block, ...('data' in block && { data: '[omitted]' }) }));
-  return { text, ...(other.length > 0 && { other }) };
+  const texts: string[] = [];
+  const other: unknown[] = [];
+  for (const block of Array.isArray(prompt) ? (prompt as readonly Fields[]) : []) {
+    if (typeof block?.text === 'string') texts.push(block.text);
+    else other.push({ ...block, ...('data' in block && { data: '[omitted]' }) });
+  }
+  const text = texts.join('\n');
+  return other.length > 0 ? { text, other } : { text };
 }

@@ -34,7 +34,8 @@ export type Transcript = {
 
 /** A message is written in parts of this length, so that one without an end does not fill the memory. */
 const PART_BYTES = 64 * 1024;
-const FIRST_BYTES = 4 * 1024;
+/** Small enough for Node's pool of buffers. */
+const FIRST_BYTES = 4000;
 const SHORT_BYTES = 256;
 /** Nobody reads more of a message than this, and looking for secrets in it takes time. What is left out is counted. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -112,7 +113,7 @@ class OpenTranscript implements Transcript {
 
   add(entry: Entry): void {
     this.endMessage();
-    this.sink.entry(this.clean.json(entry) as Entry);
+    this.sink.entry(this.cleaned(entry));
   }
 
   end(): void {
@@ -195,7 +196,18 @@ class OpenTranscript implements Transcript {
 
   private endTool(tool: ToolRecord): void {
     this.tools?.delete(tool.toolCallId);
-    this.sink.entry(this.clean.json({ kind: 'tool', ...tool }) as Entry);
+    this.sink.entry(this.cleaned({ kind: 'tool', ...tool }));
+  }
+
+  /** Its own keys, and what kind it is, are words of ours. */
+  private cleaned(entry: Entry): Entry {
+    const copy: Record<string, unknown> = { kind: entry.kind };
+    for (const [key, value] of Object.entries(entry)) {
+      if (key === 'kind') continue;
+      if (typeof value === 'string') copy[key] = this.clean.text(value);
+      else copy[key] = typeof value === 'object' ? (this.clean.json({ [key]: value }) as typeof copy)[key] : value;
+    }
+    return copy as Entry;
   }
 }
 

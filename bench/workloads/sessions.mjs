@@ -8,7 +8,7 @@ const over = (sessions) => ({
   name: `sessions-${sessions}`,
   title: `Sessions: 100,000 updates over ${sessions} sessions of 4 agents`,
   agents: AGENTS,
-  variants: ['ours', 'naive', 'jsonrpc', 'sdk'],
+  variants: ['ours', 'bare', 'naive', 'jsonrpc', 'sdk'],
   short: sessions === 100 ? [] : ['ours'],
   takesPeers: true,
   cycles: { full: 5, short: 2 },

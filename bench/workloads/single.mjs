@@ -6,7 +6,7 @@ const FRAMES = 20_000;
 export default {
   name: 'single',
   title: 'Single writes: 20,000 updates of 200 B, one write each',
-  variants: ['direct', 'relay', 'raw', 'ours', 'naive', 'jsonrpc', 'sdk'],
+  variants: ['direct', 'relay', 'raw', 'ours', 'bare', 'naive', 'jsonrpc', 'sdk'],
   short: ['raw', 'ours', 'naive'],
   takesPeers: true,
   cycles: { full: 7, short: 4 },

@@ -7,6 +7,7 @@ import { FrameDetail } from '../parts/frame-detail.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { save } from '../parts/save.ts';
+import { SearchField } from '../parts/search-field.tsx';
 import { ask, follow } from '../socket.ts';
 
 const ROW = 24;
@@ -62,16 +63,14 @@ export function Frames(): VNode {
     <div class="screen frames">
       <header class="bar">
         <h1>Frames</h1>
-        <input
-          type="search"
-          class={problem === '' ? 'filter' : 'filter wrong'}
-          spellcheck={false}
+        <SearchField
+          label="Filter frames"
           placeholder="agent:claude method:session/* dir:in err:true ms>500"
-          aria-label="Filter frames"
-          value={filter.value}
-          onInput={({ currentTarget }) => {
-            filter.value = currentTarget.value;
+          words={filter.value}
+          set={(wanted) => {
+            filter.value = wanted;
           }}
+          isWrong={problem !== ''}
         />
         <button type="button" class="quiet" aria-expanded={isHelpShown} onClick={() => showHelp(!isHelpShown)}>
           ?<span class="hidden"> What can be filtered by</span>

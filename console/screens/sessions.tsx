@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import type { SessionRow } from '../../src/console/wire/board.ts';
 import type { Hit } from '../../src/console/wire/sessions.ts';
 import { Icon } from '../parts/icon.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { ago, place, short, shownId } from '../parts/words.ts';
 import { go, toSession } from '../route.ts';
 import { ask } from '../socket.ts';
@@ -40,16 +41,15 @@ export function Sessions(): VNode {
     <div class="screen">
       <header class="bar">
         <h1>Sessions</h1>
-        <input
-          type="search"
+        <SearchField
+          label="Filter sessions"
           placeholder="Filter; Enter searches inside"
-          aria-label="Filter sessions"
-          value={filter.value}
-          onInput={({ currentTarget }) => {
-            filter.value = currentTarget.value;
-            if (currentTarget.value === '') found.value = undefined;
+          words={filter.value}
+          set={(wanted) => {
+            filter.value = wanted;
+            if (wanted === '') found.value = undefined;
           }}
-          onKeyDown={({ key }) => key === 'Enter' && search()}
+          search={search}
         />
         <a class="button primary" href="#/new">
           <Icon name="plus" /> New session

@@ -5,6 +5,7 @@ import type { Finding, Settings as Read } from '../../src/console/wire/settings.
 import { Fact } from '../parts/fact.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { ask } from '../socket.ts';
 import { chooseTheme, type Theme, theme } from '../theme.ts';
 
@@ -136,13 +137,7 @@ function Configuration(): VNode {
       <Problem text={problem} />
       {read && <Files read={read} />}
       <div class="buttons">
-        <input
-          type="search"
-          placeholder="Filter"
-          aria-label="Filter settings"
-          value={words}
-          onInput={({ currentTarget }) => setWords(currentTarget.value)}
-        />
+        <SearchField label="Filter settings" placeholder="Filter" words={words} set={setWords} />
         <label>
           <input type="checkbox" checked={isAll} onChange={({ currentTarget }) => showAll(currentTarget.checked)} /> with defaults
         </label>

@@ -6,6 +6,7 @@ import type { Hit } from '../../src/console/wire/sessions.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { save } from '../parts/save.ts';
+import { SearchField } from '../parts/search-field.tsx';
 import { ago, place, shownId } from '../parts/words.ts';
 import { toSession } from '../route.ts';
 import { ask } from '../socket.ts';
@@ -50,13 +51,12 @@ export function Transcripts(): VNode {
     <div class="screen">
       <header class="bar">
         <h1>Transcripts</h1>
-        <input
-          type="search"
+        <SearchField
+          label="Search transcripts"
           placeholder="Words that were said"
-          aria-label="Search transcripts"
-          value={words.value}
-          onInput={({ currentTarget }) => {
-            words.value = currentTarget.value;
+          words={words.value}
+          set={(wanted) => {
+            words.value = wanted;
           }}
         />
         <select

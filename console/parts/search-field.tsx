@@ -1,0 +1,26 @@
+import type { VNode } from 'preact';
+
+type Props = {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly words: string;
+  readonly set: (words: string) => void;
+  /** On Enter. */
+  readonly search?: () => void;
+  /** Nothing can be found by these words: they are no words at all. */
+  readonly isWrong?: boolean;
+};
+
+/** Words to filter by, or to look for. */
+export const SearchField = ({ label, placeholder, words, set, search, isWrong = false }: Props): VNode => (
+  <input
+    type="search"
+    class={isWrong ? 'wrong' : ''}
+    spellcheck={false}
+    placeholder={placeholder}
+    aria-label={label}
+    value={words}
+    onInput={({ currentTarget }) => set(currentTarget.value)}
+    onKeyDown={({ key }) => key === 'Enter' && search?.()}
+  />
+);

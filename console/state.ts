@@ -1,6 +1,7 @@
 // What the page knows. Messages are taken in once for each frame that is drawn, however many have come.
 import { batch, computed, type Signal, signal } from '@preact/signals';
-import { apply, type Conversation, type Event } from '../src/console/conversation.ts';
+import { apply } from '../src/console/apply-event.ts';
+import type { Conversation, Event } from '../src/console/conversation.ts';
 import type { AgentRow, BoardEvent, Question, SessionRow } from '../src/console/wire/board.ts';
 import type { FromServer } from '../src/console/wire/messages.ts';
 import { ask, pageId, tellNews } from './socket.ts';

@@ -1,9 +1,10 @@
 // Everything the console shows, kept here so that a page can come and go: sessions, what was said in them, questions that are open, agents.
 // Each change is published with a number.
 import type { Redactor } from '../log/redact.ts';
+import { apply } from './apply-event.ts';
 import { type CleanStream, createCleanStream } from './clean-stream.ts';
 import { cleanUpdate, cleanValue } from './clean-value.ts';
-import { type Accepts, apply, type Conversation, createConversation, type Event } from './conversation.ts';
+import { type Accepts, type Conversation, createConversation, type Event } from './conversation.ts';
 import type { Feed } from './feed.ts';
 import { neutralise } from './neutralise.ts';
 import { createQuestions } from './questions.ts';

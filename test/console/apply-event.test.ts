@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { apply, createConversation, type Event, type Item, MAX_ITEMS, MAX_SIZE } from '../../src/console/conversation.ts';
+import { apply, MAX_ITEMS, MAX_SIZE } from '../../src/console/apply-event.ts';
+import { createConversation, type Event, type Item } from '../../src/console/conversation.ts';
 
 const told = (events: readonly Event[]) => {
   const conversation = createConversation('s');

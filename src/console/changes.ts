@@ -7,7 +7,7 @@ import type { Redactor } from '../log/redact.ts';
 import { applyHunks, aroundHunk, placeHunks, plainText } from './apply-hunks.ts';
 import type { BoardKeeper } from './board.ts';
 import type { ToolContent } from './conversation.ts';
-import type { ByHand, Host } from './desk.ts';
+import type { ByHand, Host } from './host.ts';
 import { type Hunk, hunksOf, linesOf, MAX_COMPARED } from './hunks.ts';
 import { neutralise } from './neutralise.ts';
 import { fields } from './read-update.ts';

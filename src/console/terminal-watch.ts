@@ -2,7 +2,7 @@
 import type { Redactor } from '../log/redact.ts';
 import type { BoardKeeper } from './board.ts';
 import type { Output } from './conversation.ts';
-import type { Host } from './desk.ts';
+import type { Host } from './host.ts';
 import { neutraliseOutput } from './neutralise.ts';
 import { fields, text } from './read-update.ts';
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { BoardKeeper } from '../../src/console/board.ts';
-import type { Host } from '../../src/console/desk.ts';
+import type { Host } from '../../src/console/host.ts';
 import { createTerminalWatch } from '../../src/console/terminal-watch.ts';
 import { createSecrets } from '../../src/log/redact.ts';
 

@@ -1,6 +1,6 @@
 // The files and terminals that the console lends agents: those of the session's directories, and no others.
 import { ClientError } from '../../client/client.ts';
-import type { Host } from '../../console/desk.ts';
+import type { Host } from '../../console/host.ts';
 import { ProxyError } from '../../errors.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
 import { type Asker, createWorkspace } from '../../workspace/workspace.ts';

@@ -1,0 +1,124 @@
+// Sessions of the console: begun, taken up again, forked. Each is shown from its first update on.
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { type Client, ClientError } from '../client/client.ts';
+import type { BoardKeeper } from './board.ts';
+import type { Accepts } from './conversation.ts';
+import type { Host } from './host.ts';
+import { neutralise } from './neutralise.ts';
+import { agentIn, type Fields, fields } from './read-update.ts';
+import { eventsOfTranscript, type Transcript } from './transcript-events.ts';
+import type { SessionRow } from './wire/board.ts';
+import type { InSession, SessionActs } from './wire/sessions.ts';
+
+type Deps = {
+  readonly board: BoardKeeper;
+  readonly host: Host;
+  readonly cwd: string;
+  readonly transcript: (sessionId: string) => Transcript | undefined;
+};
+type Given = SessionActs['new']['give'];
+/** What a session can be opened with besides its `cwd`. */
+type With = Pick<Given, 'additionalDirectories' | 'mcpServers'>;
+type Opened = InSession & { readonly answer: Fields };
+
+export function openSessions(client: Client, { board, host, cwd: here, transcript }: Deps) {
+  /** Updates of a session may stand right behind the answer that opens it, before whoever waits for that answer has it. */
+  const early = new Map<string, Fields[]>();
+  let opening = 0;
+  /** Whoever takes a session up again has what it was begun with. */
+  const begunWith = new Map<string, With>();
+
+  const capabilitiesOf = (agent: string): readonly string[] => board.agents().find(({ name }) => name === agent)?.capabilities ?? [];
+  const isAgent = (name: string) => board.agents().some((agent) => agent.name === name);
+  function rowOf(sessionId: string): SessionRow {
+    const row = board.row(sessionId);
+    if (!row) throw new ClientError(-32002, `there is no session "${neutralise(sessionId)}"`);
+    return row;
+  }
+  async function opened<T>(act: () => Promise<T>): Promise<T> {
+    opening++;
+    try {
+      return await act();
+    } finally {
+      if (--opening === 0) early.clear();
+    }
+  }
+  /** Asks for a session in its directories. `known` is its id, where it has one already. */
+  async function openBy(method: string, params: Fields, cwd: string, more: With, known?: string): Promise<Opened> {
+    const { additionalDirectories = [], mcpServers = [] } = more;
+    for (const directory of [cwd, ...additionalDirectories]) checkDirectory(directory);
+    const lend = host.look([cwd, ...additionalDirectories]);
+    const also = additionalDirectories.length > 0 && { additionalDirectories };
+    if (known !== undefined) lend(known); // its agent may want files before it has answered
+    try {
+      const answer = fields(await client.request(method, { ...params, cwd, ...also, mcpServers }));
+      const sessionId = known ?? String(answer.sessionId);
+      if (known === undefined) lend(sessionId);
+      begunWith.set(sessionId, more);
+      return { answer, sessionId };
+    } catch (error) {
+      if (known !== undefined && !board.isLive(known)) host.endOf(known);
+      throw error;
+    }
+  }
+  /** `before` is what was said in it, where the agent itself does not tell. */
+  function begin(sessionId: string, { cwd, agent }: Pick<SessionRow, 'cwd' | 'agent'>, answer: Fields, before: Transcript = []): void {
+    board.opened(sessionId, { cwd, agent, accepts: self.acceptsOf(agent) }, answer);
+    for (const event of eventsOfTranscript(before)) board.replay(sessionId, event);
+    for (const update of early.get(sessionId) ?? []) board.update(sessionId, update);
+    early.delete(sessionId);
+  }
+
+  const self = {
+    acceptsOf(agent: string): Accepts {
+      const capabilities = capabilitiesOf(agent);
+      const has = (kind: string) => capabilities.includes(`promptCapabilities.${kind}`);
+      return { image: has('image'), audio: has('audio'), embeddedContext: has('embeddedContext') };
+    },
+    /** An update of a session that is not there yet. Into the list that is there: one that is loaded may have many thousands to tell. */
+    keepEarly(sessionId: string, update: Fields): void {
+      if (opening === 0) return;
+      const kept = early.get(sessionId);
+      if (kept) kept.push(update);
+      else early.set(sessionId, [update]);
+    },
+    async open({ agent, cwd = here, ...more }: Given): Promise<InSession> {
+      if (agent !== undefined && !isAgent(agent)) throw new ClientError(-32602, `there is no agent "${agent}"`);
+      const meta = agent === undefined ? {} : { _meta: { 'acp-switchboard': { agent } } };
+      return opened(async () => {
+        const { answer, sessionId } = await openBy('session/new', meta, cwd, more);
+        begin(sessionId, { cwd, agent: agentIn(answer) ?? agent ?? board.agents()[0]?.name ?? '' }, answer);
+        return { sessionId };
+      });
+    },
+    /** By load where that is possible: then the agent itself tells what was said. */
+    async takeUp(sessionId: string): Promise<void> {
+      const row = rowOf(sessionId);
+      const canLoad = capabilitiesOf(row.agent).includes('loadSession');
+      await opened(async () => {
+        const method = canLoad ? 'session/load' : 'session/resume';
+        const before = canLoad ? undefined : transcript(sessionId);
+        const { answer } = await openBy(method, { sessionId }, row.cwd, begunWith.get(sessionId) ?? {}, sessionId);
+        begin(sessionId, row, answer, before);
+      });
+    },
+    async fork(sessionId: string): Promise<InSession> {
+      const row = rowOf(sessionId);
+      return opened(async () => {
+        const { answer, sessionId: forked } = await openBy('session/fork', { sessionId }, row.cwd, begunWith.get(sessionId) ?? {});
+        begin(forked, row, answer, transcript(sessionId));
+        board.titled(forked, row.title);
+        return { sessionId: forked };
+      });
+    },
+    /** It is deleted. */
+    forget: (sessionId: string) => void begunWith.delete(sessionId),
+  };
+  return self;
+}
+
+function checkDirectory(cwd: string): void {
+  const isDirectory = path.isAbsolute(cwd) && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isDirectory) throw new ClientError(-32602, `${neutralise(cwd)} is not a directory; give the absolute path of one`);
+}

@@ -4,6 +4,7 @@ import { type WayBack, waysBack } from '../router/ways-back.ts';
 import type { Frame } from '../wire/frame.ts';
 import { member, memberAt, stringAt } from '../wire/locate.ts';
 import type { AgentLeg } from './agent-leg.ts';
+import { cutOff } from './cut-off.ts';
 import { isTracked } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { revokeLoan } from './lend.ts';
@@ -13,18 +14,11 @@ import { announceOptions, readOptions } from './session-options.ts';
 import { serversFor } from './session-servers.ts';
 import { forgetAllSetAside } from './set-aside.ts';
 import { tell } from './tell.ts';
-import { failToolCalls } from './tool-calls.ts';
 
 /** The agent has died: what hangs on it ends now, and its sessions wait to be brought back. */
 export function loseSessions(hub: Hub, leg: AgentLeg): void {
   for (const session of leg.sessions.values()) {
-    failToolCalls(hub, session);
-    for (const terminalId of session.terminals) {
-      hub.editor.ownRequest('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
-      hub.terminals.delete(terminalId);
-    }
-    session.terminals.clear();
-    hub.workspace?.endOf(session);
+    cutOff(hub, session);
     // Without what it was opened with it cannot be opened again; the agent may still know it by itself.
     session.isLost = session.openParams !== undefined;
     revokeLoan(session);

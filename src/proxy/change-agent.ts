@@ -244,7 +244,7 @@ function abandon(hub: Hub, session: Session, leg: AgentLeg): void {
   markEnded(leg, nativeId);
   hub.workspace?.endOf(session);
   hub.log.append({ sessionId: publicId, agent: leg.name, nativeId, at: hub.clock.now(), isGone: true });
-  if (leg.isIsolated) return vacate(hub, leg);
+  if (leg.isIsolated) vacate(hub, leg); // and with its process all of it ends, unless a fork of it lives there
   closeAt(leg, nativeId);
 }
 

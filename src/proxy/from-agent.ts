@@ -28,7 +28,7 @@ export function fromAgent(hub: Hub, leg: AgentLeg, came: Frame): void {
   // A question passes at once: the agent may want its answer before it answers us.
   if (isUnheardOf && leg.openings > 0 && frame.kind === 'notification' && hold(leg, nativeId, frame)) return;
   if (leg.refused.has(nativeId)) return forNobody(hub, leg, frame);
-  if (isUnheardOf && leg.ended.has(nativeId) && leg.openings === 0 && !hub.alone) return forNobody(hub, leg, frame);
+  if (isUnheardOf && leg.ended.has(nativeId) && leg.openings === 0 && !isAsIfDirect(hub, leg)) return forNobody(hub, leg, frame);
   pass(hub, leg, known ?? meet(hub, leg, nativeId), frame);
 }
 
@@ -64,9 +64,12 @@ function forNobody(hub: Hub, leg: AgentLeg, frame: Frame): void {
   if (frame.kind === 'request') leg.fail(idTextOf(frame), failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
 }
 
-/** A session of the agent's own making (a subagent's, say): it passes, under an id no other agent's session has. */
+/** One agent in one process, and nobody to judge it: sessions that the editor has not opened are between the two. */
+const isAsIfDirect = (hub: Hub, leg: AgentLeg): boolean => hub.alone !== undefined && !hub.guard && !leg.isIsolated;
+
+/** A session of the agent's own making (a subagent's, say): it passes, under an id that no session of another agent or process has. */
 function meet(hub: Hub, leg: AgentLeg, nativeId: string): Session | undefined {
-  if (hub.alone && !hub.guard) return undefined;
+  if (isAsIfDirect(hub, leg)) return undefined;
   const { publicId } = leg.openings > 0 ? hub.table.mint(leg.id, nativeId, undefined) : hub.table.adopt(leg.id, nativeId, undefined);
   const session = createSession(publicId, leg, nativeId, undefined);
   session.isMet = true;

@@ -1,5 +1,6 @@
 // Agents that can hold only one session get a process for each of them.
 import type { AgentLeg } from './agent-leg.ts';
+import { cutOff } from './cut-off.ts';
 import type { Hub } from './hub.ts';
 import { withdrawAll } from './questions.ts';
 import { forgetAllSetAside } from './set-aside.ts';
@@ -22,6 +23,7 @@ export function vacate(hub: Hub, leg: AgentLeg): void {
   // Sessions that only the agent has spoken of end with the process that spoke of them.
   for (const [nativeId, met] of leg.sessions) {
     leg.sessions.delete(nativeId);
+    cutOff(hub, met);
     if (hub.sessions.get(met.publicId) !== met) continue;
     hub.sessions.delete(met.publicId);
     hub.table.release(met.publicId);

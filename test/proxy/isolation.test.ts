@@ -1,9 +1,9 @@
 // An agent with a process for each session: one that is over takes nobody along who has nothing to do with it.
 import { expect, test } from 'vitest';
-import { choosing, open, UNANSWERED } from '../e2e/harness.ts';
+import { choosing, open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { connectInProcess } from '../faults/in-process.ts';
 import { eventually } from '../faults/scene.ts';
-import { type Actor, able, CWD, connection } from './actors.ts';
+import { type Actor, able, CWD, chunk, connection, end } from './actors.ts';
 
 test('a request that waits for a process is answered, though the session that the process was started for is refused first', async () => {
   const capabilities = { sessionCapabilities: {} };
@@ -59,4 +59,52 @@ test('no process is started to be told that a turn is cancelled which it has nev
   await editor.until((msg) => msg.error?.code === -32700);
   expect(left.all('session/cancel')).toEqual([]);
   expect(left.all('initialize')).toHaveLength(1);
+});
+
+test.each([1, 2])(
+  'what a process says of a session that another process holds is said elsewhere, and ends with it, with %i agents',
+  async (count) => {
+    const processes: Actor[] = [];
+    const names = ['left', 'right'].slice(0, count);
+    const { editor } = connectInProcess({
+      agents: Object.fromEntries(names.map((name) => [name, { command: name, isolation: name === 'left' ? 'session' : 'shared' }])),
+      launch({ name }) {
+        const actor = able(name);
+        actor.on('session/list', () => ({ sessions: [{ sessionId: 'held', cwd: CWD }] }));
+        if (name === 'left') processes.push(actor);
+        else actor.on('session/list', () => ({ sessions: [] }));
+        return actor.launch();
+      },
+    });
+    await editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+    await open(editor, CWD, 'left');
+    await editor.call('session/load', { sessionId: 'held', cwd: CWD, mcpServers: [] });
+    const [first, second] = processes as [Actor, Actor];
+    expect(second.all('session/load')).toHaveLength(1);
+    const call = { sessionUpdate: 'tool_call', toolCallId: 'mine', title: 'Work', status: 'in_progress' };
+    first.notify('session/update', { sessionId: 'held', update: call });
+    void first.request('session/request_permission', { sessionId: 'held', toolCall: { toolCallId: 'mine' }, options: [] });
+    const asked = await editor.got('session/request_permission');
+    const elsewhere = asked.msg.params.sessionId;
+    expect(elsewhere).not.toBe('held');
+    second.notify('session/update', { sessionId: 'held', update: chunk('from the one that holds it') });
+    await editor.until((msg) => msg.params?.update?.content?.text === 'from the one that holds it');
+    first.exit({ kind: 'exited', code: 1, signal: null });
+    const ended = await editor.until((msg) => msg.params?.update?.status === 'failed');
+    expect(ended.msg.params).toMatchObject({ sessionId: elsewhere, update: { toolCallId: 'mine' } });
+    await editor.until((msg) => msg.method === '$/cancel_request' && msg.params.requestId === asked.msg.id);
+    expect(editor.said('held')).toBe('from the one that holds it');
+  },
+);
+
+test('a session that moves away from a process which its fork lives on in is closed there', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const { editor } = await connection([left, right], { isolation: 'session' });
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/fork', () => ({ sessionId: 'forked' }));
+  const { sessionId: fork } = await editor.call('session/fork', { sessionId: id, cwd: CWD });
+  await editor.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'right' });
+  expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 's1' });
+  expect((await prompt(editor, fork, 'hello')).result).toEqual(end);
+  expect(editor.said(fork)).toBe('left heard hello');
 });

@@ -17,6 +17,13 @@ export function cancel(hub: Hub, session: Session, frame: Frame): void {
   cancelled(hub, session);
 }
 
+/** Prompts on a session whose owner is still being looked for have not left yet, and do not leave any more. */
+export function cancelSought(hub: Hub, sessionId: string | undefined): void {
+  for (const request of hub.editor.openRequests())
+    if (request.sought === sessionId && request.sought !== undefined && request.method === 'session/prompt')
+      hub.editor.succeed(request, CANCELLED);
+}
+
 /** The proxy's own cancel: nobody waits any more, or the turn has been silent for too long. The editor has not asked for it, and is told what it need not answer. */
 export function cancelTurns(hub: Hub, session: Session): void {
   session.leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));

@@ -15,6 +15,8 @@ export type OpenRequest = {
   readonly idText: string;
   readonly method: string;
   session: Session | undefined;
+  /** The session that it names, while nobody knows whose that is. */
+  sought: string | undefined;
   /** Where it waits for an answer; undefined while it is here. */
   at: { readonly leg: AgentLeg; readonly id: string } | undefined;
   /** The editor has taken it back, or its turn was cancelled. */
@@ -159,7 +161,14 @@ export function createEditorLeg(writer: Writer): EditorLeg {
       const idText = idTextOf(frame);
       const method = frame.method as string;
       const request: OpenRequest = {
-        ...{ idText, method, session: undefined, at: undefined, isCancelled: false, isAnswered: false, callOff: undefined },
+        idText,
+        method,
+        session: undefined,
+        sought: undefined,
+        at: undefined,
+        isCancelled: false,
+        isAnswered: false,
+        callOff: undefined,
       };
       if (idText === 'null') {
         nameless.add(request);

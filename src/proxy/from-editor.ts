@@ -10,7 +10,7 @@ import { sessionIdOf } from '../wire/long-frame.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import { authenticate } from './authenticate.ts';
 import { bringBack } from './bring-back.ts';
-import { cancel } from './cancel.ts';
+import { cancel, cancelSought } from './cancel.ts';
 import { setConfigOption, setTheOldWay } from './change-agent.ts';
 import { release } from './early-frames.ts';
 import type { OpenRequest } from './editor-leg.ts';
@@ -101,7 +101,10 @@ function step(hub: Hub, request: OpenRequest | undefined, method: EditorMethod, 
     default: {
       if (hub.alone && (key !== 'sessionId' || frame.sessionId === undefined))
         return isRefused(hub, request, undefined, frame) ? undefined : toOne(hub, hub.alone, request, frame);
-      if (method === 'session/cancel') return onSession(hub, undefined, frame, (session, mine) => cancel(hub, session, mine));
+      if (method === 'session/cancel') {
+        cancelSought(hub, sessionIdOf(frame));
+        return onSession(hub, undefined, frame, (session, mine) => cancel(hub, session, mine));
+      }
       const take = SESSION_STEPS[method];
       return onSession(hub, request, frame, (session, mine) => {
         if (isRefused(hub, request, session, mine)) return;
@@ -143,7 +146,9 @@ function onSession(hub: Hub, request: OpenRequest | undefined, frame: Frame, the
   if (!request) return refuse(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
   if (method === 'session/load' || method === 'session/resume') return loadUnknown(hub, request, sessionId, frame);
   const kept = detach(frame);
+  request.sought = sessionId;
   probe(hub, sessionId, ({ owner }) => {
+    request.sought = undefined;
     if (request.isAnswered) return; // taken back meanwhile
     if (owner instanceof ProxyError) refuse(owner);
     else if (owner) behindEnd(hub, owner, request, kept, then);

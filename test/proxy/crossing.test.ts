@@ -57,6 +57,21 @@ test('a prompt behind a close that is cancelled ends cancelled, and never reache
   expect(left.all('session/prompt')).toEqual([]);
 });
 
+test('a prompt on a session whose agent is still being looked for is cancelled with that session, and never reaches the agent', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const editor = await connected(agents);
+  left.on('session/list', () => UNANSWERED);
+  const [turn, other] = [prompt(editor, 'old', 'hello'), prompt(editor, 'older', 'hello')];
+  const first = await left.got('session/list');
+  const second = await left.until(({ method, id }) => method === 'session/list' && id !== first.msg.id);
+  editor.notify('session/cancel', { sessionId: 'old' });
+  expect((await turn).result).toEqual(cancelled);
+  for (const { msg } of [first, second]) left.reply(msg, { sessions: ['old', 'older'].map((sessionId) => ({ sessionId, cwd: CWD })) });
+  expect((await other).result).toEqual(end);
+  expect(left.all('session/prompt').map(({ msg }) => msg.params.sessionId)).toEqual(['older']);
+});
+
 test('a load that fails leaves what waits behind it to find its session anew', async () => {
   const left = able('left', { ...ALL_CAPABILITIES, loadSession: false });
   const editor = await connected([left, able('right', {})]);

@@ -1,4 +1,5 @@
 // A cancelled turn ends `cancelled`, whether or not its agent lives to say so, and nothing it asked stays open.
+import { failure } from '../errors.ts';
 import type { Frame } from '../wire/frame.ts';
 import type { OpenRequest, Question } from './editor-leg.ts';
 import type { Hub } from './hub.ts';
@@ -27,10 +28,23 @@ export function cancelSought(hub: Hub, sessionId: string | undefined): void {
 /** The proxy's own cancel: nobody waits any more, or the turn has been silent for too long. The editor has not asked for it, and is told what it need not answer. */
 export function cancelTurns(hub: Hub, session: Session): void {
   session.leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
-  for (const asked of cancelled(hub, session)) {
-    hub.editor.forget(asked);
-    hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${asked.id}}`));
+  for (const asked of cancelled(hub, session)) takeBack(hub, asked);
+}
+
+/** The editor is not to be in the session any more, or never was: it is told what it need not answer, and the agent that nobody will. */
+export function endQuestions(hub: Hub, session: Session): void {
+  const { publicId: sessionId } = session;
+  for (const asked of answerQuestions(hub, session)) takeBack(hub, asked);
+  for (const asked of [...session.questions]) {
+    takeBack(hub, asked);
+    asked.leg.fail(asked.idText, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
   }
+}
+
+/** It is taken back here and now, and not once more when the agent ends. */
+export function takeBack(hub: Hub, asked: Question): void {
+  hub.editor.forget(asked);
+  hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${asked.id}}`));
 }
 
 /** Returns the questions that were answered in the editor's place. */

@@ -6,7 +6,7 @@ import type { Frame } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
 import { memberAt, stringAt } from '../wire/locate.ts';
 import type { AgentLeg } from './agent-leg.ts';
-import { answerQuestions } from './cancel.ts';
+import { endQuestions } from './cancel.ts';
 import { release, releaseAll } from './early-frames.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import { markEnded, track, untrack } from './find-owner.ts';
@@ -209,7 +209,10 @@ export function discard(hub: Hub, leg: AgentLeg, answer: Frame): void {
   if (nativeId === undefined) return;
   const known = leg.sessions.get(nativeId);
   if (known && !known.isMet) return; // the editor has found it meanwhile, and uses it
-  if (known) untrack(hub, known);
+  if (known) {
+    endQuestions(hub, known); // its id may be another's by the time of an answer
+    untrack(hub, known);
+  }
   markEnded(leg, nativeId);
   closeAt(leg, nativeId);
 }
@@ -222,7 +225,7 @@ function moveTo(hub: Hub, session: Session, next: AgentLeg, answer: Frame, done:
     return answer.outcome === 'error' ? done.failed(error, { leg: next, answer }) : done.failed(error);
   }
   failToolCalls(hub, session);
-  answerQuestions(hub, session); // those of the agent that is left
+  endQuestions(hub, session); // those of the agent that is left
   abandon(hub, session, session.leg);
   session.leg = next;
   session.nativeId = nativeId;

@@ -5,12 +5,12 @@ import { memberAt, stringAt } from '../wire/locate.ts';
 import { idTextOf } from '../wire/long-frame.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { AgentLeg } from './agent-leg.ts';
+import { takeBack } from './cancel.ts';
 import type { NewQuestion, Question } from './editor-leg.ts';
 import { asErrand } from './errand-view.ts';
 import type { PassOn } from './guard.ts';
 import type { Hub } from './hub.ts';
 import { takenByUs } from './lent-messages.ts';
-import { notificationLine } from './lines.ts';
 import { mcpMessage } from './mcp-requests.ts';
 import { isServed, serveWorkspace, withdrawServed } from './serve-workspace.ts';
 import { type Session, toPublic } from './session.ts';
@@ -163,10 +163,7 @@ export function withdraw(hub: Hub, leg: AgentLeg, frame: Frame): void {
 /** The agent is gone: nobody waits for the answers to its questions any more. */
 export function withdrawAll(hub: Hub, leg: AgentLeg): void {
   hub.elicitations.releaseAll(leg);
-  for (const asked of hub.editor.questionsOf(leg)) {
-    hub.editor.forget(asked);
-    hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${asked.id}}`));
-  }
+  for (const asked of hub.editor.questionsOf(leg)) takeBack(hub, asked);
 }
 
 export function answerFromEditor(hub: Hub, frame: Frame): void {

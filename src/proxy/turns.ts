@@ -7,7 +7,7 @@ import { detach, type Frame } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
 import { elements, memberAt } from '../wire/locate.ts';
 import type { Patch } from '../wire/writer.ts';
-import { answerQuestions, CANCELLED } from './cancel.ts';
+import { answerQuestions, CANCELLED, endQuestions } from './cancel.ts';
 import { agentByCommand, closeAt } from './change-agent.ts';
 import { lookForTools } from './confirm-tools.ts';
 import type { OpenRequest } from './editor-leg.ts';
@@ -146,6 +146,8 @@ function endSession(hub: Hub, session: Session): void {
     if (waiting.method === 'session/prompt') hub.editor.succeed(waiting, CANCELLED);
     else hub.editor.fail(waiting, failure('CANCELLED', [waiting.method]));
   }
-  answerQuestions(hub, session);
+  // Its id may be another's from now on, and what is asked under it must not be taken for that one's. A sole agent has ids of its own.
+  if (hub.alone) answerQuestions(hub, session);
+  else endQuestions(hub, session);
   untrack(hub, session);
 }

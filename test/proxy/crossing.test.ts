@@ -225,6 +225,38 @@ test.each([
   expect([editor.said(id), editor.said('r1')]).toEqual(['left heard hello', '']);
 });
 
+test('what an agent has asked in a session that moves to another is taken back, and the agent hears so', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  const { id } = await open(editor, CWD, 'left');
+  const permission = left.request('session/request_permission', { sessionId: id, toolCall: { toolCallId: 't' }, options: [] });
+  const vendor = left.request('_vendor/ask', { sessionId: id });
+  const questions = [(await editor.got('session/request_permission')).msg.id, (await editor.got('_vendor/ask')).msg.id];
+  await CHANGES['the option'](editor, id);
+  expect((await permission).result).toEqual({ outcome: { outcome: 'cancelled' } });
+  expect((await vendor).error.code).toBe(-32002);
+  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(questions);
+});
+
+test('what an agent has asked in a session that nobody wants any more is taken back, so that the next session of its id is not asked for it', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  right.on('session/new', () => UNANSWERED);
+  const { id } = await open(editor, CWD, 'left');
+  const change = CHANGES['/agent'](editor, id);
+  const asked = await right.got('session/new');
+  const permission = right.request('session/request_permission', { sessionId: 's2', toolCall: { toolCallId: 't' }, options: [] });
+  const file = right.request('fs/read_text_file', { sessionId: 's2', path: '/work/a' });
+  const questions = [(await editor.got('session/request_permission')).msg.id, (await editor.got('fs/read_text_file')).msg.id];
+  editor.notify('session/cancel', { sessionId: id });
+  await change;
+  right.reply(asked.msg, { sessionId: 's2' });
+  expect((await permission).result).toEqual({ outcome: { outcome: 'cancelled' } });
+  expect((await file).error.code).toBe(-32002);
+  expect((await open(editor, CWD, 'left')).id).toBe('s2');
+  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(questions);
+});
+
 test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('a close ends a change by %s that is under way', async (how) => {
   const [left, right] = [able('left'), able('right')];
   const editor = await connected([left, right]);

@@ -3,9 +3,9 @@ import type { PermissionOption } from '../../policy/permission-options.ts';
 import { limitsOf } from '../../policy/settings.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/judge.ts';
+import { takeBack } from '../cancel.ts';
 import type { Question } from '../editor-leg.ts';
 import type { Hub } from '../hub.ts';
-import { notificationLine } from '../lines.ts';
 import type { GuardDeps } from './judge.ts';
 
 /** The offered option that was selected; undefined for a cancel, an error, an option that was not offered, and anything unclear. */
@@ -30,7 +30,6 @@ export function denyInTime(deps: GuardDeps, hub: Hub, question: Question, then: 
 /** Takes a question back at the editor; false when it has been answered. */
 export function withdrawn(hub: Hub, question: Question): boolean {
   if (question.isAnswered) return false;
-  hub.editor.forget(question); // it is taken back here and now, and not once more when the agent ends
-  hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${question.id}}`));
+  takeBack(hub, question);
   return true;
 }

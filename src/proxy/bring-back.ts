@@ -63,7 +63,7 @@ export function bringBack(hub: Hub, session: Session, done: (error: ProxyError |
               else servers.revoke();
               return isBack(answer);
             }
-            if (others.length > 0 && !isAuthRequired(answer)) return attempt(others);
+            if (others.length > 0 && !isAuthRequired(answer) && !session.afterEnd.isHeld) return attempt(others);
             lost(stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'it refused');
           });
         },

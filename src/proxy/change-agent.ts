@@ -252,13 +252,10 @@ function abandon(hub: Hub, session: Session, leg: AgentLeg): void {
 }
 
 /** Ends a session at its agent, as far as the agent knows how; nobody waits for its answers. */
-export function closeAt(leg: AgentLeg, nativeId: string): void {
+export function closeAt(leg: AgentLeg, nativeId: string, ways: readonly ('close' | 'delete')[] = ['close', 'delete']): void {
   if (!leg.isReady) return;
   const ignore = { onAnswer: () => {}, onFail: () => {} };
-  for (const [capability, method] of [
-    ['close', 'session/close'],
-    ['delete', 'session/delete'],
-  ] as const)
-    if (offers(leg.handshake?.result, 'sessionCapabilities', capability))
-      leg.request(method, JSON.stringify({ sessionId: nativeId }), ignore);
+  for (const way of ways)
+    if (offers(leg.handshake?.result, 'sessionCapabilities', way))
+      leg.request(`session/${way}`, JSON.stringify({ sessionId: nativeId }), ignore);
 }

@@ -24,7 +24,7 @@ import { loadSession, loadUnknown } from './load-session.ts';
 import { mcpProgress } from './mcp-requests.ts';
 import { forkSession, newSession } from './open-session.ts';
 import { forward } from './pass-answer.ts';
-import { type Session, toNative } from './session.ts';
+import { type Session, toNative, waitsForEnd } from './session.ts';
 import { listSessions } from './session-list.ts';
 import { close, ourCommand, prompt, remove } from './turns.ts';
 
@@ -199,12 +199,16 @@ function inLane(
   const mustReturn = session.isLost && request !== undefined && !FOR_LOST_SESSIONS.has(request.method) && !isOurs(hub, session, frame);
   if (!toAgent.isHeld && !mustReturn) return then(session, frame);
   const kept = detach(frame);
-  const inTurn = () => (isTracked(hub, session) ? inLane(hub, session, request, kept, then) : fromEditor(hub, request, kept));
+  const inTurn = () => {
+    if (!isTracked(hub, session)) return fromEditor(hub, request, kept);
+    if (!waitsForEnd(session, { request, run: contained(hub, request, frame.method as string, inTurn), bytes: kept.end - kept.start }))
+      inLane(hub, session, request, kept, then);
+  };
   if (toAgent.isHeld) return wait(hub, toAgent, session, request, kept, inTurn);
   // In the lane like any other, so that a cancel finds it there; before those that came after it.
   let lost: ProxyError | undefined;
   toAgent.hold(request);
-  const back = () => (lost ? hub.editor.fail(request as OpenRequest, lost) : then(session, kept));
+  const back = () => (lost ? hub.editor.fail(request as OpenRequest, lost) : inTurn());
   toAgent.waitFirst({ request, run: contained(hub, request, frame.method as string, back) });
   bringBack(hub, session, (error) => {
     lost = error;

@@ -6,6 +6,7 @@ import { detach, type Frame, textOf } from '../wire/frame.ts';
 import { memberAt, stringAt } from '../wire/locate.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { AgentLeg } from './agent-leg.ts';
+import { closeAt } from './change-agent.ts';
 import { release } from './early-frames.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import { contained } from './failed-on.ts';
@@ -18,7 +19,7 @@ import { lacking, missingFor, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
 import { errorPatches, isAuthRequired } from './pass-answer.ts';
 import { rootsFor } from './serve-workspace.ts';
-import { createSession, type Session, toNative, withholdReplay } from './session.ts';
+import { createSession, type Session, toNative, waitsForEnd, withholdReplay } from './session.ts';
 import { announceCommand } from './session-options.ts';
 import { serversFor } from './session-servers.ts';
 
@@ -51,8 +52,9 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
   const opened = (instead: () => void, then: () => void) =>
     over(() => {
       if (isTracked(hub, session)) return then();
-      const { publicId: sessionId } = session;
+      const { publicId: sessionId, nativeId } = session;
       instead();
+      if (!leg.sessions.has(nativeId)) closeAt(leg, nativeId, ['close']); // the close may have overtaken it on its way to the agent
       otherwise.failed(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
     });
   /** One that did not come back is not kept, unless it was in use before. */
@@ -97,8 +99,14 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
         onAnswer(answer) {
           if (answer.outcome === 'error') {
             servers.revoke();
-            const isFinal = others.length === 0 || request.isAnswered || isAuthRequired(answer);
+            // Not behind a close that has gone past it.
+            const isFinal = others.length === 0 || request.isAnswered || session.afterEnd.isHeld || isAuthRequired(answer);
             return isFinal ? lost(() => otherwise.refused(answer)) : send(others);
+          }
+          // Taken back while the agent was moved out of a refused mode: the editor has its answer, and would never know that it is open.
+          if (request.isAnswered && isTracked(hub, session) && session.openParams === undefined) {
+            servers.revoke();
+            return over(() => leave(hub, session));
           }
           opened(servers.revoke, () => {
             release(hub, leg, session.nativeId);
@@ -175,7 +183,10 @@ export function loadUnknown(hub: Hub, request: OpenRequest, sessionId: string, f
 
 function loadInTurn(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   if (!session.toAgent.isHeld) return loadSession(hub, request, session, frame);
-  const run = () =>
-    isTracked(hub, session) ? loadInTurn(hub, request, session, frame) : loadUnknown(hub, request, session.publicId, frame);
-  session.toAgent.wait({ request, run: contained(hub, request, request.method, run) });
+  const run = () => {
+    if (!isTracked(hub, session)) return loadUnknown(hub, request, session.publicId, frame);
+    if (!waitsForEnd(session, step)) loadInTurn(hub, request, session, frame);
+  };
+  const step = { request, run: contained(hub, request, request.method, run) };
+  session.toAgent.wait(step);
 }

@@ -8,7 +8,7 @@ import type { AgentLeg } from './agent-leg.ts';
 import type { BridgedServers } from './bridge-servers.ts';
 import type { Errand } from './delegate.ts';
 import type { OpenRequest, Question } from './editor-leg.ts';
-import { createLane, type Lane } from './lane.ts';
+import { createLane, type Lane, type Step } from './lane.ts';
 import { LazySet } from './lazy-set.ts';
 import type { Loan } from './lend.ts';
 import type { Serving } from './serve-workspace.ts';
@@ -164,6 +164,18 @@ class OpenSession implements Session {
     this.#afterEnd ??= createLane();
     return this.#afterEnd;
   }
+}
+
+/**
+ * A close or delete goes past what waits in the lane, and the agent must not hear of that behind it. True when the step waits on: should the
+ * end fail, it goes on then, and else the end has answered it.
+ */
+export function waitsForEnd({ toAgent, afterEnd }: Session, step: Step): boolean {
+  if (!afterEnd.isHeld) return false;
+  toAgent.hold();
+  toAgent.waitFirst(step);
+  afterEnd.waitFirst({ request: undefined, run: () => toAgent.release() });
+  return true;
 }
 
 /** One for all: nearly every frame goes as it came. */

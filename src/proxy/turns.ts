@@ -73,13 +73,15 @@ export function close(hub: Hub, request: OpenRequest, session: Session, frame: F
     capability: 'close',
     over: () => endSession(hub, session),
     instead() {
-      session.leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
+      cancelAt(session);
       setAside(session);
     },
   });
 }
 
-/** For an agent that cannot delete, the session is no longer listed: deleting softly is allowed. */
+const cancelAt = ({ leg, nativeId }: Session): void => leg.notifyLine('session/cancel', JSON.stringify({ sessionId: nativeId }));
+
+/** For an agent that cannot delete, the session is no longer listed: deleting softly is allowed. What it does there ends all the same. */
 export function remove(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   endAt(hub, request, session, frame, {
     capability: 'delete',
@@ -89,7 +91,11 @@ export function remove(hub: Hub, request: OpenRequest, session: Session, frame: 
       hub.log.append({ sessionId: publicId, agent: leg.name, nativeId, at: hub.clock.now(), isGone: true });
       hub.transcripts?.forget(publicId);
     },
-    instead: () => {},
+    instead() {
+      const { leg, nativeId } = session;
+      if (offers(leg.handshake?.result, 'sessionCapabilities', 'close')) closeAt(leg, nativeId, ['close']);
+      else cancelAt(session);
+    },
   });
 }
 

@@ -467,3 +467,71 @@ test('a load that is taken back between two agents is cancelled at once, and the
   expect((await load).error.code).toBe(-32800);
   expect([left.all('initialize').length, left.all('$/cancel_request')]).toEqual([starts, []]);
 });
+
+const WITHOUT_DELETE = { ...ALL_CAPABILITIES.sessionCapabilities, delete: undefined };
+
+test.each([
+  ['session/close', WITHOUT_DELETE],
+  ['session/cancel', { ...WITHOUT_DELETE, close: undefined }],
+])(
+  'a session that is deleted at an agent that cannot delete ends there by %s, with the turn that runs',
+  async (method, sessionCapabilities) => {
+    const left = able('left', { ...ALL_CAPABILITIES, sessionCapabilities });
+    const editor = await connected([left, able('right')]);
+    const { id } = await open(editor, CWD, 'left');
+    left.on('session/prompt', () => UNANSWERED);
+    const turn = prompt(editor, id, 'hello');
+    const file = left.request('fs/read_text_file', { sessionId: id, path: '/work/a' });
+    const asked = await editor.got('fs/read_text_file');
+    await editor.call('session/delete', { sessionId: id });
+    expect((await turn).result).toEqual(cancelled);
+    expect((await left.got(method)).msg.params).toEqual({ sessionId: id });
+    expect((await file).error.code).toBe(-32002);
+    expect((await editor.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
+    expect(left.all('session/delete')).toEqual([]);
+  },
+);
+
+test.each(['is done', 'fails'])('what a close has gone past waits for its end, and not at the agent: the close %s', async (how) => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  const { id } = await open(editor, CWD, 'left');
+  for (const method of ['session/resume', 'session/close']) left.on(method, () => UNANSWERED);
+  const first = editor.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] }); // waits for the first
+  const turns = ['one', 'two'].map((text) => prompt(editor, id, text));
+  const resumed = await left.got('session/resume');
+  const close = editor.request('session/close', { sessionId: id });
+  const behind = prompt(editor, id, 'three');
+  const closed = await left.got('session/close');
+  left.reply(resumed.msg, {});
+  expect((await first).error).toBeUndefined();
+  const isDone = how === 'is done';
+  if (isDone) left.reply(closed.msg, {});
+  else left.send({ jsonrpc: '2.0', id: closed.msg.id, error: { code: -32603, message: 'not now' } });
+  expect((await close).error === undefined).toBe(isDone);
+  expect((await load).error?.code).toBe(isDone ? -32800 : undefined);
+  for (const turn of turns) expect((await turn).result).toEqual(isDone ? cancelled : end);
+  expect((await behind).error?.code).toBe(isDone ? -32002 : undefined);
+  const words = isDone ? [] : ['one', 'two', 'three'];
+  expect(left.all('session/prompt').map(({ msg }) => msg.params.prompt[0].text)).toEqual(words);
+  expect(left.all('session/load')).toHaveLength(isDone ? 0 : 1);
+});
+
+test.each(['session/close', 'session/delete'])(
+  'a load that is answered behind a %s leaves no session open at its agent',
+  async (method) => {
+    const [left, right] = [able('left'), able('right')];
+    const editor = await connected([left, right]);
+    const { id } = await open(editor, CWD, 'left');
+    left.on('session/load', () => UNANSWERED);
+    const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+    const asked = await left.got('session/load');
+    await editor.call(method, { sessionId: id });
+    expect((await load).error.code).toBe(-32800);
+    const before = left.all('session/close').length;
+    left.reply(asked.msg, {});
+    await open(editor, CWD, 'left'); // behind that
+    expect(left.all('session/close')).toHaveLength(before + 1);
+  },
+);

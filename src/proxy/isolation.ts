@@ -29,6 +29,7 @@ export function vacate(hub: Hub, leg: AgentLeg): void {
     hub.table.release(met.publicId);
   }
   forgetAllSetAside(leg);
+  leg.refused.clear();
   leg.retire();
   withdrawAll(hub, leg);
   if (leg.isStarted || !hub.isolated.delete(leg)) return; // others wait for it still

@@ -128,6 +128,16 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
   }
 }
 
+/** It is there, and the editor does not want it. What the agent has made itself it also keeps; nothing of it is deleted. */
+function leave(hub: Hub, session: Session): void {
+  if (session.isAgentsOwn) {
+    session.isMet = true;
+    return;
+  }
+  closeAt(session.leg, session.nativeId, ['close']);
+  untrack(hub, session);
+}
+
 function whyNot(request: OpenRequest, session: Session, frame: Frame, params: string | undefined): ProxyError | undefined {
   const { leg } = session;
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));

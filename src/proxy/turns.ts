@@ -136,8 +136,11 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, e
       onFail: failed,
       onAnswer: (answer) =>
         ended(() => {
-          if (answer.outcome === 'result' && hasMoved()) closeAt(session.leg, session.nativeId);
-          if (answer.outcome === 'result') over();
+          if (answer.outcome === 'result') {
+            if (hasMoved()) closeAt(session.leg, session.nativeId);
+            else leg.refused.delete(session.nativeId); // the agent has no session of that id any more
+            over();
+          }
           passAnswer(hub, request, session, answer);
         }),
     });

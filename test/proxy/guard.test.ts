@@ -1,9 +1,10 @@
 // The guard between an editor and agents, where it depends on what comes when.
 import { expect, test } from 'vitest';
 import { type HostTool, text } from '../../src/mcp/tool.ts';
-import { choosing, open, prompt, UNANSWERED } from '../e2e/harness.ts';
+import { choosing, open, prompt, Refusal, UNANSWERED } from '../e2e/harness.ts';
 import { execution, selected } from '../e2e/policy-support.ts';
 import { createStillClock } from '../faults/in-process.ts';
+import { createMemoryLog } from '../sim/stores.ts';
 import { type Actor, able, CWD, cancelled, chunk, connection, end } from './actors.ts';
 import { memoryGuard } from './memory-guard.ts';
 
@@ -44,6 +45,87 @@ test('what an agent says of a session that was refused for its mode is for nobod
   expect((await left.refused('session/request_permission', execution('free', 'make'))).code).toBe(-32002);
   expect([editor.said('free'), editor.all('session/request_permission')]).toEqual(['', []]);
 });
+
+/** An agent that has to leave a refused mode, and can. */
+const BOTH_MODES = { currentModeId: 'yolo', availableModes: [...MODES.availableModes, { id: 'plan', name: 'Plan' }] };
+const refusing = () => memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
+
+test.each(['session/load', 'session/resume'])(
+  'a %s that is taken back while its agent leaves a refused mode leaves no session open, and deletes none',
+  async (method) => {
+    const agents = [able('left'), able('right')] as const;
+    const [left] = agents;
+    left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
+    left.on(method, () => ({ modes: BOTH_MODES }));
+    left.on('session/set_mode', () => UNANSWERED);
+    const { editor } = await connection(agents, {}, { guard: refusing().guard });
+    const load = editor.request(method, { sessionId: 'old', cwd: CWD, mcpServers: [] }, 'load');
+    const move = await left.got('session/set_mode');
+    editor.notify('$/cancel_request', { requestId: 'load' });
+    expect((await load).error.code).toBe(-32800);
+    left.reply(move.msg, {});
+    expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 'old' });
+    left.notify('session/update', { sessionId: 'old', update: chunk('unheard') });
+    await open(editor, CWD, 'left'); // behind that
+    expect([editor.said('old'), left.all('session/delete')]).toEqual(['', []]);
+    left.on('session/set_mode', () => ({}));
+    expect((await editor.call(method, { sessionId: 'old', cwd: CWD, mcpServers: [] })).modes.currentModeId).toBe('plan');
+  },
+);
+
+test('a load that is taken back while its agent leaves a refused mode leaves a session that was open before as it was', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const { editor } = await connection(agents, {}, { guard: refusing().guard });
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/load', () => ({ modes: BOTH_MODES }));
+  left.on('session/set_mode', () => UNANSWERED);
+  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] }, 'load');
+  const move = await left.got('session/set_mode');
+  editor.notify('$/cancel_request', { requestId: 'load' });
+  expect((await load).error.code).toBe(-32800);
+  left.reply(move.msg, {});
+  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+  expect(left.all('session/close')).toEqual([]);
+});
+
+test('what is asked in a session when it is refused for its mode is taken back at the editor, and its agent hears so', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const { editor } = await connection(agents, {}, { guard: refusing().guard });
+  editor.on('session/request_permission', () => UNANSWERED);
+  const { id } = await open(editor, CWD, 'left');
+  const permission = left.call('session/request_permission', execution(id, 'make'));
+  const question = (await editor.got('session/request_permission')).msg;
+  const vendor = left.request('_vendor/ask', { sessionId: id });
+  const other = (await editor.got('_vendor/ask')).msg;
+  left.on('session/resume', () => ({ modes: MODES }));
+  expect((await editor.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).message).toContain('is refused');
+  expect(await permission).toEqual({ outcome: { outcome: 'cancelled' } });
+  expect((await vendor).error.code).toBe(-32002);
+  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([question.id, other.id]);
+});
+
+test.each([1, 2])(
+  'with %i agents, a refusal for a mode ends with the session, and what is still said there is for nobody',
+  async (count) => {
+    const agents = [able('left'), able('right')].slice(0, count);
+    const [left] = agents as [Actor];
+    const { editor } = await connection(agents, {}, { guard: refusing().guard, log: createMemoryLog() });
+    const { id } = await open(editor, CWD);
+    left.on('session/resume', () => ({ modes: MODES }));
+    await editor.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
+    expect((await prompt(editor, id, 'hello')).error.message).toContain('is refused');
+    await editor.call('session/close', { sessionId: id });
+    left.notify('session/update', { sessionId: id, update: chunk('unheard') });
+    expect((await left.refused('session/request_permission', execution(id, 'make'))).code).toBe(-32002);
+    expect(editor.said(id)).toBe('');
+    left.on('session/prompt', () => {
+      throw new Refusal(-32002, 'there is no such session');
+    });
+    expect((await prompt(editor, id, 'hello')).error.message).toBe('there is no such session');
+  },
+);
 
 test.each([1, 2])('a refused mode is not set by a notification either, with %i agents', async (count) => {
   const { guard, entries } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });

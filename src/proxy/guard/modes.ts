@@ -8,6 +8,7 @@ import { memberAt, stringAt } from '../../wire/locate.ts';
 import { patched } from '../../wire/patched.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { AgentLeg, Call } from '../agent-leg.ts';
+import { endQuestions } from '../cancel.ts';
 import { closeAt } from '../change-agent.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../session.ts';
@@ -103,9 +104,14 @@ export function settleMode(deps: GuardDeps, hub: Hub, leg: AgentLeg, call: Call,
     const error = failure('MODE_REFUSED', [mode, leg.name, why], { agent: leg.name });
     const matter = judge(deps, { hub, leg, session, surface: call.method }, kept.bytes, (place) => askedAction(place, 'mode', mode));
     record(deps, { ...matter, decision: { ...matter.decision, why: error.message } }, 'refused', 'policy', 'deny');
-    if (sessionId !== undefined) leg.refused.set(sessionId, error);
-    if (sessionId !== undefined && OPENING.has(call.method)) closeAt(leg, sessionId);
+    if (sessionId !== undefined) refuse(sessionId, error);
     call.onFail(error);
+  };
+  const refuse = (nativeId: string, error: ProxyError) => {
+    leg.refused.set(nativeId, error);
+    const open = leg.sessions.get(nativeId);
+    if (open) endQuestions(hub, open);
+    if (OPENING.has(call.method)) closeAt(leg, nativeId);
   };
   const moves: Patch[] = [];
   const move = ([list, ...others]: readonly ModeList[]): void => {

@@ -5,6 +5,9 @@ import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts'
 import type { SimSink } from './pipe.ts';
 import type { Run } from './sim-agent.ts';
 
+/** `isLive`: opened by the client and not ended by it. `run`: the process that opened it. */
+type Holder = { readonly session: AgentSession; readonly isLive: boolean; readonly run?: Run };
+
 export type Evidence = {
   readonly ledger: Ledger;
   readonly clock: VirtualClock;
@@ -34,8 +37,8 @@ export type Evidence = {
   /** Which session a frame was for when it reached the proxy; absent when that was open. */
   readonly targets: Map<ClientFrame, AgentSession>;
 
-  /** Whose session a public id is. `isLive`: opened by the client and not ended by it. */
-  readonly bound: Map<string, { readonly session: AgentSession; readonly isLive: boolean }>;
+  /** Whose session a public id is. */
+  readonly bound: Map<string, Holder>;
   /** Sessions of which it is a matter of luck what still comes: ended by the client, or opened while it asked for another of that name. */
   readonly loose: Set<AgentSession>;
   /** The process in which a session came back to the client. An earlier one that lives on for others is not asked about it any more. */
@@ -50,6 +53,8 @@ export type Evidence = {
   readonly spokenOf: Set<string>;
   /** Changes of agent that are under way. */
   readonly changes: Set<ClientFrame>;
+  /** Of all there were, those for which an agent has been asked to open a session. */
+  readonly begunChanges: Set<ClientFrame>;
   /** Sessions whose updates are a replay that nobody asked for, by the answer that ends it. */
   readonly withheld: Map<AgentSession, ClientFrame | undefined>;
 
@@ -61,6 +66,8 @@ export type Evidence = {
   overtaken: { readonly frame: AgentFrame; readonly by: AgentFrame }[];
   /** Questions as the client has them. */
   readonly atClient: Map<string, AgentFrame>;
+  /** The ids of the sessions in which it is asked. */
+  readonly askedUnder: Map<AgentFrame, string>;
   /** Those that left it in this event, perhaps behind what made them void. */
   answeredNow: Map<string, AgentFrame>;
   /** Ids that the client has asked for without knowing whose they are. */
@@ -76,6 +83,8 @@ export type Evidence = {
   readonly refused: Map<AgentSession, Run>;
   /** The answers that were the reason. */
   readonly judgedRefused: Set<AgentFrame>;
+  /** In which event the proxy last asked a process to close or delete a session. */
+  readonly closedIn: Map<Run, Map<AgentSession, number>>;
   /** Sessions whose turns the proxy has cancelled by itself in this event, and the questions that it took back of agents that live. */
   readonly cancelledHere: Set<AgentSession>;
   takenBack: { readonly asked: AgentFrame; readonly line: string }[];
@@ -121,11 +130,13 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     saidToMove: new Map(),
     spokenOf: new Set(),
     changes: new Set(),
+    begunChanges: new Set(),
     withheld: new Map(),
     arrived: [],
     streams: new Map(),
     overtaken: [],
     atClient: new Map(),
+    askedUnder: new Map(),
     answeredNow: new Map(),
     blindLoads: new Set(),
     askedInSession: new Map(),
@@ -133,6 +144,7 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     saidUnder: new Map(),
     refused: new Map(),
     judgedRefused: new Set(),
+    closedIn: new Map(),
     cancelledHere: new Set(),
     takenBack: [],
     answeredHere: new Set(),
@@ -214,6 +226,6 @@ export const nameOf = (frame: AgentFrame | ClientFrame): string =>
     ? `${frame.kind} ${frame.serial} of ${frame.agent}#${frame.run}${frame.session ? `/${frame.session.native}` : ''} (${frame.method ?? `answer to ${frame.answerTo}`})`
     : `${frame.kind} ${frame.serial} of the client (${frame.method ?? `answer to ${frame.answerTo}`}${frame.publicId === undefined ? '' : ` on ${frame.publicId}`})`;
 
-/** Whether the agent has taken its question back by now. */
+/** Whether the agent has taken its question back by now, in words that could be understood. */
 export const isWithdrawn = ({ ledger }: Evidence, asked: AgentFrame): boolean =>
-  ledger.agentFrames.some(({ about, isDelivered }) => about.withdraws === asked.serial && isDelivered);
+  ledger.agentFrames.some(({ about, isDelivered, fate }) => about.withdraws === asked.serial && isDelivered && fate !== 'never');

@@ -32,30 +32,44 @@ export function hearAgent(seen: Evidence, run: Run, line: string): Heard {
   const isOwn =
     !client || message.method === 'initialize' || wasAnswered(seen, client) || (seen.agents.length > 1 && FAN_OUT.has(message.method));
   mayBeSet(seen, run, message, isOwn ? undefined : client);
-  if (isOwn) own(seen, run, message, client, line);
-  else forwarded(seen, run, message, idText, client, line);
-  return { message, idText, client: isOwn ? undefined : client.serial, writtenIn: seen.event };
+  if (message.method === 'session/close' || message.method === 'session/delete') closed(seen, run, message);
+  if (!isOwn) forwarded(seen, run, message, idText, client, line);
+  const change = isOwn ? own(seen, run, message, client, line) : undefined;
+  return { message, idText, client: isOwn ? undefined : client.serial, change: change?.serial, writtenIn: seen.event };
+}
+
+function closed(seen: Evidence, run: Run, message: Message): void {
+  const session = sessionIn(seen, run, message);
+  if (session) seen.closedIn.set(run, (seen.closedIn.get(run) ?? new Map<AgentSession, number>()).set(session, seen.event));
 }
 
 /** Before now, so that its params can only have been kept for another use. */
 const wasAnswered = (seen: Evidence, client: ClientFrame): boolean => client.answers > 0 && seen.answeredIn.get(client) !== seen.event;
 
-/** A request of the proxy's own, perhaps with the params of an earlier one of the client's. */
-function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | undefined, line: string): void {
+/** A request of the proxy's own, perhaps with the params of an earlier one of the client's. Returns the change of agent that it is for. */
+function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | undefined, line: string): ClientFrame | undefined {
   const method = message.method as string;
-  if (!OWN_METHODS.has(method)) return seen.problem(`${run.agent} is asked ${method} by nobody (answered already?): ${line.slice(0, 200)}`);
   const lineage = client?.opens ?? client?.lineage;
-  if (method === 'session/new' && client) {
-    const justSettled = [...seen.settledChanges].filter((one) => seen.answeredIn.get(one) === seen.event);
-    const change = [...seen.changes, ...justSettled].find((one) => one.lineage === lineage && one.about.changesTo === run.agent);
-    if (!change) seen.problem(`${run.agent} is asked to open ${nameOf(client)} anew though nobody wanted another agent`);
-  }
+  if (!OWN_METHODS.has(method)) seen.problem(`${run.agent} is asked ${method} by nobody (answered already?): ${line.slice(0, 200)}`);
+  if (method === 'session/new' && client) return changeFor(seen, run, client, lineage);
   if ((method === 'session/load' || method === 'session/resume') && lineage !== undefined) {
     const session = sessionIn(seen, run, message);
     if (session?.lineage !== lineage)
       seen.problem(`${run.agent} is asked to bring back ${String(message.params?.sessionId)} for ${nameOf(client as ClientFrame)}`);
     if (session && method === 'session/load') withhold(seen, session, undefined);
   }
+  return undefined;
+}
+
+/** Each change opens one session: of two that want the same agent, the second is meant once the first has been passed on. */
+function changeFor(seen: Evidence, run: Run, client: ClientFrame, lineage: number | undefined): ClientFrame | undefined {
+  const justSettled = [...seen.settledChanges].filter((one) => seen.answeredIn.get(one) === seen.event);
+  const change = [...seen.changes, ...justSettled].find(
+    (one) => one.lineage === lineage && one.about.changesTo === run.agent && !seen.begunChanges.has(one),
+  );
+  if (change) seen.begunChanges.add(change);
+  else seen.problem(`${run.agent} is asked to open ${nameOf(client)} anew though nobody wanted another agent`);
+  return change;
 }
 
 function forwarded(seen: Evidence, run: Run, message: Message, idText: string, client: ClientFrame, line: string): void {
@@ -93,7 +107,8 @@ const sessionIn = (seen: Evidence, run: Run, message: Message): AgentSession | u
 
 function atItsSession(seen: Evidence, run: Run, message: Message, client: ClientFrame): void {
   const native = message.params?.sessionId;
-  if (native === undefined || client.lineage === undefined) return;
+  // A list is of no session, whatever is written into it.
+  if (native === undefined || client.lineage === undefined || client.method === 'session/list') return;
   const session = sessionIn(seen, run, message);
   // Of a session that has ended since, nobody knows the owner, and one agent after the other is asked.
   if (!session && isLoad(client)) return;

@@ -3,6 +3,7 @@ import { type Evidence, isChanging, isDiscarded, isLoad, isThere, isWithdrawn, l
 import { idTextIn } from './frame-text.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
 import { type Message, serialIn } from './sim.ts';
+import type { Run } from './sim-agent.ts';
 import { decided, isRefusal, modesOnOffer, noticed, standIn, waitsForMode } from './under-policy.ts';
 
 /** A line as the client has it. */
@@ -76,11 +77,21 @@ function underItsName(seen: Evidence, publicId: string, session: AgentSession, f
   if (!holder) seen.bound.set(publicId, { session, isLive: false });
   // While the owner of an unknown session is being looked for, each agent that is tried speaks for it.
   else if (!holder.isLive && isBeingLoaded(seen, publicId)) seen.bound.set(publicId, { session, isLive: false });
-  // An id that the client never opened is free again once the process that used it is over, or the session has another name in a list.
-  else if (!holder.isLive && (!isOpenSomewhere(seen, holder.session) || isBeingLoaded(seen, listedAs(holder.session))))
-    seen.bound.set(publicId, { session, isLive: false });
+  else if (!holder.isLive && isFreeAgain(seen, holder.session)) seen.bound.set(publicId, { session, isLive: false });
   else if (holder.session !== session)
     seen.problem(`${nameOf(frame)} reaches session ${publicId}, which is ${holder.session.agent}/${holder.session.native}`);
+  // An agent with a process for each session may use one id in two of them.
+  else if (holder.isLive && holder.run && isThere(holder.run) && holder.run !== runOf(seen, frame))
+    seen.problem(`${nameOf(frame)} reaches session ${publicId}, which is in ${holder.run.agent}#${holder.run.number}`);
+}
+
+/**
+ * Of an id that the client never opened: the process that used it is over, or its session has another name by now, in a list or because the
+ * client has it open under that, or it was opened for a change of agent that nobody wanted any more and has been closed there.
+ */
+function isFreeAgain(seen: Evidence, session: AgentSession): boolean {
+  if (!isOpenSomewhere(seen, session) || isBeingLoaded(seen, listedAs(session)) || isAnnounced(seen, session)) return true;
+  return session.openedBy !== undefined && isDiscarded(seen, session);
 }
 
 const isOpenSomewhere = ({ runs }: Evidence, session: AgentSession): boolean => runs.some((run) => run.open.has(session) && isThere(run));
@@ -156,14 +167,14 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
     case 'session/new':
     case 'session/fork':
       if (!frame?.session || typeof message.result?.sessionId !== 'string') return;
-      bind(seen, message.result.sessionId, frame.session);
+      bind(seen, message.result.sessionId, frame.session, runOf(seen, frame));
       // An agent that was asked for a session of this name before it made one: what it said meanwhile may have been taken for that.
       if (seen.blindLoads.has(frame.session.native)) loosen(seen, frame.session);
       return;
     case 'session/load':
     case 'session/resume':
       if (!frame?.session || publicId === undefined) return;
-      bind(seen, publicId, frame.session);
+      bind(seen, publicId, frame.session, runOf(seen, frame));
       seen.backIn.set(frame.session, frame.run);
       return;
     case 'session/close':
@@ -190,9 +201,7 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
   const { changesTo } = request.about;
   if (typeof changesTo !== 'string' || publicId === undefined || request.lineage === undefined) return;
   if (frame) return; // an option of the agent's own that is called like ours
-  const session = seen.ledger
-    .sessionsOf(request.lineage)
-    .findLast(({ agent, openedBy = 0 }) => agent === changesTo && openedBy > request.serial);
+  const session = seen.ledger.sessionsOf(request.lineage).find(({ openedBy }) => isAnswerTo(seen, openedBy, request));
   if (!session) return;
   // The answer to `/agent` is the same whether it worked or not; what was said before it tells.
   if (method === 'session/prompt' && seen.saidToMove.get(publicId) !== changesTo) return;
@@ -200,6 +209,9 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
   if (before) loosen(seen, before);
   seen.bound.set(publicId, { session, isLive: true });
 }
+
+const isAnswerTo = ({ ledger }: Evidence, answer: number | undefined, change: ClientFrame): boolean =>
+  ledger.agentFrame(answer)?.about.change === change.serial;
 
 function changeSettled(seen: Evidence, request: ClientFrame): void {
   seen.settledChanges.add(request);
@@ -212,7 +224,7 @@ function loosen(seen: Evidence, session: AgentSession): void {
   for (const frame of seen.ledger.agentFrames) if (frame.session === session) letGo(frame);
 }
 
-function bind(seen: Evidence, publicId: string, session: AgentSession): void {
+function bind(seen: Evidence, publicId: string, session: AgentSession, run: Run): void {
   seen.loose.delete(session);
   seen.refused.delete(session);
   const holder = seen.bound.get(publicId);
@@ -221,7 +233,7 @@ function bind(seen: Evidence, publicId: string, session: AgentSession): void {
       `public id ${publicId} is given to ${session.agent}/${session.native} while ${holder.session.agent}/${holder.session.native} has it`,
     );
   seen.spokenOf.add(publicId);
-  seen.bound.set(publicId, { session, isLive: true });
+  seen.bound.set(publicId, { session, isLive: true, run });
 }
 
 function question(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined, line: string): void {
@@ -232,6 +244,7 @@ function question(seen: Evidence, message: Message, idText: string, frame: Agent
   if (seen.atClient.has(idText)) seen.problem(`two open questions with the id ${idText}: ${nameOf(frame)}`);
   seen.atClient.set(idText, frame);
   const publicId = String(message.params?.sessionId);
+  seen.askedUnder.set(frame, publicId);
   if (seen.bound.get(publicId)?.isLive) seen.askedInSession.set(frame, publicId);
   const { about } = frame;
   const owner = typeof about.terminalId === 'string' ? seen.terminals.get(about.terminalId) : undefined;

@@ -56,7 +56,13 @@ export function createReplies(sim: Sim, run: Run): Replies {
       session: about.session,
       isOrdered: heard.client !== undefined && !about.isOpening,
       answerTo: heard.client,
-      about: { isPatched, opened, modeId: modeIn(said), backSince: about.isBack && 'result' in said ? heard.writtenIn : undefined },
+      about: {
+        isPatched,
+        opened,
+        change: heard.change,
+        modeId: modeIn(said),
+        backSince: about.isBack && 'result' in said ? heard.writtenIn : undefined,
+      },
       fate: heard.client === undefined || isMiss(heard, said) ? ('may' as const) : ('must' as const),
     };
     const { came } = mouth.say(saying);

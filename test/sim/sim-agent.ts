@@ -30,6 +30,8 @@ export type Heard = {
   readonly idText: string | undefined;
   /** The client's frame behind it; undefined for a request of the proxy's own. */
   readonly client: number | undefined;
+  /** The change of agent for which the proxy asks. */
+  readonly change?: number | undefined;
   /** The event in which the proxy wrote it. */
   readonly writtenIn: number;
 };

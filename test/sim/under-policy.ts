@@ -127,6 +127,9 @@ export function lookForRefused(seen: Evidence): void {
     if (!seen.guarding.decided(answer.serial).some(({ option }) => option === 'refused')) continue;
     seen.judgedRefused.add(answer);
     seen.refused.set(session, runOf(seen, answer));
+    for (const [id, asked] of [...seen.atClient, ...seen.standIns])
+      if (asked.session === session && runOf(seen, asked) === runOf(seen, answer) && !seen.answered.has(asked) && !seen.isStopping)
+        seen.problem(`${nameOf(asked)} is open at the client as ${id} though its session was refused`);
     for (const frame of seen.arrived) if (frame.serial > answer.serial) letGoIfRefused(seen, frame);
   }
 }

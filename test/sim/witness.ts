@@ -155,6 +155,34 @@ export function createWitness(
         problem(`tool call ${toolCallId} of ${publicId} goes on for ever: ${run.agent}#${run.number} is over`);
     }
   }
+  /** Of sessions that agents have just opened for a change that nobody wants any more, and of those that have given up their ids. */
+  function nothingIsAskedForNobody(): void {
+    if (seen.isStopping) return;
+    for (const { session, about, fate } of seen.arrived) {
+      if (!session || about.change === undefined || about.opened !== true || fate === 'never' || !isDiscarded(seen, session)) continue;
+      if (seen.blindLoads.has(session.native)) continue; // the client may have found it
+      for (const [id, asked] of seen.atClient)
+        if (asked.session === session) problem(`${nameOf(asked)} is open at the client as ${id} though nobody wants its session`);
+    }
+    for (const [id, asked] of seen.atClient) {
+      const holder = seen.bound.get(seen.askedUnder.get(asked) as string);
+      if (holder?.isLive && asked.session && holder.session !== asked.session && !seen.answered.has(asked))
+        problem(`${nameOf(asked)} is open at the client as ${id} in a session that is ${holder.session.agent}/${holder.session.native}`);
+    }
+  }
+  /** What was opened and is nobody's any more is closed, at an agent that can close. */
+  function nothingIsLeftOpen(): void {
+    for (const answer of ledger.agentFrames) {
+      const { session, about, isDelivered, fate } = answer;
+      const isThereSince = about.backSince ?? (about.opened === true ? 0 : undefined);
+      if (!session || !isDelivered || fate === 'never' || typeof isThereSince !== 'number' || seen.judgedRefused.has(answer)) continue;
+      const run = runOf(seen, answer);
+      const isHeld = [...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
+      const isClosed = (seen.closedIn.get(run)?.get(session) ?? -1) >= isThereSince;
+      if (isThere(run) && run.model.traits.close && !isHeld && !isClosed)
+        problem(`${session.native} is still open at ${run.agent}#${run.number}, since ${nameOf(answer)}, and nobody has it`);
+    }
+  }
   function cancelledEnds(): void {
     for (const asked of seen.mustBeCancelled)
       if (isThere(runOf(seen, asked))) problem(`${nameOf(asked)} was cancelled and its agent has not heard so`);
@@ -230,11 +258,12 @@ export function createWitness(
     settled() {
       seen.event++;
       lookForRefused(seen);
+      nothingIsAskedForNobody();
       seen.arrived = [];
       seen.answeredNow.clear();
       // When the client goes, turns are cancelled also of agents that have just died and hear nothing of it.
       for (const { asked, line } of seen.takenBack)
-        if (!seen.isStopping && (!asked.session || !seen.cancelledHere.has(asked.session)))
+        if (!seen.isStopping && !isOfNobody(asked) && (!asked.session || !seen.cancelledHere.has(asked.session)))
           problem(`${nameOf(asked)} is taken back though its agent lives: ${line}`);
       for (const session of seen.cancelledHere)
         for (const [id, asked] of [...seen.atClient, ...seen.standIns])
@@ -253,6 +282,7 @@ export function createWitness(
     },
     drained() {
       for (const request of openRequests(seen)) problem(`${nameOf(request)} was never answered`);
+      nothingIsLeftOpen();
       if (seen.nullOwed !== 0) problem(`${seen.nullOwed} answers with the id null are missing`);
       for (const frame of ledger.agentFrames)
         if (frame.isDelivered && !frame.isHeard && !mayBeMissing(seen, frame) && !waitsForClient(frame))
@@ -269,6 +299,12 @@ export function createWitness(
     },
   };
 
+  /** Of a session that the client is not let into, has left or was never to know: its agent, if it lives, has heard that nobody will answer. */
+  function isOfNobody(asked: AgentFrame): boolean {
+    const { session } = asked;
+    if (!session || (!seen.answered.has(asked) && isThere(runOf(seen, asked)))) return false;
+    return seen.refused.get(session) === runOf(seen, asked) || seen.loose.has(session) || isDiscarded(seen, session);
+  }
   /** Also when the load that means it was written to a process that could not read it any more. */
   function isWithheld(frame: AgentFrame, { lineage }: AgentSession): boolean {
     if (frame.session && seen.withheld.has(frame.session)) return true;

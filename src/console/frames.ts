@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { ClientError } from '../client/client.ts';
 import type { FrameRecord } from '../log/frame-filter.ts';
-import { createFrameLog, type Side } from '../log/frame-log.ts';
+import type { Side } from '../log/frame-lines.ts';
+import { createFrameLog } from '../log/frame-log.ts';
 import { createFramePairs } from '../log/frame-pairs.ts';
 import type { Secrets } from '../log/redact.ts';
 import { createCharts } from './charts.ts';

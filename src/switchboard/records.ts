@@ -1,7 +1,8 @@
 // What this process writes down of what passes: put together from the configuration, and looking on at every leg.
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
-import { createFrameLog, type FrameLog, type Side } from '../log/frame-log.ts';
+import type { Side } from '../log/frame-lines.ts';
+import { createFrameLog, type FrameLog } from '../log/frame-log.ts';
 import { createLearningTap } from '../log/learning-tap.ts';
 import { createLineSink } from '../log/line-sink.ts';
 import type { Secrets } from '../log/redact.ts';

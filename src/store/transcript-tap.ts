@@ -4,11 +4,9 @@ import type { Frame } from '../wire/frame.ts';
 import { sessionIdOf, sessionTokenOf } from '../wire/long-frame.ts';
 import { patchedId, patchedText, type Tap } from '../wire/tap.ts';
 import type { Patch } from '../wire/writer.ts';
-import { appendLines } from './append-lines.ts';
 import { chunkSpan } from './chunk-text.ts';
-import { appendStats, removeStats, type TurnStats } from './session-stats.ts';
-import { type Cleaner, createTranscript, type Transcript } from './transcript.ts';
-import { hasTranscript, removeTranscript, transcriptFile } from './transcript-files.ts';
+import { createOpenTranscripts, type Kept, type TranscriptOptions } from './open-transcripts.ts';
+import { hasTranscript } from './transcript-files.ts';
 
 export type TranscriptTap = Tap & {
   /** What has been said so far is on disk, but for messages that are still coming. */
@@ -19,14 +17,6 @@ export type TranscriptTap = Tap & {
   close(): void;
 };
 
-export type TranscriptOptions = {
-  readonly dir: string;
-  readonly clean: Cleaner;
-  readonly now: () => number;
-  readonly onProblem: (error: unknown) => void;
-};
-
-type Kept = { readonly transcript: Transcript; lines: string; isReplay: boolean };
 /** A request without an answer: of the editor's, or put to it; and of its `params` what its answer is read with. */
 type Asked = { readonly method: string; readonly sessionId: string | undefined; readonly params: Fields };
 type Fields = Readonly<Record<string, unknown>>;
@@ -39,11 +29,6 @@ type Passed = {
   readonly isReceived: boolean;
 };
 
-const WRITE_EVERY_MS = 250;
-/** Each session has a file of its own, and a write takes as long as many frames: while so many are busy, they are written less often. */
-const MANY_SESSIONS = 64;
-const WRITE_MANY_EVERY_MS = 1000;
-const WRITE_CHARACTERS = 256 * 1024;
 /** Reading and redacting it would hold up others; that it was there is noted. */
 const MAX_FRAME_BYTES = 256 * 1024;
 const MAX_WAITING = 100_000;
@@ -63,15 +48,13 @@ const KEPT_UPDATES = new Set([
   ...['plan', 'current_mode_update', 'session_info_update', 'usage_update'],
 ]);
 
-export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOptions): TranscriptTap {
-  const sessions = new Map<string, Kept>();
+export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
+  const { dir, clean, now, onProblem } = options;
+  const transcripts = createOpenTranscripts(options);
   const byToken = new Map<string, Kept>();
   const named = new Beside<Kept>();
   const fromEditor = new Map<string, Asked>();
   const toEditor = new Map<string, Asked>();
-  const dirty = new Set<string>();
-  const forgotten = new Set<string>();
-  let endedTurns: TurnStats[] = [];
   /** A frame by itself is an update that goes to the editor as it came: nearly all are. */
   let waiting: (Frame | Passed)[] = [];
   let waitingBytes = 0;
@@ -79,12 +62,9 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
   let hasQuestion = false;
   let readTimer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
-  let isBroken = false;
-  let timer: NodeJS.Timeout | undefined;
-  let hasWaited = false;
 
   function note(passed: Frame | Passed, bytes: number): void {
-    if (isBroken || waiting.length >= MAX_WAITING) return;
+    if (transcripts.isBroken || waiting.length >= MAX_WAITING) return;
     waiting.push(passed);
     waitingBytes += bytes;
     if (waiting.length >= READ_FRAMES || waitingBytes >= READ_BYTES) immediate ??= setImmediate(drain);
@@ -106,62 +86,8 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
       } catch (error) {
         onProblem(error); // a frame of a shape nobody thought of: the next one may be better
       }
-    if (dirty.size > 0) timer ??= setTimeout(writeSoon, WRITE_EVERY_MS).unref();
+    transcripts.writeSoon();
   }
-  function writeSoon(): void {
-    if (dirty.size < MANY_SESSIONS || hasWaited) return writeAll();
-    hasWaited = true;
-    timer = setTimeout(writeSoon, WRITE_MANY_EVERY_MS - WRITE_EVERY_MS).unref();
-  }
-  function writeAll(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    hasWaited = false;
-    for (const sessionId of dirty) write(sessionId);
-    dirty.clear();
-    writeStats();
-  }
-  function writeStats(): void {
-    if (endedTurns.length === 0) return;
-    const turns = endedTurns;
-    endedTurns = [];
-    try {
-      appendStats(dir, turns);
-    } catch (error) {
-      onProblem(error);
-    }
-  }
-  function write(sessionId: string): void {
-    const kept = sessions.get(sessionId);
-    if (!kept || kept.lines === '' || isBroken) return;
-    const { lines } = kept;
-    kept.lines = '';
-    try {
-      appendLines(transcriptFile(dir, sessionId), lines);
-    } catch (error) {
-      isBroken = true;
-      onProblem(error);
-    }
-  }
-  function keptOf(sessionId: string): Kept {
-    const known = sessions.get(sessionId);
-    if (known) return known;
-    const add = (line: string): void => {
-      if (forgotten.has(sessionId)) return;
-      kept.lines += line;
-      dirty.add(sessionId);
-      if (kept.lines.length > WRITE_CHARACTERS) write(sessionId);
-    };
-    const transcript = createTranscript(clean, {
-      entry: (entry) => add(`{"t":${now()},${JSON.stringify(entry).slice(1)}\n`),
-      escapedMessage: (role, escaped, more) =>
-        add(`{"t":${now()},"kind":"message","role":"${role}","text":"${escaped}"${more ? ',"more":true' : ''}}\n`),
-    });
-    const kept: Kept = { transcript, lines: '', isReplay: false };
-    sessions.set(sessionId, kept);
-    return kept;
-  }
-
   /** The same id comes with every chunk. */
   function keptOfFrame(frame: Frame): Kept | undefined {
     const known = frame.session && named.get(frame.session);
@@ -173,7 +99,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
   }
   /** As a token of JSON. */
   function keptByToken(token: string): Kept {
-    const kept = byToken.get(token) ?? keptOf(JSON.parse(token));
+    const kept = byToken.get(token) ?? transcripts.of(JSON.parse(token));
     byToken.set(token, kept);
     return kept;
   }
@@ -193,8 +119,8 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     if (isReceived && sessionId !== undefined) begin(method, sessionId, params ?? {});
   }
   function begin(method: string, sessionId: string, params: Fields): void {
-    if (OPENS.has(method)) forgotten.delete(sessionId);
-    const kept = keptOf(sessionId);
+    if (OPENS.has(method)) transcripts.again(sessionId);
+    const kept = transcripts.of(sessionId);
     // What an agent says while it loads has been said before; if it was before our time, it is news to us.
     if (method === 'session/load') kept.isReplay = hasTranscript(dir, sessionId);
     if (method === 'session/prompt') kept.transcript.add({ kind: 'prompt', ...promptText(params.prompt) });
@@ -216,7 +142,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     const news = params.update as Fields;
     // A session of which nothing is kept costs nothing: many are opened and never used.
     if (!KEPT_UPDATES.has(String(news.sessionUpdate))) return;
-    const kept = keptOf(params.sessionId);
+    const kept = transcripts.of(params.sessionId);
     if (!kept.isReplay) kept.transcript.update(news);
   }
   /** A large prompt or answer: what it was about is known, what it said is not kept. */
@@ -229,7 +155,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     if (!isReceived || frame.method !== 'session/prompt' || span === undefined) return;
     const sessionId: string = sessionIdOf(frame) ?? '';
     fromEditor.set(patchedId(frame, patches) ?? '', { method: 'session/prompt', sessionId, params: NOTHING });
-    keptOf(sessionId).transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
+    transcripts.of(sessionId).transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
   }
 
   function answerOfEditor(open: Map<string, Asked>, id: string, { result }: Fields): void {
@@ -239,7 +165,7 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     const { outcome, optionId } = ((result as Fields | undefined)?.outcome ?? {}) as Fields;
     const { toolCall, options } = asked.params as { toolCall?: Fields; options?: readonly Fields[] };
     const option = options?.find((one) => one.optionId === optionId);
-    keptOf(asked.sessionId).transcript.add({
+    transcripts.of(asked.sessionId).transcript.add({
       kind: 'permission',
       ...{ toolCallId: toolCall?.toolCallId, title: toolCall?.title },
       outcome: typeof outcome === 'string' ? outcome : 'failed',
@@ -254,8 +180,8 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     const answer = (result ?? {}) as Fields;
     const sessionId = asked.sessionId ?? (typeof answer.sessionId === 'string' ? answer.sessionId : undefined);
     if (sessionId === undefined) return;
-    if (method === 'session/new' || method === 'session/fork') return void forgotten.delete(String(answer.sessionId));
-    const kept = keptOf(sessionId);
+    if (method === 'session/new' || method === 'session/fork') return transcripts.again(String(answer.sessionId));
+    const kept = transcripts.of(sessionId);
     if (OPENS.has(method)) {
       kept.isReplay = false;
       if (error === undefined)
@@ -272,9 +198,8 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
       ...(error && { error: String(error.message) }),
       ...(reported !== undefined && { usage: reported }),
     });
-    if (forgotten.has(sessionId)) return;
     const title = transcript.title();
-    endedTurns.push({
+    transcripts.turnEnded({
       ...{ sessionId, t: now() },
       ...(title !== undefined && { title }),
       stopReason: error ? 'error' : String(stopReason),
@@ -303,28 +228,17 @@ export function createTranscriptTap({ dir, clean, now, onProblem }: TranscriptOp
     refused: () => {},
     settle() {
       drain();
-      writeAll();
+      transcripts.writeAll();
     },
     forget(sessionId) {
       drain();
-      const kept = sessions.get(sessionId);
-      if (kept) kept.lines = '';
-      sessions.delete(sessionId);
+      const kept = transcripts.forget(sessionId);
       for (const [token, one] of byToken) if (one === kept) byToken.delete(token);
       named.clear();
-      endedTurns = endedTurns.filter((turn) => turn.sessionId !== sessionId);
-      forgotten.add(sessionId);
-      try {
-        removeTranscript(dir, sessionId);
-        removeStats(dir, sessionId);
-      } catch (error) {
-        onProblem(error);
-      }
     },
     close() {
       drain();
-      for (const { transcript } of sessions.values()) transcript.end();
-      writeAll();
+      transcripts.close();
     },
   };
 }

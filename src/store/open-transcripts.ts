@@ -1,0 +1,135 @@
+// The transcripts of the sessions that something is said in: their lines wait in memory for a moment, and then go to a file each.
+import { appendLines } from './append-lines.ts';
+import { appendStats, removeStats, type TurnStats } from './session-stats.ts';
+import { type Cleaner, createTranscript, type Transcript } from './transcript.ts';
+import { removeTranscript, transcriptFile } from './transcript-files.ts';
+
+export type Kept = {
+  readonly transcript: Transcript;
+  lines: string;
+  /** What its agent says now has been said before. */
+  isReplay: boolean;
+};
+
+export type OpenTranscripts = {
+  /** Nothing can be written any more. */
+  readonly isBroken: boolean;
+  of(sessionId: string): Kept;
+  turnEnded(turn: TurnStats): void;
+  /** What has come is on disk in a moment. */
+  writeSoon(): void;
+  writeAll(): void;
+  /** Nothing of the session is kept, nor of what is still said of it, until it is there `again`. Returns what was kept of it. */
+  forget(sessionId: string): Kept | undefined;
+  again(sessionId: string): void;
+  /** Everything is on disk, also what was still coming. */
+  close(): void;
+};
+
+export type TranscriptOptions = {
+  readonly dir: string;
+  readonly clean: Cleaner;
+  readonly now: () => number;
+  readonly onProblem: (error: unknown) => void;
+};
+
+const WRITE_EVERY_MS = 250;
+/** A write takes as long as many frames: while so many sessions are busy, they are written less often. */
+const MANY_SESSIONS = 64;
+const WRITE_MANY_EVERY_MS = 1000;
+const WRITE_CHARACTERS = 256 * 1024;
+
+export function createOpenTranscripts({ dir, clean, now, onProblem }: TranscriptOptions): OpenTranscripts {
+  const sessions = new Map<string, Kept>();
+  const dirty = new Set<string>();
+  const forgotten = new Set<string>();
+  let endedTurns: TurnStats[] = [];
+  let isBroken = false;
+  let timer: NodeJS.Timeout | undefined;
+  let hasWaited = false;
+
+  function open(sessionId: string): Kept {
+    const add = (line: string): void => {
+      if (forgotten.has(sessionId)) return;
+      kept.lines += line;
+      dirty.add(sessionId);
+      if (kept.lines.length > WRITE_CHARACTERS) write(sessionId);
+    };
+    const transcript = createTranscript(clean, {
+      entry: (entry) => add(`{"t":${now()},${JSON.stringify(entry).slice(1)}\n`),
+      escapedMessage: (role, escaped, more) =>
+        add(`{"t":${now()},"kind":"message","role":"${role}","text":"${escaped}"${more ? ',"more":true' : ''}}\n`),
+    });
+    const kept: Kept = { transcript, lines: '', isReplay: false };
+    sessions.set(sessionId, kept);
+    return kept;
+  }
+  function whenDue(): void {
+    if (dirty.size < MANY_SESSIONS || hasWaited) return writeAll();
+    hasWaited = true;
+    timer = setTimeout(whenDue, WRITE_MANY_EVERY_MS - WRITE_EVERY_MS).unref();
+  }
+  function writeAll(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    hasWaited = false;
+    for (const sessionId of dirty) write(sessionId);
+    dirty.clear();
+    writeStats();
+  }
+  function write(sessionId: string): void {
+    const kept = sessions.get(sessionId);
+    if (!kept || kept.lines === '' || isBroken) return;
+    const { lines } = kept;
+    kept.lines = '';
+    try {
+      appendLines(transcriptFile(dir, sessionId), lines);
+    } catch (error) {
+      isBroken = true;
+      onProblem(error);
+    }
+  }
+  function writeStats(): void {
+    if (endedTurns.length === 0) return;
+    const turns = endedTurns;
+    endedTurns = [];
+    try {
+      appendStats(dir, turns);
+    } catch (error) {
+      onProblem(error);
+    }
+  }
+
+  return {
+    get isBroken() {
+      return isBroken;
+    },
+    of: (sessionId) => sessions.get(sessionId) ?? open(sessionId),
+    turnEnded(turn) {
+      if (!forgotten.has(turn.sessionId)) endedTurns.push(turn);
+    },
+    writeSoon() {
+      if (dirty.size > 0) timer ??= setTimeout(whenDue, WRITE_EVERY_MS).unref();
+    },
+    writeAll,
+    forget(sessionId) {
+      const kept = sessions.get(sessionId);
+      if (kept) kept.lines = '';
+      sessions.delete(sessionId);
+      endedTurns = endedTurns.filter((turn) => turn.sessionId !== sessionId);
+      forgotten.add(sessionId);
+      try {
+        removeTranscript(dir, sessionId);
+        removeStats(dir, sessionId);
+      } catch (error) {
+        onProblem(error);
+      }
+      return kept;
+    },
+    again: (sessionId) => void forgotten.delete(sessionId),
+    close() {
+      for (const { transcript } of sessions.values()) transcript.end();
+      writeAll();
+    },
+  };
+}

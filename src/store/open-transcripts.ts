@@ -7,13 +7,13 @@ import { removeTranscript, transcriptFile } from './transcript-files.ts';
 export type Kept = {
   readonly transcript: Transcript;
   lines: string;
+  /** How much of it could not be written, in characters. */
+  lost: number;
   /** What its agent says now has been said before. */
   isReplay: boolean;
 };
 
 export type OpenTranscripts = {
-  /** Nothing can be written any more. */
-  readonly isBroken: boolean;
   of(sessionId: string): Kept;
   turnEnded(turn: TurnStats): void;
   /** What has come is on disk in a moment. */
@@ -38,13 +38,16 @@ const WRITE_EVERY_MS = 250;
 const MANY_SESSIONS = 64;
 const WRITE_MANY_EVERY_MS = 1000;
 const WRITE_CHARACTERS = 256 * 1024;
+/** A disk that is full may have room again. */
+const RETRY_MS = 30_000;
 
 export function createOpenTranscripts({ dir, clean, now, onProblem }: TranscriptOptions): OpenTranscripts {
   const sessions = new Map<string, Kept>();
   const dirty = new Set<string>();
   const forgotten = new Set<string>();
   let endedTurns: TurnStats[] = [];
-  let isBroken = false;
+  /** The last write has failed, and the next is not tried yet. */
+  let isResting = false;
   let timer: NodeJS.Timeout | undefined;
   let hasWaited = false;
 
@@ -60,7 +63,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
       escapedMessage: (role, escaped, more) =>
         add(`{"t":${now()},"kind":"message","role":"${role}","text":"${escaped}"${more ? ',"more":true' : ''}}\n`),
     });
-    const kept: Kept = { transcript, lines: '', isReplay: false };
+    const kept: Kept = { transcript, lines: '', lost: 0, isReplay: false };
     sessions.set(sessionId, kept);
     return kept;
   }
@@ -79,13 +82,20 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
   }
   function write(sessionId: string): void {
     const kept = sessions.get(sessionId);
-    if (!kept || kept.lines === '' || isBroken) return;
-    const { lines } = kept;
+    if (!kept || kept.lines === '') return;
+    const { lines, lost } = kept;
     kept.lines = '';
+    kept.lost += lines.length;
+    if (isResting) return;
+    const gap = lost === 0 ? '' : `{"t":${now()},"kind":"omitted","bytes":${lost}}\n`;
     try {
-      appendLines(transcriptFile(dir, sessionId), lines);
+      appendLines(transcriptFile(dir, sessionId), gap + lines);
+      kept.lost = 0;
     } catch (error) {
-      isBroken = true;
+      isResting = true;
+      setTimeout(() => {
+        isResting = false;
+      }, RETRY_MS).unref();
       onProblem(error);
     }
   }
@@ -101,9 +111,6 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
   }
 
   return {
-    get isBroken() {
-      return isBroken;
-    },
     of: (sessionId) => sessions.get(sessionId) ?? open(sessionId),
     turnEnded(turn) {
       if (!forgotten.has(turn.sessionId)) endedTurns.push(turn);

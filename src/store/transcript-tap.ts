@@ -64,7 +64,7 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
   let immediate: NodeJS.Immediate | undefined;
 
   function note(passed: Frame | Passed, bytes: number): void {
-    if (transcripts.isBroken || waiting.length >= MAX_WAITING) return;
+    if (waiting.length >= MAX_WAITING) return;
     waiting.push(passed);
     waitingBytes += bytes;
     if (waiting.length >= READ_FRAMES || waitingBytes >= READ_BYTES) immediate ??= setImmediate(drain);

@@ -79,13 +79,7 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
     hasQuestion = false;
     const passed = waiting;
     waiting = [];
-    for (const one of passed)
-      try {
-        if ('isReceived' in one) read(one);
-        else update(one, NO_PATCHES);
-      } catch (error) {
-        onProblem(error); // a frame of a shape nobody thought of: the next one may be better
-      }
+    for (let k = 0; k < passed.length; k++) readOne(passed[k] as Frame | Passed);
     transcripts.writeSoon();
   }
   /** The same id comes with every chunk. */
@@ -104,6 +98,14 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
     return kept;
   }
 
+  function readOne(one: Frame | Passed): void {
+    try {
+      if ('isReceived' in one) read(one);
+      else update(one, NO_PATCHES);
+    } catch (error) {
+      onProblem(error); // a frame of a shape nobody thought of: the next one may be better
+    }
+  }
   function read({ frame, line, patches, isReceived }: Passed): void {
     if (frame?.kind === 'notification') return update(frame, patches);
     if (frame && frame.end - frame.start > MAX_FRAME_BYTES) return large(frame, patches, isReceived);

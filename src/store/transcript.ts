@@ -78,9 +78,8 @@ class OpenTranscript implements Transcript {
       this.leftOut += length;
       return;
     }
-    if (this.length + length > PART_BYTES) this.writePart(role);
-    if (this.length + length > PART_BYTES) return this.pushDecoded(role, decoded(this.takePart() + bytes.toString('utf8', start, end)));
-    this.part = roomFor(this.part, this.length, this.length + length);
+    if (this.length + length > this.part.length && !this.makeRoom(role, length))
+      return this.pushDecoded(role, decoded(this.takePart() + bytes.toString('utf8', start, end)));
     copy(bytes, start, end, this.part, this.length);
     this.length += length;
   }
@@ -166,6 +165,18 @@ class OpenTranscript implements Transcript {
     return !escaped.includes('\\u') && this.clean.text(escaped) === escaped;
   }
 
+  /** False when there is none to be had: it is longer than a part. */
+  private makeRoom(role: Role, length: number): boolean {
+    if (this.length + length > PART_BYTES) this.writePart(role);
+    const wanted = this.length + length;
+    if (wanted <= this.part.length) return true;
+    if (wanted > PART_BYTES) return false;
+    const larger = Buffer.allocUnsafe(Math.min(PART_BYTES, Math.max(FIRST_BYTES, wanted * 2)));
+    this.part.copy(larger, 0, 0, this.length);
+    this.part = larger;
+    return true;
+  }
+
   private writePart(role: Role): void {
     const escaped = this.takePart();
     // At a blank: not within an escape, nor within most secrets. What may be the beginning of one stays.
@@ -217,11 +228,4 @@ const decoded = (escaped: string): string => (escaped.includes('\\') ? JSON.pars
 function copy(from: Buffer, start: number, end: number, to: Buffer, at: number): void {
   if (end - start > SHORT_BYTES) from.copy(to, at, start, end);
   else for (let i = start, k = at; i < end; i++, k++) to[k] = from[i] as number;
-}
-
-function roomFor(part: Buffer, used: number, wanted: number): Buffer {
-  if (part.length >= wanted) return part;
-  const larger = Buffer.allocUnsafe(Math.min(PART_BYTES, Math.max(FIRST_BYTES, wanted * 2)));
-  part.copy(larger, 0, 0, used);
-  return larger;
 }

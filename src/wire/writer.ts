@@ -9,6 +9,8 @@ import type { Tap } from './tap.ts';
 /** Up to here the parts are copied into one buffer; above it they go out as they are, in one vectored write. */
 const COPY_BYTES = 128 * 1024;
 
+const NO_PATCHES: readonly Patch[] = [];
+
 /** Lists longer than this are not kept. */
 const KEPT_PARTS = 1024;
 
@@ -115,15 +117,20 @@ export function createWriter(output: Sink, on: WriterEvents = {}, tap?: Tap): Wr
     return typeof part === 'string' ? Buffer.from(part) : part.subarray(starts[k], ends[k]);
   }
 
+  /** Up to the last of the patches, and where that ends. */
+  function patched(frame: Frame, patches: readonly Patch[]): number {
+    let at = frame.start;
+    for (const { span, text: replacement } of patches) {
+      part(frame, at, span.start);
+      text(replacement);
+      at = span.end;
+    }
+    return at;
+  }
+
   return {
-    frame(frame, patches = []) {
-      let at = frame.start;
-      for (const { span, text: replacement } of patches) {
-        part(frame, at, span.start);
-        text(replacement);
-        at = span.end;
-      }
-      part(frame, at, frame.end + 1);
+    frame(frame, patches = NO_PATCHES) {
+      part(frame, patches.length === 0 ? frame.start : patched(frame, patches), frame.end + 1);
       tap?.sent(frame, patches);
     },
     line(line) {

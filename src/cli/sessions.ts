@@ -26,6 +26,7 @@ type Listed = {
   readonly agent: string;
   readonly nativeId: string;
   readonly cwd?: string | undefined;
+  readonly additionalDirectories?: SessionRecord['additionalDirectories'];
   readonly created: string;
   readonly lastActivity: string;
   readonly turns: number;
@@ -126,10 +127,11 @@ function allSessions(): Listed[] {
   return [...records.values()].map((record) => listed(record, stats.get(record.sessionId)));
 }
 
-function listed({ sessionId, agent, nativeId, cwd, at, created = at, tools }: SessionRecord, stats: SessionStats | undefined): Listed {
+function listed(record: SessionRecord, stats: SessionStats | undefined): Listed {
+  const { sessionId, agent, nativeId, cwd, additionalDirectories, at, created = at, tools } = record;
   const lastActivity = stats ? new Date(stats.t).toISOString() : at;
   return {
-    ...{ sessionId, agent, nativeId, cwd, created, lastActivity },
+    ...{ sessionId, agent, nativeId, cwd, additionalDirectories, created, lastActivity },
     ...{ turns: stats?.turns ?? 0, title: stats?.title, stopReason: stats?.stopReason, stopReasons: stats?.stopReasons ?? {} },
     ...{ usage: stats?.usage, tools },
   };

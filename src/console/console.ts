@@ -49,6 +49,8 @@ export type ConsoleDeps = {
   readonly entered?: (() => void) | undefined;
   readonly frames: Frames;
   readonly stored: () => readonly SessionRow[];
+  /** What a session was last opened with besides its `cwd`, in whichever process. */
+  readonly directoriesOf: (sessionId: string) => readonly string[];
   /** The MCP servers of the configuration that agents get tools of, by name. */
   readonly servers: readonly string[];
   readonly transcripts: Transcripts;
@@ -121,6 +123,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
       judged,
       byHand,
       transcript: deps.transcripts.read,
+      directoriesOf: deps.directoriesOf,
     });
     void made.closed.then(() => beside || isOver());
     return made;

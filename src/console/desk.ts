@@ -27,6 +27,7 @@ export type DeskDeps = {
   /** What the policy has said of a question, by its id on the connection. */
   readonly judged: (id: string) => Judged | undefined;
   readonly transcript: (sessionId: string) => Transcript | undefined;
+  readonly directoriesOf: (sessionId: string) => readonly string[];
 };
 
 type Given<Act extends keyof SessionActs> = SessionActs[Act]['give'];

@@ -16,17 +16,19 @@ type Deps = {
   readonly host: Host;
   readonly cwd: string;
   readonly transcript: (sessionId: string) => Transcript | undefined;
+  /** What a session was last opened with besides its `cwd`, in whichever process. */
+  readonly directoriesOf: (sessionId: string) => readonly string[];
 };
 type Given = SessionActs['new']['give'];
 /** What a session can be opened with besides its `cwd`. */
 type With = Pick<Given, 'additionalDirectories' | 'mcpServers'>;
 type Opened = InSession & { readonly answer: Fields };
 
-export function openSessions(client: Client, { board, host, cwd: here, transcript }: Deps) {
+export function openSessions(client: Client, { board, host, cwd: here, transcript, directoriesOf }: Deps) {
   /** Updates of a session may stand right behind the answer that opens it, before whoever waits for that answer has it. */
   const early = new Map<string, Fields[]>();
   let opening = 0;
-  /** Whoever takes a session up again has what it was begun with. */
+  /** Whoever takes a session up again has what it was begun with. Servers are kept here alone: there are secrets in them. */
   const begunWith = new Map<string, With>();
 
   const capabilitiesOf = (agent: string): readonly string[] => board.agents().find(({ name }) => name === agent)?.capabilities ?? [];
@@ -61,6 +63,25 @@ export function openSessions(client: Client, { board, host, cwd: here, transcrip
       if (known !== undefined && !board.isLive(known)) host.endOf(known);
       throw error;
     }
+  }
+  /** What it was begun with, here or elsewhere, without directories that are there no more: those are said in it, and do not keep it from going on. */
+  function again(sessionId: string): { readonly more: With; readonly sayGone: (opened: string) => void } {
+    const { additionalDirectories = directoriesOf(sessionId), mcpServers } = begunWith.get(sessionId) ?? {};
+    const there = additionalDirectories.filter(isDirectory);
+    const gone = additionalDirectories.filter((one) => !there.includes(one));
+    const title = gone.length === 1 ? 'A directory of this session is gone' : 'Directories of this session are gone';
+    return {
+      more: { additionalDirectories: there, mcpServers },
+      sayGone(opened) {
+        if (gone.length > 0)
+          board.update(opened, {
+            sessionUpdate: 'notice',
+            severity: 'warning',
+            title,
+            description: `${gone.join(', ')}; it goes on without`,
+          });
+      },
+    };
   }
   /** `before` is what was said in it, where the agent itself does not tell. */
   function begin(sessionId: string, { cwd, agent }: Pick<SessionRow, 'cwd' | 'agent'>, answer: Fields, before: Transcript = []): void {
@@ -99,15 +120,19 @@ export function openSessions(client: Client, { board, host, cwd: here, transcrip
       await opened(async () => {
         const method = canLoad ? 'session/load' : 'session/resume';
         const before = canLoad ? undefined : transcript(sessionId);
-        const { answer } = await openBy(method, { sessionId }, row.cwd, begunWith.get(sessionId) ?? {}, sessionId);
+        const { more, sayGone } = again(sessionId);
+        const { answer } = await openBy(method, { sessionId }, row.cwd, more, sessionId);
         begin(sessionId, row, answer, before);
+        sayGone(sessionId);
       });
     },
     async fork(sessionId: string): Promise<InSession> {
       const row = rowOf(sessionId);
       return opened(async () => {
-        const { answer, sessionId: forked } = await openBy('session/fork', { sessionId }, row.cwd, begunWith.get(sessionId) ?? {});
+        const { more, sayGone } = again(sessionId);
+        const { answer, sessionId: forked } = await openBy('session/fork', { sessionId }, row.cwd, more);
         begin(forked, row, answer, transcript(sessionId));
+        sayGone(forked);
         board.titled(forked, row.title);
         return { sessionId: forked };
       });
@@ -118,7 +143,14 @@ export function openSessions(client: Client, { board, host, cwd: here, transcrip
   return self;
 }
 
+function isDirectory(named: string): boolean {
+  try {
+    return path.isAbsolute(named) && statSync(named).isDirectory();
+  } catch {
+    return false; // gone, or out of reach
+  }
+}
+
 function checkDirectory(cwd: string): void {
-  const isDirectory = path.isAbsolute(cwd) && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (!isDirectory) throw new ClientError(-32602, `${neutralise(cwd)} is not a directory; give the absolute path of one`);
+  if (!isDirectory(cwd)) throw new ClientError(-32602, `${neutralise(cwd)} is not a directory; give the absolute path of one`);
 }

@@ -21,6 +21,7 @@ import { memoryKey, stateReached } from './confirm-tools.ts';
 import type { Delegate } from './delegate.ts';
 import { abilitiesOf, releaseTerminals, workspaceOf } from './editor-workspace.ts';
 import type { Hub } from './hub.ts';
+import { moreDirectories } from './open-params.ts';
 import { createTokenWatch } from './refused-token.ts';
 import type { Session } from './session.ts';
 import { askingGate } from './tool-gate.ts';
@@ -259,7 +260,5 @@ export function revokeLoan(session: Session): void {
 }
 
 function directoriesOf({ cwd, openParams }: Session): readonly string[] {
-  const params = (openParams === undefined ? null : JSON.parse(openParams)) as { additionalDirectories?: unknown } | null;
-  const more = Array.isArray(params?.additionalDirectories) ? params.additionalDirectories : [];
-  return [cwd, ...more].filter((one): one is string => typeof one === 'string');
+  return [...(cwd === undefined ? [] : [cwd]), ...moreDirectories(openParams)];
 }

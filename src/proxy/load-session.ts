@@ -1,5 +1,6 @@
 // session/load and session/resume: how the editor comes back to a session.
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { failure, ProxyError } from '../errors.ts';
 import { type WayBack, waysBack } from '../router/ways-back.ts';
 import { detach, type Frame, textOf } from '../wire/frame.ts';
@@ -15,7 +16,7 @@ import type { Hub } from './hub.ts';
 import { legForSession } from './isolation.ts';
 import { withServerList } from './legacy.ts';
 import { loadFromRecord, tellAgain } from './load-from-record.ts';
-import { lacking, missingFor, noteServers, record } from './open-params.ts';
+import { lacking, missingFor, moreDirectories, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
 import { errorPatches, isAuthRequired } from './pass-answer.ts';
 import { rootsFor } from './serve-workspace.ts';
@@ -166,7 +167,12 @@ function remember(hub: Hub, session: Session, frame: Frame): void {
   session.cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
   const { publicId, nativeId, leg, cwd } = session;
   hub.table.claim(publicId, leg.id, nativeId, cwd);
-  if (hub.log.records().get(publicId)?.agent !== leg.name) record(hub, session);
+  const kept = hub.log.records().get(publicId);
+  const isSame =
+    kept?.agent === leg.name &&
+    kept.cwd === cwd &&
+    isDeepStrictEqual(kept.additionalDirectories ?? [], moreDirectories(session.openParams));
+  if (!isSame) record(hub, session);
 }
 
 /** Of an id that nobody here has heard of: ask the agents, then try those that can only be tried. */

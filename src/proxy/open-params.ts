@@ -33,12 +33,21 @@ export function noteServers(leg: AgentLeg, paramsText: string | undefined): void
   }
 }
 
+/** The directories besides its `cwd` that a session was opened with. */
+export function moreDirectories(openParams: string | undefined): readonly string[] {
+  const params = (openParams === undefined ? null : JSON.parse(openParams)) as { additionalDirectories?: unknown } | null;
+  const given = Array.isArray(params?.additionalDirectories) ? params.additionalDirectories : [];
+  return given.filter((one): one is string => typeof one === 'string');
+}
+
 /** Written down for later processes. `lease` is what it is lent, if it has not got that yet. */
-export function record(hub: Hub, { publicId, leg, nativeId, cwd, loan, errand }: Session, lease = loan?.lease): void {
+export function record(hub: Hub, { publicId, leg, nativeId, cwd, openParams, loan, errand }: Session, lease = loan?.lease): void {
   if (errand) return; // its public id is another's
   const { transport, state } = lease ?? {};
+  const more = moreDirectories(openParams);
   hub.log.append({
     ...{ sessionId: publicId, agent: leg.name, nativeId, ...(cwd !== undefined && { cwd }), at: hub.clock.now() },
+    ...(more.length > 0 && { additionalDirectories: more }),
     ...(transport !== undefined && state !== undefined && { tools: { transport, state } }),
   });
 }

@@ -89,8 +89,7 @@ function openAt(
               servers.revoke();
               return discard(hub, leg, answer);
             }
-            const session = mint(hub, leg, nativeId, about.cwd, servers.lease);
-            session.openParams = openParams;
+            const session = mint(hub, leg, nativeId, { cwd: about.cwd, openParams }, servers.lease);
             session.roots = roots;
             session.isStarted = about.parent !== undefined;
             hub.editor.pass(request, answer, openedPatches(hub, session, answer));
@@ -103,7 +102,13 @@ function openAt(
   }, failed);
 }
 
-function mint(hub: Hub, leg: AgentLeg, nativeId: string, cwd: string | undefined, lease: Lease | undefined): Session {
+function mint(
+  hub: Hub,
+  leg: AgentLeg,
+  nativeId: string,
+  { cwd, openParams }: Pick<Session, 'cwd' | 'openParams'>,
+  lease: Lease | undefined,
+): Session {
   const { publicId } = hub.table.mint(leg.id, nativeId, cwd);
   forgetSetAside(leg, nativeId);
   // The agent may have spoken of it before, or the editor have asked for one of that name: it is the same session.
@@ -112,6 +117,7 @@ function mint(hub: Hub, leg: AgentLeg, nativeId: string, cwd: string | undefined
   session.isMet = false;
   session.isRecord = false;
   session.cwd = cwd;
+  session.openParams = openParams;
   record(hub, session, lease);
   return session;
 }

@@ -116,9 +116,15 @@ function ownPage(hub: Hub, leg: AgentLeg, { cwd, cursor }: { cwd?: unknown; curs
   const stats = hub.transcripts?.stats();
   const all = [...hub.log.records().values()]
     .filter((record) => record.agent === leg.name && record.cwd !== undefined && (typeof cwd !== 'string' || record.cwd === cwd))
-    .map(({ sessionId, cwd: where, at }) => {
+    .map(({ sessionId, cwd: where, additionalDirectories: more, at }) => {
       const { t, title } = stats?.get(sessionId) ?? {};
-      return { sessionId, cwd: where, ...(title !== undefined && { title }), updatedAt: t === undefined ? at : new Date(t).toISOString() };
+      const directories = { cwd: where, ...(more && { additionalDirectories: more }) };
+      return {
+        sessionId,
+        ...directories,
+        ...(title !== undefined && { title }),
+        updatedAt: t === undefined ? at : new Date(t).toISOString(),
+      };
     })
     .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : 0));
   const from = typeof cursor === 'string' ? all.findIndex(({ sessionId }) => sessionId === cursor) + 1 : 0;

@@ -9,6 +9,8 @@ export type SessionRecord = {
   readonly agent: string;
   readonly nativeId: string;
   readonly cwd?: string | undefined;
+  /** What it was last opened with besides its `cwd`. */
+  readonly additionalDirectories?: readonly string[] | undefined;
   /** When the line was written. */
   readonly at: string;
   /** When the first line of the session was written, if this is a later one; not in the file. */
@@ -73,8 +75,7 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
   return {
     append(record) {
       try {
-        const { created: _, ...line } = record;
-        appendLines(file, `${JSON.stringify(line)}\n`);
+        appendLines(file, `${JSON.stringify(lineOf(record))}\n`);
       } catch (error) {
         onProblem(error);
       }
@@ -90,12 +91,32 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
   };
 }
 
+/** As many as the console takes, and as long. */
+const MOST_DIRECTORIES = 50;
+const LONGEST_DIRECTORY = 4000;
+
+/** All of them or none: with some, the session would come back with a part of its directories, and nobody would say so. */
+const areDirectories = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.length <= MOST_DIRECTORIES &&
+  value.every((one) => typeof one === 'string' && one.length <= LONGEST_DIRECTORY);
+
+/** Of a session that is gone only which one it was. */
+function lineOf({ created: _, additionalDirectories, ...line }: SessionRecord): object {
+  const { sessionId, agent, nativeId, at, isGone } = line;
+  if (isGone) return { sessionId, agent, nativeId, at, isGone };
+  return areDirectories(additionalDirectories) ? { ...line, additionalDirectories } : line;
+}
+
 function parse(line: string): SessionRecord | undefined {
   if (line === '') return undefined;
   try {
     const value = JSON.parse(line);
     const isRecord = [value?.sessionId, value?.agent, value?.nativeId].every((field) => typeof field === 'string');
-    return isRecord ? value : undefined;
+    if (!isRecord) return undefined;
+    if (!areDirectories(value.additionalDirectories)) delete value.additionalDirectories;
+    return value;
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { createSessionLog } from '../../src/store/session-log.ts';
 import type { Json } from '../e2e/peer.ts';
 import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
 import { program } from './browser.ts';
@@ -149,6 +150,29 @@ describe.skipIf(program === undefined)('a session in the browser', () => {
       ['session/new', [more]],
       ['session/load', [more]],
     ]);
+  });
+
+  test('a session of another process is taken up with its directories; those that are gone are named, and it goes on', async () => {
+    const [kept, gone] = ['kept', 'gone'].map((name) => path.join(here.serving.root, name)) as [string, string];
+    mkdirSync(kept);
+    const its = { id: 'elsewhere', cwd: here.serving.project, model: 'm', mode: 'code', title: 'of before', updatedAt: '' };
+    here.serving.mime.sessions.set(its.id, its);
+    const about = { agent: 'mime', cwd: here.serving.project, at: new Date().toISOString(), additionalDirectories: [gone, kept] };
+    createSessionLog(path.join(here.serving.root, 'state'), (error) => {
+      throw error;
+    }).append({ sessionId: 'elsewhere', nativeId: 'elsewhere', ...about });
+    tells('abroad', () => ({ type: 'diff', path: path.join(kept, 'e.txt'), oldText: null, newText: 'there\n' }));
+    const page = await open('#/session/elsewhere');
+    await prompt(page, 'abroad');
+    await page.getByText(`A directory of this session is gone: ${gone}`).waitFor();
+    await page.getByRole('button', { name: 'Apply…' }).click();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText('Applied. The file has all of it.').waitFor();
+    expect(readFileSync(path.join(kept, 'e.txt'), 'utf8')).toBe('there\n');
+    expect(here.serving.mime.all('session/load').at(-1)?.msg.params).toMatchObject({
+      sessionId: 'elsewhere',
+      additionalDirectories: [kept],
+    });
   });
 
   test('a change that is told anew while somebody chooses from it is not applied in place of what was looked at', async () => {

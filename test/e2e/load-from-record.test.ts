@@ -42,6 +42,33 @@ async function talked(stage: Stage, capabilities: Json = {}): Promise<{ editor: 
 }
 
 describe('a session of an earlier process', () => {
+  test('is listed with the directories that it was last opened with', async ({ stage }) => {
+    const sessionCapabilities = { resume: {}, additionalDirectories: {} };
+    const agents = ['one', 'other'].map((name) => stage.agent(name, { capabilities: { sessionCapabilities } }));
+    const first = await stage.connect(agents);
+    const { id } = await open(first, stage.cwd, 'one', { additionalDirectories: ['/more', '/and'] });
+    const { id: plain } = await open(first, stage.cwd, 'one', { additionalDirectories: [] });
+    expect(await first.close()).toBe(0);
+
+    const listed = async (editor: Editor) => {
+      const { sessions } = await editor.call('session/list', {});
+      return Object.fromEntries(sessions.map((session: Json) => [session.sessionId, session.additionalDirectories]));
+    };
+    const second = await stage.connect(agents);
+    expect(await listed(second)).toEqual({ [id]: ['/more', '/and'], [plain]: undefined });
+    // What the editor leaves out it does not want: nothing is added to its own words.
+    const params = { cwd: stage.cwd, mcpServers: [] };
+    await second.call('session/resume', { sessionId: id, ...params });
+    expect(agents[0]?.all('session/resume').at(-1)?.msg.params).not.toHaveProperty('additionalDirectories');
+    await second.call('session/resume', { sessionId: plain, ...params, additionalDirectories: ['/third'] });
+    expect(await second.close()).toBe(0);
+
+    const third = await stage.connect(agents);
+    expect(await listed(third)).toEqual({ [id]: undefined, [plain]: ['/third'] });
+    await third.call('session/resume', { sessionId: plain, ...params, cwd: '/elsewhere', additionalDirectories: ['/third'] });
+    expect((await third.call('session/list', { cwd: '/elsewhere' })).sessions).toMatchObject([{ sessionId: plain }]);
+  });
+
   test('is told from its transcript and can be read; what its agent would have to know of it is refused', async ({ stage }) => {
     const { editor: before, plain, agents, id } = await talked(stage);
     expect(await before.close()).toBe(0);

@@ -46,6 +46,29 @@ describe('what was written', () => {
     expect([...log.records().values()]).toEqual([record('s-2'), { ...record('s-1', 'b', 'n-1'), created: record('s-1').at }]);
   });
 
+  test('has the directories of a session, and none that it was last opened without', () => {
+    const dir = newStateDir();
+    const additionalDirectories = ['/more', '/and é'];
+    const log = createSessionLog(dir, noProblem);
+    log.append(record('s-1', 'a', 's-1', { cwd: '/w', additionalDirectories }));
+    log.append(record('s-2', 'a', 's-2', { additionalDirectories: [] }));
+    expect(createSessionLog(dir, noProblem).records().get('s-1')?.additionalDirectories).toEqual(additionalDirectories);
+    log.append(record('s-1', 'a', 's-1', { cwd: '/w' }));
+    expect(log.records().get('s-1')).not.toHaveProperty('additionalDirectories');
+    expect(readFileSync(fileIn(dir), 'utf8').match(/additionalDirectories/g)).toHaveLength(1);
+  });
+
+  test.each([
+    ['too many', Array.from({ length: 51 }, (_, n) => `/${n}`)],
+    ['one that is too long', ['/short', `/${'x'.repeat(4000)}`]],
+  ])('has none of the directories where there are %s', (_, additionalDirectories) => {
+    const dir = newStateDir();
+    const log = createSessionLog(dir, noProblem);
+    log.append(record('s-1', 'a', 's-1', { cwd: '/w', additionalDirectories }));
+    expect([...log.records().values()]).toEqual([record('s-1', 'a', 's-1', { cwd: '/w' })]);
+    expect(statSync(fileIn(dir)).size).toBeLessThan(200);
+  });
+
   test('is private: the file 0600, its directory 0700', () => {
     const dir = newStateDir();
     createSessionLog(dir, noProblem).append(record('s-1'));
@@ -86,6 +109,16 @@ describe('a session that is gone', () => {
       expect(reader.isHidden('b', 's-1')).toBe(false);
       expect(reader.isHidden('a', 's-2')).toBe(false);
     }
+  });
+
+  test('is written down as gone with nothing of what it had', () => {
+    const dir = newStateDir();
+    const log = createSessionLog(dir, noProblem);
+    const tools = { transport: 'http', state: 'listed' };
+    log.append(record('s-1', 'a', 's-1', { cwd: '/w', additionalDirectories: ['/more'], tools, isGone: true }));
+    expect(readFileSync(fileIn(dir), 'utf8')).toBe(`${JSON.stringify(record('s-1', 'a', 's-1', { isGone: true }))}\n`);
+    log.append(record('s-1'));
+    expect(log.records().get('s-1')).toEqual(record('s-1'));
   });
 
   test('at the agent it was moved from still is at the one it was moved to', () => {
@@ -144,6 +177,14 @@ describe('a file that is not as it should be', () => {
     (line) => {
       const { log } = logOver(`${line}\n${whole}${line}\n`);
       expect([...log.records().keys()]).toEqual(['s-1']);
+    },
+  );
+
+  test.each(['"/more"', '{}', '[]', '[1]', '["/more",null]', JSON.stringify(Array.from({ length: 51 }, () => '/'))])(
+    'directories of %j are none, and the session is there',
+    (directories) => {
+      const { log } = logOver(whole.replace('{', `{"additionalDirectories":${directories},`));
+      expect([...log.records().values()]).toEqual([record('s-1')]);
     },
   );
 

@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts';
 import type { Console, ConsoleDeps } from '../../console/console.ts';
 import type { Secrets } from '../../log/redact.ts';
 import type { Connection } from '../../proxy/connection.ts';
+import { createSessionLog } from '../../store/session-log.ts';
 import type { TranscriptSource } from '../../store/transcript-source.ts';
 import type { EnforcedPolicy } from '../../switchboard/enforce-policy.ts';
 import { VERSION } from '../../switchboard/version.ts';
@@ -55,7 +56,8 @@ export async function openHere({
   const { openConsole } = await import('../../console/console.ts');
   const { agentPart } = await import('../../console/agent-part.ts');
   const { settingsPart } = await import('../../console/settings-part.ts');
-  const stored = storedSessions(stateDir);
+  const log = createSessionLog(stateDir, () => {}); // problems with the directory are said by whoever writes there
+  const stored = storedSessions(stateDir, log);
   const newest = () => stored().slice(-MOST_SHOWN);
   try {
     return await openConsole({
@@ -70,6 +72,7 @@ export async function openHere({
       cwd: process.cwd(),
       host: createHost(randomUUID()),
       stored: newest,
+      directoriesOf: (sessionId) => log.records().get(sessionId)?.additionalDirectories ?? [],
       servers: config.hostTools.enabled ? config.mcpServers.map(({ name }) => name) : [],
       transcripts: transcriptsOf(stateDir, stored, () => void transcripts?.stats()),
       agents: () => agentRows(connection, config, secrets.redact),

@@ -4,13 +4,11 @@ import path from 'node:path';
 import { neutralise } from '../../console/neutralise.ts';
 import { fields, usageOf } from '../../console/read-update.ts';
 import type { SessionRow } from '../../console/wire/board.ts';
-import { createSessionLog } from '../../store/session-log.ts';
+import type { SessionLog } from '../../store/session-log.ts';
 import { readStats } from '../../store/session-stats.ts';
 import { transcriptsDir } from '../../store/transcript-files.ts';
 
-export function storedSessions(stateDir: string): () => readonly SessionRow[] {
-  // Problems with the directory are said by whoever writes there.
-  const log = createSessionLog(stateDir, () => {});
+export function storedSessions(stateDir: string, log: SessionLog): () => readonly SessionRow[] {
   const files = [path.join(stateDir, 'sessions.jsonl'), path.join(transcriptsDir(stateDir), 'index.jsonl')];
   let seen = '';
   let rows: readonly SessionRow[] = [];

@@ -10,7 +10,10 @@ import { transcriptsDir } from '../../../src/store/transcript-files.ts';
 test('sessions of all processes are listed as they come and change; while nothing does, nothing is read', () => {
   const dir = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-stored-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  const stored = storedSessions(dir);
+  const stored = storedSessions(
+    dir,
+    createSessionLog(dir, () => {}),
+  );
   expect(stored()).toEqual([]);
   const log = createSessionLog(dir, () => {});
   log.append({ sessionId: 's', nativeId: 's', agent: 'one', cwd: '/work', at: '2026-11-01T00:00:00.000Z' });

@@ -2,6 +2,7 @@
 
 // The package's default entry is UMD, whose inner `require`s a bundler cannot follow: the bundle would fail at run time.
 import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser/lib/esm/main.js';
+import { followers } from '../policy/problem.ts';
 import { type Document, type Path, showPath } from './document.ts';
 import { fileProblem, type Problem } from './problems.ts';
 import { mistakes } from './syntax.ts';
@@ -29,7 +30,7 @@ export function parseDocument(file: string, text: string, { isStrict = false } =
   try {
     root = parseTree(text, errors, { allowTrailingComma: !isStrict, disallowComments: isStrict });
     const [first, ...more] = mistakes(errors);
-    // One missing quote turns the rest of the file inside out: what is found after it, twice-written keys too, may not be there at all.
+    // What is found after it, twice-written keys too, may not be there at all.
     if (first) problems.push(place(first.offset, [], `syntax error: ${first.message}`, followers(more.length)));
     if (root) value = build(root, (key, message) => !first && report(key.offset, message));
   } catch (error) {
@@ -50,10 +51,6 @@ export function parseDocument(file: string, text: string, { isStrict = false } =
     problem: (path, message, hint) => place(nearestOffset(path), path, message, hint),
     keyProblem: (path, message, hint) => place(find(path)?.parent?.offset ?? nearestOffset(path), path, message, hint),
   };
-}
-
-function followers(count: number): string | undefined {
-  return count === 0 ? undefined : `put this right first: ${count} more ${count === 1 ? 'error' : 'errors'} after it may follow from it`;
 }
 
 // The parser's own conversion lets the last of two equal keys win and lets `__proto__` smuggle keys past the schema.

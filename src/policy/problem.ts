@@ -17,6 +17,11 @@ export function renderPolicyProblem({ file, line, column, message, hint }: Probl
   return withoutControls(`${file}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`);
 }
 
+/** A hint beside the first syntax error of a file: one missing quote turns the rest inside out, and what is found there may not be there at all. */
+export function followers(count: number): string | undefined {
+  return count === 0 ? undefined : `put this right first: ${count} more ${count === 1 ? 'error' : 'errors'} after it may follow from it`;
+}
+
 /** Commands, paths and keys come from agents and repositories, and must not be able to steer the user's terminal. */
 export function withoutControls(text: string): string {
   return text.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);

@@ -98,6 +98,21 @@ describe('a mistake is named with its place and a suggestion:', () => {
     expect(problems('version: 3\nfoo: 1\ndefault: x\nallow: [ nope(x), { bar: 1 } ]')).toHaveLength(5);
   });
 
+  test.each([
+    ['brackets', '{"version":1,"allow":["x" "y"],"deny":[}', '1:27', '2 more errors'],
+    ['an indentation', 'version: 1\n allow: [ read ]', '1:10', '1 more error'],
+    ['a line of its own for a list', 'version: 1\nversion: 2\nallow: - x\n - y', '3:8', '2 more errors'],
+  ])('of a text that lacks %s the first syntax error, and how many more there are', (_, text, place, more) => {
+    expect(problems(text)).toEqual([
+      expect.stringMatching(new RegExp(`^p.yaml:${place}: syntax error: .*; put this right first: ${more} after it may follow from it$`)),
+    ]);
+  });
+
+  test('every key that stands twice', () => {
+    const twice = (line: number) => `p.yaml:${line}:1: syntax error: a key stands here twice`;
+    expect(problems('version: 1\ndefault: ask\ndefault: deny\nask: []\nask: []')).toEqual([twice(3), twice(5)]);
+  });
+
   test('without the value, which may be a secret', () => {
     const secret = 'sk-live-4242';
     const texts = [

@@ -1,6 +1,6 @@
 // A policy file as a tree of plain values, each with its line and column. YAML's cleverness (aliases, tags, merges) ends here.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument, type YAMLError } from 'yaml';
-import type { Problem } from '../problem.ts';
+import { followers, type Problem } from '../problem.ts';
 
 export type Spot = { readonly line: number; readonly column: number };
 export type Entry = { readonly key: Spot; readonly value: Tree };
@@ -20,7 +20,8 @@ const MAX_DEPTH = 32;
 /** The tree, or undefined with the reasons why there is none. JSON is YAML, so it is accepted too. */
 export function parseTree(file: string, text: string): { readonly tree: Tree | undefined; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
-  const report = (spot: Spot, message: string) => problems.push({ file, ...spot, path: '', message });
+  const report = (spot: Spot, message: string, hint?: string) =>
+    problems.push({ file, ...spot, path: '', message, ...(hint !== undefined && { hint }) });
   if (text.length > MAX_CHARACTERS) {
     report({ line: 1, column: 1 }, 'the file is too long for a policy');
     return { tree: undefined, problems };
@@ -41,7 +42,9 @@ export function parseTree(file: string, text: string): { readonly tree: Tree | u
     resolveKnownTags: false,
     logLevel: 'error', // "silent" would also pass over a second document
   });
-  for (const error of [...document.errors, ...document.warnings]) report(spotAt(error.pos[0]), `syntax error: ${inWords(error)}`);
+  const errors = [...document.errors, ...document.warnings].sort((one, other) => one.pos[0] - other.pos[0]);
+  const [first, ...more] = errors.filter(({ code }) => !ON_ITS_OWN.has(code));
+  for (const error of first ? [first] : errors) report(spotAt(error.pos[0]), `syntax error: ${inWords(error)}`, followers(more.length));
   if (problems.length > 0) return { tree: undefined, problems };
 
   const convert = (node: Node | null, spot: Spot, depth: number): Tree => {
@@ -90,6 +93,15 @@ const WORDS: Partial<Record<YAMLError['code'], string>> = {
   TAG_RESOLVE_FAILED: 'tags are not allowed',
   UNEXPECTED_TOKEN: 'this does not belong here; a value with special characters needs quotes',
 };
+
+/** Mistakes in what the text says, where it can be read: no other follows from them. */
+const ON_ITS_OWN: ReadonlySet<YAMLError['code']> = new Set([
+  'BAD_ALIAS',
+  'DUPLICATE_KEY',
+  'MULTIPLE_DOCS',
+  'NON_STRING_KEY',
+  'TAG_RESOLVE_FAILED',
+]);
 
 function inWords(error: YAMLError): string {
   return WORDS[error.code] ?? 'this cannot be read as YAML';

@@ -22,21 +22,24 @@ const EDITOR_SAYS = [
 
 /** What stands for `import` of our own parts; as long as that, so that places in the sources stay where they are. */
 const LATER = 'onNeed';
-/** Whatever the part was for fails with it, and these words are all that people see of it. */
-const GONE = 'a part of the switchboard cannot be loaded any more: the program was replaced or removed while it ran; start it again';
+const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+
+/** Whatever the part was for fails with it, and these words are all that people see of it: which program, of which version, and what to do. */
+const GONE =
+  `a part of switchboard ${version} cannot be loaded any more (\${fileURLToPath(new URL(name, here))}): ` +
+  'the program was replaced or removed while it ran; start it again';
 const REPLACED = 'PROGRAM_REPLACED';
 const later = transformSync(
-  `(load) => (name) => load(name).catch((cause) => {
+  `(load, here) => (name) => load(name).catch((cause) => {
     if (cause?.code !== 'ERR_MODULE_NOT_FOUND' && cause?.code !== '${REPLACED}') throw cause;
-    throw Object.assign(new Error('${GONE}', { cause }), { code: '${REPLACED}' });
+    const { fileURLToPath } = process.getBuiltinModule('node:url');
+    throw Object.assign(new Error(\`${GONE}\`, { cause }), { code: '${REPLACED}' });
   })`,
   { minifyWhitespace: true },
 ).code.replace(/;\s*$/, '');
 
 /** Built-in modules that take milliseconds to load, and that nothing is asked of but their functions: loaded when one is called. */
 const ON_CALL = ['node:child_process', 'node:crypto', 'node:fs/promises'];
-
-const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 const options = {
   absWorkingDir: root,
@@ -168,7 +171,7 @@ async function joinStart(outputs) {
     // Node needs less time for a start without its loader of ES modules.
     format: 'cjs',
     banner: {
-      js: `const here = require('node:url').pathToFileURL(__filename).href, ${LATER} = (${later})(module.${LATER} ?? ((name) => import(name)));`,
+      js: `const here = require('node:url').pathToFileURL(__filename).href, ${LATER} = (${later})(module.${LATER} ?? ((name) => import(name)), here);`,
     },
     define: { ...options.define, 'import.meta.url': 'here' },
     stdin: { contents: contents.join('\n'), resolveDir: outdir, sourcefile: 'start.js' },
@@ -210,7 +213,7 @@ function loadLater(directory) {
     const text = readFileSync(file, 'utf8');
     if (!text.includes('import("./')) continue;
     if (!text.startsWith(banner.js)) throw new Error(`${file} begins otherwise than expected`);
-    const first = `${banner.js} const ${LATER} = (${later})((name) => import(name));`;
+    const first = `${banner.js} const ${LATER} = (${later})((name) => import(name), import.meta.url);`;
     writeFileSync(file, `${first}${text.slice(banner.js.length).replaceAll('import("./', `${LATER}("./`)}`);
   }
 }

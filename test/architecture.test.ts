@@ -145,3 +145,28 @@ describe.each(PURE.filter((folder) => existsSync(path.join(SRC, folder))))('%s i
 test('nothing is written to the console: stdout belongs to the protocol', () => {
   expect(files.filter(({ text }) => /\bconsole\s*[.[]/.test(withoutWords(text))).map(({ file }) => file)).toEqual([]);
 });
+
+test('tests that run beside others of their file take onTestFinished from their own context: the one of vitest would wait for another test', () => {
+  const tests = new Map(
+    readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => path.join(import.meta.dirname, file))
+      .map((file) => [file, withoutComments(readFileSync(file, 'utf8'))]),
+  );
+  const reached = (from: string): string[] => {
+    const found = new Set([from]);
+    for (const file of found)
+      for (const specifier of specifiersIn(tests.get(file) ?? '')) {
+        const to = path.resolve(path.dirname(file), specifier);
+        if (tests.has(to)) found.add(to);
+      }
+    return [...found];
+  };
+  const atOnce = [...tests.keys()].filter(
+    (file) => /\.test\.ts$/.test(file) && /\.concurrent\b|\btestAtOnce\b/.test(tests.get(file) ?? ''),
+  );
+  const isOfVitest = (file: string) => /import[^;]*\bonTestFinished\b[^;]*from 'vitest'/.test(tests.get(file) ?? '');
+  expect(atOnce.length).toBeGreaterThan(30);
+  const wrong = atOnce.filter((file) => file !== import.meta.filename).flatMap((file) => reached(file).filter(isOfVitest));
+  expect(wrong.map((file) => path.relative(import.meta.dirname, file))).toEqual([]);
+});

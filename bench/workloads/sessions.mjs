@@ -12,15 +12,25 @@ const over = (sessions) => ({
   short: sessions === 100 ? [] : ['ours'],
   takesPeers: true,
   cycles: { full: 5, short: 2 },
-  metrics: { cpuUs: { title: 'CPU µs/frame', digits: 2 } },
+  metrics: {
+    cpuUs: { title: 'CPU µs/frame', digits: 2 },
+    ...(sessions > AGENTS && { turnUs: { title: 'CPU µs of a turn with one frame', digits: 1 } }),
+  },
   steps({ share }) {
     const each = frames(FRAMES / sessions, share);
-    const options = `s=0-${sessions - 1},do=stream,frames=${each},group=${Math.ceil(sessions / AGENTS)}`;
-    return ['init', `new:n=${sessions},agents=${AGENTS}`, ...rounds(4, options)];
+    const options = (count) => `s=0-${sessions - 1},do=stream,frames=${count},group=${Math.ceil(sessions / AGENTS)}`;
+    const turns = sessions > AGENTS ? rounds(4, options(1)) : [];
+    return ['init', `new:n=${sessions},agents=${AGENTS}`, ...rounds(4, options(each)), ...turns];
   },
   read(results) {
     const [, ...warm] = ofStep(results, 'round');
-    return { cpuUs: warm.map(cpuUsPerFrame) };
+    // More sessions are more turns too, and what a turn costs by itself says how much of the difference that is.
+    const isOfTurns = ({ frames: count }) => sessions > AGENTS && count === sessions;
+    const turns = warm.filter(isOfTurns);
+    return {
+      cpuUs: warm.filter((round) => !isOfTurns(round)).map(cpuUsPerFrame),
+      ...(turns.length > 0 && { turnUs: turns.map(cpuUsPerFrame) }),
+    };
   },
 });
 

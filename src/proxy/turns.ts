@@ -6,6 +6,7 @@ import { degradeResource } from '../router/degrade.ts';
 import { detach, type Frame } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
 import { elements, memberAt } from '../wire/locate.ts';
+import { briefOf } from '../wire/long-frame.ts';
 import type { Patch } from '../wire/writer.ts';
 import { answerQuestions, CANCELLED, endQuestions } from './cancel.ts';
 import { agentByCommand, closeAt } from './change-agent.ts';
@@ -57,13 +58,20 @@ export function ourCommand(hub: Hub, session: Session, frame: Frame): Command | 
 
 /** Embedded resources said in other words, for an agent that does not take them though another one does. */
 function plainer(hub: Hub, session: Session, frame: Frame): Patch[] {
-  if (hub.alone || offers(session.leg.handshake?.result, 'promptCapabilities', 'embeddedContext')) return [];
+  if (hub.alone || offers(session.leg.handshake?.result, 'promptCapabilities', 'embeddedContext') || !mayHoldResource(frame)) return [];
   const blocks = memberAt(frame.bytes, frame.body, 'prompt');
   if (!blocks || !readBody(frame).ok) return [];
   return elements(frame.bytes, blocks.start).flatMap((span) => {
     const instead = degradeResource(JSON.parse(frame.bytes.toString('utf8', span.start, span.end)));
     return instead ? [{ span, text: JSON.stringify(instead) }] : [];
   });
+}
+
+/** Nearly no prompt does, and to read one twice takes longer than to pass it on. */
+function mayHoldResource(frame: Frame): boolean {
+  const { bytes, start, end } = briefOf(frame);
+  const at = bytes.indexOf('"resource"', start);
+  return at !== -1 && at < end;
 }
 
 /** Ends what is open on the session, then the session; for an agent that knows no session/close, a cancel is as near as one gets. */

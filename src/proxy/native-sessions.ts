@@ -5,33 +5,33 @@ import { sessionIdOf } from '../wire/long-frame.ts';
 import type { Session } from './session.ts';
 
 export class NativeSessions extends Map<string, Session> {
-  private readonly named = new Beside<Session>();
+  readonly #named = new Beside<Session>();
 
   /** The session that a frame names. */
   of(frame: Frame): Session | undefined {
-    const known = frame.session && this.named.get(frame.session);
-    return known ?? this.find(frame);
+    const known = frame.session && this.#named.get(frame.session);
+    return known ?? this.#find(frame);
   }
 
-  private find(frame: Frame): Session | undefined {
+  #find(frame: Frame): Session | undefined {
     const nativeId = sessionIdOf(frame);
     const session = nativeId === undefined ? undefined : this.get(nativeId);
-    if (session && frame.session) this.named.set(frame.session, session);
+    if (session && frame.session) this.#named.set(frame.session, session);
     return session;
   }
 
   override set(nativeId: string, session: Session): this {
-    if (this.has(nativeId)) this.named.clear();
+    if (this.has(nativeId)) this.#named.clear();
     return super.set(nativeId, session);
   }
 
   override delete(nativeId: string): boolean {
-    this.named.clear();
+    this.#named.clear();
     return super.delete(nativeId);
   }
 
   override clear(): void {
-    this.named.clear();
+    this.#named.clear();
     super.clear();
   }
 }

@@ -49,39 +49,39 @@ export function createTranscript(clean: Cleaner, sink: TranscriptSink): Transcri
 // A class, so that all that a chunk touches is one object: with many sessions, none of it is in the cache.
 class OpenTranscript implements Transcript {
   /** Of the message that is coming; undefined when none is. */
-  private role: Role | undefined = undefined;
-  private messageId: unknown = undefined;
+  #role: Role | undefined = undefined;
+  #messageId: unknown = undefined;
   /** What has come of it since its last part, in `part[0..length)`, and how much since its beginning. */
-  private part: Buffer = NO_PART;
-  private length = 0;
-  private total = 0;
-  private leftOut = 0;
+  #part: Buffer = NO_PART;
+  #length = 0;
+  #total = 0;
+  #leftOut = 0;
   /** There once something in the message had to be looked at more closely. */
-  private stream: ReturnType<Cleaner['stream']> | undefined = undefined;
-  private readonly clean: Cleaner;
-  private readonly sink: TranscriptSink;
-  private tools: Map<string, ToolRecord> | undefined = undefined;
-  private pieces: ReturnType<Cleaner['pieces']> | undefined = undefined;
-  private reportedTitle: string | undefined = undefined;
-  private reportedUsage: unknown = undefined;
+  #stream: ReturnType<Cleaner['stream']> | undefined = undefined;
+  readonly #clean: Cleaner;
+  readonly #sink: TranscriptSink;
+  #tools: Map<string, ToolRecord> | undefined = undefined;
+  #pieces: ReturnType<Cleaner['pieces']> | undefined = undefined;
+  #reportedTitle: string | undefined = undefined;
+  #reportedUsage: unknown = undefined;
 
   constructor(clean: Cleaner, sink: TranscriptSink) {
-    this.clean = clean;
-    this.sink = sink;
+    this.#clean = clean;
+    this.#sink = sink;
   }
 
   chunk(role: Role, messageId: unknown, bytes: Buffer, start: number, end: number): void {
-    if (this.role !== role || this.messageId !== messageId) this.beginMessage(role, messageId);
+    if (this.#role !== role || this.#messageId !== messageId) this.#beginMessage(role, messageId);
     const length = end - start;
-    this.total += length;
-    if (this.total > MAX_MESSAGE_BYTES) {
-      this.leftOut += length;
+    this.#total += length;
+    if (this.#total > MAX_MESSAGE_BYTES) {
+      this.#leftOut += length;
       return;
     }
-    if (this.length + length > this.part.length && !this.makeRoom(role, length))
-      return this.pushDecoded(role, decoded(this.takePart() + bytes.toString('utf8', start, end)));
-    copy(bytes, start, end, this.part, this.length);
-    this.length += length;
+    if (this.#length + length > this.#part.length && !this.#makeRoom(role, length))
+      return this.#pushDecoded(role, decoded(this.#takePart() + bytes.toString('utf8', start, end)));
+    copy(bytes, start, end, this.#part, this.#length);
+    this.#length += length;
   }
 
   update(update: Readonly<Record<string, unknown>>): void {
@@ -96,127 +96,129 @@ class OpenTranscript implements Transcript {
       return this.add({ kind: 'block', role, content });
     }
     if (kind === 'tool_call' || kind === 'tool_call_update') {
-      this.endMessage();
-      this.pieces ??= this.clean.pieces();
-      this.toolCall(this.pieces.update('', update));
+      this.#endMessage();
+      this.#pieces ??= this.#clean.pieces();
+      this.#toolCall(this.#pieces.update('', update));
     } else if (kind === 'plan') this.add({ kind: 'plan', entries: update.entries });
     else if (kind === 'current_mode_update') this.add({ kind: 'mode', modeId: update.currentModeId });
     else if (kind === 'session_info_update' && typeof update.title === 'string') {
-      this.reportedTitle = this.clean.json(update.title) as string;
-      this.add({ kind: 'title', title: this.reportedTitle });
+      this.#reportedTitle = this.#clean.json(update.title) as string;
+      this.add({ kind: 'title', title: this.#reportedTitle });
     } else if (kind === 'usage_update') {
       const { sessionUpdate: _, ...reported } = update;
-      this.reportedUsage = this.clean.json(reported);
+      this.#reportedUsage = this.#clean.json(reported);
     }
   }
 
   add(entry: Entry): void {
-    this.endMessage();
-    this.sink.entry(this.cleaned(entry));
+    this.#endMessage();
+    this.#sink.entry(this.#cleaned(entry));
   }
 
   end(): void {
-    this.endMessage();
-    for (const tool of [...(this.tools?.values() ?? [])]) this.endTool(tool);
+    this.#endMessage();
+    for (const tool of [...(this.#tools?.values() ?? [])]) this.#endTool(tool);
   }
 
   title(): string | undefined {
-    return this.reportedTitle;
+    return this.#reportedTitle;
   }
 
   usage(): unknown {
-    return this.reportedUsage;
+    return this.#reportedUsage;
   }
 
-  private beginMessage(role: Role, messageId: unknown): void {
-    this.endMessage();
-    this.role = role;
-    this.messageId = messageId;
+  #beginMessage(role: Role, messageId: unknown): void {
+    this.#endMessage();
+    this.#role = role;
+    this.#messageId = messageId;
   }
 
-  private endMessage(): void {
-    const { role, stream, leftOut } = this;
+  #endMessage(): void {
+    const role = this.#role;
+    const stream = this.#stream;
+    const leftOut = this.#leftOut;
     if (role === undefined) return;
-    const escaped = this.takePart();
-    this.role = undefined;
-    this.messageId = undefined;
-    this.part = NO_PART;
-    this.total = 0;
-    this.leftOut = 0;
-    this.stream = undefined;
-    if (!stream && this.isPlain(escaped)) {
-      if (escaped !== '') this.sink.escapedMessage(role, escaped, false);
+    const escaped = this.#takePart();
+    this.#role = undefined;
+    this.#messageId = undefined;
+    this.#part = NO_PART;
+    this.#total = 0;
+    this.#leftOut = 0;
+    this.#stream = undefined;
+    if (!stream && this.#isPlain(escaped)) {
+      if (escaped !== '') this.#sink.escapedMessage(role, escaped, false);
     } else {
-      const last = stream ?? this.clean.stream();
+      const last = stream ?? this.#clean.stream();
       const text = last.push(decoded(escaped)) + last.end();
-      if (text !== '') this.sink.entry({ kind: 'message', role, text });
+      if (text !== '') this.#sink.entry({ kind: 'message', role, text });
     }
-    if (leftOut > 0) this.sink.entry({ kind: 'omitted', bytes: leftOut });
+    if (leftOut > 0) this.#sink.entry({ kind: 'omitted', bytes: leftOut });
   }
 
-  private takePart(): string {
-    const escaped = this.part.toString('utf8', 0, this.length);
-    this.length = 0;
+  #takePart(): string {
+    const escaped = this.#part.toString('utf8', 0, this.#length);
+    this.#length = 0;
     return escaped;
   }
 
   /** Text in which nothing is to be taken out is written as it came; it need not be decoded for that, unless letters are spelled as numbers. */
-  private isPlain(escaped: string): boolean {
-    return !escaped.includes('\\u') && this.clean.text(escaped) === escaped;
+  #isPlain(escaped: string): boolean {
+    return !escaped.includes('\\u') && this.#clean.text(escaped) === escaped;
   }
 
   /** False when there is none to be had: it is longer than a part. */
-  private makeRoom(role: Role, length: number): boolean {
-    if (this.length + length > PART_BYTES) this.writePart(role);
-    const wanted = this.length + length;
-    if (wanted <= this.part.length) return true;
+  #makeRoom(role: Role, length: number): boolean {
+    if (this.#length + length > PART_BYTES) this.#writePart(role);
+    const wanted = this.#length + length;
+    if (wanted <= this.#part.length) return true;
     if (wanted > PART_BYTES) return false;
     const larger = Buffer.allocUnsafe(Math.min(PART_BYTES, Math.max(FIRST_BYTES, wanted * 2)));
-    this.part.copy(larger, 0, 0, this.length);
-    this.part = larger;
+    this.#part.copy(larger, 0, 0, this.#length);
+    this.#part = larger;
     return true;
   }
 
-  private writePart(role: Role): void {
-    const escaped = this.takePart();
+  #writePart(role: Role): void {
+    const escaped = this.#takePart();
     // At a blank: not within an escape, nor within most secrets. What may be the beginning of one stays.
-    const cut = this.stream || !this.isPlain(escaped) ? -1 : escaped.lastIndexOf(' ', escaped.length - this.clean.longest());
-    if (cut <= 0) return this.pushDecoded(role, decoded(escaped));
-    this.sink.escapedMessage(role, escaped.slice(0, cut), true);
-    this.length = this.part.write(escaped.slice(cut));
+    const cut = this.#stream || !this.#isPlain(escaped) ? -1 : escaped.lastIndexOf(' ', escaped.length - this.#clean.longest());
+    if (cut <= 0) return this.#pushDecoded(role, decoded(escaped));
+    this.#sink.escapedMessage(role, escaped.slice(0, cut), true);
+    this.#length = this.#part.write(escaped.slice(cut));
   }
 
-  private pushDecoded(role: Role, text: string): void {
-    this.stream ??= this.clean.stream();
-    const sure = this.stream.push(text);
-    if (sure !== '') this.sink.entry({ kind: 'message', role, text: sure, more: true });
+  #pushDecoded(role: Role, text: string): void {
+    this.#stream ??= this.#clean.stream();
+    const sure = this.#stream.push(text);
+    if (sure !== '') this.#sink.entry({ kind: 'message', role, text: sure, more: true });
   }
 
-  private toolCall(update: Readonly<Record<string, unknown>>): void {
+  #toolCall(update: Readonly<Record<string, unknown>>): void {
     const { toolCallId, title: name, kind, status, content, locations, rawInput, rawOutput } = update;
     if (typeof toolCallId !== 'string') return;
     const given = { title: name, toolKind: kind, status, content, locations, rawInput, rawOutput };
     const news = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
-    this.tools ??= new Map();
-    const tool: ToolRecord = { ...this.tools.get(toolCallId), ...news, toolCallId };
-    this.tools.set(toolCallId, tool);
-    const [oldest] = this.tools.size > MOST_OPEN_TOOLS ? this.tools.values() : [];
-    if (oldest) this.endTool(oldest);
-    if (status === 'completed' || status === 'failed') this.endTool(tool);
+    this.#tools ??= new Map();
+    const tool: ToolRecord = { ...this.#tools.get(toolCallId), ...news, toolCallId };
+    this.#tools.set(toolCallId, tool);
+    const [oldest] = this.#tools.size > MOST_OPEN_TOOLS ? this.#tools.values() : [];
+    if (oldest) this.#endTool(oldest);
+    if (status === 'completed' || status === 'failed') this.#endTool(tool);
   }
 
-  private endTool(tool: ToolRecord): void {
-    this.tools?.delete(tool.toolCallId);
-    this.sink.entry(this.cleaned({ kind: 'tool', ...tool }));
+  #endTool(tool: ToolRecord): void {
+    this.#tools?.delete(tool.toolCallId);
+    this.#sink.entry(this.#cleaned({ kind: 'tool', ...tool }));
   }
 
   /** Its own keys, and what kind it is, are words of ours. */
-  private cleaned(entry: Entry): Entry {
+  #cleaned(entry: Entry): Entry {
     const copy: Record<string, unknown> = { kind: entry.kind };
     for (const [key, value] of Object.entries(entry)) {
       if (key === 'kind') continue;
-      if (typeof value === 'string') copy[key] = this.clean.text(value);
-      else copy[key] = typeof value === 'object' ? (this.clean.json({ [key]: value }) as typeof copy)[key] : value;
+      if (typeof value === 'string') copy[key] = this.#clean.text(value);
+      else copy[key] = typeof value === 'object' ? (this.#clean.json({ [key]: value }) as typeof copy)[key] : value;
     }
     return copy as Entry;
   }

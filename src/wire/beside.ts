@@ -4,21 +4,21 @@ import type { Interned } from './intern.ts';
 
 export class Beside<T> {
   /** An entry, and what is kept for it: another entry may have got its place. */
-  private readonly pairs: (Interned | T | undefined)[] = [];
+  readonly #pairs: (Interned | T | undefined)[] = [];
 
   get(entry: Interned): T | undefined {
     const at = 2 * entry.place;
-    return at < this.pairs.length && this.pairs[at] === entry ? (this.pairs[at + 1] as T) : undefined;
+    return at < this.#pairs.length && this.#pairs[at] === entry ? (this.#pairs[at + 1] as T) : undefined;
   }
 
   set(entry: Interned, value: T): void {
     const at = 2 * entry.place;
-    while (this.pairs.length < at + 2) this.pairs.push(undefined);
-    this.pairs[at] = entry;
-    this.pairs[at + 1] = value;
+    while (this.#pairs.length < at + 2) this.#pairs.push(undefined);
+    this.#pairs[at] = entry;
+    this.#pairs[at + 1] = value;
   }
 
   clear(): void {
-    this.pairs.length = 0;
+    this.#pairs.length = 0;
   }
 }

@@ -41,6 +41,7 @@ import { errorLine } from './lines.ts';
 import { answerFromEditor, withdrawAll } from './questions.ts';
 import { leaveBehind, newAgents, type Reconfiguration } from './reconfigure.ts';
 import { restartAgent } from './restart-agent.ts';
+import { skipLine } from './skip-line.ts';
 import { type HowToStop, stopAgent } from './stop-agent.ts';
 import { createTrafficWatch } from './traffic-watch.ts';
 
@@ -236,7 +237,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
           });
         },
         onRefused(agent, { reason }) {
-          if (hub.counters.refusedFromAgents++ < 10) notice(`a line from agent "${agent.name}" was skipped: ${reason}`);
+          skipLine(hub, agent, reason);
         },
         onAnswer(agent, call, answer) {
           if (hub.guard?.refusesReturn(answer))
@@ -263,7 +264,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
   }
   /** Under a policy only: what is judged as one frame must not be read as two. */
   function strayReturn(agent: AgentLeg, frame: Frame): void {
-    if (hub.counters.refusedFromAgents++ < 10) notice(`a line from agent "${agent.name}" was skipped: ${STRAY_RETURN}`);
+    skipLine(hub, agent, STRAY_RETURN);
     if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('NOT_A_MESSAGE', [STRAY_RETURN]));
   }
   function allLegs(): readonly AgentLeg[] {

@@ -9,9 +9,11 @@ import { forgetMet, track } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { modernRequest, modernUpdateFrame } from './legacy.ts';
 import { noteTakenByUs } from './lent-messages.ts';
+import { namedTwice } from './named-twice.ts';
 import { elicitationDone, putQuestion, withdraw } from './questions.ts';
 import { createSession, type Session, toPublic } from './session.ts';
 import { passUpdate } from './session-options.ts';
+import { skipLine } from './skip-line.ts';
 import { noteToolCall } from './tool-calls.ts';
 import { kindActedOn } from './update-kind.ts';
 
@@ -35,6 +37,8 @@ export function fromAgent(hub: Hub, leg: AgentLeg, came: Frame): void {
 function pass(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame): void {
   if (frame.kind === 'request') return putQuestion(hub, leg, session, frame);
   if (frame.method === 'session/update') return update(hub, session, frame);
+  const twice = namedTwice(hub, frame);
+  if (twice !== undefined) return skipLine(hub, leg, twice);
   if (frame.method === 'mcp/message' && noteTakenByUs(hub, leg, frame)) return;
   if (hub.guard?.refusesNotification(hub, leg, session, frame)) return void hub.counters.refusedFromAgents++;
   switch (frame.method) {
@@ -81,12 +85,13 @@ function meet(hub: Hub, leg: AgentLeg, nativeId: string): Session | undefined {
 function update(hub: Hub, session: Session | undefined, frame: Frame, isOfToday = false): void {
   if (!session) return hub.editor.notify(frame);
   session.isHeard = true;
-  if (session.errand) return forErrand(hub, session, session.errand, frame);
+  const kind = kindActedOn(frame);
+  if (!isOfToday && hub.guard?.refusesUpdate(hub, session, kind, frame)) return;
+  if (session.errand) return forErrand(hub, session, session.errand, kind, frame);
   if (session.withheldReplay) {
     hub.counters.lateUpdates++;
     return;
   }
-  const kind = kindActedOn(frame);
   if (!isOfToday && (kind === 'diff' || kind === 'current_mode_update'))
     return update(hub, session, modernUpdateFrame(frame, session.cwd, kind), true);
   const isToolCall = kind === 'tool_call' || kind === 'tool_call_update';
@@ -103,10 +108,9 @@ function update(hub: Hub, session: Session | undefined, frame: Frame, isOfToday 
 }
 
 /** The editor does not know this session; whoever opened it does. */
-function forErrand(hub: Hub, session: Session, errand: Errand, frame: Frame): void {
+function forErrand(hub: Hub, session: Session, errand: Errand, kind: string | undefined, frame: Frame): void {
   errand.hear(frame);
   if (!hub.guard) return;
-  const kind = kindActedOn(frame);
   if (kind === 'tool_call' || kind === 'tool_call_update') hub.guard.toolCall(hub, session, frame);
   if (kind === 'current_mode_update' || kind === 'config_option_update') hub.guard.modeUpdate(hub, session, frame);
 }

@@ -39,6 +39,8 @@ export type Guard = {
   question(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, passOn: PassOn): void;
   /** Whether a notification must not be passed on: it is a request in disguise. */
   refusesNotification(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame): boolean;
+  /** Whether an update must not be passed on: the editor may read it otherwise than it was judged. */
+  refusesUpdate(hub: Hub, session: Session, kind: string | undefined, frame: Frame): boolean;
   /** Whether a frame could be read as several. */
   refusesReturn(frame: Frame): boolean;
   /** The agent takes back a request that waits for the user's answer to another one; false when none does. */

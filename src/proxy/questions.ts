@@ -12,6 +12,7 @@ import type { PassOn } from './guard.ts';
 import type { Hub } from './hub.ts';
 import { takenByUs } from './lent-messages.ts';
 import { mcpMessage } from './mcp-requests.ts';
+import { namedTwice } from './named-twice.ts';
 import { isServed, serveWorkspace, withdrawServed } from './serve-workspace.ts';
 import { type Session, toPublic } from './session.ts';
 
@@ -29,6 +30,8 @@ export function putQuestion(hub: Hub, leg: AgentLeg, session: Session | undefine
   const idText = idTextOf(frame);
   const before = hub.editor.findQuestion(leg, idText);
   if (before && !before.isAnswered) return leg.fail(idText, failure('ID_IN_USE', [idText]));
+  const twice = namedTwice(hub, frame);
+  if (twice !== undefined) return leg.fail(idText, failure('AMBIGUOUS', [twice]));
   if (hub.lending && takenByUs(hub, leg, frame)) return;
   if (hub.guard) hub.guard.question(hub, leg, session, frame, (mine, more) => passOn(hub, leg, session, mine, more));
   else passOn(hub, leg, session, frame);

@@ -6,7 +6,7 @@ import { type Cursor, type Listed, mergePage, readCursor, writeCursor } from '..
 import type { Binding } from '../router/session-table.ts';
 import type { Frame, Span } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
-import { member, memberAt, members, stringAt } from '../wire/locate.ts';
+import { isTwice, member, memberAt, members, stringAt } from '../wire/locate.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import type { OpenRequest } from './editor-leg.ts';
 import { listed } from './find-owner.ts';
@@ -68,6 +68,7 @@ function askForPage(hub: Hub, leg: AgentLeg, params: object, arrived: (page: Pag
 
 /** An agent's entry as it wrote it, under the session's public id, and marked with its owner. */
 function entryOf(hub: Hub, leg: AgentLeg, { bytes }: Frame, span: Span): Listed | undefined {
+  if (isTwice(bytes, span, 'sessionId')) return undefined; // which of them it is would be the editor's guess
   const id = member(bytes, span.start, 'sessionId');
   const nativeId = stringAt(bytes, id);
   if (!id || nativeId === undefined || hub.log.isHidden(leg.name, nativeId)) return undefined;

@@ -11,7 +11,7 @@ import {
   withModel,
 } from '../router/config-options.ts';
 import type { Frame, Span } from '../wire/frame.ts';
-import { elements, member, memberAt, stringAt } from '../wire/locate.ts';
+import { elements, member, memberAt, members, stringAt } from '../wire/locate.ts';
 import type { Patch } from '../wire/writer.ts';
 import { agentTitles, type Hub } from './hub.ts';
 import { updateLine } from './lines.ts';
@@ -132,10 +132,11 @@ export function modelChanged(hub: Hub, session: Session, modelId: string): void 
 
 /** Sessions that an update speaks of, under the names the editor knows them by. */
 function nestedIds(hub: Hub, session: Session, bytes: Buffer, update: Span, keys: readonly string[]): Patch[] {
-  return keys.flatMap((key) => {
-    const span = member(bytes, update.start, key);
+  // Each of them, also where one is there twice: the editor may take either.
+  const named = members(bytes, update.start).filter(({ key }) => keys.includes(key));
+  return named.flatMap(({ value: span }) => {
     const nativeId = stringAt(bytes, span);
-    if (!span || nativeId === undefined) return [];
+    if (nativeId === undefined) return [];
     const { publicId } = hub.table.adopt(session.leg.id, nativeId, session.cwd);
     return publicId === nativeId ? [] : [{ span, text: JSON.stringify(publicId) }];
   });

@@ -10,10 +10,13 @@ export type Judged = { readonly ok: true; readonly value: unknown } | { readonly
 /** The parsed `params`, `result` or `error` of a frame. */
 export function readBody(frame: Frame): Judged {
   if (frame.body === undefined) return { ok: true, value: undefined };
-  const doubt = doubtIn(frame.bytes, frame.body);
+  const doubt = doubtOf(frame);
   if (doubt !== undefined) return { ok: false, reason: doubt };
   return { ok: true, value: JSON.parse(frame.bytes.toString('utf8', frame.body.start, frame.body.end)) };
 }
+
+/** Why parsers may read the `params`, `result` or `error` of a frame differently. */
+export const doubtOf = ({ bytes, body }: Frame): string | undefined => body && doubtIn(bytes, body);
 
 /** One pass over valid JSON; an entry of `open` is the keys seen in an object, or undefined for an array. */
 function doubtIn(bytes: Buffer, body: Span): string | undefined {

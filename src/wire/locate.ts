@@ -34,6 +34,13 @@ export function member(bytes: Buffer, at: number, key: string): Span | undefined
   return found;
 }
 
+/** Whether the object at `at` has more than one member called `key`: parsers differ in which of them counts. */
+export function isTwice(bytes: Buffer, at: Span | undefined, key: string): boolean {
+  let count = 0;
+  if (at) walk(bytes, at.start, (name) => name === key && ++count > 1);
+  return count > 1;
+}
+
 /** The value reached from the one at `at` through nested objects. */
 export function memberAt(bytes: Buffer, at: Span | undefined, ...path: readonly string[]): Span | undefined {
   let value = at;

@@ -6,6 +6,7 @@ import { memberAt } from '../../wire/locate.ts';
 import { idTextOf } from '../../wire/long-frame.ts';
 import type { Guard } from '../guard.ts';
 import type { Session } from '../session.ts';
+import { skipLine } from '../skip-line.ts';
 import type { Asking } from './asking.ts';
 import { bridgedCall } from './bridged-call.ts';
 import { byHand } from './by-hand.ts';
@@ -20,6 +21,7 @@ import { permission } from './permission.ts';
 import { refusesServers } from './servers.ts';
 import { isJudged } from './surfaces.ts';
 import { createKnownCalls } from './tool-calls.ts';
+import { twoFaced } from './two-faced.ts';
 import { toolCall } from './unasked.ts';
 
 export type GuardOptions = Omit<GuardDeps, 'rootOf' | 'modes'>;
@@ -82,6 +84,14 @@ export function createGuard(options: GuardOptions): Guard {
       if (frame.method === undefined || surfaceFor(frame.method) === undefined) return false;
       const text = frame.bytes.subarray(frame.start, frame.end);
       recordUnread(deps, { hub, leg, session, surface: frame.method }, text, 'a request was sent as a notification');
+      return !deps.isObserving;
+    },
+    refusesUpdate(hub, session, kind, frame) {
+      const doubt = twoFaced(kind, frame);
+      if (doubt === undefined) return false;
+      const { leg } = session;
+      recordUnread(deps, { hub, leg, session, surface: 'session/update' }, frame.bytes.subarray(frame.start, frame.end), doubt);
+      if (!deps.isObserving) skipLine(hub, leg, doubt);
       return !deps.isObserving;
     },
     refusesReturn({ bytes, start, end }) {

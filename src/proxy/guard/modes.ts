@@ -3,7 +3,7 @@ import { failure, type ProxyError } from '../../errors.ts';
 import { isModeAllowed, modesOf, shortMode } from '../../policy/settings.ts';
 import { askedAction } from '../../policy/surfaces.ts';
 import { detach, type Frame, type Span } from '../../wire/frame.ts';
-import { readBody } from '../../wire/judge.ts';
+import { doubtOf, readBody } from '../../wire/judge.ts';
 import { memberAt, stringAt } from '../../wire/locate.ts';
 import { patched } from '../../wire/patched.ts';
 import type { Patch } from '../../wire/writer.ts';
@@ -12,7 +12,7 @@ import { endQuestions } from '../cancel.ts';
 import { closeAt } from '../change-agent.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../session.ts';
-import { type GuardDeps, judge, record } from './judge.ts';
+import { type GuardDeps, judge, record, recordUnread } from './judge.ts';
 import { type ModeList, modeListsIn, namesIn } from './mode-lists.ts';
 import { violation } from './unasked.ts';
 
@@ -89,7 +89,8 @@ const RETURNING = new Set(['session/load', 'session/resume']);
 export function settleMode(deps: GuardDeps, hub: Hub, leg: AgentLeg, call: Call, answer: Frame, then: (answer: Frame) => void): void {
   // One of our own that has not helped is not tried again.
   const isOurs = call.method === 'session/set_config_option' && call.request === undefined;
-  const found = answer.outcome === 'result' && !deps.isObserving && !isOurs ? modeListsIn(answer.bytes, answer.body) : [];
+  const isLookedAt = answer.outcome === 'result' && !deps.isObserving && !isOurs;
+  const found = isLookedAt ? modeListsIn(answer.bytes, answer.body) : [];
   const refused = found.filter(({ current }) => current !== undefined && !isAllowed(deps, leg, current));
   const session = call.session ?? call.request?.session;
   const sessionId = stringAt(answer.bytes, answer.sessionId) ?? session?.nativeId;
@@ -98,6 +99,20 @@ export function settleMode(deps: GuardDeps, hub: Hub, leg: AgentLeg, call: Call,
     if (isThere && sessionId !== undefined) leg.refused.delete(sessionId);
     then(narrow(deps, leg, told, told.body));
   };
+  const refuse = (nativeId: string, error: ProxyError) => {
+    leg.refused.set(nativeId, error);
+    const open = leg.sessions.get(nativeId);
+    if (open) endQuestions(hub, open);
+    if (OPENING.has(call.method)) closeAt(leg, nativeId);
+  };
+  const doubt = isLookedAt ? doubtOf(answer) : undefined;
+  if (doubt !== undefined) {
+    // The editor may read other modes in it than we do.
+    const error = failure('ANSWER_REFUSED', [`agent "${leg.name}"`, call.method, doubt], { agent: leg.name });
+    recordUnread(deps, { hub, leg, session, surface: call.method }, answer.bytes.subarray(answer.start, answer.end), doubt);
+    if (sessionId !== undefined && call.method !== 'session/set_config_option') refuse(sessionId, error);
+    return call.onFail(error);
+  }
   if (refused.length === 0) return settled(answer);
   const kept = detach(answer);
   const fail = (mode: string, why: string) => {
@@ -106,12 +121,6 @@ export function settleMode(deps: GuardDeps, hub: Hub, leg: AgentLeg, call: Call,
     record(deps, { ...matter, decision: { ...matter.decision, why: error.message } }, 'refused', 'policy', 'deny');
     if (sessionId !== undefined) refuse(sessionId, error);
     call.onFail(error);
-  };
-  const refuse = (nativeId: string, error: ProxyError) => {
-    leg.refused.set(nativeId, error);
-    const open = leg.sessions.get(nativeId);
-    if (open) endQuestions(hub, open);
-    if (OPENING.has(call.method)) closeAt(leg, nativeId);
   };
   const moves: Patch[] = [];
   const move = ([list, ...others]: readonly ModeList[]): void => {

@@ -13,7 +13,7 @@ function sessionsHome() {
   home.write(
     path.join(state, 'sessions.jsonl'),
     lines(
-      { sessionId: 'one-1', agent: 'claude', nativeId: 'one-1', cwd: '/w/a', at: at(1) },
+      { sessionId: 'one-1', agent: 'claude', nativeId: 'one-1', cwd: '/w/a', additionalDirectories: ['/more'], at: at(1) },
       { sessionId: 'one-2', agent: 'codex', nativeId: 'one-2', cwd: '/w/ab', at: at(2) },
       { sessionId: 'gone', agent: 'codex', nativeId: 'gone', at: at(1), isGone: true },
     ),
@@ -62,6 +62,7 @@ describe('the list', () => {
         agent: 'claude',
         nativeId: 'one-1',
         cwd: '/w/a',
+        additionalDirectories: ['/more'],
         created: at(1),
         lastActivity: at(6),
         turns: 2,

@@ -4,6 +4,7 @@ import type { AuthMethod } from '../acp/shapes.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { spawn } from '../processes/spawn.ts';
 import { CommandFailure } from './command-failure.ts';
+import { passSignalsOn } from './interrupts.ts';
 import { ownCommand, textsOf } from './login/methods.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
 
@@ -34,19 +35,19 @@ async function inTerminal(
     env: { ...process.env, ...spec.env, ...env }, // as when the agent is started to work: a login for another account would not be its own
     ...(spec.cwd !== undefined && { cwd: spec.cwd }),
   });
-  // Ctrl-C is for the agent; we end when it does.
-  const ignore = () => {};
-  process.on('SIGINT', ignore);
+  const signals = passSignalsOn(child);
   try {
     const [code] = (await once(child, 'exit')) as [number | null];
+    signals.check();
     return code ?? 1;
   } catch (error) {
+    if (error instanceof CommandFailure) throw error;
     throw new CommandFailure(
       7,
       `agent "${spec.name}" could not be started: ${(error as NodeJS.ErrnoException).code}`,
       `check "command" in agent_servers.${spec.name}`,
     );
   } finally {
-    process.off('SIGINT', ignore);
+    signals.stop();
   }
 }

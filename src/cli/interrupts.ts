@@ -1,4 +1,5 @@
 // Signals to a command that prompts agents. Ctrl-C is a word to the turn; the others are the end.
+import type { ChildProcess } from 'node:child_process';
 import os from 'node:os';
 import { CommandFailure } from './command-failure.ts';
 
@@ -36,6 +37,29 @@ export function onInterrupts(cancel: () => boolean, kill: () => void): Interrupt
     stop() {
       process.off('SIGINT', interrupted);
       for (const signal of ENDING) process.off(signal, told);
+    },
+  };
+}
+
+/** A program that has our terminal hears Ctrl-C from there; what else would end us goes on to it, and we end when it does. */
+export function passSignalsOn(child: ChildProcess): { check(): void; stop(): void } {
+  let told: NodeJS.Signals | undefined;
+  const pass = (signal: NodeJS.Signals) => {
+    told = signal;
+    child.kill(signal);
+  };
+  const ignore = () => {};
+  process.on('SIGINT', ignore);
+  for (const signal of ENDING) process.on(signal, pass);
+  return {
+    /** Throws when it was not left to end by itself. */
+    check() {
+      const signal = child.signalCode === 'SIGINT' ? 'SIGINT' : told;
+      if (signal !== undefined) throw new CommandFailure(codeOf(signal), `ended by ${signal}`);
+    },
+    stop() {
+      process.off('SIGINT', ignore);
+      for (const signal of ENDING) process.off(signal, pass);
     },
   };
 }

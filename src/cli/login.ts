@@ -2,17 +2,16 @@
 import type { AuthMethod, InitializeResult } from '../acp/shapes.ts';
 import type { Exit } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
-import { newMark } from '../agents/running-record.ts';
 import { type Client, ClientError, ConnectionEnded, createClient } from '../client/client.ts';
 import type { Secrets } from '../log/redact.ts';
 import { didYouMean } from '../policy/nearest.ts';
-import { launchAgent, secretsOf } from '../switchboard/launch.ts';
+import { secretsOf } from '../switchboard/launch.ts';
 import { VERSION } from '../switchboard/version.ts';
 import { runInTerminal } from './auth.ts';
 import { CommandFailure } from './command-failure.ts';
-import { onInterrupts } from './interrupts.ts';
 import { kindOf, type MethodShown, shownMethod, variablesOf } from './login/methods.ts';
 import { printJson, printTable } from './output.ts';
+import { type Launch, untilInterrupted } from './passing-agents.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
 import { createPaint } from './run/paint.ts';
 
@@ -21,27 +20,24 @@ export type LoginFlags = ConfigFlags & { readonly json?: true };
 const EXIT = { ok: 0, timeout: 3, notFound: 4, unavailable: 7 } as const;
 
 export async function login(agent: string, methodId: string | undefined, flags: LoginFlags): Promise<number> {
-  const { config } = await resolveConfig({ config: flags.config, agent });
+  const { config, stateDir } = await resolveConfig({ config: flags.config, agent });
   const [spec] = config.agents as [AgentSpec];
-  const running = startAgent(spec, await secretsOf(config));
-  const interrupts = onInterrupts(() => false, running.kill);
-  try {
-    const methods = await Promise.race([running.authMethods(), interrupts.ended]);
+  const secrets = await secretsOf(config);
+  const found = await untilInterrupted(stateDir, async (launch): Promise<number | AuthMethod> => {
+    const running = startAgent(spec, secrets, launch);
+    const methods = await running.authMethods();
     if (methodId === undefined) return list(spec, methods, flags);
     const method = methods.find(({ id }) => id === methodId) ?? unknownMethod(agent, methodId, methods);
     const kind = kindOf(method);
     if (kind === 'variable') return tellVariables(spec, method);
-    if (kind === 'agent') {
-      if (!flags.json) process.stderr.write(`${agent} is asked to log in by "${method.name}"; it may open a browser …\n`);
-      await Promise.race([running.authenticate(method.id), interrupts.ended]);
-      return done(agent, method, flags);
-    }
-  } finally {
-    await running.stop();
-    interrupts.stop();
-  }
+    if (kind === 'terminal') return method;
+    if (!flags.json) process.stderr.write(`${agent} is asked to log in by "${method.name}"; it may open a browser …\n`);
+    await running.authenticate(method.id);
+    return done(agent, method, flags);
+  });
+  if (typeof found === 'number') return found;
   // The agent that told of it has ended by now: both may write to the same place.
-  const method = running.methods().find(({ id }) => id === methodId) as AuthMethod;
+  const method = found;
   const code = await runInTerminal(spec, method);
   if (code !== 0)
     throw new CommandFailure(
@@ -103,10 +99,10 @@ function tellVariables({ name, env }: AgentSpec, method: AuthMethod): number {
 }
 
 /** Its stderr is shown as it comes: that is where agents put the address to open and the code to type. */
-function startAgent(spec: AgentSpec, secrets: Secrets) {
+function startAgent(spec: AgentSpec, secrets: Secrets, launch: Launch) {
   const paint = createPaint(process.stderr.isTTY === true, process.env);
   let isAsked = false;
-  const child = launchAgent(spec, newMark(), secrets, (line) => {
+  const child = launch(spec, secrets, (line) => {
     if (isAsked && line !== '') process.stderr.write(`  | ${paint.foreign(line)}\n`);
   });
   const exited = new Promise<Exit>((resolve) => child.onExit(resolve));
@@ -126,9 +122,7 @@ function startAgent(spec: AgentSpec, secrets: Secrets) {
       throw failed(spec, method, error as Error, isGone ? await exited : undefined, child.stderrTail());
     }
   };
-  let methods: readonly AuthMethod[] = [];
   return {
-    methods: () => methods,
     async authMethods(): Promise<readonly AuthMethod[]> {
       const { initializeMs } = spec.timeouts;
       let timer: NodeJS.Timeout | undefined;
@@ -140,15 +134,12 @@ function startAgent(spec: AgentSpec, secrets: Secrets) {
         );
       });
       const result = (await Promise.race([ask('initialize', INITIALIZE), late]).finally(() => clearTimeout(timer))) as InitializeResult;
-      methods = (result.authMethods ?? []).filter(({ id, name }) => typeof id === 'string' && typeof name === 'string');
-      return methods;
+      return (result.authMethods ?? []).filter(({ id, name }) => typeof id === 'string' && typeof name === 'string');
     },
     async authenticate(methodId: string): Promise<void> {
       isAsked = true;
       await ask('authenticate', { methodId });
     },
-    stop: () => child.stop(),
-    kill: () => child.kill(),
   };
 }
 

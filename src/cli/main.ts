@@ -131,7 +131,7 @@ function addAgentsCommands(program: Command, agentArgs: readonly string[], finis
     .option('--json', 'for programs')
     .addHelpText('after', example('switchboard agents test claude'))
     .action(async (name: string | undefined, _: AgentsFlags, command: Command) => {
-      finish(await (await import('./agents.ts')).testAgents(name, command.optsWithGlobals()));
+      finish(await (await import('./test-agents.ts')).testAgents(name, command.optsWithGlobals()));
     });
   addAgentEditing(agents, agentArgs, finish);
 }

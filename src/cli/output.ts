@@ -4,6 +4,11 @@ export function printJson(data: unknown): void {
   process.stdout.write(`${JSON.stringify({ ok: true, data, warnings: [] })}\n`);
 }
 
+/** What was found belongs to the failure. */
+export function printJsonOfFailure(error: { readonly code: string; readonly message: string; readonly hint: string }, data: unknown): void {
+  process.stdout.write(`${JSON.stringify({ ok: false, error, data, warnings: [] })}\n`);
+}
+
 /** Columns as wide as their longest cell; the last one as long as it is. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));

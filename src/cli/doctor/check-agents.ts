@@ -6,15 +6,17 @@ import { agentBehind, type Catalogue, suitsNode } from '../../setup/catalogue.ts
 import { type Around, DESKTOP_PATH, findProgram, isNodeScript } from '../../setup/find-program.ts';
 import { drift } from '../../setup/take-over.ts';
 import { secretsOf } from '../../switchboard/launch.ts';
-import { testAgent } from '../agents.ts';
+import type { Launch } from '../passing-agents.ts';
+import { testAgent } from '../test-agents.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** CodeCompanion gives an agent 20 s, and the switchboard's own answer must come first. */
 const SLOW_MS = 10_000;
 
-export async function checkAgents(config: Config, catalogue: Catalogue, around: Around, starts: boolean): Promise<Finding[]> {
+/** Without `launch` none is started. */
+export async function checkAgents(config: Config, catalogue: Catalogue, around: Around, launch: Launch | undefined): Promise<Finding[]> {
   const secrets = await secretsOf(config);
-  const attempt: Attempt | undefined = starts ? (spec) => testAgent(spec, config.limits, secrets) : undefined;
+  const attempt: Attempt | undefined = launch && ((spec) => testAgent(spec, config.limits, secrets, launch));
   const all = await Promise.all(config.agents.map((spec) => checkAgent(spec, catalogue, around, attempt)));
   return all.flat();
 }

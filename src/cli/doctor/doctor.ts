@@ -2,6 +2,7 @@
 import { printable } from '../../config/problems.ts';
 import { placesHere } from '../../setup/editors.ts';
 import { hideByForm } from '../../setup/hide-secrets.ts';
+import { type Launch, untilInterrupted, withAgents } from '../passing-agents.ts';
 import { printData } from '../policy/output.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 import { createPaint } from '../run/paint.ts';
@@ -17,14 +18,18 @@ export type DoctorFlags = ConfigFlags & { readonly json?: boolean; readonly star
 
 const FOUND_PROBLEMS = 8;
 
-/** What every check says; unless `start` is false, agents are started for a moment. */
-export async function findingsOf(flags: DoctorFlags): Promise<readonly Finding[]> {
+/** What every check says; unless `start` is false, agents are started for a moment. Signals are the caller's to deal with. */
+export function findingsOf(flags: DoctorFlags): Promise<readonly Finding[]> {
+  return withAgents(surroundings(flags).stateDir, (launch) => check(flags, launch));
+}
+
+async function check(flags: DoctorFlags, launch: Launch): Promise<readonly Finding[]> {
   const here = surroundings(flags);
   const { findings: ofConfig, loaded } = await checkConfig(here);
   const all: Finding[] = [
     ...checkProgram(),
     ...ofConfig,
-    ...(loaded ? await checkAgents(loaded.config, theCatalogue(), here, flags.start !== false) : []),
+    ...(loaded ? await checkAgents(loaded.config, theCatalogue(), here, flags.start === false ? undefined : launch) : []),
     ...(await checkEditors(placesHere())),
     ...(await checkState(here.stateDir, here.platform)),
   ];
@@ -32,7 +37,7 @@ export async function findingsOf(flags: DoctorFlags): Promise<readonly Finding[]
 }
 
 export async function doctor(flags: DoctorFlags): Promise<number> {
-  const findings = await findingsOf(flags);
+  const findings = await untilInterrupted(surroundings(flags).stateDir, (launch) => check(flags, launch));
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
   const [problems, warnings] = [count('problem'), count('warning')];
   if (flags.json) printData({ healthy: problems === 0, problems, warnings, findings });

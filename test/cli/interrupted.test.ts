@@ -1,0 +1,63 @@
+// Commands that start an agent for a moment: whatever ends them ends it, with all it has started.
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { createHome } from './command.ts';
+
+/** An agent that neither answers nor minds the end of its input, and has a child. */
+function withDeafAgent() {
+  const home = createHome();
+  const deaf = { command: 'sh', args: ['-c', 'sleep 987 & wait'], timeouts: { stop_grace_ms: 100 } };
+  home.write(home.userFile, { agent_servers: { deaf } });
+  const SWITCHBOARD_HOME = path.join(home.tmp, 'state');
+  const records = () => (existsSync(SWITCHBOARD_HOME) ? readdirSync(path.join(SWITCHBOARD_HOME, 'running')) : []);
+  return {
+    ...home,
+    records,
+    start: (words: readonly string[]) => home.start(words, { SWITCHBOARD_HOME }),
+    async begin(words: readonly string[]) {
+      const running = home.start(words, { SWITCHBOARD_HOME });
+      running.child.stdin.end();
+      await vi.waitFor(() => expect(records()).toEqual([expect.stringMatching(/\.json$/)]), { timeout: 10_000, interval: 20 });
+      return running;
+    },
+  };
+}
+
+test.runIf(process.platform !== 'win32').each([
+  { words: ['agents', 'test'], signal: 'SIGINT', code: 130 },
+  { words: ['agents', 'test'], signal: 'SIGTERM', code: 143 },
+  { words: ['doctor'], signal: 'SIGINT', code: 130 },
+  { words: ['auth', 'deaf'], signal: 'SIGHUP', code: 129 },
+] as const)('$words: $signal leaves neither a process nor a record', async ({ words, signal, code }) => {
+  const { begin, processesLeft, records } = withDeafAgent();
+  const { child, ended } = await begin(words);
+  child.kill(signal);
+  expect(await ended).toMatchObject({ code });
+  await vi.waitFor(() => expect(processesLeft()).toEqual([]), { timeout: 5000 }); // what was killed is cleared away by the system
+  expect(records()).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux')('what a killed one leaves is ended by the next start of a switchboard', async () => {
+  const { begin, start, processesLeft, records } = withDeafAgent();
+  const { child, ended } = await begin(['agents', 'test']);
+  child.kill('SIGKILL');
+  await ended;
+  expect(processesLeft()).not.toEqual([]);
+  const next = start(['acp']);
+  await vi.waitFor(() => expect(processesLeft()).toEqual([String(next.child.pid)]), { timeout: 10_000 });
+  expect(records()).toEqual([]);
+  next.child.stdin.end();
+  expect((await next.ended).stderr).toContain('ended 1 agent process(es) that an earlier switchboard left behind');
+});
+
+test.runIf(process.platform !== 'win32')('a login in a terminal ends with the command that shows it', async () => {
+  const home = createHome();
+  const script = 'console.log("your code, please"); setInterval(() => {}, 1e6)';
+  home.write(home.userFile, { agent_servers: { asks: { command: process.execPath, args: ['-e', script] } } });
+  const { child, said, ended } = home.start(['acp', '--auth', 'asks']);
+  await said('your code');
+  child.kill('SIGTERM');
+  expect(await ended).toMatchObject({ code: 143 });
+  expect(home.processesLeft()).toEqual([]);
+});

@@ -193,7 +193,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
       return hasExplicitDefault;
     },
     editor,
-    table: createSessionTable(),
+    table: createSessionTable(editor.asksIn),
     sessions: new Map(),
     terminals: new Map(),
     elicitations: createAliases(),

@@ -35,6 +35,8 @@ export type Question = {
   readonly method: string;
   readonly leg: AgentLeg;
   session: Session | undefined;
+  /** What that was called when the editor was asked. */
+  readonly askedIn: string | undefined;
   /** A look at the answer before it goes on; `true` when it has been dealt with and does not. */
   readonly onAnswer: ((frame: Frame) => boolean) | undefined;
   /** The turn it belongs to was cancelled; for questions that are not answered in their own words then. */
@@ -46,7 +48,7 @@ export type Question = {
   isAnswered: boolean;
 };
 
-export type NewQuestion = Omit<Question, 'id' | 'isAnswered' | 'judged'> & { readonly judged?: Judged | undefined };
+export type NewQuestion = Omit<Question, 'id' | 'isAnswered' | 'askedIn' | 'judged'> & { readonly judged?: Judged | undefined };
 
 export type EditorLeg = {
   /** Notes a request; undefined (and answered) when its id is already in use. */
@@ -68,6 +70,8 @@ export type EditorLeg = {
   /** The question an answer belongs to, which is then no longer open; undefined when nobody waits for that answer. */
   settle(idText: string): Question | undefined;
   findQuestion(leg: AgentLeg, idText: string): Question | undefined;
+  /** Whether a question is open that was asked in a session of this id. */
+  asksIn(publicId: string): boolean;
   /** A question that nobody has answered yet, by the id the editor knows. */
   openQuestion(id: string): Question | undefined;
   /** We have answered the question ourselves; the editor's own answer will be dropped. */
@@ -134,7 +138,8 @@ export function createEditorLeg(writer: Writer): EditorLeg {
     const { idText, method, leg, session, onAnswer, onCancel, onSettled, judged } = asked;
     const id = String(nextQuestionId++);
     // Field by field: agents ask in every turn, and copies made by spreading are slow to make and slow to read.
-    const question: Question = { id, idText, method, leg, session, onAnswer, onCancel, onSettled, judged, isAnswered: false };
+    const askedIn = session?.publicId;
+    const question: Question = { id, idText, method, leg, session, askedIn, onAnswer, onCancel, onSettled, judged, isAnswered: false };
     questions.set(question.id, question);
     question.session?.questions.add(question);
     const own = byAgent.get(question.leg) ?? new Map<string, Question>();
@@ -208,6 +213,10 @@ export function createEditorLeg(writer: Writer): EditorLeg {
       const isWaitedFor = !question.isAnswered;
       dropQuestion(question);
       return isWaitedFor ? question : undefined;
+    },
+    asksIn(publicId) {
+      for (const { askedIn, isAnswered } of questions.values()) if (askedIn === publicId && !isAnswered) return true;
+      return false;
     },
     openQuestion(id) {
       const question = questions.get(id);

@@ -26,7 +26,8 @@ export type SessionTable = {
   findNative(agent: string, nativeId: string): Binding | undefined;
 };
 
-export function createSessionTable(): SessionTable {
+/** `isAskedUnder`: something is still open at the editor under an id that its session no longer goes by. Another session must not get that. */
+export function createSessionTable(isAskedUnder: (publicId: string) => boolean = () => false): SessionTable {
   const byPublicId = new Map<string, Binding>();
   /** By agent, then by its own ids: a key made of both would be one more string for each session. */
   const byNative = new Map<string, Map<string, Binding>>();
@@ -52,6 +53,7 @@ export function createSessionTable(): SessionTable {
     for (let n = 0; ; n++) {
       const candidate = n === 0 ? nativeId : n === 1 ? `${nativeId}~${agent}` : `${nativeId}~${agent}~${n}`;
       const holder = byPublicId.get(candidate);
+      if (!holder && isAskedUnder(candidate)) continue;
       if (!holder || (holder.agent === agent && holder.nativeId === nativeId) || !isTaken(holder)) return candidate;
     }
   }

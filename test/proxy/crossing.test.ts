@@ -184,6 +184,24 @@ test('a session that moves to another agent no longer goes by the id under which
   expect((await prompt(editor, 'own', 'hello')).error.code).toBe(-32002);
 });
 
+test('the id under which an agent has asked is no other session’s as long as the question is open', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  const { id } = await open(editor, CWD, 'left');
+  right.on('session/new', async () => {
+    void right.request('session/request_permission', { sessionId: 's2', toolCall: { toolCallId: 't' }, options: [] });
+    await editor.got('session/request_permission');
+    return { sessionId: 's2' };
+  });
+  await CHANGES['the option'](editor, id);
+  const asked = await editor.got('session/request_permission');
+  expect([asked.msg.params.sessionId, (await open(editor, CWD, 'left')).id]).toEqual(['s2', 's2~left']);
+  editor.reply(asked.msg, { outcome: { outcome: 'cancelled' } });
+  left.on('session/new', () => ({ sessionId: 's2' }));
+  await editor.call('session/close', { sessionId: 's2~left' });
+  expect((await open(editor, CWD, 'left')).id).toBe('s2');
+});
+
 test('what an agent has asked about a session that moves to it before it was there is cancelled with that session', async () => {
   const [left, right] = [able('left'), able('right')];
   const editor = await connected([left, right]);

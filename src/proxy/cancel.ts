@@ -36,6 +36,7 @@ export function endQuestions(hub: Hub, session: Session): void {
   const { publicId: sessionId } = session;
   for (const asked of answerQuestions(hub, session)) takeBack(hub, asked);
   for (const asked of [...session.questions]) {
+    if (asked.isAnswered) continue; // its agent has died of an answer before this one
     takeBack(hub, asked);
     asked.leg.fail(asked.idText, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
   }
@@ -43,7 +44,7 @@ export function endQuestions(hub: Hub, session: Session): void {
 
 /** It is taken back here and now, and not once more when the agent ends. */
 export function takeBack(hub: Hub, asked: Question): void {
-  hub.editor.forget(asked);
+  if (!hub.editor.forget(asked)) return;
   hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${asked.id}}`));
 }
 
@@ -69,6 +70,8 @@ function cancelled(hub: Hub, session: Session): readonly Question[] {
 export function answerQuestions(hub: Hub, session: Session): readonly Question[] {
   const answered: Question[] = [];
   for (const asked of [...session.questions]) {
+    // Its agent may have died of an answer before this one, having read none, and the next life of it does not know the question.
+    if (asked.isAnswered) continue;
     if (asked.onCancel) {
       hub.editor.answeredByUs(asked);
       asked.onCancel();

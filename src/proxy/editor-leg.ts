@@ -76,8 +76,8 @@ export type EditorLeg = {
   openQuestion(id: string): Question | undefined;
   /** We have answered the question ourselves; the editor's own answer will be dropped. */
   answeredByUs(question: Question): void;
-  /** Nobody asks any more. */
-  forget(question: Question): void;
+  /** Nobody asks any more; false when that was so before. */
+  forget(question: Question): boolean;
   questionsOf(leg: AgentLeg): readonly Question[];
 
   /** A request of our own, under the id that is returned. */
@@ -152,13 +152,14 @@ export function createEditorLeg(writer: Writer): EditorLeg {
     question.session?.questions.delete(question);
     question.onSettled?.();
   }
-  function dropQuestion(question: Question): void {
-    questions.delete(question.id);
+  function dropQuestion(question: Question): boolean {
+    const wasKnown = questions.delete(question.id);
     answeredHere.delete(question);
     const own = byAgent.get(question.leg);
     const key = canonicalId(question.idText);
     if (own?.get(key) === question) own.delete(key);
     settled(question);
+    return wasKnown;
   }
 
   return {

@@ -1,7 +1,10 @@
 // Memory that a peer could fill: whatever waits or is remembered for it has an end.
 import { expect, test } from 'vitest';
 import type { AgentLeg } from '../../src/proxy/agent-leg.ts';
+import { answerQuestions } from '../../src/proxy/cancel.ts';
 import { createEditorLeg } from '../../src/proxy/editor-leg.ts';
+import type { Hub } from '../../src/proxy/hub.ts';
+import { createSession, type Session } from '../../src/proxy/session.ts';
 import { open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { connectInProcess, createActor } from '../faults/in-process.ts';
 import { able, CWD, chunk, connected, connection, end } from './actors.ts';
@@ -52,26 +55,34 @@ test('an agent that speaks of ever new sessions of its own is heard, and only th
   expect(made.connection.health().left?.sessions).toBe(10_000);
 });
 
+const question = (n: number, leg: AgentLeg, session?: Session) => ({
+  ...{ idText: String(n), method: 'session/request_permission', leg, session },
+  ...{ onAnswer: undefined, onCancel: undefined, onSettled: undefined },
+});
+const unwritten = { frame() {}, line() {}, queuedBytes: () => 0, takenBytes: () => 0, end() {} };
+
 test('questions that we have answered and the editor never does are forgotten, the oldest first', () => {
-  const lines: string[] = [];
-  const writer = { frame() {}, line: (line: string) => void lines.push(line), queuedBytes: () => 0, takenBytes: () => 0, end() {} };
-  const editor = createEditorLeg(writer);
+  const editor = createEditorLeg(unwritten);
   const leg = {} as AgentLeg;
-  const ask = (n: number) =>
-    editor.askOwn('session/request_permission', '{}', {
-      ...{
-        idText: String(n),
-        method: 'session/request_permission',
-        leg,
-        session: undefined,
-        onAnswer: undefined,
-        onCancel: undefined,
-        onSettled: undefined,
-      },
-    });
+  const ask = (n: number) => editor.askOwn('session/request_permission', '{}', question(n, leg));
   for (let n = 0; n < 1100; n++) editor.answeredByUs(ask(n));
   expect(editor.questionsOf(leg)).toHaveLength(1000);
   expect([editor.findQuestion(leg, '0'), editor.findQuestion(leg, '1099')?.idText]).toEqual([undefined, '1099']);
+});
+
+test('of an agent that does not read and dies of an answer, the next life hears no answer to what the last one asked', () => {
+  const editor = createEditorLeg(unwritten);
+  const answered: string[] = [];
+  const leg = {
+    succeed(idText: string) {
+      answered.push(idText);
+      for (const asked of editor.questionsOf(leg)) editor.forget(asked); // it was one too many
+    },
+  } as unknown as AgentLeg;
+  const session = createSession('s', leg, 's', undefined);
+  for (const n of [0, 1, 2]) editor.askOwn('session/request_permission', '{}', question(n, leg, session));
+  answerQuestions({ editor } as Hub, session);
+  expect(answered).toEqual(['0']);
 });
 
 test('/agent on a session whose agent has died is answered without starting that agent again', async () => {

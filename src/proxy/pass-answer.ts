@@ -10,16 +10,18 @@ import { type Session, toNative, toPublic } from './session.ts';
 /** Sends a request to the session's agent and its answer back. */
 export function forward(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   request.session = session;
-  session.leg.forward(frame, toNative(session), {
+  const { leg } = session;
+  leg.forward(frame, toNative(session), {
     method: request.method,
     request,
-    onAnswer: (answer) => passAnswer(hub, request, session, answer),
+    onAnswer: (answer) => passAnswer(hub, request, session, answer, leg),
     onFail: (error) => hub.editor.fail(request, error),
   });
 }
 
-export function passAnswer(hub: Hub, request: OpenRequest, session: Session, answer: Frame): void {
-  hub.editor.pass(request, answer, [...toPublic(session, answer), ...errorPatches(hub, session.leg, answer, session)]);
+/** `leg` is whose answer it is: the session may have moved to another since. */
+export function passAnswer(hub: Hub, request: OpenRequest, session: Session, answer: Frame, leg = session.leg): void {
+  hub.editor.pass(request, answer, [...toPublic(session, answer), ...errorPatches(hub, leg, answer, session)]);
 }
 
 /** -32000: the editor must learn which agent wants a login, and by which methods. */

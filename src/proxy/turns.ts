@@ -149,7 +149,7 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, e
             else leg.refused.delete(session.nativeId); // the agent has no session of that id any more
             over();
           }
-          passAnswer(hub, request, session, answer);
+          passAnswer(hub, request, session, answer, leg);
         }),
     });
   }, failed);

@@ -243,6 +243,18 @@ test.each([
   expect([editor.said(id), editor.said('r1')]).toEqual(['left heard hello', '']);
 });
 
+test('an agent that wants a login is named in its own answer, though the session has moved to another since', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  const { id } = await open(editor, CWD, 'left');
+  left.on('_vendor/do', () => UNANSWERED);
+  const asking = editor.request('_vendor/do', { sessionId: id });
+  const asked = await left.got('_vendor/do');
+  await CHANGES['the option'](editor, id);
+  left.send({ jsonrpc: '2.0', id: asked.msg.id, error: { code: -32000, message: 'log in first' } });
+  expect((await asking).error.data.agent).toBe('left');
+});
+
 test('what an agent has asked in a session that moves to another is taken back, and the agent hears so', async () => {
   const [left, right] = [able('left'), able('right')];
   const editor = await connected([left, right]);

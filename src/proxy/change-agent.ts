@@ -206,7 +206,10 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
 /** A session that was asked for and is not wanted any more. */
 export function discard(hub: Hub, leg: AgentLeg, answer: Frame): void {
   const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
-  if (nativeId === undefined) return;
+  if (nativeId !== undefined) discardSession(hub, leg, nativeId);
+}
+
+export function discardSession(hub: Hub, leg: AgentLeg, nativeId: string): void {
   const known = leg.sessions.get(nativeId);
   if (known && !known.isMet) return; // the editor has found it meanwhile, and uses it
   if (known) {

@@ -7,11 +7,11 @@ import type { Frame } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
 import { memberAt, stringAt } from '../wire/locate.ts';
 import type { AgentLeg } from './agent-leg.ts';
-import { answerQuestions } from './cancel.ts';
-import { closeAt } from './change-agent.ts';
+import { endQuestions } from './cancel.ts';
+import { discardSession } from './change-agent.ts';
 import { release, releaseAll } from './early-frames.ts';
 import { createErrandView, type ErrandView } from './errand-view.ts';
-import { markEnded } from './find-owner.ts';
+import { markEnded, takeOver } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { legForSession, vacate } from './isolation.ts';
 import { revokeLoan } from './lend.ts';
@@ -128,9 +128,13 @@ function opened(hub: Hub, parent: Session, target: AgentLeg, view: ErrandView, s
               }
               if (!isWanted) {
                 servers.revoke();
-                markEnded(leg, nativeId);
-                closeAt(leg, nativeId);
+                discardSession(hub, leg, nativeId);
                 return over();
+              }
+              const met = leg.sessions.get(nativeId);
+              if (met && !met.isMet) {
+                servers.revoke();
+                return failed(`the editor uses the session that ${target.name} has opened`);
               }
               callOff();
               signal.removeEventListener('abort', cancel);
@@ -140,6 +144,10 @@ function opened(hub: Hub, parent: Session, target: AgentLeg, view: ErrandView, s
               child.errand = { agents, id: `delegated-${randomUUID()}`, hear: view.hear };
               child.openParams = openParams;
               child.roots = rootsFor(hub, openParams);
+              if (met) {
+                takeOver(hub, met, child);
+                hub.table.release(met.publicId);
+              }
               leg.sessions.set(nativeId, child);
               leg.ended.delete(nativeId);
               servers.bind(child);
@@ -167,7 +175,7 @@ function turn(hub: Hub, child: Session, prompt: string, signal: AbortSignal): Pr
     };
     const cancel = () => {
       leg.notifyLine('session/cancel', JSON.stringify({ sessionId }));
-      answerQuestions(hub, child);
+      leave(hub, child);
       for (const errand of child.errands) errand.cancel();
       callOff = hub.clock.after(leg.spec.timeouts.cancelMs, () => over(() => resolve('cancelled')));
     };
@@ -185,6 +193,15 @@ function turn(hub: Hub, child: Session, prompt: string, signal: AbortSignal): Pr
   });
 }
 
+/** From now on nobody hears what the agent says there, and nobody answers it. */
+function leave(hub: Hub, child: Session): void {
+  const { leg, nativeId } = child;
+  endQuestions(hub, child);
+  if (leg.sessions.get(nativeId) !== child) return;
+  leg.sessions.delete(nativeId);
+  markEnded(leg, nativeId);
+}
+
 function end(hub: Hub, child: Session): void {
   const { leg, nativeId, publicId: sessionId } = child;
   for (const terminalId of child.terminals) {
@@ -193,10 +210,7 @@ function end(hub: Hub, child: Session): void {
   }
   hub.workspace?.endOf(child);
   revokeLoan(child);
-  if (leg.sessions.get(nativeId) === child) {
-    leg.sessions.delete(nativeId);
-    markEnded(leg, nativeId);
-  }
-  closeAt(leg, nativeId);
+  leave(hub, child);
+  discardSession(hub, leg, nativeId);
   vacate(hub, leg);
 }

@@ -32,7 +32,7 @@ export function track(hub: Hub, session: Session): Session {
 }
 
 /** It was met under a name of its own before it turned out to be this one: what is open on it is this one's. */
-function takeOver(hub: Hub, met: Session, session: Session): void {
+export function takeOver(hub: Hub, met: Session, session: Session): void {
   if (isTracked(hub, met)) hub.sessions.delete(met.publicId);
   for (const asked of met.questions) {
     asked.session = session;

@@ -5,7 +5,7 @@ import { idTextOf, sessionIdOf } from '../wire/long-frame.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import { lookForTools } from './confirm-tools.ts';
 import type { Errand } from './delegate.ts';
-import { forgetMet, track } from './find-owner.ts';
+import { forgetMet, markEnded, track } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { modernRequest, modernUpdateFrame } from './legacy.ts';
 import { noteTakenByUs } from './lent-messages.ts';
@@ -74,12 +74,15 @@ const isAsIfDirect = (hub: Hub, leg: AgentLeg): boolean => hub.alone !== undefin
 /** A session of the agent's own making (a subagent's, say): it passes, under an id that no session of another agent or process has. */
 function meet(hub: Hub, leg: AgentLeg, nativeId: string): Session | undefined {
   if (isAsIfDirect(hub, leg)) return undefined;
+  const wasEnded = leg.ended.has(nativeId);
   const { publicId } = leg.openings > 0 ? hub.table.mint(leg.id, nativeId, undefined) : hub.table.adopt(leg.id, nativeId, undefined);
   const session = createSession(publicId, leg, nativeId, undefined);
   session.isMet = true;
   session.isAgentsOwn = true;
   forgetMet(hub, leg);
-  return track(hub, session);
+  track(hub, session);
+  if (wasEnded) markEnded(leg, nativeId); // asked while another is opened, which may turn out to be this one, and else it is for nobody again
+  return session;
 }
 
 function update(hub: Hub, session: Session | undefined, frame: Frame, isOfToday = false): void {

@@ -90,6 +90,10 @@ export type Evidence = {
   takenBack: { readonly asked: AgentFrame; readonly line: string }[];
   /** Questions whose agents have heard their answers in this event. */
   readonly answeredHere: Set<AgentFrame>;
+  /** Sessions that are open because one agent asks another, and the calls behind them. */
+  readonly errands: Map<AgentSession, AgentFrame>;
+  /** Tool calls that the proxy shows by itself and has not ended, and in which session. */
+  readonly shownCalls: Map<string, string>;
   /** Calls of lent tools that were carried out. */
   readonly lentRuns: Set<string>;
   readonly answered: Set<AgentFrame>;
@@ -148,6 +152,8 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     cancelledHere: new Set(),
     takenBack: [],
     answeredHere: new Set(),
+    errands: new Map(),
+    shownCalls: new Map(),
     lentRuns: new Set(),
     answered: new Set(),
     answeredWithdrawn: new Set(),

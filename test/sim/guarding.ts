@@ -50,6 +50,7 @@ export function createGuarding(seed: number, trace: (text: string) => void): Gua
       const verdict = random.pick(['allow', 'allow', 'ask', 'deny', undefined] as const);
       if (verdict) lists[verdict].push(subject);
     }
+    lists[random.pick(['allow', 'allow', 'allow', 'ask', 'deny'] as const)].push('delegate');
     const mode = random.weighted<Modes>([
       [5, {}],
       [3, { refuse: ['code'] }],

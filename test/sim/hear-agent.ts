@@ -2,7 +2,7 @@
 import { type Evidence, isChanging, isLoad, isWithdrawn, leaveBehind, nameOf, withhold } from './evidence.ts';
 import { idTextIn } from './frame-text.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
-import { withoutLent } from './lent-tools.ts';
+import { errandIn, withoutLent } from './lent-tools.ts';
 import { type Message, serialIn } from './sim.ts';
 import type { Heard, Run } from './sim-agent.ts';
 import { allowedBySomebody, mayBeSet } from './under-policy.ts';
@@ -10,7 +10,7 @@ import { allowedBySomebody, mayBeSet } from './under-policy.ts';
 /** What the proxy asks agents in its own name. */
 const OWN_METHODS = new Set([
   ...['initialize', 'session/new', 'session/load', 'session/resume', 'session/list', 'session/close', 'session/delete'],
-  ...['session/set_mode', 'session/set_model', 'logout', 'auth/status'],
+  ...['session/set_mode', 'session/set_model', 'session/prompt', 'logout', 'auth/status'],
 ]);
 /** With several agents these go to all of them, and the answers become one. */
 const FAN_OUT = new Set(['session/list', 'logout', 'auth/status']);
@@ -52,6 +52,7 @@ function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | u
   const lineage = client?.opens ?? client?.lineage;
   if (!OWN_METHODS.has(method)) seen.problem(`${run.agent} is asked ${method} by nobody (answered already?): ${line.slice(0, 200)}`);
   if (method === 'session/new' && client) return changeFor(seen, run, client, lineage);
+  if (method === 'session/prompt') sentOnErrand(seen, run, message, line);
   if ((method === 'session/load' || method === 'session/resume') && lineage !== undefined) {
     const session = sessionIn(seen, run, message);
     if (session?.lineage !== lineage)
@@ -59,6 +60,19 @@ function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | u
     if (session && method === 'session/load') withhold(seen, session, undefined);
   }
   return undefined;
+}
+
+/** One agent asks another: once for each call, in a session that is for nothing else. */
+function sentOnErrand(seen: Evidence, run: Run, message: Message, line: string): void {
+  const key = errandIn(message.params ?? {});
+  const call = seen.ledger.agentFrames.find(({ about }) => about.isLent === true && about.key === key);
+  const session = sessionIn(seen, run, message);
+  if (!call || !session?.isErrand || !seen.lentRuns.has(String(key)))
+    return seen.problem(`${run.agent} is prompted, and nobody has sent it: ${line.slice(0, 200)}`);
+  if (session.errandFor || [...seen.errands.values()].includes(call)) seen.problem(`${nameOf(call)} is asked of ${run.agent} twice`);
+  if (call.agent === run.agent) seen.problem(`${nameOf(call)} is asked of the very agent that asks`);
+  session.errandFor = call.session;
+  seen.errands.set(session, call);
 }
 
 /** Each change opens one session: of two that want the same agent, the second is meant once the first has been passed on. */
@@ -87,6 +101,11 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
   atItsSession(seen, run, message, client);
   unchanged(seen, run, message, client, idText, line);
   const session = sessionIn(seen, run, message);
+  // The client has found it, and it is the client's from now on.
+  if (session && isLoad(client)) {
+    session.isErrand = false;
+    session.errandFor = undefined;
+  }
   if (!session || method !== 'session/load') return;
   if (client.method === 'session/resume') return withhold(seen, session, client);
   // This replay is wanted, whatever was not before.

@@ -1,7 +1,7 @@
 // What the proxy writes to the client, held against what was said.
 import { type Evidence, isChanging, isDiscarded, isLoad, isThere, isWithdrawn, leaveBehind, letGo, nameOf, runOf } from './evidence.ts';
 import { idTextIn } from './frame-text.ts';
-import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
+import { type AgentFrame, type AgentSession, type ClientFrame, clientsOwn } from './ledger.ts';
 import { type Message, serialIn } from './sim.ts';
 import type { Run } from './sim-agent.ts';
 import { decided, isRefusal, modesOnOffer, noticed, standIn, waitsForMode } from './under-policy.ts';
@@ -47,7 +47,11 @@ function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string 
     const expected = frame.writing.rewritten(idText, publicId);
     if (expected !== line) seen.problem(`${nameOf(frame)} was changed on its way:\n    ${expected}\n    ${line}`);
   }
-  if (frame.session && publicId !== undefined) underItsName(seen, publicId, frame.session, frame);
+  // Whom an agent is sent for is known when it is prompted, and that may be written behind what it has said before.
+  const isUnderWay = frame.session?.isErrand && !frame.session.errandFor;
+  if (publicId !== undefined) seen.spokenOf.add(publicId);
+  if (frame.session && publicId !== undefined && !isUnderWay) underItsName(seen, publicId, clientsOwn(frame.session), frame);
+  if (frame.kind === 'update' && frame.session?.errandFor) seen.problem(`the client hears what was said on an errand: ${nameOf(frame)}`);
   if (frame.kind === 'answer') modesOnOffer(seen, frame, message);
   else noticed(seen, frame);
 }
@@ -55,7 +59,7 @@ function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string 
 function inPlace(seen: Evidence, frame: AgentFrame): void {
   const stream = frame.stream === undefined ? undefined : seen.streams.get(frame.stream);
   // A question about a session that is still being opened passes at once, before what is held for it: its agent may wait for the answer.
-  if (!stream || (frame.kind === 'question' && frame.session && !isAnnounced(seen, frame.session))) return;
+  if (!stream || (frame.kind === 'question' && frame.session && !isAnnounced(seen, frame.session, runOf(seen, frame)))) return;
   const at = stream.frames.indexOf(frame);
   if (frame.session && seen.loose.has(frame.session)) {
     stream.next = Math.max(stream.next, at + 1);
@@ -67,13 +71,14 @@ function inPlace(seen: Evidence, frame: AgentFrame): void {
   stream.next = at + 1;
 }
 
-function isAnnounced({ bound }: Evidence, session: AgentSession): boolean {
-  return [...bound.values()].some((holder) => holder.session === session && holder.isLive);
+/** By the process at hand, unless the one that opened it is over. */
+function isAnnounced({ bound }: Evidence, session: AgentSession, run?: Run): boolean {
+  const isElsewhere = (opened: Run | undefined) => run !== undefined && opened !== undefined && opened !== run && isThere(opened);
+  return [...bound.values()].some((holder) => holder.session === session && holder.isLive && !isElsewhere(holder.run));
 }
 
 function underItsName(seen: Evidence, publicId: string, session: AgentSession, frame: AgentFrame): void {
   const holder = seen.bound.get(publicId);
-  seen.spokenOf.add(publicId);
   if (!holder) seen.bound.set(publicId, { session, isLive: false });
   // While the owner of an unknown session is being looked for, each agent that is tried speaks for it.
   else if (!holder.isLive && isBeingLoaded(seen, publicId)) seen.bound.set(publicId, { session, isLive: false });
@@ -81,7 +86,7 @@ function underItsName(seen: Evidence, publicId: string, session: AgentSession, f
   else if (holder.session !== session)
     seen.problem(`${nameOf(frame)} reaches session ${publicId}, which is ${holder.session.agent}/${holder.session.native}`);
   // An agent with a process for each session may use one id in two of them.
-  else if (holder.isLive && holder.run && isThere(holder.run) && holder.run !== runOf(seen, frame))
+  else if (holder.isLive && holder.run && isThere(holder.run) && holder.run !== runOf(seen, frame) && frame.session === session)
     seen.problem(`${nameOf(frame)} reaches session ${publicId}, which is in ${holder.run.agent}#${holder.run.number}`);
 }
 
@@ -273,6 +278,7 @@ function notification(seen: Evidence, message: Message, frame: AgentFrame | unde
       seen.problem(`${nameOf(frame)} completes ${params.elicitationId}, which the client knows as ${[...known].join(' or ')}`);
   }
   if (message.method === 'session/update') toolCall(seen, params, frame);
+  if (message.method === 'session/update' && !frame) shownCall(seen, params);
   const moved = frame ? null : /This session's agent is now (\w+)\./.exec(line);
   if (moved) seen.saidToMove.set(String(params.sessionId), moved[1] as string);
   if (!frame && message.method !== 'session/update') seen.problem(`the client is told what no agent has said: ${line}`);
@@ -300,7 +306,18 @@ function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined
 function isCutOff(seen: Evidence, asked: AgentFrame): boolean {
   const isOpenedAgain = ({ session, serial, about, isDelivered }: AgentFrame) =>
     session === asked.session && about.backSince !== undefined && serial > asked.serial && isDelivered;
-  return isWithdrawn(seen, asked) || seen.loose.has(asked.session as AgentSession) || seen.ledger.agentFrames.some(isOpenedAgain);
+  return (
+    isWithdrawn(seen, asked) ||
+    asked.session?.errandFor !== undefined ||
+    seen.loose.has(asked.session as AgentSession) ||
+    seen.ledger.agentFrames.some(isOpenedAgain)
+  );
+}
+
+function shownCall(seen: Evidence, params: NonNullable<Message['params']>): void {
+  const { sessionUpdate, toolCallId = '', status } = params.update as { sessionUpdate?: string; toolCallId?: string; status?: string };
+  if (status === 'completed' || status === 'failed') seen.shownCalls.delete(toolCallId);
+  else if (sessionUpdate === 'tool_call') seen.shownCalls.set(toolCallId, String(params.sessionId));
 }
 
 function toolCall(seen: Evidence, params: NonNullable<Message['params']>, frame: AgentFrame | undefined): void {

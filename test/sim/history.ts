@@ -1,4 +1,5 @@
 // From the first event of a history to its end: by chance, then until everybody has said what they owe, then the stop.
+import { CHUNK_BYTES } from './pipe.ts';
 import type { Run } from './sim-agent.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -64,7 +65,7 @@ function chunk({ sim: { random } }: World): number {
     [0.5, 1],
     [1, random.int(2, 60)],
     [3, random.int(60, 600)],
-    [8, 1_000_000],
+    [8, CHUNK_BYTES],
   ]);
 }
 
@@ -116,15 +117,15 @@ async function drain(world: World): Promise<void> {
 
 function movesLeft({ client, runs, acts }: World): (() => void)[] {
   const moves: (() => void)[] = [];
-  if (client.source.isDeliverable) moves.push(() => client.source.deliver(1_000_000));
-  if (client.hasInput) moves.push(() => client.read(1_000_000));
+  if (client.source.isDeliverable) moves.push(() => client.source.deliver(CHUNK_BYTES));
+  if (client.hasInput) moves.push(() => client.read(CHUNK_BYTES));
   if (client.questions.some(({ isNever }) => !isNever)) {
     for (const question of client.questions) question.dueMs = 0;
     moves.push(() => void acts.answer(false));
   }
   for (const run of runs) {
-    if (run.hasInput) moves.push(() => run.read(1_000_000));
-    if (run.sim.source.isDeliverable) moves.push(() => run.deliver(1_000_000));
+    if (run.hasInput) moves.push(() => run.read(CHUNK_BYTES));
+    if (run.sim.source.isDeliverable) moves.push(() => run.deliver(CHUNK_BYTES));
     if (run.canAct()) moves.push(() => run.act());
   }
   return moves;

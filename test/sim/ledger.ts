@@ -14,7 +14,14 @@ export type AgentSession = {
   /** The number of the answer that opened it, once that has reached the proxy whole. */
   openedBy: number | undefined;
   isDeleted: boolean;
+  /** Opened for an agent that asks another, and not found by the client. */
+  isErrand: boolean;
+  /** The session that it is for, once that is known. */
+  errandFor: AgentSession | undefined;
 };
+
+/** The session of the client's in which it is asked. */
+export const clientsOwn = (session: AgentSession): AgentSession => (session.errandFor ? clientsOwn(session.errandFor) : session);
 
 /**
  * What the proxy must do with a frame: `must` reach the other side, `may` be dropped, or must `never` be heard of

@@ -1,15 +1,18 @@
 // Tools that some of the histories lend to their agents, through the agents' own connections: nothing listens, so all of it is in virtual time.
-import { text } from '../../src/mcp/tool.ts';
+import { type HostTool, text } from '../../src/mcp/tool.ts';
+import { delegateTool } from '../../src/mcp/tools/delegate.ts';
 import '../../src/mcp/serve.ts'; // loaded now, so that no call has to wait for it
 import type { LendingOptions } from '../../src/proxy/lend.ts';
 import type { AgentSession } from './ledger.ts';
 import { type Random, seeded } from './random.ts';
-import type { Body } from './sim.ts';
+import type { Body, Sim } from './sim.ts';
 
 export type LentTools = {
   readonly options: LendingOptions;
   /** What is drawn for their sake, so that histories without them stay as they are. */
   readonly random: Random;
+  /** How much is called here, and how much of that is for other agents. */
+  readonly rates: { readonly calls: number; readonly errands: number };
   /** Whether an agent takes servers in this way. */
   takes(agent: string): boolean;
   /** The names of all servers that agents were told of. */
@@ -17,7 +20,7 @@ export type LentTools = {
 };
 
 /** As many of the histories that have a policy as this. */
-const SHARE = 0.5;
+const SHARE = 0.7;
 
 const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 
@@ -34,25 +37,41 @@ export function createLentTools(seed: number, ran: (key: string) => void): LentT
       return text('done');
     },
   });
+  const asking: HostTool = {
+    ...delegateTool,
+    async run(args, about) {
+      ran(String(args.prompt).replace('/w/', ''));
+      return delegateTool.run(args, about);
+    },
+  };
   return {
     random,
+    rates: { calls: random.pick([0.3, 0.8]), errands: random.pick([0, 0.9, 0.9]) },
     servers: [],
     takes(agent) {
       const takes = takers.get(agent) ?? random.chance(0.8);
       takers.set(agent, takes);
       return takes;
     },
-    options: { tools: [tool('read_file', 'read'), tool('write_file', 'write')], shim: { command: 'none', args: [] } },
+    options: { tools: [tool('read_file', 'read'), tool('write_file', 'write'), asking], shim: { command: 'none', args: [] } },
   };
 }
 
-/** A call as an agent sends it. */
-export const lentCall = (random: Random, serverId: string, key: string): Body => ({
-  serverId,
-  requestId: key,
-  method: 'tools/call',
-  params: { name: random.pick(['read_file', 'write_file']), arguments: { path: `/w/${key}` }, _meta: ENVELOPE },
-});
+/** A call as an agent sends it: of a file, or of another of the agents. */
+export function lentCall({ random, rates }: LentTools, serverId: string, key: string, { agents }: Sim, self: string): Body {
+  const isErrand = agents.length > 1 && random.chance(rates.errands);
+  const others = agents.filter((agent) => agent !== self);
+  const called = isErrand
+    ? { name: 'delegate', arguments: { agent: random.pick(random.chance(0.9) ? others : agents), prompt: `/w/${key}` } }
+    : { name: random.pick(['read_file', 'write_file']), arguments: { path: `/w/${key}` } };
+  return { serverId, requestId: key, method: 'tools/call', params: { ...called, _meta: ENVELOPE } };
+}
+
+/** The key of the call that sent an agent with this prompt. */
+export function errandIn({ prompt }: Body): string | undefined {
+  const [block] = (Array.isArray(prompt) ? prompt : []) as { readonly text?: string }[];
+  return block?.text?.startsWith('/w/') ? block.text.replace('/w/', '') : undefined;
+}
 
 /** The server of ours among those that a session is opened with. */
 export function lentServer({ mcpServers }: Body): string | undefined {

@@ -3,6 +3,9 @@
 import { EventEmitter } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 
+/** As much as one read of a pipe brings. */
+export const CHUNK_BYTES = 64 * 1024;
+
 /** What the proxy reads. */
 export class SimSource extends EventEmitter {
   isPaused = false;

@@ -51,13 +51,13 @@ export function createQuestions(sim: Sim, run: Run): Questions {
   /** Of a tool that the proxy lends, and answers for: the client never sees it. Now and then of another process's, which is refused. */
   function call(session: AgentSession): Asked | undefined {
     const own = run.lent.bySession.get(session);
-    if (!lent || own === undefined || !lent.random.chance(0.3)) return undefined;
+    if (!lent || own === undefined || !lent.random.chance(lent.rates.calls)) return undefined;
     const [foreign] = lent.servers.filter((server) => lent.random.chance(0.05) && !run.lent.all.has(server));
     const serverId = foreign ?? own;
     const isOwn = foreign === undefined;
     return {
       method: 'mcp/message',
-      body: lentCall(lent.random, serverId, key()),
+      body: lentCall(lent, serverId, key(), sim, run.agent),
       about: { isPatched: true, mcpRequestId: key(), ...(isOwn ? { key: key(), isLent: true } : { foreignKey: key() }) },
       fate: 'never',
     };
@@ -153,6 +153,8 @@ export function createQuestions(sim: Sim, run: Run): Questions {
       const { method, body, about = {}, fate = 'must' } = only ? permission(session) : compose(session, prompt);
       const number = run.nextQuestion++;
       const id = random.chance(0.8) ? String(number) : `"q${number}"`;
+      // What an agent asks on an errand is worded as such; when the errand is over, nobody asks it any more.
+      const isErrand = session?.isErrand === true;
       const isJudged = guarding?.isObserving === false && isJudgedMethod(method);
       const { frame, came } = run.mouth.say({
         kind: 'question',
@@ -161,8 +163,8 @@ export function createQuestions(sim: Sim, run: Run): Questions {
         id,
         session,
         body,
-        about,
-        fate,
+        about: isErrand ? { ...about, isPatched: true } : about,
+        fate: isErrand && fate === 'must' ? 'may' : fate,
         isOrdered: about.isLent !== true,
         isJudged,
       });

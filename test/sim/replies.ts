@@ -85,11 +85,11 @@ export function createReplies(sim: Sim, run: Run): Replies {
   }
 
   /** Opens a session: now and then with words about it before the answer that names it. */
-  function open(heard: Heard, lineage: number, cwd: string): void {
+  function open(heard: Heard, lineage: number, cwd: string, isErrand = false): void {
     let session: AgentSession | undefined;
     let early = faults.happens('early update') ? random.int(1, 3) : 0;
     job(undefined, (self) => {
-      session ??= openSession(model, ledger, lineage, cwd);
+      session ??= openSession(model, ledger, lineage, cwd, isErrand);
       run.open.add(session);
       takeLent(session, heard);
       if (early-- > 0) {
@@ -117,6 +117,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
   }
 
   function prompt(heard: Heard, session: AgentSession): void {
+    if (heard.client === undefined) faults.count('one agent asks another');
     session.turns++;
     let steps = random.int(0, 7);
     job(session, (self) => {
@@ -142,7 +143,8 @@ export function createReplies(sim: Sim, run: Run): Replies {
     }
     if (faults.happens('many broken lines')) for (let left = 120; left > 0; left--) mouth.noise();
     if (faults.happens('session of its own')) return ownSession();
-    if (random.chance(0.6)) return void sayUpdate(sim, run, session);
+    const isBusy = sim.lent?.random.chance(sim.lent.rates.calls) === true;
+    if (random.chance(0.6) && !isBusy) return void sayUpdate(sim, run, session);
     const asked = questions.ask(session, heard);
     if (asked && random.chance(0.8)) self.waitsFor = asked;
   }
@@ -176,7 +178,8 @@ export function createReplies(sim: Sim, run: Run): Replies {
     const { method, params = {} } = heard.message;
     if (method === 'initialize') return initialize(heard);
     const opens = heard.client === undefined ? undefined : ledger.clientFrame(heard.client)?.opens;
-    if (method === 'session/new') return open(heard, lineageOf(params), String(params.cwd));
+    const isErrand = heard.client === undefined && heard.change === undefined;
+    if (method === 'session/new') return open(heard, lineageOf(params), String(params.cwd), isErrand);
     if (method === 'session/list') return reply(heard, () => ({ result: listResult(model, params.cursor) }));
     if (method === 'logout') return reply(heard, () => ({ result: {} }));
     if (method === 'auth/status') return reply(heard, () => ({ result: { state: 'authenticated' } }));

@@ -1,6 +1,6 @@
 // What must hold where a policy is in force: nothing passes undecided, no refused mode is set or offered, and whoever only observes changes nothing.
 import { type Evidence, letGo, nameOf, runOf } from './evidence.ts';
-import type { AgentFrame, ClientFrame } from './ledger.ts';
+import { type AgentFrame, type ClientFrame, clientsOwn } from './ledger.ts';
 import { isJudgedMethod } from './questions.ts';
 import type { Message } from './sim.ts';
 import type { Run } from './sim-agent.ts';
@@ -44,11 +44,13 @@ function wasAllowedBefore(seen: Evidence, write: AgentFrame): boolean {
   );
 }
 
+type RawInput = { readonly path?: string; readonly prompt?: string; readonly command?: readonly string[] };
+
 /** The proxy asks the user about a request that the agent did not ask about. */
 export function standIn(seen: Evidence, message: Message, idText: string): AgentFrame | undefined {
-  const { toolCall } = (message.params ?? {}) as { toolCall?: { rawInput?: { path?: string; command?: readonly string[] } } };
-  const { path, command } = toolCall?.rawInput ?? {};
-  const key = path?.replace('/w/', '') ?? command?.at(-1);
+  const { toolCall } = (message.params ?? {}) as { toolCall?: { rawInput?: RawInput } };
+  const { path, prompt, command } = toolCall?.rawInput ?? {};
+  const key = (path ?? prompt)?.replace('/w/', '') ?? command?.at(-1);
   const asked = seen.ledger.agentFrames.find((frame) => key !== undefined && frame.about.key === key);
   if (!seen.guarding || message.method !== 'session/request_permission' || !asked) return undefined;
   if (seen.guarding.isObserving) seen.problem(`the client is asked about ${nameOf(asked)}, and nothing is to be blocked`);
@@ -165,7 +167,7 @@ export function lentRan(seen: Evidence, key: string): void {
   if (seen.answered.has(asked)) seen.problem(`${nameOf(asked)} is carried out though it has its answer`);
   if (runOf(seen, asked).sim.isOver) seen.problem(`${nameOf(asked)} is carried out for a process that is over`);
   const { session } = asked;
-  const isOpen = [...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
+  const isOpen = [...seen.bound.values()].some((holder) => holder.isLive && session && holder.session === clientsOwn(session));
   if (session && !isOpen && seen.loose.has(session) && (seen.leftBehind.get(session) ?? seen.event) < seen.event)
     seen.problem(`${nameOf(asked)} is carried out for a session that has ended`);
   const entries = guarding.decidedOn(key);

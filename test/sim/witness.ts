@@ -21,7 +21,8 @@ import type { Guarding } from './guarding.ts';
 import { hearAgent } from './hear-agent.ts';
 import { hearEditor, type Received } from './hear-editor.ts';
 import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
-import type { SimSink } from './pipe.ts';
+import { errandsEnd, isOf, nothingIsAskedForNobody, nothingIsLeftOpen, shownCallsEnd } from './nothing-left.ts';
+import { CHUNK_BYTES, type SimSink } from './pipe.ts';
 import type { Heard, Run } from './sim-agent.ts';
 import { lentRan, letGoIfRefused, lookForRefused, waitsForMode } from './under-policy.ts';
 
@@ -50,7 +51,7 @@ export type Witness = {
 };
 
 /** What may be queued for a client that does not read, beside what it asked for itself: one chunk's worth, and our own words about it. */
-const EDITOR_SLACK_BYTES = 64 * 1024;
+const EDITOR_SLACK_BYTES = CHUNK_BYTES + 16 * 1024;
 
 /** After a crash, these must not reach the agent before the session was brought back. */
 const BRINGS_BACK = new Set(['session/prompt', 'session/set_mode', 'session/set_config_option', 'session/fork']);
@@ -95,7 +96,7 @@ export function createWitness(
         seen.deadlines.set(request, clock.nowMs + about.cancelMs);
     for (const asked of seen.atClient.values())
       if (
-        asked.session === holder.session &&
+        isOf(asked, holder.session) &&
         isCancellable(asked) &&
         // An agent with a process for each session may use one id in two of them.
         seen.askedInSession.get(asked) === publicId &&
@@ -104,7 +105,7 @@ export function createWitness(
       )
         seen.mustBeCancelled.add(asked);
     for (const asked of seen.standIns.values())
-      if (asked.session === holder.session && !seen.answered.has(asked) && isThere(runOf(seen, asked))) mustEnd.add(asked);
+      if (isOf(asked, holder.session) && !seen.answered.has(asked) && isThere(runOf(seen, asked))) mustEnd.add(asked);
   }
   function answerSaid(frame: ClientFrame): void {
     const asked = ledger.agentFrame(frame.answerTo);
@@ -153,34 +154,6 @@ export function createWitness(
       seen.toolCalls.delete(key);
       if (seen.bound.get(publicId)?.isLive && !seen.isStopping)
         problem(`tool call ${toolCallId} of ${publicId} goes on for ever: ${run.agent}#${run.number} is over`);
-    }
-  }
-  /** Of sessions that agents have just opened for a change that nobody wants any more, and of those that have given up their ids. */
-  function nothingIsAskedForNobody(): void {
-    if (seen.isStopping) return;
-    for (const { session, about, fate } of seen.arrived) {
-      if (!session || about.change === undefined || about.opened !== true || fate === 'never' || !isDiscarded(seen, session)) continue;
-      if (seen.blindLoads.has(session.native)) continue; // the client may have found it
-      for (const [id, asked] of seen.atClient)
-        if (asked.session === session) problem(`${nameOf(asked)} is open at the client as ${id} though nobody wants its session`);
-    }
-    for (const [id, asked] of seen.atClient) {
-      const holder = seen.bound.get(seen.askedUnder.get(asked) as string);
-      if (holder?.isLive && asked.session && holder.session !== asked.session && !seen.answered.has(asked))
-        problem(`${nameOf(asked)} is open at the client as ${id} in a session that is ${holder.session.agent}/${holder.session.native}`);
-    }
-  }
-  /** What was opened and is nobody's any more is closed, at an agent that can close. */
-  function nothingIsLeftOpen(): void {
-    for (const answer of ledger.agentFrames) {
-      const { session, about, isDelivered, fate } = answer;
-      const isThereSince = about.backSince ?? (about.opened === true ? 0 : undefined);
-      if (!session || !isDelivered || fate === 'never' || typeof isThereSince !== 'number' || seen.judgedRefused.has(answer)) continue;
-      const run = runOf(seen, answer);
-      const isHeld = [...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
-      const isClosed = (seen.closedIn.get(run)?.get(session) ?? -1) >= isThereSince;
-      if (isThere(run) && run.model.traits.close && !isHeld && !isClosed)
-        problem(`${session.native} is still open at ${run.agent}#${run.number}, since ${nameOf(answer)}, and nobody has it`);
     }
   }
   function cancelledEnds(): void {
@@ -258,7 +231,7 @@ export function createWitness(
     settled() {
       seen.event++;
       lookForRefused(seen);
-      nothingIsAskedForNobody();
+      nothingIsAskedForNobody(seen);
       seen.arrived = [];
       seen.answeredNow.clear();
       // When the client goes, turns are cancelled also of agents that have just died and hear nothing of it.
@@ -277,12 +250,14 @@ export function createWitness(
           problem(`${nameOf(by)} comes before what was said earlier: ${nameOf(frame)}`);
       seen.overtaken = [];
       queuesAreBounded();
+      errandsEnd(seen);
       nothingHangsOnTheDead();
       cancelledEnds();
     },
     drained() {
       for (const request of openRequests(seen)) problem(`${nameOf(request)} was never answered`);
-      nothingIsLeftOpen();
+      nothingIsLeftOpen(seen);
+      shownCallsEnd(seen);
       if (seen.nullOwed !== 0) problem(`${seen.nullOwed} answers with the id null are missing`);
       for (const frame of ledger.agentFrames)
         if (frame.isDelivered && !frame.isHeard && !mayBeMissing(seen, frame) && !waitsForClient(frame))
@@ -303,7 +278,8 @@ export function createWitness(
   function isOfNobody(asked: AgentFrame): boolean {
     const { session } = asked;
     if (!session || (!seen.answered.has(asked) && isThere(runOf(seen, asked)))) return false;
-    return seen.refused.get(session) === runOf(seen, asked) || seen.loose.has(session) || isDiscarded(seen, session);
+    if (session.isErrand || seen.loose.has(session)) return true;
+    return seen.refused.get(session) === runOf(seen, asked) || isDiscarded(seen, session);
   }
   /** Also when the load that means it was written to a process that could not read it any more. */
   function isWithheld(frame: AgentFrame, { lineage }: AgentSession): boolean {

@@ -41,7 +41,7 @@ export function createWorld(seed: number): World {
   const names = Array.from({ length: random.int(1, 4) }, (_, i) => `a${i + 1}`);
   // Names of questions that the guard asks, and of servers that are lent, are not to be guessed, and so not drawn from the seed either.
   const nameless = (text: string) =>
-    text.replace(/switchboard-[0-9a-f-]{36}/g, 'switchboard-#').replace(/"serverId":"switchboard-[\w-]{22}"/g, '"serverId":"#"');
+    text.replace(/(switchboard|delegated)-[0-9a-f-]{36}/g, '$1-#').replace(/"serverId":"switchboard-[\w-]{22}"/g, '"serverId":"#"');
   const note = (text: string) => void trace.push(`${String(clock.nowMs).padStart(7)}  ${nameless(text)}`);
   const guarding = createGuarding(seed, note);
   const witness = createWitness(ledger, clock, { agents: names, limits: LIMITS, cancelMs: CANCEL_MS, guarding });

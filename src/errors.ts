@@ -137,6 +137,11 @@ const FAILURES = {
     say: (id: string, agent: string, why: string) =>
       `Session "${id}" was lost when agent "${agent}" exited, and could not be brought back: ${why}. Open a new session`,
   },
+  SESSION_NOT_BACK: {
+    rpc: -32603,
+    say: (id: string, agent: string, method: string, ms: number) =>
+      `Session "${id}" was lost when agent "${agent}" exited, and is not back yet: no answer to ${method} within ${ms} ms. Send the request again to wait for it, raise agent_servers.${agent}.timeouts.initialize_ms, or open a new session`,
+  },
   TOO_MANY_OPEN: {
     rpc: -32603,
     say: (what: string, limit: number, where = 'in this session') => `There are already ${limit} ${what} open ${where}; settle some first`,

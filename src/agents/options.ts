@@ -38,7 +38,9 @@ const optional = z
     timeouts: z
       .strictObject({
         initialize_ms: milliseconds
-          .describe('How long it may take to answer `initialize`; then it is ended and its sessions fail.')
+          .describe(
+            'How long it may take to answer `initialize`; then it is ended and its sessions fail. After a crash, also how long it may say nothing while it brings a session back, then at least 30000: the request that waits fails, a later one waits on, and a late answer still counts.',
+          )
           .meta({ default: timeouts.initializeMs }),
         cancel_ms: milliseconds
           .describe('How long a cancelled turn may take to end; then we answer it `cancelled`.')

@@ -11,7 +11,7 @@ import { revokeLoan } from './lend.ts';
 import { isAuthRequired } from './pass-answer.ts';
 import { type Session, withholdReplay } from './session.ts';
 import { announceOptions, readOptions } from './session-options.ts';
-import { serversFor } from './session-servers.ts';
+import { type SessionServers, serversFor } from './session-servers.ts';
 import { forgetAllSetAside } from './set-aside.ts';
 import { tell } from './tell.ts';
 
@@ -27,67 +27,118 @@ export function loseSessions(hub: Hub, leg: AgentLeg): void {
   leg.refused.clear(); // the next life begins in a mode of its own
 }
 
+type Done = (error: ProxyError | undefined) => void;
+
+/** An attempt to bring a session back. Its answer counts however late it comes, unless another attempt has begun since. */
+export type Return = {
+  readonly leg: AgentLeg;
+  /** The agent has told something of the session since the last look: it is at work. */
+  isHeard: boolean;
+  /** It has been waited for in vain more than once: whoever comes next begins another. */
+  isGivenUp: boolean;
+  wait(done: Done): void;
+};
+
+/** A history takes longer to load than `initialize` to answer, so that a short limit for that one is not meant for this one. */
+const LEAST_MS = 30_000;
+/** An agent that is slow is waited for again; one that has forgotten the request is asked again. */
+const WAITS = 2;
+
 /** Restarts the agent if need be and reopens the session there: by resume, else by load with the replay withheld. */
-export function bringBack(hub: Hub, session: Session, done: (error: ProxyError | undefined) => void): void {
-  const { leg, publicId } = session;
-  const lost = (why: string) =>
-    done(failure('SESSION_LOST', [publicId, leg.name, why], { sessionId: publicId, agent: leg.name, reason: 'session_lost' }));
+export function bringBack(hub: Hub, session: Session, done: Done): void {
+  const { leg, publicId, returning } = session;
   if (!leg.spec.restart.enabled) return done(failure('AGENT_NOT_RESTARTED', [leg.name], { sessionId: publicId, agent: leg.name }));
+  if (returning?.leg === leg && !returning.isGivenUp) returning.wait(done);
+  else beginReturn(hub, session, done);
+}
+
+function beginReturn(hub: Hub, session: Session, first: Done): void {
+  const { leg, publicId } = session;
+  const about = { sessionId: publicId, agent: leg.name, reason: 'session_lost' };
+  const limitMs = Math.max(leg.spec.timeouts.initializeMs, LEAST_MS);
+  let waiting: Done[] = [first];
+  let waits = 0;
+  let asked: WayBack | undefined;
+  let callOff = () => {};
+  const self: Return = {
+    leg,
+    isHeard: false,
+    isGivenUp: false,
+    wait(done) {
+      waiting.push(done);
+      if (waiting.length === 1) giveTime();
+    },
+  };
+  const settle = (error: ProxyError | undefined): void => {
+    callOff();
+    const all = waiting;
+    waiting = [];
+    for (const done of all) done(error);
+  };
+  const over = (error: ProxyError | undefined): void => {
+    if (session.returning === self) session.returning = undefined;
+    settle(error);
+  };
+  const lost = (why: string) => over(failure('SESSION_LOST', [publicId, leg.name, why], about));
+  const giveTime = (): void => {
+    callOff();
+    self.isHeard = false;
+    callOff = hub.clock.after(limitMs, () => {
+      if (self.isHeard) return giveTime();
+      self.isGivenUp = ++waits === WAITS;
+      settle(failure('SESSION_NOT_BACK', [publicId, leg.name, asked ?? '', limitMs], about));
+    });
+  };
   const attempt = ([method, ...others]: readonly WayBack[]): void => {
     if (!isTracked(hub, session)) return lost('it was closed meanwhile'); // to be opened by nobody
     if (method === undefined) return lost('it offers neither session/resume nor session/load');
     const replayed = method === 'session/load' ? withholdReplay(session) : () => {};
-    let isOver = false;
-    const over = (then: () => void) => {
-      if (isOver) return;
-      isOver = true;
-      callOff();
-      then();
-    };
-    const { initializeMs } = leg.spec.timeouts;
-    const callOff = hub.clock.after(initializeMs, () => over(() => lost(`no answer to ${method} within ${initializeMs} ms`)));
+    asked = method;
+    giveTime();
     serversFor(hub, leg, session.openParams, (servers) => {
       leg.request(method, servers.text(withSessionId(session.openParams ?? '{}', session.nativeId), method), {
         session,
         onFail(error) {
           servers.revoke();
           replayed();
-          over(() => lost(error.message));
+          lost(error.message);
         },
         onAnswer(answer) {
           replayed();
-          if (isOver || answer.outcome === 'error') servers.revoke();
-          over(() => {
-            if (answer.outcome !== 'error') {
-              if (isTracked(hub, session)) servers.bind(session);
-              else servers.revoke();
-              return isBack(answer);
-            }
-            if (others.length > 0 && !isAuthRequired(answer) && !session.afterEnd.isHeld) return attempt(others);
-            lost(stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'it refused');
-          });
+          if (answer.outcome !== 'error') return answered(answer, servers);
+          servers.revoke();
+          if (others.length > 0 && waiting.length > 0 && !isAuthRequired(answer) && !session.afterEnd.isHeld) return attempt(others);
+          lost(stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'it refused');
         },
       });
     });
   };
-  const isBack = (answer: Frame): void => {
-    session.isLost = false;
-    session.withheldReplay = undefined;
-    if (!isTracked(hub, session)) return done(undefined); // closed meanwhile, and nobody waits for it
-    tell(
-      hub,
-      session,
-      'warning',
-      `${leg.title} had exited`,
-      'It was started again and the session was brought back; what it was doing then is not repeated.',
-    );
-    if (!hub.alone) {
-      session.options = readOptions(answer);
-      announceOptions(hub, session);
-    }
-    done(undefined);
+  const answered = (answer: Frame, servers: SessionServers): void => {
+    // Late, it may have been asked for again, loaded by the editor, moved to another agent, or closed.
+    const isCurrent = session.returning === self && session.leg === leg && session.isLost;
+    if (isCurrent && isTracked(hub, session)) {
+      servers.bind(session);
+      isBack(hub, session, answer);
+    } else servers.revoke();
+    over(undefined);
   };
-  leg.whenReady(() => attempt(waysBack(leg.handshake?.result, 'session/resume')), done);
+  session.returning = self;
+  leg.whenReady(() => attempt(waysBack(leg.handshake?.result, 'session/resume')), over);
+}
+
+function isBack(hub: Hub, session: Session, answer: Frame): void {
+  session.isLost = false;
+  session.withheldReplay = undefined;
+  tell(
+    hub,
+    session,
+    'warning',
+    `${session.leg.title} had exited`,
+    'It was started again and the session was brought back; what it was doing then is not repeated.',
+  );
+  if (hub.alone) return;
+  session.options = readOptions(answer);
+  announceOptions(hub, session);
 }
 
 /** The params a session was opened with, byte for byte, naming the session. */

@@ -92,6 +92,7 @@ function update(hub: Hub, session: Session | undefined, frame: Frame, isOfToday 
   if (!isOfToday && hub.guard?.refusesUpdate(hub, session, kind, frame)) return;
   if (session.errand) return forErrand(hub, session, session.errand, kind, frame);
   if (session.withheldReplay) {
+    if (session.returning) session.returning.isHeard = true;
     hub.counters.lateUpdates++;
     return;
   }

@@ -6,6 +6,7 @@ import type { Patch } from '../wire/writer.ts';
 import type { Roots } from '../workspace/roots.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import type { BridgedServers } from './bridge-servers.ts';
+import type { Return } from './bring-back.ts';
 import type { Errand } from './delegate.ts';
 import type { OpenRequest, Question } from './editor-leg.ts';
 import { createLane, type Lane, type Step } from './lane.ts';
@@ -30,6 +31,8 @@ export type Session = {
   isRecord: boolean;
   /** Its agent has died since; the next request brings it back. */
   isLost: boolean;
+  /** Its agent has been asked for it again, and has not answered yet. */
+  returning: Return | undefined;
   /** Something has come from the agent since the last look. */
   isHeard: boolean;
   /** Somebody looks whether it is, and since when it has not been. */
@@ -97,6 +100,7 @@ class OpenSession implements Session {
   openParams: string | undefined = undefined;
   isRecord = false;
   isLost = false;
+  returning: Return | undefined = undefined;
   isWatched = false;
   quietSinceMs = 0;
   roots: Roots | undefined = undefined;

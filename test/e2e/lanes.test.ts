@@ -81,24 +81,6 @@ describe.each([
     expect(told.slice(told.indexOf('question'))).toEqual(['question', 'answer', 'U1', 'U2']);
   });
 
-  test('a prompt that waits for a session to be brought back is refused when the agent does not answer session/resume', async ({
-    stage,
-  }) => {
-    const agent = stage.agent('agent', { turn: () => UNANSWERED });
-    const server = { ...agent.server, timeouts: { initialize_ms: 2500 } };
-    const editor = await stage.connect(hasOther ? { agent: server, other: stage.agent('other') } : { agent: server });
-    const { id } = await open(editor, stage.cwd);
-    const turn = prompt(editor, id, 'and crash');
-    await agent.got('session/prompt');
-    await crash(agent, turn);
-    agent.on('session/resume', () => UNANSWERED);
-    const waiting = prompt(editor, id, 'again');
-    await agent.got('session/resume');
-    expect((await waiting).error).toMatchObject({ message: expect.stringContaining('session/resume'), data: { sessionId: id } });
-    expect(agent.all('session/prompt')).toHaveLength(1);
-    expect(await editor.call('session/close', { sessionId: id })).toEqual({});
-  });
-
   test('a session that is being brought back in vain is closed at once, and so ends the prompt that waits for it', async ({ stage }) => {
     const agent = stage.agent('agent', { turn: () => UNANSWERED });
     const editor = await connect(stage, agent); // an agent may take 30 s, longer than any test waits

@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
   processes: [], // trees of them and their ends: what everything that starts programs shares
   demo: [], // an independent peer, written against the SDK
 };
-const OPEN_TO_ALL = ['errors.ts', 'fingerprint.ts', 'make-directory.ts'];
+const OPEN_TO_ALL = ['errors.ts', 'fingerprint.ts', 'make-directory.ts', 'replace-file.ts'];
 
 /** Decisions only: no clock, no chance, no disk, no network. */
 const PURE = ['router', 'policy'];

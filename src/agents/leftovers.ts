@@ -2,31 +2,29 @@
 import { rmSync } from 'node:fs';
 import { processesMarked } from '../processes/process-table.ts';
 import { posixTree } from '../processes/process-tree.ts';
+import { type Daemon, findDaemons, forgetDeadDaemons, rememberDaemons } from './daemons.ts';
 import { isRunning, type RunningRecord, readRunningRecords } from './running-record.ts';
 
-export type Leftovers = { readonly ended: number; readonly escaped: readonly number[] };
+export type Leftovers = { readonly ended: number; readonly daemons: readonly Daemon[] };
 
-/** Ends the agents of proxies that are no more. A process that has left its agent's group did so on purpose (a daemon): it is only named. */
+/** Ends the agents of proxies that are no more. A process that has left its agent's group did so on purpose: it is only named, and remembered. */
 export function endLeftovers(stateDir: string, onProblem: (error: unknown) => void): Leftovers {
   let ended = 0;
-  const escaped: number[] = [];
+  const daemons: Daemon[] = [];
   for (const { file, record } of readRunningRecords(stateDir)) {
     if (record && isRunning(record.owner)) continue;
     try {
-      const found = record ? endAll(record) : { ended: 0, escaped: [] };
+      const found = record ? endAll(record) : { ended: 0, daemons: [] };
       ended += found.ended;
-      escaped.push(...found.escaped);
+      daemons.push(...found.daemons);
+      if (record) rememberDaemons(stateDir, record.mark, found.daemons);
       rmSync(file, { force: true });
     } catch (error) {
       onProblem(error);
     }
   }
-  return { ended, escaped };
-}
-
-/** Processes of ours that have left their agents' groups, after all agents were ended. */
-export function escapees(mark: string): readonly number[] {
-  return processesMarked(mark).map(({ pid }) => pid);
+  forgetDeadDaemons(stateDir);
+  return { ended, daemons };
 }
 
 function endAll({ mark, children }: RunningRecord): Leftovers {
@@ -35,5 +33,5 @@ function endAll({ mark, children }: RunningRecord): Leftovers {
   const orphaned = marked.filter(({ group }) => children.some(({ pid }) => pid === group));
   const groups = new Set([...children.filter(isRunning).map(({ pid }) => pid), ...orphaned.map(({ group }) => group)]);
   for (const group of groups) posixTree(group).end('kill');
-  return { ended: groups.size, escaped: marked.filter(({ group }) => !groups.has(group)).map(({ pid }) => pid) };
+  return { ended: groups.size, daemons: findDaemons(mark, (group) => groups.has(group)) };
 }

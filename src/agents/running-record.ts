@@ -1,10 +1,11 @@
 // What runs, on disk, in one file for each proxy: every child's number and start time, so that the next start can end what a killed
 // proxy left behind, and how the agents are, so that another command can tell.
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../make-directory.ts';
 import { startTimeOf } from '../processes/process-table.ts';
 import { posixTree } from '../processes/process-tree.ts';
+import { replaceFile } from '../replace-file.ts';
 
 /** A number may belong to another program by now; together with the start time it cannot. */
 export type ProcessId = { readonly pid: number; readonly startTime: string | undefined };
@@ -47,9 +48,7 @@ export function createRunningRecord(stateDir: string, mark: string, onProblem: (
     written = text;
     try {
       makeDirectory(dir);
-      // Never half a record: whoever reads it now must not take us for gone.
-      writeFileSync(`${file}.tmp`, text, { mode: 0o600 });
-      renameSync(`${file}.tmp`, file);
+      replaceFile(file, text); // never half a record: whoever reads it now must not take us for gone
     } catch (error) {
       onProblem(error);
     }
@@ -66,7 +65,7 @@ export function createRunningRecord(stateDir: string, mark: string, onProblem: (
     clear() {
       children = [];
       try {
-        for (const name of [file, `${file}.tmp`]) rmSync(name, { force: true });
+        rmSync(file, { force: true });
       } catch (error) {
         onProblem(error);
       }

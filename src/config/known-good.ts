@@ -1,9 +1,10 @@
 // Texts that were read with care before and found good, by their fingerprints: an editor that waits for us does not wait for the parser and the
 // schema to be loaded and asked again. Only the very same text counts, and only for the version that looked at it.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fingerprint } from '../fingerprint.ts';
 import { makeDirectory } from '../make-directory.ts';
+import { replaceFile } from '../replace-file.ts';
 import type { Document, Path } from './document.ts';
 import type { Source } from './read-text.ts';
 
@@ -29,10 +30,8 @@ export function createKnownGood(stateDir: string, version: string): KnownGood {
       if (fresh.length === 0) return;
       try {
         makeDirectory(stateDir);
-        const draft = `${file}.${process.pid}.tmp`;
         const others = readHashes(file).filter((hash) => !fresh.includes(hash));
-        writeFileSync(draft, JSON.stringify([...others, ...fresh].slice(-KEPT), null, 1), { mode: 0o600 });
-        renameSync(draft, file);
+        replaceFile(file, JSON.stringify([...others, ...fresh].slice(-KEPT), null, 1));
       } catch {
         // Then it is read with care the next time as well.
       }

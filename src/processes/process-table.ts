@@ -1,6 +1,7 @@
 // What can be asked about processes that are not our children. Linux answers from /proc, other systems through ps.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { MARK } from './mark.ts';
 
 /** When a process began, as text that is the same each time and differs for another process of the same number; undefined when there is none. */
@@ -41,6 +42,24 @@ function isLivingMember(name: string, group: number): boolean {
     return false; // gone meanwhile
   }
 }
+
+/** The program it runs, and of an interpreter the script: no more, since arguments may hold anything. Linux only. */
+export function programOf(pid: number): string | undefined {
+  try {
+    const [program = '', script = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    const words = [program, ...(script.includes('/') && !script.startsWith('-') ? [script] : [])].map((word) => path.basename(word));
+    return (
+      words
+        .join(' ')
+        .replace(/[^\x20-\x7e]/g, '?')
+        .slice(0, MAX_PROGRAM) || undefined
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_PROGRAM = 80;
 
 export type Marked = { readonly pid: number; readonly group: number };
 

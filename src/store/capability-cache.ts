@@ -1,8 +1,9 @@
 // What each agent answered to `initialize` the last time, so that the next editor need not wait for it.
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fingerprint } from '../fingerprint.ts';
 import { makeDirectory } from '../make-directory.ts';
+import { replaceFile } from '../replace-file.ts';
 
 export type CachedAnswer = {
   /** The agent's result as it wrote it; undefined for one that did not answer in time and counts as baseline. */
@@ -77,14 +78,11 @@ export function createCapabilityCache(
     const { entries } = read();
     const others = Object.entries(entries).filter(([other]) => other !== key);
     known = { version: 1, entries: Object.fromEntries([...others.slice(-(MAX_ENTRIES - 1)), [key, change(entries[key])]]) };
-    const temporary = `${file}.${process.pid}.tmp`;
     try {
       makeDirectory(dir);
-      writeFileSync(temporary, JSON.stringify(known, null, 1), { mode: 0o600 });
-      renameSync(temporary, file);
+      replaceFile(file, JSON.stringify(known, null, 1));
     } catch (error) {
       onProblem(error);
-      removeQuietly(temporary);
     }
   }
 
@@ -125,13 +123,5 @@ function isJson(text: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-function removeQuietly(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch {
-    // What kept us from writing it keeps us from removing it.
   }
 }

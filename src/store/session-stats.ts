@@ -1,6 +1,7 @@
 // What a list of sessions shows beside their ids, a line for each turn, so that a list need not read the transcripts.
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { replaceFile } from '../replace-file.ts';
 import { appendLines } from './append-lines.ts';
 import { readJsonLines } from './transcript-files.ts';
 
@@ -77,9 +78,7 @@ function isOf(sessionId: string, line: string): boolean {
 
 /** A turn that another process adds in that very moment is lost to the list, and to nothing else. */
 function rewrite(dir: string, text: string): void {
-  const draft = `${fileIn(dir)}.${process.pid}.tmp`;
-  writeFileSync(draft, text, { mode: 0o600 });
-  renameSync(draft, fileIn(dir));
+  replaceFile(fileIn(dir), text);
 }
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

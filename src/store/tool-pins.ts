@@ -1,7 +1,8 @@
 // What tools of configured MCP servers looked like when they were first seen. One JSON line each; the newest counts.
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../make-directory.ts';
+import { replaceFile } from '../replace-file.ts';
 
 type Pin = { readonly server: string; readonly tool: string; readonly hash: string };
 
@@ -43,9 +44,7 @@ export function createToolPins(dir: string, onProblem: (error: unknown) => void)
       const all = [...pins().values()];
       const kept = all.filter((pin) => pin.server !== server);
       if (kept.length === all.length) return 0;
-      const draft = `${file}.${process.pid}.tmp`;
-      writeFileSync(draft, kept.map((pin) => `${JSON.stringify(pin)}\n`).join(''), { mode: 0o600 });
-      renameSync(draft, file);
+      replaceFile(file, kept.map((pin) => `${JSON.stringify(pin)}\n`).join(''));
       known = undefined;
       return all.length - kept.length;
     },

@@ -1,6 +1,7 @@
 // One client, from its first byte to the end of the last process that was started for it.
+
+import { describeDaemons, findDaemons, rememberDaemons } from '../agents/daemons.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
-import { escapees } from '../agents/leftovers.ts';
 import { createRunningRecord, newMark } from '../agents/running-record.ts';
 import type { Config } from '../config/config.ts';
 import type { Diagnostics } from '../log/diagnostics.ts';
@@ -88,12 +89,16 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   const closed = new Promise<void>((resolve) => {
     isOver = resolve;
   });
-  /** Only to tell of them: that nobody can look must not spoil the end. */
-  function leftBehind(): readonly number[] {
+  /** Only to tell of them: that nobody can look, or remember, must not spoil the end. */
+  function tellDaemons(): void {
     try {
-      return escapees(mark);
-    } catch {
-      return [];
+      const daemons = findDaemons(mark);
+      if (daemons.length === 0) return;
+      const { names, end } = describeDaemons(daemons);
+      say(`agents left these processes running, in groups of their own: ${names}. They are not ended; to end them: ${end}`);
+      rememberDaemons(stateDir, mark, daemons);
+    } catch (error) {
+      diagnostics.say('debug', `what agents left running is not known: ${(error as Error).message}`);
     }
   }
   async function end(): Promise<void> {
@@ -103,8 +108,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     stopPublishing();
     running.clear();
     await records.close();
-    const escaped = leftBehind();
-    if (escaped.length > 0) say(`agents left these processes running, in groups of their own: ${escaped.join(', ')}`);
+    tellDaemons();
     isOver();
   }
   let ending: Promise<void> | undefined;

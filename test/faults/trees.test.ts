@@ -2,6 +2,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
+import { livingDaemons } from '../../src/agents/daemons.ts';
+import { checkState } from '../../src/cli/doctor/check-state.ts';
 import { fixture, open, prompt, type Stage } from '../e2e/harness.ts';
 import { agentsOf, childOf, contentOf, end, eventually, isAlive, noticed, pidIn, processesOf, test } from './scene.ts';
 
@@ -102,7 +104,9 @@ test.concurrent('row 29: an agent that starts itself again whenever it is told t
   for (const name of names) expect(contentOf(path.join(stage.dir, `${name}.lives`))).toMatch(/^\d+\n/);
 });
 
-test.concurrent('row 29: a daemon that has left the group of its agent is named at the end, by its number', async ({ stage }) => {
+test.concurrent('row 29: a daemon that has left the group of its agent is named at the end, and by doctor while it lives', async ({
+  stage,
+}) => {
   const editor = await stage.connect({ cline: { ...fixture('leaves-its-group', 'cline'), ...SHORT } });
   const { id } = await open(editor, stage.cwd);
   await prompt(editor, id, 'go');
@@ -110,7 +114,20 @@ test.concurrent('row 29: a daemon that has left the group of its agent is named 
   expect(await editor.close()).toBe(0);
   expect(isAlive(pidIn(id))).toBe(false);
   expect(isAlive(daemon)).toBe(true); // it left on purpose
-  expect(editor.stderr()).toContain(String(daemon));
+  expect(editor.stderr()).toContain(`in groups of their own: ${daemon} (node). They are not ended; to end them: kill ${daemon}\n`);
+  const named = async () => (await checkState(stage.state, 'linux')).filter(({ check }) => check === 'state.daemons');
+  expect(await named()).toMatchObject([
+    { status: 'warning', what: expect.stringContaining(`${daemon} (node)`), next: expect.stringContaining(`kill ${daemon}`) },
+  ]);
+  const next = await stage.connect({ well: fixture('works', 'well') });
+  expect(await next.close()).toBe(0); // it is no longer news, and not forgotten
+  expect(next.stderr()).not.toContain(String(daemon));
+  expect(await named()).toHaveLength(1);
+  end(daemon);
+  await eventually(() => expect(isAlive(daemon)).toBe(false));
+  expect(await named()).toEqual([]);
+  await (await stage.connect({ well: fixture('works', 'well') })).close();
+  expect(readdirSync(path.join(stage.state, 'daemons'))).toEqual([]);
 });
 
 test.concurrent('row 29: a daemon that outlived a killed proxy is named by the next start, and left alone', async ({ stage }) => {
@@ -121,6 +138,10 @@ test.concurrent('row 29: a daemon that outlived a killed proxy is named by the n
   await editor.kill();
   await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
   const next = await stage.connect({ well: fixture('works', 'well') });
-  await noticed(next, new RegExp(`still run, in groups of their own: ${daemon}`));
+  await noticed(
+    next,
+    new RegExp(`still run, in groups of their own: ${daemon} \\(node\\)\\. They are not ended; to end them: kill ${daemon}`),
+  );
   expect(isAlive(daemon)).toBe(true);
+  expect(livingDaemons(stage.state)).toMatchObject([{ pid: daemon, program: 'node' }]);
 });

@@ -1,0 +1,63 @@
+// What agents have put into groups of their own is meant to outlive them (a daemon): it is named and not ended. It is remembered while it
+// lives, in one file for each proxy, so that somebody who did not read the notice can still find it.
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { makeDirectory } from '../make-directory.ts';
+import { processesMarked, programOf, startTimeOf } from '../processes/process-table.ts';
+import { replaceFile } from '../replace-file.ts';
+import { isRunning, type ProcessId } from './running-record.ts';
+
+export type Daemon = ProcessId & { readonly program: string | undefined };
+
+const daemonsDir = (stateDir: string): string => path.join(stateDir, 'daemons');
+
+/** Of a proxy whose agents have ended; `isEnded` are groups that die just now. */
+export function findDaemons(mark: string, isEnded: (group: number) => boolean = () => false): readonly Daemon[] {
+  return processesMarked(mark)
+    .filter(({ group }) => !isEnded(group))
+    .map(({ pid }) => ({ pid, startTime: startTimeOf(pid), program: programOf(pid) }));
+}
+
+export function rememberDaemons(stateDir: string, mark: string, daemons: readonly Daemon[]): void {
+  if (daemons.length === 0) return;
+  makeDirectory(daemonsDir(stateDir));
+  replaceFile(path.join(daemonsDir(stateDir), `${mark}.json`), JSON.stringify(daemons));
+}
+
+/** All that still live. */
+export function livingDaemons(stateDir: string): readonly Daemon[] {
+  return recordsIn(stateDir).flatMap(({ living }) => living);
+}
+
+/** The records of those that are gone go too. */
+export function forgetDeadDaemons(stateDir: string): void {
+  for (const { file, living } of recordsIn(stateDir)) if (living.length === 0) rmSync(file, { force: true });
+}
+
+/** `12 (node server.js), 13`, and how to end them. */
+export function describeDaemons(daemons: readonly Daemon[]): { readonly names: string; readonly end: string } {
+  const names = daemons.map(({ pid, program }) => (program === undefined ? `${pid}` : `${pid} (${program})`)).join(', ');
+  return { names, end: `kill ${daemons.map(({ pid }) => pid).join(' ')}` };
+}
+
+function recordsIn(stateDir: string): readonly { readonly file: string; readonly living: readonly Daemon[] }[] {
+  let names: readonly string[];
+  try {
+    names = readdirSync(daemonsDir(stateDir)).filter((name) => name.endsWith('.json'));
+  } catch {
+    return [];
+  }
+  return names.map((name) => {
+    const file = path.join(daemonsDir(stateDir), name);
+    return { file, living: read(file).filter(isRunning) };
+  });
+}
+
+function read(file: string): readonly Daemon[] {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return Array.isArray(value) ? value.filter((one) => typeof one?.pid === 'number' && typeof one.startTime === 'string') : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,22 @@
+// A file of ours, written whole or not at all: whoever reads it meanwhile sees what it was before.
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+
+/** Private to the user. Throws what the system says when it cannot be written; then nothing is left of the attempt. */
+export function replaceFile(file: string, text: string): void {
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600 });
+    renameSync(draft, file);
+  } catch (error) {
+    removeQuietly(draft); // on a full disk it is there, and empty
+    throw error;
+  }
+}
+
+function removeQuietly(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // What kept us from writing it keeps us from removing it.
+  }
+}

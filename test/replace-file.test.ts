@@ -1,0 +1,39 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkState } from '../src/cli/doctor/check-state.ts';
+import { replaceFile } from '../src/replace-file.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-replace-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** The next write of that file finds the disk full. */
+const fullDiskFor = (name: string) => symlinkSync('/dev/full', path.join(dir, `${name}.${process.pid}.tmp`));
+
+test('a file is replaced as a whole, and private', () => {
+  const file = path.join(dir, 'x.json');
+  replaceFile(file, 'one');
+  replaceFile(file, 'two');
+  expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777, readdirSync(dir)]).toEqual(['two', 0o600, ['x.json']]);
+});
+
+test.runIf(process.platform === 'linux')('on a full disk the file is as it was, and nothing is left beside it', () => {
+  const file = path.join(dir, 'x.json');
+  replaceFile(file, 'one');
+  fullDiskFor('x.json');
+  expect(() => replaceFile(file, 'two')).toThrow('ENOSPC');
+  expect([readFileSync(file, 'utf8'), readdirSync(dir)]).toEqual(['one', ['x.json']]);
+});
+
+test.runIf(process.platform === 'linux')('doctor says that the disk is full, and what to do', async () => {
+  fullDiskFor('doctor.probe');
+  const [found] = await checkState(dir, 'linux');
+  expect(found).toMatchObject({ check: 'state.writable', status: 'problem', what: `the disk of ${dir} is full (ENOSPC)` });
+  expect(found?.next).toBe(`make room there (df -h ${dir}), or set SWITCHBOARD_HOME to a directory that can be written`);
+  expect((await checkState(dir, 'linux'))[0]).toMatchObject({ status: 'ok' });
+  expect(readdirSync(dir)).toEqual([]);
+});

@@ -32,9 +32,12 @@ const LAST_FRAMES = 50;
 /** What may wait to be made into lines, and how much of it is done before others get their turn. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const SLICE_BYTES = 256 * 1024;
+const SLICE_LINES = 32;
 /** Without payloads little waits, and it may wait a moment: whoever answers at once is not held up by a line about the question. */
 const DRAIN_MS = 5;
 const DRAIN_RECORDS = 256;
+/** A line by itself takes as long as so many notifications in a row. */
+const LINE_RECORDS = 8;
 /** A frame is held by its line until that is made; a large one counts as many. */
 const RECORD_BYTES = 1024;
 
@@ -55,7 +58,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     run = undefined;
     waiting.push(passed);
     waitingBytes += hasPayloads ? bytes : 0;
-    schedule(1 + Math.floor(bytes / RECORD_BYTES));
+    schedule(LINE_RECORDS + Math.floor(bytes / RECORD_BYTES));
   }
   function addToRun(leg: WatchedLeg, frame: Frame): void {
     const at = time();
@@ -100,7 +103,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     let text = '';
     let count = 0;
     let done = 0;
-    for (let bytes = 0; done < waiting.length && bytes < SLICE_BYTES; done++) {
+    for (let bytes = 0; done < waiting.length && done < SLICE_LINES && bytes < SLICE_BYTES; done++) {
       const passed = waiting[done] as Passed<WatchedLeg> | Run<WatchedLeg>;
       if ('sizes' in passed) {
         text += lines.ofRun(passed);
@@ -118,7 +121,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     waiting = done === waiting.length ? [] : waiting.slice(done);
     if (waiting.length === 0) waitingBytes = 0;
     if (count > 0) sink.write(text, count);
-    if (waiting.length > 0) schedule(0);
+    if (waiting.length > 0) immediate = setImmediate(drain);
   }
   function settle(): void {
     while (waiting.length > 0) drain();

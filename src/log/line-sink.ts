@@ -26,7 +26,7 @@ export type LineSinkOptions = {
   readonly onProblem: (error: unknown) => void;
 };
 
-const BATCH_CHARACTERS = 64 * 1024;
+const BATCH_BYTES = 256 * 1024;
 const BATCH_MS = 250;
 /** A disk that is full may have room again. */
 const RETRY_MS = 30_000;
@@ -36,7 +36,8 @@ const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | consta
 
 export function createLineSink(options: LineSinkOptions): LineSink {
   const { dir, now, onProblem } = options;
-  let queue: string[] = [];
+  /** Encoded as they come: to do it for a whole batch at once would hold up frames. */
+  let queue: Buffer[] = [];
   let queued = 0;
   /** How many records the queue holds. */
   let records = 0;
@@ -58,14 +59,14 @@ export function createLineSink(options: LineSinkOptions): LineSink {
     prune(options);
     return openSync(path.join(dir, `${options.name}${suffix}.jsonl`), FLAGS, 0o600);
   }
-  function take(): string {
-    const note = dropped > 0 ? `${JSON.stringify({ t: now(), event: 'dropped', records: dropped })}\n` : '';
-    const text = queue.join('') + note;
+  function take(): Buffer {
+    if (dropped > 0) queue.push(Buffer.from(`${JSON.stringify({ t: now(), event: 'dropped', records: dropped })}\n`));
+    const batch = Buffer.concat(queue);
     queue = [];
     queued = 0;
     records = 0;
     dropped = 0;
-    return text;
+    return batch;
   }
   async function writeAll(): Promise<void> {
     let batch = 0;
@@ -77,7 +78,7 @@ export function createLineSink(options: LineSinkOptions): LineSink {
         }
         fd ??= open();
         batch = records + dropped;
-        fileBytes += await writeWhole(fd, Buffer.from(take()));
+        fileBytes += await writeWhole(fd, take());
         batch = 0;
       }
     } catch (error) {
@@ -112,7 +113,7 @@ export function createLineSink(options: LineSinkOptions): LineSink {
   /** Soon, but not for each line: a write costs as much as many frames. */
   function schedule(): void {
     if (isBroken) return;
-    if (queued >= BATCH_CHARACTERS) void start();
+    if (queued >= BATCH_BYTES) void start();
     else timer ??= setTimeout(() => void start(), BATCH_MS).unref();
   }
 
@@ -121,8 +122,9 @@ export function createLineSink(options: LineSinkOptions): LineSink {
       if (isClosed) return;
       if (isBroken || queued + lines.length > options.maxQueueBytes) dropped += count;
       else {
-        queue.push(lines);
-        queued += lines.length;
+        const bytes = Buffer.from(lines);
+        queue.push(bytes);
+        queued += bytes.length;
         records += count;
       }
       schedule();

@@ -7,8 +7,9 @@ import { removeTranscript, transcriptFile } from './transcript-files.ts';
 export type Kept = {
   readonly transcript: Transcript;
   lines: string;
-  /** How much of it could not be written, in characters. */
+  /** How much of it could not be written, in characters, and when that is tried again. */
   lost: number;
+  retryAt: number;
   /** What its agent says now has been said before. */
   isReplay: boolean;
 };
@@ -38,6 +39,8 @@ const WRITE_EVERY_MS = 250;
 const MANY_SESSIONS = 64;
 const WRITE_MANY_EVERY_MS = 1000;
 const WRITE_CHARACTERS = 256 * 1024;
+/** So many files, and then it is the turn of frames again. */
+const FILES_AT_ONCE = 16;
 /** A disk that is full may have room again. */
 const RETRY_MS = 30_000;
 
@@ -46,9 +49,9 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
   const dirty = new Set<string>();
   const forgotten = new Set<string>();
   let endedTurns: TurnStats[] = [];
-  /** The last write has failed, and the next is not tried yet. */
-  let isResting = false;
+  /** There from when something is to be written until it is. */
   let timer: NodeJS.Timeout | undefined;
+  let immediate: NodeJS.Immediate | undefined;
   let hasWaited = false;
 
   function open(sessionId: string): Kept {
@@ -63,40 +66,60 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
       escapedMessage: (role, escaped, more) =>
         add(`{"t":${now()},"kind":"message","role":"${role}","text":"${escaped}"${more ? ',"more":true' : ''}}\n`),
     });
-    const kept: Kept = { transcript, lines: '', lost: 0, isReplay: false };
+    const kept: Kept = { transcript, lines: '', lost: 0, retryAt: 0, isReplay: false };
     sessions.set(sessionId, kept);
     return kept;
   }
   function whenDue(): void {
-    if (dirty.size < MANY_SESSIONS || hasWaited) return writeAll();
+    if (dirty.size < MANY_SESSIONS || hasWaited) return writeSome([...dirty], 0);
     hasWaited = true;
     timer = setTimeout(whenDue, WRITE_MANY_EVERY_MS - WRITE_EVERY_MS).unref();
   }
-  function writeAll(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    hasWaited = false;
-    for (const sessionId of dirty) write(sessionId);
-    dirty.clear();
+  /** Those that were due, a few at a time; what is said in one of them meanwhile is written with it. */
+  function writeSome(due: readonly string[], done: number): void {
+    const end = done + FILES_AT_ONCE;
+    for (const sessionId of due.slice(done, end)) write(sessionId);
+    if (end < due.length) {
+      immediate = setImmediate(() => writeSome(due, end));
+      return;
+    }
     writeStats();
+    rest();
+    writeSoon();
+  }
+  function writeAll(): void {
+    for (const sessionId of dirty) write(sessionId);
+    writeStats();
+    rest();
+  }
+  /** Nothing is being written. */
+  function rest(): void {
+    clearTimeout(timer);
+    clearImmediate(immediate);
+    timer = undefined;
+    immediate = undefined;
+    hasWaited = false;
+  }
+  function writeSoon(): void {
+    if (dirty.size > 0) timer ??= setTimeout(whenDue, WRITE_EVERY_MS).unref();
   }
   function write(sessionId: string): void {
+    dirty.delete(sessionId);
     const kept = sessions.get(sessionId);
     if (!kept || kept.lines === '') return;
     const { lines, lost } = kept;
     kept.lines = '';
     kept.lost += lines.length;
-    if (isResting) return;
+    if (lost > 0 && now() < kept.retryAt) return;
     const gap = lost === 0 ? '' : `{"t":${now()},"kind":"omitted","bytes":${lost}}\n`;
+    const file = transcriptFile(dir, sessionId);
     try {
-      appendLines(transcriptFile(dir, sessionId), gap + lines);
+      appendLines(file, gap + lines);
       kept.lost = 0;
     } catch (error) {
-      isResting = true;
-      setTimeout(() => {
-        isResting = false;
-      }, RETRY_MS).unref();
-      onProblem(error);
+      kept.retryAt = now() + RETRY_MS;
+      const { code, message } = error as NodeJS.ErrnoException;
+      onProblem(new Error(`${file} cannot be written (${code ?? message}); it is tried again every half minute, and says what is missing`));
     }
   }
   function writeStats(): void {
@@ -115,9 +138,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
     turnEnded(turn) {
       if (!forgotten.has(turn.sessionId)) endedTurns.push(turn);
     },
-    writeSoon() {
-      if (dirty.size > 0) timer ??= setTimeout(whenDue, WRITE_EVERY_MS).unref();
-    },
+    writeSoon,
     writeAll,
     forget(sessionId) {
       const kept = sessions.get(sessionId);

@@ -1,11 +1,10 @@
 import { mkdirSync, rmdirSync } from 'node:fs';
-import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createOpenTranscripts } from '../../src/store/open-transcripts.ts';
 import { readTranscript, transcriptFile } from '../../src/store/transcript-files.ts';
 import { newStateDir } from './state.ts';
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
 const clean = {
@@ -20,7 +19,7 @@ const clean = {
 function setUp() {
   const dir = newStateDir();
   const problems: unknown[] = [];
-  const transcripts = createOpenTranscripts({ dir, clean, now: () => 0, onProblem: (error) => void problems.push(error) });
+  const transcripts = createOpenTranscripts({ dir, clean, now: Date.now, onProblem: (error) => void problems.push(error) });
   return {
     transcripts,
     problems,
@@ -34,30 +33,54 @@ function setUp() {
   };
 }
 
-test('what cannot be written is said once and counted; when there is room again, the rest follows behind the gap', () => {
+/** How long a line about it is. */
+const line = (text: string) => JSON.stringify({ t: Date.now(), kind: 'prompt', text }).length + 1;
+
+test('what cannot be written is counted; when there is room again, the rest follows behind the gap', () => {
   const { transcripts, problems, file, write, written } = setUp();
-  write('s', 'one');
-  const other = file('other');
-  mkdirSync(path.dirname(other), { recursive: true });
-  mkdirSync(other); // nothing can be appended to it
-  write('other', 'lost');
-  write('other', 'lost too');
-  write('s', 'two');
-  expect(problems).toHaveLength(1);
-  rmdirSync(other);
+  mkdirSync(file('s'), { recursive: true }); // nothing can be appended to it
+  write('s', 'lost');
+  write('s', 'lost too');
+  expect(problems.map(String)).toEqual([expect.stringMatching(/s\.jsonl cannot be written \(EISDIR\); it is tried again/)]);
+  rmdirSync(file('s'));
+  write('s', 'lost, since it is tried again in half a minute');
   vi.advanceTimersByTime(30_000);
-  write('other', 'kept');
-  write('s', 'three');
+  write('s', 'kept');
+  write('s', 'kept too');
   transcripts.close();
-  const line = (text: string) => JSON.stringify({ t: 0, kind: 'prompt', text }).length + 1;
-  expect(written('other')).toEqual([
-    { kind: 'omitted', bytes: line('lost') + line('lost too') },
-    { kind: 'prompt', text: 'kept' },
-  ]);
+  const lost = ['lost', 'lost too', 'lost, since it is tried again in half a minute'].map(line).reduce((sum, length) => sum + length);
   expect(written('s')).toEqual([
-    { kind: 'prompt', text: 'one' },
-    { kind: 'omitted', bytes: line('two') },
-    { kind: 'prompt', text: 'three' },
+    { kind: 'omitted', bytes: lost },
+    { kind: 'prompt', text: 'kept' },
+    { kind: 'prompt', text: 'kept too' },
   ]);
   expect(problems).toHaveLength(1);
+});
+
+test('a file that cannot be written is no loss to other sessions', () => {
+  const { file, write, written } = setUp();
+  mkdirSync(file('bad'), { recursive: true });
+  write('bad', 'lost');
+  write('good', 'kept');
+  expect(written('good')).toEqual([{ kind: 'prompt', text: 'kept' }]);
+});
+
+test('a thousand files are written a few at a time, and frames have their turn in between; what comes meanwhile is not lost', () => {
+  const { transcripts, written } = setUp();
+  const ids = Array.from({ length: 1000 }, (_, n) => `s${n}`);
+  const say = (text: string) => {
+    for (const id of ids) transcripts.of(id).transcript.add({ kind: 'prompt', text });
+    transcripts.writeSoon();
+  };
+  const done = () => ids.filter((id) => written(id).length > 0).length;
+  say('one');
+  vi.advanceTimersByTime(999);
+  expect(done()).toBe(0);
+  vi.advanceTimersByTime(1);
+  const first = done();
+  expect(first).toBeGreaterThan(0);
+  expect(first).toBeLessThan(100);
+  say('two');
+  vi.advanceTimersByTime(5000);
+  expect(ids.every((id) => written(id).length === 2)).toBe(true);
 });

@@ -154,8 +154,8 @@ export const goals = [
 
 /**
  * What became of each goal. `results` is `{ workload: { variant: { metric: { best } } } }`, `features` names what exists besides the basics.
- * A goal is missed when one of its checks is, met when all that could be measured are, and `not measured` when none could. One that is
- * `isHeld` is missed by no more than is known.
+ * A goal is missed when one of its checks is, met when all of them are, `met in part` when some could not be measured, and `not measured`
+ * when none could. One that is `isHeld` is missed by no more than is known.
  */
 export function evaluate(results, features = [], of = goals) {
   const value = (path) => {
@@ -173,7 +173,8 @@ export function evaluate(results, features = [], of = goals) {
     // A proxy that lost or changed a frame has no figures; that is no reason to be content with it.
     const failed = isThere && needs.some((workload) => results[workload]?.ours?.failure !== undefined);
     const has = (status) => checked.some((check) => check.status === status);
-    const status = !isThere ? 'not yet' : failed || has('missed') ? 'missed' : has('met') ? 'met' : 'not measured';
+    const met = has('not measured') ? 'met in part' : 'met';
+    const status = !isThere ? 'not yet' : failed || has('missed') ? 'missed' : has('met') ? met : 'not measured';
     const isHeld = !failed && status === 'missed' && checked.every((check) => check.status !== 'missed' || check.isHeld);
     return { id, title, needs, status, failed, isHeld, checks: checked };
   });

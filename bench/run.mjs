@@ -15,36 +15,27 @@ import { allWorkloads } from './lib/workloads.mjs';
 
 const USAGE = `node bench/run.mjs [options] [NAME...]
   (none)        everything, best of many; 20 to 30 minutes. Writes bench/RESULTS.md and docs/performance.svg
-  --gate        a short form; exit code 1 if a goal is missed twice in a row
+  --gate        a short form, 100 seconds and up to 50 more for what was missed; exit code 1 if a goal is missed twice in a row
   --report      the short form, for reading: never fails
   --within S    in about so many seconds: fewer repetitions, and what does not fit is left out; 100 with --gate
   NAME          only workloads whose name begins so; --only NAME is the same
-  --no-write    leaves them as they are
+  --no-write    leaves bench/RESULTS.md and docs/performance.svg as they are
   --list        the names of the workloads
 BENCH_PEERS="name=command;…" measures other proxies beside ours; the agent's command is put in place of {agent}, or at the end.
 BENCH_LOAD=node uses the load program in Node, as where there is no C compiler.`;
 
 const bench = path.dirname(fileURLToPath(import.meta.url));
-const { values: flags, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    gate: { type: 'boolean' },
-    report: { type: 'boolean' },
-    only: { type: 'string', multiple: true },
-    within: { type: 'string' },
-    'no-write': { type: 'boolean' },
-    list: { type: 'boolean' },
-    help: { type: 'boolean' },
-  },
-});
+const { values: flags, positionals } = readArguments();
 if (positionals.length > 0) flags.only = [...(flags.only ?? []), ...positionals];
-const workloads = (await allWorkloads()).filter(({ name }) => flags.only === undefined || flags.only.some((only) => name.startsWith(only)));
-if (flags.help || flags.list || workloads.length === 0) {
-  console.log(
-    flags.list || workloads.length === 0 ? (await allWorkloads()).map(({ name, title }) => `${name}: ${title}`).join('\n') : USAGE,
-  );
-  process.exit(workloads.length === 0 ? 2 : 0);
+const all = await allWorkloads();
+const workloads = all.filter(({ name }) => flags.only === undefined || flags.only.some((only) => name.startsWith(only)));
+const listed = all.map(({ name, title }) => `${name}: ${title}`).join('\n');
+if (flags.help || flags.list) {
+  console.log(flags.list ? listed : USAGE);
+  process.exit(0);
 }
+const unknown = flags.only?.find((only) => !all.some(({ name }) => name.startsWith(only)));
+if (unknown !== undefined) misused(`no workload has a name that begins with "${unknown}". There are:\n${listed}`);
 if (process.platform !== 'linux')
   console.error('bench: only Linux accounts for CPU time per process as needed here; CPU figures are left out');
 
@@ -74,6 +65,30 @@ console.log(
 );
 if (!isShort && flags.only === undefined && !flags['no-write']) write();
 if (flags.gate) process.exitCode = await gate();
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        gate: { type: 'boolean' },
+        report: { type: 'boolean' },
+        only: { type: 'string', multiple: true },
+        within: { type: 'string' },
+        'no-write': { type: 'boolean' },
+        list: { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    return misused(`${error.message.split('. ')[0]}\n\n${USAGE}`);
+  }
+}
+
+function misused(why) {
+  console.error(`bench: ${why}`);
+  process.exit(2);
+}
 
 /** Every workload has an equal part of the time that is left, and is repeated as often as that allows, up to what it asks for. */
 async function measure(which, seconds) {

@@ -26,6 +26,8 @@ export async function run({ load, variant, agents = 1, steps, workDir, home }) {
 function play(program, args, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const end = () => child.kill();
+    process.once('exit', end); // if we are interrupted
     let out = '';
     let err = '';
     child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -36,6 +38,7 @@ function play(program, args, env) {
     });
     child.on('error', reject);
     child.on('close', (code) => {
+      process.removeListener('exit', end);
       try {
         const results = out
           .trim()

@@ -57,7 +57,7 @@ export function goalsLine(evaluated) {
       .filter((goal) => goal.status === status)
       .map(({ id }) => id)
       .join(' ');
-  return ['met', 'missed', 'not yet', 'not measured']
+  return ['met', 'met in part', 'missed', 'not yet', 'not measured']
     .filter((status) => ids(status) !== '')
     .map((status) => `${status}: ${ids(status)}`)
     .join(' · ');

@@ -1,5 +1,14 @@
 // Every failure a peer can hear of: the key is for logs and tests, `rpc` is the number on the wire, and the words say what to do next.
 
+/** About an agent that has exited. */
+type Gone = {
+  /** Somebody waited for its answer. */
+  readonly wasAsked: boolean;
+  readonly lastWords: string | undefined;
+  /** To start it once more by itself may show why. */
+  readonly isWorthTest: boolean;
+};
+
 const FAILURES = {
   PARSE: { rpc: -32700, say: (reason: string) => `Parse error: the line is ${reason}` },
   NOT_A_MESSAGE: { rpc: -32600, say: (reason: string) => `Invalid request: ${reason}` },
@@ -101,8 +110,8 @@ const FAILURES = {
   CANCELLED: { rpc: -32800, say: (method: string) => `${method} was cancelled` },
   AGENT_MISSING: {
     rpc: -32603,
-    say: (agent: string, command: string, why: string) =>
-      `Agent "${agent}" could not be started: ${why} (command: ${command}). Check "command" in agent_servers.${agent}, or install the agent`,
+    say: (agent: string, command: string, why: string, next = `Check "command" in agent_servers.${agent}, or install the agent`) =>
+      `Agent "${agent}" could not be started: ${why} (command: ${command}). ${next}`,
   },
   AGENT_SILENT: {
     rpc: -32603,
@@ -149,7 +158,15 @@ const FAILURES = {
   AGENT_REFUSED: { rpc: -32603, say: (agent: string, method: string, message: string) => `Agent "${agent}" refused ${method}: ${message}` },
   MCP_SERVER_UNKNOWN: { rpc: -33001, say: (serverId: string) => `MCP server "${serverId}" was not given to this agent` },
   MCP_REFUSED: { rpc: -32603, say: (why: string) => `The MCP server refused: ${why}` },
-  AGENT_GONE: { rpc: -32603, say: (agent: string, how: string) => `Agent "${agent}" exited (${how}) before answering` },
+  AGENT_GONE: {
+    rpc: -32603,
+    say: (agent: string, how: string, { wasAsked, lastWords, isWorthTest }: Gone) =>
+      [
+        `Agent "${agent}" exited (${how})${wasAsked ? ' before answering' : ''}`,
+        ...(lastWords === undefined ? [] : [`; its last words: "${lastWords}"`]),
+        ...(isWorthTest ? [`. See: switchboard agents test ${agent}`] : []),
+      ].join(''),
+  },
   AGENT_HUNG_UP: {
     rpc: -32603,
     say: (agent: string, stream: string) => `Agent "${agent}" closed its ${stream} and lived on, so it was ended`,

@@ -1,6 +1,5 @@
 // One agent as a child process: started without a shell, in a process group of its own, its stderr kept apart.
 import type { ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { MARK } from '../processes/mark.ts';
 import { treeOf } from '../processes/process-tree.ts';
@@ -9,11 +8,12 @@ import { stopProcess } from '../processes/stop-process.ts';
 import type { AgentSpec } from './defaults.ts';
 import { DEPTH, depthOf, isOurProxy } from './ourselves.ts';
 import { type Cleaner, createStderrTail } from './stderr-tail.ts';
+import { TOO_MANY_FILES, type Unstartable, whyUnstartable } from './unstartable.ts';
 
 /** How an agent ended: by itself, or because it never began. */
 export type Exit =
   | { readonly kind: 'exited'; readonly code: number | null; readonly signal: string | null }
-  | { readonly kind: 'unstartable'; readonly why: string };
+  | ({ readonly kind: 'unstartable' } & Unstartable);
 
 export type AgentProcess = {
   /** What the agent says, and what it is told. */
@@ -33,7 +33,8 @@ const DRAIN_MS = 250;
 
 /** `heard` gets every line of its stderr, as it is. */
 export function startAgentProcess(spec: AgentSpec, mark: string, clean?: Cleaner, heard?: (line: string) => void): AgentProcess {
-  if (isOurProxy(spec.command, spec.args)) return stillborn(`it is the switchboard itself; take "${spec.name}" out of agent_servers`);
+  if (isOurProxy(spec.command, spec.args))
+    return stillborn({ why: 'it is the switchboard itself', next: `Take "${spec.name}" out of agent_servers` });
   let child: ChildProcess;
   try {
     child = spawn(spec.command, [...spec.args], {
@@ -44,13 +45,13 @@ export function startAgentProcess(spec: AgentSpec, mark: string, clean?: Cleaner
       windowsHide: true,
     });
   } catch (error) {
-    return stillborn(explain(error as NodeJS.ErrnoException, spec));
+    return stillborn(whyUnstartable(error as NodeJS.ErrnoException, spec));
   }
   const { stdin, stdout, stderr, pid } = child;
   // Out of descriptors (EMFILE) there are no streams at all, and the error event is still to come.
   if (!stdin || !stdout || !stderr) {
     child.on('error', () => {});
-    return stillborn('this process has too many files open; close sessions or raise the limit (ulimit -n)');
+    return stillborn(TOO_MANY_FILES);
   }
   const tail = createStderrTail(stderr, clean, heard);
   // Writes may fail at any time, with whoever reads the frames looking elsewhere; an unheard error would end the process.
@@ -59,7 +60,7 @@ export function startAgentProcess(spec: AgentSpec, mark: string, clean?: Cleaner
 
   const exit = onceExited();
   child.on('error', (error: NodeJS.ErrnoException) => {
-    if (pid === undefined) exit.happened({ kind: 'unstartable', why: explain(error, spec) });
+    if (pid === undefined) exit.happened({ kind: 'unstartable', ...whyUnstartable(error, spec) });
   });
   child.on('exit', (code, signal) => {
     const over = () => exit.happened({ kind: 'exited', code, signal });
@@ -101,23 +102,14 @@ function onceExited(): { happened(exit: Exit): void; listen(listener: (exit: Exi
 }
 
 /** A process that there is not; whoever started it hears so in the same way as of any other end. */
-function stillborn(why: string): AgentProcess {
+function stillborn(why: Unstartable): AgentProcess {
   return {
     fromAgent: new PassThrough(),
     toAgent: new PassThrough().resume(),
     pid: undefined,
     stderrTail: () => [],
-    onExit: (listener) => void setImmediate(listener, { kind: 'unstartable', why }),
+    onExit: (listener) => void setImmediate(listener, { kind: 'unstartable', ...why }),
     stop: async () => {},
     kill: () => {},
   };
-}
-
-function explain(error: NodeJS.ErrnoException, spec: AgentSpec): string {
-  if (spec.cwd !== undefined && !existsSync(spec.cwd)) return 'its cwd does not exist';
-  if (error.code === 'ENOENT') return 'the command was not found';
-  if (error.code === 'EACCES') return 'the command is not executable';
-  if (error.code === 'EAGAIN' || error.code === 'ENOMEM')
-    return `the system cannot start another process now (${error.code}); end some and try again`;
-  return error.code ?? 'unknown error';
 }

@@ -1,5 +1,6 @@
 // The last lines an agent wrote to stderr: what a person wants to see when it failed.
 import type { Readable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 
 const MAX_LINES = 200;
 const MAX_LINE_CHARACTERS = 2000;
@@ -36,6 +37,16 @@ export function createStderrTail(
       return [...lines, ...unsure.map(shown), ...(last === '' ? [] : [last])].slice(-MAX_LINES);
     },
   };
+}
+
+const LAST_WORDS = 200;
+
+/** Of its last lines the one that tells most: not the stack behind an error, nor the version that Node adds. */
+export function lastWords(lines: readonly string[]): string | undefined {
+  const clean = lines.map((line) => stripVTControlCharacters(line).replace(/\p{Cc}/gu, ' ')).filter((line) => line.trim() !== '');
+  const found = clean.findLast((line) => !/^(\s|[\]})]+$|Node\.js v)/.test(line)) ?? clean.at(-1);
+  const words = found?.trim();
+  return words !== undefined && words.length > LAST_WORDS ? `${words.slice(0, LAST_WORDS - 1)}…` : words;
 }
 
 const shown = (line: string): string => line.slice(0, MAX_LINE_CHARACTERS).trimEnd();

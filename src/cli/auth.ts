@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { AuthMethod } from '../acp/shapes.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
+import { whyUnstartable } from '../agents/unstartable.ts';
 import { spawn } from '../processes/spawn.ts';
 import { CommandFailure } from './command-failure.ts';
 import { passSignalsOn } from './interrupts.ts';
@@ -42,11 +43,9 @@ async function inTerminal(
     return code ?? 1;
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
-    throw new CommandFailure(
-      7,
-      `agent "${spec.name}" could not be started: ${(error as NodeJS.ErrnoException).code}`,
-      `check "command" in agent_servers.${spec.name}`,
-    );
+    const { why, next } = whyUnstartable(error as NodeJS.ErrnoException, { ...spec, command });
+    const words = `agent "${spec.name}" could not be started: ${why} (command: ${command})`;
+    throw new CommandFailure(7, words, next ?? `check "command" in agent_servers.${spec.name}`);
   } finally {
     signals.stop();
   }

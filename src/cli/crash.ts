@@ -9,11 +9,20 @@ const STDERR = 2;
 export function crashWords(error: unknown): { readonly message: string; readonly hint?: string } {
   const message = error instanceof Error ? error.message : String(error);
   // Nobody's mistake: the build gives this code, and the words, to parts that are gone (scripts/build.mjs).
-  if ((error as NodeJS.ErrnoException | undefined)?.code === 'PROGRAM_REPLACED') return { message };
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  if (code === 'PROGRAM_REPLACED') return { message };
+  if (isOutOfFiles(error))
+    return { message: `there are too many open files (${code})`, hint: 'raise the limit where the switchboard is started: ulimit -n 1024' };
   return {
     message: `this should not have happened: ${message}`,
     hint: 'it is a mistake of the switchboard: please report it; with --debug it says where',
   };
+}
+
+/** It says nothing of the file at which it was noticed. */
+export function isOutOfFiles(error: unknown): boolean {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'EMFILE' || code === 'ENFILE';
 }
 
 let tell: ((error: unknown) => void) | undefined;

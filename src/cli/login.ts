@@ -161,7 +161,7 @@ function failed(
     return new CommandFailure(
       EXIT.unavailable,
       `agent "${name}" could not be started: ${exit.why} (command: ${command})`,
-      `check "command" in agent_servers.${name}`,
+      exit.next ?? `check "command" in agent_servers.${name}`,
     );
   if (exit) {
     const words = `agent "${name}" exited (${exit.signal ?? `code ${exit.code}`}) before it answered ${method}`;

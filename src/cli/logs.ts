@@ -30,7 +30,11 @@ export async function logs(terms: readonly string[], flags: LogsFlags): Promise<
   if (flags.json) printJson({ records });
   else for (const record of records) print(pretty(record));
   if (records.length === 0)
-    notice(flags.lastFailure ? 'no agent has failed as far as the log goes back' : `nothing to show in ${dir}; log.frames may be "off"`);
+    notice(
+      flags.lastFailure
+        ? 'no agent went down and no prompt was answered with an error, as far as the log goes back'
+        : `nothing to show in ${dir}; log.frames may be "off"`,
+    );
   return 0;
 }
 

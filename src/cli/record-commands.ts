@@ -13,7 +13,7 @@ export function addRecordCommands(program: Command, finish: (code: number) => vo
     .argument('[filter...]', 'agent:NAME method:GLOB dir:in|out kind:request session:ID err:true ms>500 bytes>1000; all must hold')
     .option('-f, --follow', 'go on as it grows')
     .option('-n, --lines <count>', 'how many records to show', '200')
-    .option('--last-failure', 'the last frames of the agent that failed last')
+    .option('--last-failure', 'the last frames of the agent that went down or failed in a turn last')
     .option('--json', 'for programs; with --follow a record a line')
     .addHelpText('after', example("switchboard logs agent:codex 'method:session/*' 'ms>500'"))
     .action(async (terms: string[], flags: LogsFlags) => finish(await (await import('./logs.ts')).logs(terms, flags)));

@@ -5,7 +5,7 @@ import { ConfigError } from '../config/problems.ts';
 import { createRedactor } from '../log/redact.ts';
 import { FileTrouble } from '../setup/edit-file.ts';
 import { asCommandFailure, CommandFailure } from './command-failure.ts';
-import { crashWords } from './crash.ts';
+import { crashWords, isOutOfFiles } from './crash.ts';
 import { usageWords } from './usage-words.ts';
 
 const EXIT = { failure: 1, usage: 2, configuration: 6 } as const;
@@ -54,7 +54,7 @@ function tell(error: unknown, isJson: boolean): number {
 /** The system says no to a file of ours: not a bug, and not worth a stack trace. */
 function trouble(error: unknown): CommandFailure | undefined {
   const { code, path, syscall } = (error ?? {}) as NodeJS.ErrnoException;
-  if (syscall === undefined || path === undefined) return undefined;
+  if (syscall === undefined || path === undefined || isOutOfFiles(error)) return undefined;
   return new CommandFailure(
     EXIT.failure,
     `${path} cannot be used (${code})`,

@@ -83,6 +83,7 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, lau
         limits,
         clock: systemClock,
         initializeParams: () => TEST_PARAMS,
+        isTrial: true,
       },
       {
         ready: ({ result }, tongue) => void done({ ok: true, result, ...(!isSame(tongue, PLAIN) && { tongue }) }, run.stop()),

@@ -16,13 +16,17 @@ export function lastRecords(dir: string, wanted: FrameFilter, count: number): Fr
   return found.slice(-count);
 }
 
-/** The last time that an agent went down, and the last `count` frames of its leg before. */
+/** The last time that an agent went down or answered a prompt with an error, and the last `count` frames of its leg before. */
 export function lastFailure(dir: string, count: number): readonly FrameRecord[] {
-  const [down] = lastRecords(dir, ({ event, reason }) => event === 'down' && reason !== 'stopped', 1);
-  if (!down) return [];
-  const before = lastRecords(dir, ({ leg, t, event }) => leg === down.leg && t <= down.t && event === undefined, count);
-  return [...before, down];
+  const [last] = lastRecords(dir, (record) => isDown(record) || isFailedTurn(record), 1);
+  if (!last) return [];
+  const before = lastRecords(dir, ({ leg, t, event }) => leg === last.leg && t <= last.t && event === undefined, count);
+  return isDown(last) ? [...before, last] : before;
 }
+
+const isDown = ({ event, reason }: FrameRecord): boolean => event === 'down' && reason !== 'stopped';
+const isFailedTurn = ({ dir, method, error }: FrameRecord): boolean =>
+  dir === 'fromAgent' && method === 'session/prompt' && error !== undefined;
 
 export type Follower = {
   /** What has come since the last look. */

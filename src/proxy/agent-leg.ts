@@ -157,7 +157,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     lives++;
     let isOver = false;
     let current: AgentRun | undefined;
-    const memory = { found: () => self.tongue, isKnown: () => self.handshake !== undefined };
+    const memory = { found: () => self.tongue, isKnown: () => self.handshake !== undefined, isBusy: () => calls.size > 0 };
     current = startAgent(
       spec,
       { ...deps, ...memory },
@@ -240,7 +240,8 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     const data = { agent: spec.name, reason: refused.kind, retryInMs: Math.ceil(refused.waitMs) };
     if (refused.kind === 'crash-loop')
       return failure('AGENT_CRASH_LOOP', [spec.name, spec.restart.max, spec.restart.windowS, seconds], data);
-    return failure('AGENT_UNAVAILABLE', [spec.name, seconds, lastError?.message ?? ''], { ...lastError?.data, ...data });
+    const cause = lastError && { cause: { reason: lastError.data?.reason, message: lastError.message } };
+    return failure('AGENT_UNAVAILABLE', [spec.name, seconds, lastError?.message ?? ''], { ...lastError?.data, ...data, ...cause });
   }
   function takeWaiting(): readonly Waiting[] {
     const taken = waiting;

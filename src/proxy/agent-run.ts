@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { AgentProcess, Exit } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { type Handshake, readHandshake } from '../agents/handshake.ts';
+import { lastWords } from '../agents/stderr-tail.ts';
 import type { FirstWords } from '../dialects/detect.ts';
 import { PLAIN, type Tongue, translate } from '../dialects/tongue.ts';
 import { failure, type ProxyError } from '../errors.ts';
@@ -43,6 +44,10 @@ export type RunDeps = {
   readonly initializeParams: () => string;
   /** Whoever keeps records of this agent. */
   readonly watcher?: Watcher | undefined;
+  /** Somebody waits for an answer of its. */
+  readonly isBusy?: () => boolean;
+  /** It is started only to see how it does. */
+  readonly isTrial?: boolean;
 };
 
 export type RunEvents = {
@@ -181,14 +186,19 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
   }
   function whyGone(exit: Exit): ProxyError {
     if (exit.kind === 'unstartable')
-      return failure('AGENT_MISSING', [spec.name, spec.command, exit.why], {
+      return failure('AGENT_MISSING', [spec.name, spec.command, exit.why, exit.next], {
         agent: spec.name,
         reason: 'not_startable',
         command: spec.command,
       });
     const { code, signal } = exit;
     const how = signal === null ? `code ${code}` : `signal ${signal}`;
-    return failure('AGENT_GONE', [spec.name, how], { ...details('agent_exited'), code, signal });
+    const wasAsked = !isReady || deps.isBusy?.() === true;
+    // One that was killed at work has most likely nothing wrong with it.
+    const isWorthTest = !deps.isTrial && wasAsked && !(isReady && signal !== null);
+    const about = { wasAsked, isWorthTest, lastWords: lastWords(process.stderrTail()) };
+    const atStart = isReady ? undefined : { atStart: true };
+    return failure('AGENT_GONE', [spec.name, how, about], { ...details('agent_exited'), code, signal, ...atStart });
   }
 
   return {

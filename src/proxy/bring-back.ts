@@ -19,6 +19,7 @@ import { tell } from './tell.ts';
 export function loseSessions(hub: Hub, leg: AgentLeg): void {
   for (const session of leg.sessions.values()) {
     cutOff(hub, session);
+    session.wasInTurn = (session.isLost && session.wasInTurn) || session.turns.size > 0;
     // Without what it was opened with it cannot be opened again; the agent may still know it by itself.
     session.isLost = session.openParams !== undefined;
     revokeLoan(session);
@@ -134,7 +135,7 @@ function isBack(hub: Hub, session: Session, answer: Frame): void {
     session,
     'warning',
     `${session.leg.title} had exited`,
-    'It was started again and the session was brought back; what it was doing then is not repeated.',
+    `It was started again and the session was brought back${session.wasInTurn ? '; what it was doing then is not repeated' : ''}.`,
   );
   if (hub.alone) return;
   session.options = readOptions(answer);

@@ -116,6 +116,8 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
   const watch = createTrafficWatch(timers, 'the editor', notice);
   let isGreeted = false;
   let isStopping = false;
+  /** By agent, what people were told when it went down; forgotten once it is well. */
+  const saidOfEnd = new Map<string, string>();
   let isFull = false;
   let last: string | undefined;
   let lastBytes = 0;
@@ -248,9 +250,14 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
         onStray: () => void hub.counters.strayAnswers++,
         onUnsaid: () => void hub.counters.unsaid++,
         onRemark: notice,
-        onReady: (agent, handshake) => keepHandshake(hub, agent, handshake),
+        onReady(agent, handshake) {
+          saidOfEnd.delete(agent.name);
+          keepHandshake(hub, agent, handshake);
+        },
         onDown(agent, error, crashLoop) {
-          if (!isStopping) notice(error.message);
+          // A command that is missing is tried with each request, and says the same each time.
+          if (!isStopping && saidOfEnd.get(agent.name) !== error.message) notice(error.message);
+          saidOfEnd.set(agent.name, error.message);
           if (crashLoop) notice(crashLoop.message);
           loseSessions(hub, agent);
           withdrawAll(hub, agent);

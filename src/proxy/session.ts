@@ -33,6 +33,8 @@ export type Session = {
   isLost: boolean;
   /** Its agent has been asked for it again, and has not answered yet. */
   returning: Return | undefined;
+  /** A turn was under way when its agent died. */
+  wasInTurn: boolean;
   /** Something has come from the agent since the last look. */
   isHeard: boolean;
   /** Somebody looks whether it is, and since when it has not been. */
@@ -101,6 +103,7 @@ class OpenSession implements Session {
   isRecord = false;
   isLost = false;
   returning: Return | undefined = undefined;
+  wasInTurn = false;
   isWatched = false;
   quietSinceMs = 0;
   roots: Roots | undefined = undefined;

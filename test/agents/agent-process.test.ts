@@ -19,12 +19,27 @@ describe('an agent that cannot be started says why:', () => {
   test('its command is not executable', async () => {
     const command = path.join(newFolder(), 'agent');
     writeFileSync(command, '#!/bin/sh\n', { mode: 0o644 });
-    expect(await start(script('', { command })).exit).toEqual({ kind: 'unstartable', why: expect.stringContaining('not executable') });
+    expect(await start(script('', { command })).exit).toEqual({
+      kind: 'unstartable',
+      why: 'the command is not executable',
+      next: expect.stringContaining('chmod +x'),
+    });
+  });
+
+  test.runIf(process.platform !== 'win32')('its command is a folder, or names what is not there to run it', async () => {
+    const command = path.join(newFolder(), 'agent');
+    writeFileSync(command, '#!/no/such/shell\n', { mode: 0o755 });
+    expect(await start(script('', { command })).exit).toMatchObject({ why: expect.stringContaining('its first line names') });
+    expect(await start(script('', { command: path.dirname(command) })).exit).toMatchObject({ why: 'the command is a directory' });
   });
 
   test('its folder is missing', async () => {
     const cwd = path.join(newFolder(), 'gone');
-    expect(await start(script('', { cwd })).exit).toEqual({ kind: 'unstartable', why: expect.stringContaining('cwd does not exist') });
+    expect(await start(script('', { cwd })).exit).toEqual({
+      kind: 'unstartable',
+      why: `its cwd does not exist: ${cwd}`,
+      next: expect.stringContaining('"cwd" in'),
+    });
   });
 
   test.each([
@@ -33,7 +48,7 @@ describe('an agent that cannot be started says why:', () => {
     ['an argument has a zero byte in it', () => ({ args: ['a\0b'] })],
   ])('%s', async (_, options) => {
     const { agent, exit } = start(script('', options()));
-    expect(await exit).toEqual({ kind: 'unstartable', why: expect.any(String) });
+    expect(await exit).toMatchObject({ kind: 'unstartable', why: expect.any(String) });
     expect(agent.pid).toBeUndefined();
     // Whoever talks to it meanwhile does not have to know.
     agent.toAgent.write('{}\n');

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { createStderrTail } from '../../src/agents/stderr-tail.ts';
+import { createStderrTail, lastWords } from '../../src/agents/stderr-tail.ts';
 import { createSecrets } from '../../src/log/redact.ts';
 import { createRedactStream } from '../../src/log/redact-stream.ts';
 import fc from '../generated.ts';
@@ -76,4 +76,24 @@ test('a secret is not cut in half before it is known for one, neither by two wri
   stderr.write(`-some-length\n${'x'.repeat(1990)}a-secret-of-some-length\nlast`);
   await new Promise(setImmediate);
   expect(tail.lines()).toEqual(['it is [redacted:K]', `${'x'.repeat(1990)}[redacted:`, 'last']);
+});
+
+describe('the last words', () => {
+  test.each([
+    ['are the last line', ['loading', 'no key'], 'no key'],
+    [
+      'are the error, not the stack behind it',
+      ['x.js:1', "Error: Cannot find module 'y'", '    at z (a.js:1:2)', '  code: 1', '}', 'Node.js v24.1.0'],
+      "Error: Cannot find module 'y'",
+    ],
+    ['are what there is, where all of it is indented', ['  at', '  last'], 'last'],
+    ['drive no terminal', ['\u001b[31mred\u001b[0m\u0007'], 'red'],
+    ['are nothing where nothing was said', ['', ' '], undefined],
+  ])('%s', (_, lines, words) => {
+    expect(lastWords(lines)).toBe(words);
+  });
+
+  test('are short', () => {
+    expect(lastWords(['x'.repeat(1000)])).toBe(`${'x'.repeat(199)}…`);
+  });
 });

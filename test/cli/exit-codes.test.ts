@@ -39,6 +39,14 @@ test.each(CASES)('exit code $code: $meaning', async ({ code, words }) => {
   expect(ended.stderr).not.toMatch(/^ {4}at /m); // no stack trace
 });
 
+test('`run` has the same codes for an agent that stays silent and one that is absent, and says why at the first try', async () => {
+  const home = createHome();
+  home.write(home.userFile, agents(home));
+  const [silent, absent] = await Promise.all([home.run(['run', '-a', 'silent', 'x']), home.run(['run', '-a', 'absent', 'x'])]);
+  expect(silent).toMatchObject({ code: 3, stderr: expect.stringMatching(/^switchboard: Agent "silent" did not answer initialize/) });
+  expect(absent).toMatchObject({ code: 7, stderr: expect.stringMatching(/^switchboard: Agent "absent" could not be started/) });
+});
+
 test('exit code 130: interrupted', async () => {
   const home = createHome();
   const turn = home.start(['run', '-o', 'simple', '/slow 60']);

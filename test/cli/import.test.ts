@@ -20,6 +20,13 @@ function withEditors(home: Home): void {
   for (const [file, text] of Object.entries(FILES)) home.write(path.join(home.home, file), text);
 }
 
+test('where there is nothing to import, that is said', async () => {
+  const home = createHome();
+  home.write(path.join(home.home, '.config/zed/settings.json'), { theme: 'dark' });
+  const { code, stdout } = await home.quick(['import', '--from', 'zed']);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Nothing to import: there is no agent in the list of Zed.\n' });
+});
+
 test('the agents of all editors come over, with where they are from, and without secrets', async () => {
   const home = createHome();
   withEditors(home);

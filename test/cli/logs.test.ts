@@ -64,6 +64,16 @@ describe('records', () => {
     const { stdout } = await home.quick(['logs', '--last-failure', '--json'], home.env);
     expect(data(stdout)).toEqual([record(1), { t: record(3).t, leg: 'codex', event: 'down', reason: 'agent_exited' }]);
   });
+
+  test('of the last failure are also those of a turn that failed; where nothing did, that is said with what was looked for', async () => {
+    const failed = record(3, { dir: 'fromAgent', kind: 'response', method: 'session/prompt', error: -32603 });
+    const home = logHome({ 'a.jsonl': lines(record(1), record(2, { leg: 'other' }), failed, record(4)) });
+    const { stdout } = await home.quick(['logs', '--last-failure', '--json'], home.env);
+    expect(data(stdout)).toEqual([record(1), failed]);
+    const well = logHome({ 'a.jsonl': lines(record(1)) });
+    const { stderr } = await well.quick(['logs', '--last-failure'], well.env);
+    expect(stderr).toContain('no agent went down and no prompt was answered with an error');
+  });
 });
 
 test('with --follow they come as they are written', async () => {

@@ -50,11 +50,24 @@ test.concurrent('row 4: a thought says it where the editor does not, and only in
   await killed(editor, first.id);
   await prompt(editor, first.id, 'again');
   expect(editor.updates(first.id, 'notice')).toEqual([]);
-  expect(textOf(editor.updates(first.id, 'agent_thought_chunk')[0])).toMatch(/^\[switchboard\] sick had exited\. It was started again/);
+  expect(textOf(editor.updates(first.id, 'agent_thought_chunk')[0])).toBe(
+    '[switchboard] sick had exited. It was started again and the session was brought back.\n',
+  );
+  expect(editor.stderr()).toMatch(/Agent "sick" exited \(signal SIGKILL\)$/m); // it was idle: nobody had asked it anything
   expect(toldIn(editor, second.id)).toEqual([]);
   await prompt(editor, second.id, 'me too');
   expect(toldIn(editor, second.id)).toHaveLength(1);
   expect(toldIn(editor, first.id)).toHaveLength(1);
+});
+
+test.concurrent('row 4: that a turn was under way is said only where one was', async ({ stage }) => {
+  const editor = await stage.connect({ sick: fixture('crash-mid-turn', 'sick', '1') });
+  const [busy, idle] = [await open(editor, stage.cwd), await open(editor, stage.cwd)];
+  const { error } = await prompt(editor, busy.id, 'crash');
+  expect(error.message).toMatch(/exited \(.*\) before answering.* See: switchboard agents test sick$/);
+  for (const { id } of [busy, idle]) await prompt(editor, id, 'again');
+  expect(toldIn(editor, busy.id).join('')).toContain('; what it was doing then is not repeated.');
+  expect(toldIn(editor, idle.id).join('')).toContain('the session was brought back.');
 });
 
 test.concurrent('row 4: an agent that cannot resume loads the session, and its replay does not reach the editor', async ({ stage }) => {
@@ -152,8 +165,8 @@ test.concurrent('row 4: a crash loop ends after restart.max restarts, with one l
   expect(await refusedNew(editor, stage.cwd)).toMatch(/switchboard agents test sick/);
   expect(startsOf(stage, 'sick')).toBe(3);
   await open(editor, stage.cwd, 'well');
-  await noticed(editor, 'switchboard agents test sick');
-  expect(editor.stderr().match(/switchboard agents test sick/g)).toHaveLength(1);
+  await noticed(editor, 'is left alone');
+  expect(editor.stderr().match(/is left alone .* switchboard agents test sick/g)).toHaveLength(1);
 });
 
 async function refusedNew(editor: Editor, cwd: string): Promise<string> {

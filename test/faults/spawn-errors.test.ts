@@ -11,11 +11,11 @@ vi.mock('../../src/processes/spawn.ts', () => ({ spawn }));
 const failing = (code: string): Error => Object.assign(new Error(`spawn agent ${code}`), { code });
 
 test.each([
-  ['row 25', 'EMFILE', /too many files open.*ulimit/],
-  ['row 25', 'ENFILE', /too many files open.*ulimit/],
-  ['row 26', 'EAGAIN', /cannot start another process now \(EAGAIN\)/],
-  ['row 26', 'ENOMEM', /cannot start another process now \(ENOMEM\)/],
-])('%s: %s is told in words, once, and nothing of it has to be ended', async (_row, code, words) => {
+  ['row 25', 'EMFILE', /too many files open/, /ulimit -n/],
+  ['row 25', 'ENFILE', /too many files open/, /ulimit -n/],
+  ['row 26', 'EAGAIN', /cannot start another process now \(EAGAIN\)/, /End some/],
+  ['row 26', 'ENOMEM', /cannot start another process now \(ENOMEM\)/, /End some/],
+])('%s: %s is told in words, once, and nothing of it has to be ended', async (_row, code, words, advice) => {
   // As Node does it: with EMFILE and ENFILE there are no streams, with EAGAIN there are, and ENOMEM is thrown.
   spawn.mockImplementation(() => {
     if (code === 'ENOMEM') throw failing(code);
@@ -28,7 +28,7 @@ test.each([
   const exits: Exit[] = [];
   child.onExit((exit) => exits.push(exit));
   await vi.waitFor(() => expect(exits).toHaveLength(1));
-  expect(exits[0]).toMatchObject({ kind: 'unstartable', why: expect.stringMatching(words) });
+  expect(exits[0]).toMatchObject({ kind: 'unstartable', why: expect.stringMatching(words), next: expect.stringMatching(advice) });
   expect(child.pid).toBeUndefined();
   child.toAgent.write('words for nobody\n');
   child.kill();

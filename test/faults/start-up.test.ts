@@ -35,6 +35,8 @@ test.concurrent('row 1: a command that is missing or not executable fails its ow
   const { id } = await open(editor, stage.cwd, 'well');
   expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
   expect(agentsOf(stage, editor)).toHaveLength(1);
+  // People read it once.
+  for (const agent of Object.keys(reasons)) expect(editor.stderr().split(`Agent "${agent}" could not be started`)).toHaveLength(2);
 });
 
 test.concurrent('row 1: an agent that is installed while we run is used by the next session', async ({ stage }) => {
@@ -82,7 +84,10 @@ test.concurrent('row 2: an agent that exits before it answers initialize: the er
   const error = await refusedNew(editor, stage, 'sick');
   expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', code: 3, signal: null, stderr: ['cannot find my licence'] } });
   expect(error.message).toMatch(/"sick" is not available; the next try is possible in 1 s/);
-  expect(error.message).toContain('exited (code 3)');
+  expect(error.message).toContain(
+    'exited (code 3) before answering; its last words: "cannot find my licence". See: switchboard agents test sick',
+  );
+  expect(error.data.cause).toEqual({ reason: 'agent_exited', message: expect.stringContaining('"sick" exited') });
   await delay(error.data.retryInMs);
   await open(editor, stage.cwd, 'sick');
 });

@@ -3,11 +3,21 @@ import { ClientError } from '../../client/client.ts';
 import type { Redactor } from '../../log/redact.ts';
 import { CommandFailure } from '../command-failure.ts';
 
-const FAILED = 1;
-const UNAVAILABLE = 7;
+const EXIT = { failed: 1, timeout: 3, unavailable: 7 } as const;
 const AUTH_REQUIRED = -32000;
+const DETAIL_CHARACTERS = 500;
 
-type Data = { readonly agent?: unknown; readonly authMethods?: unknown; readonly reason?: unknown; readonly stderr?: unknown };
+/** What the switchboard says of an agent that cannot be had; `cause` is why, where it is not tried again at once. */
+type Data = {
+  readonly agent?: unknown;
+  readonly authMethods?: unknown;
+  readonly reason?: unknown;
+  readonly atStart?: unknown;
+  readonly stderr?: unknown;
+  readonly cause?: { readonly reason?: unknown; readonly message?: unknown } | null;
+};
+
+const ABSENT: readonly unknown[] = ['not_startable', 'backing-off', 'crash-loop', 'stopped'];
 
 /**
  * Anything but an answer of the other side stays what it is. `logins` are the methods that were offered, for an error that does not name
@@ -15,22 +25,35 @@ type Data = { readonly agent?: unknown; readonly authMethods?: unknown; readonly
  */
 export function inOwnWords(error: unknown, asked: string, redact: Redactor, logins: readonly string[] = []): unknown {
   if (!(error instanceof ClientError)) return error;
-  const { authMethods, reason, stderr, ...data } = (error.data ?? {}) as Data;
+  const data = (error.data ?? {}) as Data;
   const agent = typeof data.agent === 'string' ? data.agent : asked;
+  const message = withDetail(typeof data.cause?.message === 'string' ? data.cause.message : error.message, data);
   if (error.code === AUTH_REQUIRED)
     return new CommandFailure(
-      UNAVAILABLE,
-      redact(`agent "${agent}" wants you to log in: ${error.message}`),
-      loginHint(agent, authMethods ?? logins),
+      EXIT.unavailable,
+      redact(`agent "${agent}" wants you to log in: ${message}`),
+      loginHint(agent, data.authMethods ?? logins),
     );
-  const isAbsent = /could not be started|did not answer initialize|is not available|is left alone/.test(error.message);
-  const isDead = isAbsent || reason === 'agent_exited';
-  const words = [error.message, ...(Array.isArray(stderr) ? stderr.map((line) => `  ${line}`) : [])].join('\n');
-  return new CommandFailure(
-    isAbsent ? UNAVAILABLE : FAILED,
-    redact(words),
-    isDead ? `see: switchboard agents test ${agent}` : 'with -o jsonl you see every frame',
-  );
+  const said = Array.isArray(data.stderr) ? data.stderr.map(String) : [];
+  const isSaid = said.length === 1 && message.includes(`"${said[0]}"`);
+  const words = [message, ...(isSaid ? [] : said.map((line) => `  ${line}`))].join('\n');
+  const code = exitCodeOf(data);
+  const isAgent = code !== EXIT.failed || data.reason === 'agent_exited';
+  const hint = isAgent ? `see: switchboard agents test ${agent}` : 'with -o jsonl you see every frame';
+  return new CommandFailure(code, redact(words), message.includes(`switchboard agents test ${agent}`) ? undefined : hint);
+}
+
+function exitCodeOf({ reason, atStart, cause }: Data): number {
+  if ((cause?.reason ?? reason) === 'no_initialize') return EXIT.timeout;
+  return ABSENT.includes(reason) || atStart === true ? EXIT.unavailable : EXIT.failed;
+}
+
+/** Many agents say "Internal error", and in `data` what it was. */
+function withDetail(message: string, data: unknown): string {
+  const { details, message: inner } = (data ?? {}) as { readonly details?: unknown; readonly message?: unknown };
+  const detail = [data, details, inner].find((one) => typeof one === 'string')?.trim();
+  if (!detail || message.includes(detail)) return message;
+  return `${message}: ${detail.length > DETAIL_CHARACTERS ? `${detail.slice(0, DETAIL_CHARACTERS)}…` : detail}`;
 }
 
 function loginHint(agent: string, methods: unknown): string {

@@ -34,6 +34,8 @@ export async function importCommand(flags: ImportFlags): Promise<number> {
   if (change.changed) printChange(change);
   for (const { name, source } of found.taken) say(`imported: ${name}, from ${source}`);
   for (const { name, source, why } of found.left) say(`left out: ${name} of ${source}: ${why}`);
+  if (files.length > 0 && found.taken.length + found.left.length === 0)
+    say(`Nothing to import: there is no agent in the list of ${files.map(({ editor }) => editor.title).join(' or ')}.`);
   for (const text of warnings) notice(text);
   return 0;
 }

@@ -1,0 +1,50 @@
+// Why the system does not start a program, and what to do about it. Its code alone says less than what is there.
+import { statSync } from 'node:fs';
+import type { AgentSpec } from './defaults.ts';
+
+export type Unstartable = {
+  readonly why: string;
+  /** What to do, where it is something else than to look at the command. */
+  readonly next?: string | undefined;
+};
+
+export const TOO_MANY_FILES: Unstartable = {
+  why: 'this process has too many files open',
+  next: 'Close sessions, or raise the limit where the switchboard is started (ulimit -n)',
+};
+
+export function whyUnstartable({ code }: NodeJS.ErrnoException, { name, command, cwd }: Named): Unstartable {
+  const kind = cwd === undefined ? 'directory' : kindOf(cwd);
+  if (kind !== 'directory') {
+    const why = kind === undefined ? `its cwd does not exist: ${cwd}` : `its cwd is not a directory: ${cwd}`;
+    return { why, next: `Make that directory, or change "cwd" in agent_servers.${name}` };
+  }
+  const program = /[\\/]/.test(command) ? kindOf(command) : undefined;
+  const check = `Check "command" in agent_servers.${name}`;
+  if (code === 'ENOENT' && program === 'file')
+    return {
+      why: 'what its first line names to run it was not found',
+      next: `Install that, or name another in "command" of agent_servers.${name}`,
+    };
+  if (code === 'ENOENT') return { why: 'the command was not found' };
+  if (code === 'EACCES' && program === 'directory') return { why: 'the command is a directory', next: `${check}: it must name a program` };
+  if (code === 'EACCES')
+    return {
+      why: 'the command is not executable',
+      next: `Make it so (chmod +x), or name what runs it in "command" of agent_servers.${name}`,
+    };
+  if (code === 'EMFILE' || code === 'ENFILE') return TOO_MANY_FILES;
+  if (code === 'EAGAIN' || code === 'ENOMEM')
+    return { why: `the system cannot start another process now (${code})`, next: 'End some processes and try again' };
+  return { why: code ?? 'unknown error' };
+}
+
+type Named = Pick<AgentSpec, 'name' | 'command' | 'cwd'>;
+
+function kindOf(path: string): 'directory' | 'file' | undefined {
+  try {
+    return statSync(path).isDirectory() ? 'directory' : 'file';
+  } catch {
+    return undefined;
+  }
+}

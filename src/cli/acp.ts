@@ -48,8 +48,12 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
     notice(`the event loop was blocked for ${ms} ms; the last frame was ${method ?? 'an answer'}, ${bytes} bytes`);
   });
   const stopReloading = reloadOnChange(options, { config, files }, switchboard, !ENDING_SIGNALS.includes('SIGHUP'));
-  const ended = connection.ended.then(() => 0);
-  const code = await Promise.race([ended, awaitSignals(connection).first]);
+  const signals = awaitSignals(connection);
+  const ended = connection.ended.then(() => {
+    signals.editorGone();
+    return 0;
+  });
+  const code = await Promise.race([ended, signals.first]);
   stopWatching();
   stopReloading();
   await (await detach)?.();
@@ -76,19 +80,31 @@ function toggleOnSignal(diagnostics: Diagnostics): void {
   });
 }
 
-/** The first signal ends us in good order, the second at once. The code is 128 + the signal's number, as shells have it. */
-function awaitSignals(connection: Connection): { readonly first: Promise<number> } {
+/** So soon behind the end of its stream, an editor's signal is part of the same goodbye; later, it has lost its patience. */
+const SAME_GOODBYE_MS = 1000;
+
+/**
+ * The first signal ends us in good order, the second at once, and so does the first when the editor has been gone for a while.
+ * The code is 128 + the signal's number, as shells have it.
+ */
+function awaitSignals(connection: Connection): { readonly first: Promise<number>; editorGone(): void } {
   let resolve: (code: number) => void = () => {};
   const first = new Promise<number>((done) => {
     resolve = done;
   });
   let count = 0;
+  let goneMs = Number.POSITIVE_INFINITY;
   for (const signal of ENDING_SIGNALS)
     process.on(signal, () => {
       const code = 128 + os.constants.signals[signal];
-      if (count++ === 0) return resolve(code);
+      if (count++ === 0 && performance.now() - goneMs <= SAME_GOODBYE_MS) return resolve(code);
       connection.kill();
       process.exit(code);
     });
-  return { first };
+  return {
+    first,
+    editorGone() {
+      goneMs = performance.now();
+    },
+  };
 }

@@ -111,6 +111,33 @@ test.concurrent('row 27: a second signal ends everything at once, however stubbo
   }
 });
 
+test.concurrent('row 27: a signal that comes when the editor has been gone for more than a second ends everything at once', async ({
+  stage,
+}) => {
+  const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 1500 } };
+  const editor = await stage.connect({ stubborn });
+  const { id } = await open(editor, stage.cwd);
+  editor.child.stdin.end();
+  // The agent is told to end when its grace is over, which is longer than a second.
+  await eventually(() => expect(contentOf(path.join(stage.dir, 'stubborn.term'))).toBe(String(pidIn(id))));
+  editor.child.kill('SIGTERM');
+  expect(await editor.ended).toBe(143); // in good order it would be 0
+  await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
+});
+
+test.concurrent('row 27: a signal right behind the end of stdin is part of the same goodbye: in good order, as the end of stdin', async ({
+  stage,
+}) => {
+  const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 300 } };
+  const editor = await stage.connect({ stubborn });
+  const { id } = await open(editor, stage.cwd);
+  editor.child.stdin.end();
+  await heardTheEnd(stage, id);
+  editor.child.kill('SIGTERM');
+  expect(await editor.ended).toBe(0);
+  expect(agentsOf(stage, editor)).toEqual([]);
+});
+
 test.concurrent('row 27: an editor that does not read any more cannot keep us', async ({ stage }) => {
   const loud = { ...fixture('floods', 'loud'), timeouts: { stop_grace_ms: 200 } };
   const editor = await stage.connect({ loud, well: fixture('works', 'well') });

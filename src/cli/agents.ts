@@ -1,6 +1,9 @@
 // `switchboard agents`: what is configured, and how it is doing in the proxies that run now.
 import { isRunning, readRunningRecords } from '../agents/running-record.ts';
+import { printable } from '../config/problems.ts';
 import { agentOf } from '../proxy/isolation.ts';
+import { hideArgs } from '../setup/hide-secrets.ts';
+import { joinWords } from '../setup/shell-words.ts';
 import { secretsOf } from '../switchboard/launch.ts';
 import { printJson, printTable } from './output.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
@@ -25,10 +28,11 @@ export async function listAgents(flags: AgentsFlags): Promise<number> {
   const { config, stateDir, switchedOff } = await resolveConfig({ ...flags, isOnlyShown: true });
   const { redact } = await secretsOf(config);
   const running = readRunningRecords(stateDir).flatMap(({ record }) => (record && isRunning(record.owner) ? [record] : []));
-  const agents = config.agents.map(({ name, label, command }) => ({
+  const agents = config.agents.map(({ name, label, command, args }) => ({
     name,
     label,
     command: redact(command),
+    args: hideArgs(args).map(redact),
     isDefault: name === config.defaultAgent,
     // An agent with a process for each session shows up as name#1, name#2, …
     processes: running.flatMap(({ owner, health }) =>
@@ -42,6 +46,7 @@ export async function listAgents(flags: AgentsFlags): Promise<number> {
     printTable(
       ['AGENT', 'STATE', 'PID', 'SINCE', 'SESSIONS', 'OPEN', 'RESTARTS', 'LAST ERROR', 'COMMAND'],
       [...agents.flatMap(rowsOf), ...switchedOff.map((name) => [name, 'switched off', '', '', '', '', '', '', ''])],
+      process.stdout.columns,
     );
     for (const { processes } of agents) for (const one of processes) process.stdout.write(explain(one));
   }
@@ -58,10 +63,19 @@ function explain({ id, state, lastErrorText, unavailable, stderrTail = [] }: Hea
 
 const STDERR_LINES = 10;
 
-function rowsOf(agent: { name: string; isDefault: boolean; command: string; processes: readonly Health[] }): string[][] {
+type Listed = {
+  readonly name: string;
+  readonly isDefault: boolean;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly processes: readonly Health[];
+};
+
+function rowsOf(agent: Listed): string[][] {
+  const command = printable(joinWords([agent.command, ...agent.args]));
   const name = agent.isDefault ? `${agent.name} *` : agent.name;
-  if (agent.processes.length === 0) return [[name, 'not running', '', '', '', '', '', '', agent.command]];
+  if (agent.processes.length === 0) return [[name, 'not running', '', '', '', '', '', '', command]];
   return agent.processes.map(({ state, pid, since, sessions, inFlight, restarts, lastError }) =>
-    [name, state, pid, since, sessions, inFlight, restarts, lastError, agent.command].map((cell) => String(cell ?? '')),
+    [name, state, pid, since, sessions, inFlight, restarts, lastError, command].map((cell) => String(cell ?? '')),
   );
 }

@@ -9,12 +9,17 @@ export function printJsonOfFailure(error: { readonly code: string; readonly mess
   process.stdout.write(`${JSON.stringify({ ok: false, error, data, warnings: [] })}\n`);
 }
 
-/** Columns as wide as their longest cell; the last one as long as it is. */
-export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+/** Columns as wide as their longest cell; the last one as long as it is, or as there is room for in `width`. */
+export function printTable(head: readonly string[], rows: readonly (readonly string[])[], width?: number): void {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const lines = [head, ...rows].map((row) => {
     const cells = row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)));
-    return `${cells.join('  ').trimEnd()}\n`;
+    const line = cells.join('  ').trimEnd();
+    const room = Math.max(width ?? line.length, line.length - (cells.at(-1)?.length ?? 0) + LEAST_LAST);
+    return line.length <= room ? `${line}\n` : `${line.slice(0, room - 1)}…\n`;
   });
   process.stdout.write(lines.join(''));
 }
+
+/** Narrower than this, it says nothing; then the line wraps. */
+const LEAST_LAST = 20;

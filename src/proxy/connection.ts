@@ -76,6 +76,8 @@ export type ConnectionOptions = {
   readonly shim?: Shim | undefined;
   /** Hears of MCP servers that are started, so that the next process can end what this one leaves behind. */
   readonly children?: Children | undefined;
+  /** An agent that was started can be talked to, has exited, or was stopped or restarted by hand. */
+  readonly onStateChange?: (() => void) | undefined;
 };
 
 export type Connection = {
@@ -252,6 +254,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
         onRemark: notice,
         onReady(agent, handshake) {
           saidOfEnd.delete(agent.name);
+          options.onStateChange?.();
           keepHandshake(hub, agent, handshake);
         },
         onDown(agent, error, crashLoop) {
@@ -259,6 +262,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
           if (!isStopping && saidOfEnd.get(agent.name) !== error.message) notice(error.message);
           saidOfEnd.set(agent.name, error.message);
           if (crashLoop) notice(crashLoop.message);
+          options.onStateChange?.();
           loseSessions(hub, agent);
           withdrawAll(hub, agent);
         },
@@ -337,6 +341,11 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     });
   }
 
+  function byHandDone(isDone: boolean): boolean {
+    if (isDone) options.onStateChange?.();
+    return isDone;
+  }
+
   return {
     ended,
     async stop() {
@@ -391,8 +400,8 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     answer: (answer) => !isStopping && answerElsewhere(hub, answer),
     cancel: (sessionId) => !isStopping && cancelElsewhere(hub, sessionId),
     byHand: (sessionId, act, file) => actByHand(hub, sessionId, act, file),
-    restart: (name) => !isStopping && restartAgent(hub, name),
-    stopAgent: (name, how) => !isStopping && stopAgent(hub, name, how),
+    restart: (name) => !isStopping && byHandDone(restartAgent(hub, name)),
+    stopAgent: (name, how) => !isStopping && byHandDone(stopAgent(hub, name, how)),
     lent: () => lentState(hub),
   };
 }

@@ -59,10 +59,12 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
   const records = createRecords({ config, stateDir, secrets, say, name, recordTo, onlooker });
   const running = createRunningRecord(stateDir, mark, onProblem);
+  const health = publishHealth(() => connection.health(), secrets.redact, running);
   const launch = (spec: AgentSpec) => {
     const child = launchAgent(spec, mark, secrets);
     diagnostics.say('debug', `agent "${spec.name}" is started`, { agent: spec.name, agentPid: child.pid });
     if (child.pid !== undefined) running.childStarted(child.pid);
+    health.soon();
     events.onAgent(spec.name, child);
     return child;
   };
@@ -83,8 +85,8 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     lending,
     shim: shimOf(),
     children: { mark, started: running.childStarted },
+    onStateChange: health.soon,
   });
-  const stopPublishing = publishHealth(connection, secrets.redact, running);
   let isOver = () => {};
   const closed = new Promise<void>((resolve) => {
     isOver = resolve;
@@ -105,7 +107,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     await connection.stop();
     const notPassedOn = saidOfCounts(connection.counters);
     if (notPassedOn !== undefined) diagnostics.say('debug', notPassedOn, connection.counters);
-    stopPublishing();
+    health.stop();
     running.clear();
     await records.close();
     tellDaemons();

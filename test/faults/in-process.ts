@@ -54,6 +54,7 @@ export type Setup = {
   readonly lending?: LendingOptions;
   readonly guard?: Guard;
   readonly log?: SessionLog;
+  readonly onStateChange?: () => void;
 };
 
 const NO_LOG: SessionLog = { append: () => {}, records: () => new Map(), isHidden: () => false };

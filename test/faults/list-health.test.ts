@@ -16,7 +16,9 @@ test('an agent that cannot be had is listed with the reason and its last words, 
 }) => {
   const script = "console.error('cannot log in with ' + process.env.MY_KEY); process.exit(3)";
   const sick = { command: process.execPath, args: ['-e', script], env: { MY_KEY: 'hunter2-hunter2' }, restart: { max: 0 } };
-  const file = stage.writeConfig({ sick, well: fixture('works', 'well') });
+  const works = fixture('works', 'well');
+  const well = { ...works, args: [...works.args, 'two words', '--token', 'hunter2-of-well'] };
+  const file = stage.writeConfig({ sick, well });
   const editor = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
   await hello(editor);
   const told = await vi.waitFor(
@@ -28,7 +30,9 @@ test('an agent that cannot be had is listed with the reason and its last words, 
     { timeout: 20_000, interval: 200 },
   );
   expect(told).toMatch(/^ {2}\| cannot log in with /m);
+  expect(told).toMatch(/^well .*works\.mjs well 'two words' --token '…'$/m);
   const { data } = JSON.parse(await list(stage, '--config', file, '--json'));
   expect(data.agents[0].processes[0]).toMatchObject({ lastError: 'AGENT_GONE', stderrTail: [expect.stringContaining('cannot log in')] });
+  expect(data.agents[1].args.slice(-3)).toEqual(['two words', '--token', '…']);
   expect(`${told}${JSON.stringify(data)}`).not.toContain('hunter2');
 });

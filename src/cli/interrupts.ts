@@ -41,25 +41,23 @@ export function onInterrupts(cancel: () => boolean, kill: () => void): Interrupt
   };
 }
 
-/** A program that has our terminal hears Ctrl-C from there; what else would end us goes on to it, and we end when it does. */
+/** A program that has our terminal hears Ctrl-C from there, and may know what to do with it; without one, and what else would end us, it hears from us. We end when it does. */
 export function passSignalsOn(child: ChildProcess): { check(): void; stop(): void } {
   let told: NodeJS.Signals | undefined;
   const pass = (signal: NodeJS.Signals) => {
     told = signal;
-    child.kill(signal);
+    if (signal !== 'SIGINT' || process.stdin.isTTY !== true) child.kill(signal);
   };
-  const ignore = () => {};
-  process.on('SIGINT', ignore);
-  for (const signal of ENDING) process.on(signal, pass);
+  const signals: readonly NodeJS.Signals[] = ['SIGINT', ...ENDING];
+  for (const signal of signals) process.on(signal, pass);
   return {
     /** Throws when it was not left to end by itself. */
     check() {
-      const signal = child.signalCode === 'SIGINT' ? 'SIGINT' : told;
-      if (signal !== undefined) throw new CommandFailure(codeOf(signal), `ended by ${signal}`);
+      const isUnharmed = told === 'SIGINT' && child.exitCode === 0;
+      if (told !== undefined && !isUnharmed) throw new CommandFailure(codeOf(told), `ended by ${told}`);
     },
     stop() {
-      process.off('SIGINT', ignore);
-      for (const signal of ENDING) process.off(signal, pass);
+      for (const signal of signals) process.off(signal, pass);
     },
   };
 }

@@ -1,5 +1,5 @@
 // Commands that start an agent for a moment: whatever ends them ends it, with all it has started.
-import { existsSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { createHome } from './command.ts';
@@ -51,13 +51,30 @@ test.runIf(process.platform === 'linux')('what a killed one leaves is ended by t
   expect((await next.ended).stderr).toContain('ended 1 agent process(es) that an earlier switchboard left behind');
 });
 
-test.runIf(process.platform !== 'win32')('a login in a terminal ends with the command that shows it', async () => {
+const SIGNALS = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const;
+
+test.runIf(process.platform !== 'win32').each(SIGNALS)('a login ends with the command that shows it: %s', async (signal, code) => {
   const home = createHome();
   const script = 'console.log("your code, please"); setInterval(() => {}, 1e6)';
   home.write(home.userFile, { agent_servers: { asks: { command: process.execPath, args: ['-e', script] } } });
   const { child, said, ended } = home.start(['acp', '--auth', 'asks']);
   await said('your code');
-  child.kill('SIGTERM');
-  expect(await ended).toMatchObject({ code: 143 });
+  child.kill(signal);
+  expect(await ended).toMatchObject({ code, stderr: expect.stringContaining(`ended by ${signal}`) });
   expect(home.processesLeft()).toEqual([]);
+});
+
+test.runIf(process.platform !== 'win32')('npm ends with the command that installs an agent', async () => {
+  const home = createHome();
+  const [bin, begun] = [path.join(home.home, 'bin'), path.join(home.tmp, 'begun')];
+  chmodSync(home.write(path.join(bin, 'npm'), `#!/bin/sh\n: > '${begun}'\nexec sleep 987\n`), 0o755);
+  const { child, ended } = home.start(['agents', 'add', 'gemini', '--install'], { PATH: `${bin}:${process.env.PATH}` });
+  await vi.waitFor(() => expect(existsSync(begun)).toBe(true), { timeout: 10_000, interval: 20 });
+  child.kill('SIGTERM');
+  expect(await ended).toMatchObject({ code: 143, stderr: expect.stringContaining('ended by SIGTERM') });
+  expect(home.processesLeft()).toEqual([]);
+  expect(existsSync(home.userFile)).toBe(false);
 });

@@ -4,6 +4,7 @@ import { type WayBack, waysBack } from '../router/ways-back.ts';
 import type { Frame } from '../wire/frame.ts';
 import { member, memberAt, stringAt } from '../wire/locate.ts';
 import type { AgentLeg } from './agent-leg.ts';
+import { closeAt } from './change-agent.ts';
 import { cutOff } from './cut-off.ts';
 import { isTracked } from './find-owner.ts';
 import type { Hub } from './hub.ts';
@@ -120,7 +121,11 @@ function beginReturn(hub: Hub, session: Session, first: Done): void {
     if (isCurrent && isTracked(hub, session)) {
       servers.bind(session);
       isBack(hub, session, answer);
-    } else servers.revoke();
+    } else {
+      servers.revoke();
+      // Closed while nobody waited for it, the agent has not heard of that, or not behind this.
+      if (!isTracked(hub, session) && !leg.sessions.has(session.nativeId)) closeAt(leg, session.nativeId, ['close']);
+    }
     over(undefined);
   };
   session.returning = self;

@@ -156,7 +156,7 @@ describe('a session that its agent takes long to bring back', () => {
     expect((await prompt(editor, id, 'again')).result).toEqual(end);
   });
 
-  test('closed meanwhile, it stays closed, whatever the agent answers', async () => {
+  test('closed meanwhile, it stays closed, and is closed at the agent that has opened it late', async () => {
     const { clock, left, editor, id, turn, load, notices } = await slow();
     clock.advance(30_000);
     await turn;
@@ -165,6 +165,7 @@ describe('a session that its agent takes long to bring back', () => {
     left.notify('session/update', { sessionId: id, update: chunk('of old; ') });
     await settled(editor);
     expect(editor.said(id)).toBe('');
+    expect(left.all('session/close').map(({ msg }) => msg.params)).toEqual([{ sessionId: id }]);
     expect(notices.filter((text) => text.includes('failed'))).toEqual([]);
   });
 });

@@ -1,6 +1,8 @@
+import { withoutControls } from './without-controls.ts';
+
 /** Words for people: always on stderr, since stdout belongs to the protocol. */
 export function notice(text: string): void {
-  process.stderr.write(`switchboard: ${text}\n`);
+  process.stderr.write(`switchboard: ${withoutControls(text)}\n`);
 }
 
 /** For a command that talks with a program: nothing more would come, and whoever typed it would wait in vain. */

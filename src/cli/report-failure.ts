@@ -7,6 +7,7 @@ import { FileTrouble } from '../setup/edit-file.ts';
 import { asCommandFailure, CommandFailure } from './command-failure.ts';
 import { crashWords, isOutOfFiles } from './crash.ts';
 import { usageWords } from './usage-words.ts';
+import { withoutControls } from './without-controls.ts';
 
 const EXIT = { failure: 1, usage: 2, configuration: 6 } as const;
 
@@ -40,14 +41,14 @@ function tell(error: unknown, isJson: boolean): number {
   }
   if (error instanceof ConfigError) {
     if (isJson) printEnvelope(EXIT.configuration, 'the configuration is not usable', error.message, { problems: error.problems });
-    process.stderr.write(`switchboard: the configuration is not usable\n${error.message}\n`);
+    process.stderr.write(withoutControls(`switchboard: the configuration is not usable\n${error.message}\n`));
     return EXIT.configuration;
   }
   const found =
     error instanceof FileTrouble ? new CommandFailure(EXIT.failure, error.message) : (trouble(error) ?? asCommandFailure(error));
   const failure = found instanceof CommandFailure ? found : mistake(error);
   if (isJson) printEnvelope(failure.exitCode, failure.message, failure.hint ?? '', undefined, failure.code);
-  process.stderr.write(`switchboard: ${failure.message}\n${failure.hint ? `  ${failure.hint}\n` : ''}`);
+  process.stderr.write(withoutControls(`switchboard: ${failure.message}\n${failure.hint ? `  ${failure.hint}\n` : ''}`));
   return failure.exitCode;
 }
 

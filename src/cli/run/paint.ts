@@ -1,4 +1,5 @@
 // Colours and columns of a terminal, or none of them.
+import { withoutControls } from '../without-controls.ts';
 
 export type Paint = {
   readonly dim: (text: string) => string;
@@ -20,11 +21,4 @@ export function createPaint(isTerminal: boolean, env: NodeJS.ProcessEnv): Paint 
   const hasColours = isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
   if (!hasColours) return { dim: asIs, bold: asIs, red: asIs, green: asIs, cyan: asIs, yellow: asIs, foreign };
   return { dim: painted(2), bold: painted(1), red: painted(31), green: painted(32), cyan: painted(36), yellow: painted(33), foreign };
-}
-
-/** All but line feeds and tabs: escape sequences, carriage returns that overwrite, marks that reverse the direction of writing. */
-export function withoutControls(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, (character) =>
-    character === '\n' || character === '\t' || character === '\u200d' ? character : '\ufffd',
-  );
 }

@@ -58,6 +58,7 @@ export function standIn(seen: Evidence, message: Message, idText: string): Agent
     seen.problem(`the client is asked about ${nameOf(asked)}, which has its answer`);
   if ([...seen.standIns.values()].includes(asked)) seen.problem(`the client is asked twice about ${nameOf(asked)}`);
   seen.standIns.set(idText, asked);
+  seen.askedUnder.set(asked, String(message.params?.sessionId));
   seen.spokenOf.add(String(message.params?.sessionId));
   return asked;
 }

@@ -15,5 +15,5 @@ test('every row of the fault matrix has a test, and every test a row', () => {
 });
 
 afterAll(() => {
-  process.stdout.write(`fault matrix: ${covered.size} of ${Object.keys(ROWS).length} rows covered by ${names.length} tests\n`);
+  process.stdout.write(`fault matrix: ${covered.size} of ${Object.keys(ROWS).length} rows, named by ${names.length} tests\n`);
 });

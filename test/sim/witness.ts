@@ -282,12 +282,12 @@ export function createWitness(
     return seen.refused.get(session) === runOf(seen, asked) || isDiscarded(seen, session);
   }
   /** Also when the load that means it was written to a process that could not read it any more. */
-  function isWithheld(frame: AgentFrame, { lineage }: AgentSession): boolean {
-    if (frame.session && seen.withheld.has(frame.session)) return true;
-    return (
-      !runOf(seen, frame).sim.isAlive &&
-      openRequests(seen).some((request) => request.method === 'session/resume' && request.lineage === lineage)
-    );
+  function isWithheld(frame: AgentFrame, session: AgentSession): boolean {
+    if (seen.withheld.has(session)) return true;
+    // Behind a close the client cannot know whose session it is by then; when the close fails, it is the same.
+    const isMeant = ({ lineage, publicId = '' }: ClientFrame) =>
+      lineage === undefined ? seen.bound.get(publicId)?.session === session : lineage === session.lineage;
+    return !runOf(seen, frame).sim.isAlive && openRequests(seen).some((request) => request.method === 'session/resume' && isMeant(request));
   }
   /** Nobody has opened it, and the client has asked every agent for one of that name. */
   function isAskedForBlindly(session: AgentSession): boolean {

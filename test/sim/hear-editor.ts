@@ -51,9 +51,17 @@ function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string 
   const isUnderWay = frame.session?.isErrand && !frame.session.errandFor;
   if (publicId !== undefined) seen.spokenOf.add(publicId);
   if (frame.session && publicId !== undefined && !isUnderWay) underItsName(seen, publicId, clientsOwn(frame.session), frame);
+  if (frame.kind === 'update' && frame.session && isTooEarly(seen, frame.session))
+    seen.problem(`the client hears what it cannot place, since its session is still being opened: ${nameOf(frame)}`);
   if (frame.kind === 'update' && frame.session?.errandFor) seen.problem(`the client hears what was said on an errand: ${nameOf(frame)}`);
   if (frame.kind === 'answer') modesOnOffer(seen, frame, message);
   else noticed(seen, frame);
+}
+
+/** The client waits for the answer that will tell it of the session, and has not spoken of one of that name itself. */
+function isTooEarly({ ledger, open }: Evidence, { lineage, native }: AgentSession): boolean {
+  const isOpening = [...open.values()].flat().some((request) => request.opens === lineage);
+  return isOpening && !ledger.clientFrames.some(({ publicId, isDelivered }) => publicId === native && isDelivered);
 }
 
 function inPlace(seen: Evidence, frame: AgentFrame): void {

@@ -197,12 +197,13 @@ export function loadUnknown(hub: Hub, request: OpenRequest, sessionId: string, f
   });
 }
 
+/** Behind what holds the session, and never behind a close that is under way: the agent would have a session that nobody knows of. */
 function loadInTurn(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
-  if (!session.toAgent.isHeld) return loadSession(hub, request, session, frame);
   const run = () => {
-    if (!isTracked(hub, session)) return loadUnknown(hub, request, session.publicId, frame);
-    if (!waitsForEnd(session, step)) loadInTurn(hub, request, session, frame);
+    if (isTracked(hub, session)) loadInTurn(hub, request, session, frame);
+    else loadUnknown(hub, request, session.publicId, frame);
   };
   const step = { request, run: contained(hub, request, request.method, run) };
-  session.toAgent.wait(step);
+  if (session.toAgent.isHeld) session.toAgent.wait(step);
+  else if (!waitsForEnd(session, step)) loadSession(hub, request, session, frame);
 }

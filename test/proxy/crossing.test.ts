@@ -554,6 +554,24 @@ test.each(['is done', 'fails'])('what a close has gone past waits for its end, a
   expect(left.all('session/load')).toHaveLength(isDone ? 0 : 1);
 });
 
+test('a load that finds its session while that is being closed ends with it, and never reaches the agent', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const editor = await connected([left, right]);
+  for (const method of ['session/list', 'session/close']) left.on(method, () => UNANSWERED);
+  const load = editor.request('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  const probed = await left.got('session/list');
+  const list = editor.request('session/list', {});
+  const listed = await left.got('session/list', undefined, probed.index + 1);
+  left.reply(listed.msg, { sessions: [{ sessionId: 'old', cwd: CWD }] });
+  await list;
+  const close = editor.request('session/close', { sessionId: 'old' });
+  const closed = await left.got('session/close');
+  left.reply(probed.msg, { sessions: [{ sessionId: 'old', cwd: CWD }] });
+  left.reply(closed.msg, {});
+  expect([(await close).result, (await load).error.code]).toEqual([{}, -32800]);
+  expect(left.all('session/load')).toEqual([]);
+});
+
 test.each(['session/close', 'session/delete'])(
   'a load that is answered behind a %s leaves no session open at its agent',
   async (method) => {

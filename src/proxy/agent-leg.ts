@@ -23,6 +23,8 @@ export type Call = {
   readonly request: OpenRequest | undefined;
   /** The session it is about, where the answer does not name it. */
   readonly session?: Session | undefined;
+  /** The answer has come; a policy may have to see to something before it is acted on. */
+  readonly onHeard?: (() => void) | undefined;
   readonly onAnswer: (frame: Frame) => void;
   readonly onFail: (error: ProxyError) => void;
 };
@@ -253,6 +255,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
   function answered(idText: string, frame: Frame): void {
     const call = calls.settle(idText);
     if (!call) return deps.onStray(self);
+    call.onHeard?.();
     if (frame.outcome === 'unclear') call.onFail(failure('ANSWER_UNCLEAR', [who, call.method], { agent: spec.name }));
     else deps.onAnswer(self, call, frame);
   }

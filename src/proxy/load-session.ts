@@ -93,6 +93,7 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
         method,
         request,
         session,
+        onHeard: () => replayed(),
         onFail(error) {
           servers.revoke();
           failed(error);

@@ -156,6 +156,21 @@ describe('a refused mode', () => {
     },
   );
 
+  test('is left behind a resume that is a load for its agent: what is said meanwhile is no replay, and is heard', async ({ stage }) => {
+    const agent = stage.agent('one', { capabilities: { loadSession: true }, describe: () => ({ modes: modes('default') }) });
+    let isMoved = () => {};
+    agent.on('session/load', () => ({ modes: modes('yolo') }));
+    agent.on('session/set_mode', () => new Promise((resolve) => (isMoved = () => resolve({}))));
+    const editor = await stage.connect([agent, stage.agent('two')], { config: { policy: { version: 1, ...POLICY } } });
+    const { id } = await open(editor, stage.cwd, 'one');
+    const resume = editor.request('session/resume', { sessionId: id, cwd: stage.cwd, mcpServers: [] });
+    await agent.got('session/set_mode');
+    agent.update(id, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'news' } });
+    isMoved();
+    expect((await resume).error).toBeUndefined();
+    expect(editor.said(id)).toBe('news');
+  });
+
   test('that an agent goes to by itself is told and written down', async ({ stage }) => {
     const { editor, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
     agent.update(id, { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' });

@@ -53,7 +53,9 @@ function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string 
   if (frame.session && publicId !== undefined && !isUnderWay) underItsName(seen, publicId, clientsOwn(frame.session), frame);
   if (frame.kind === 'update' && frame.session && isTooEarly(seen, frame.session))
     seen.problem(`the client hears what it cannot place, since its session is still being opened: ${nameOf(frame)}`);
-  if (frame.kind === 'update' && frame.session?.errandFor) seen.problem(`the client hears what was said on an errand: ${nameOf(frame)}`);
+  // The client may have found the session meanwhile, and asked for it.
+  if (frame.kind === 'update' && frame.session?.errandFor && !isBeingLoaded(seen, publicId ?? ''))
+    seen.problem(`the client hears what was said on an errand: ${nameOf(frame)}`);
   if (frame.kind === 'answer') modesOnOffer(seen, frame, message);
   else noticed(seen, frame);
 }

@@ -96,7 +96,13 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
   function about(frame: Frame, patches: readonly Patch[] = []): string {
     let bytes = frame.end - frame.start;
     for (const { span, text } of patches) bytes += Buffer.byteLength(text) - (span.end - span.start);
-    return `${frame.sessionId === undefined ? '' : `,"session":${sessionOf(frame)}`},"bytes":${bytes}`;
+    return `${frame.sessionId === undefined ? '' : `,"session":${whoseIs(frame)}`},"bytes":${bytes}`;
+  }
+  /** Kept for sessions of which much is heard: many are opened and never used. */
+  function whoseIs(frame: Frame): string {
+    if (frame.session) return sessionOf(frame);
+    const token = sessionTokenOf(frame) ?? '';
+    return sessions.get(token) ?? secrets.redact(token);
   }
   function sessionOf(frame: Frame): string {
     const known = frame.session && named.get(frame.session);

@@ -6,13 +6,13 @@ import { promptParams } from './prompt.ts';
 import { PROTOCOL_VERSION, STOP_REASONS, UNREAD_CODES, UNREAD_WORDS } from './table.ts';
 import { readUpdate } from './update.ts';
 
-type Turn = { readonly id: string; readonly isCancelled: boolean };
+type Turn = { readonly sessionId: string; readonly isCancelled: boolean };
 
 type State = {
   readonly cancelMs: number;
   /** Methods of requests at the agent, by id. */
   readonly asked: ReadonlyMap<string, string>;
-  /** Prompts that have no answer yet, by session. */
+  /** Prompts that have no answer yet, by id. */
   readonly turns: ReadonlyMap<string, Turn>;
   /** Tool calls that have been heard of since the last prompt. */
   readonly toolCalls: ReadonlySet<string>;
@@ -53,8 +53,8 @@ export const agentkit: Dialect<State> = {
     const turn = state.turns.get(event.name);
     if (!turn?.isCancelled) return { state };
     return {
-      state: { ...state, turns: removed(state.turns, event.name), asked: removed(state.asked, turn.id) },
-      toEditor: [result(turn.id, { stopReason: 'cancelled' })],
+      state: { ...state, turns: removed(state.turns, event.name), asked: removed(state.asked, event.name) },
+      toEditor: [result(event.name, { stopReason: 'cancelled' })],
       kill: true,
     };
   },
@@ -75,7 +75,7 @@ function asks(state: State, message: Request): Step<State> {
         }),
       };
     case 'session/prompt': {
-      const turns = added(state.turns, String(params.sessionId), { id: message.id, isCancelled: false });
+      const turns = added(state.turns, message.id, { sessionId: String(params.sessionId), isCancelled: false });
       return { state: { ...known, turns, toolCalls: new Set() }, toAgent: [{ ...message, params: promptParams(params) }] };
     }
     default:
@@ -107,20 +107,22 @@ function metadata({ cwd, _meta }: Dict): Dict {
 /** A request there; its answer is for nobody. */
 function cancels(state: State, message: Notification): Step<State> {
   const sessionId = String(dict(message.params).sessionId);
-  const turn = state.turns.get(sessionId);
+  const cancelled = [...state.turns].filter(([, turn]) => turn.sessionId === sessionId && !turn.isCancelled).map(([turnId]) => turnId);
   const id = JSON.stringify(`switchboard:${state.nextId}`);
   return {
     state: {
       ...state,
       nextId: state.nextId + 1,
       asked: added(state.asked, id, CANCEL),
-      ...(turn && { turns: added(state.turns, sessionId, { ...turn, isCancelled: true }) }),
+      turns: cancelled.reduce((turns, turnId) => added(turns, turnId, { sessionId, isCancelled: true }), state.turns),
     },
     toAgent: [request(id, 'session/cancel', { sessionId })],
-    ...(turn && { alarms: { [sessionId]: state.cancelMs } }),
+    ...(cancelled.length > 0 && { alarms: Object.fromEntries(cancelled.map((turnId) => [turnId, state.cancelMs * HEAD_START])) }),
   };
 }
 
+/** The process is gone before the proxy gives the turn up, so that no next prompt reaches one that cannot hear it. */
+const HEAD_START = 0.9;
 const CANCEL = 'our cancel';
 
 function answers(before: State, message: Response): Step<State> {
@@ -147,10 +149,9 @@ function opened(value: Dict): Dict {
 }
 
 function ends(state: State, message: Response): Step<State> {
-  const [sessionId, turn] = [...state.turns].find(([, { id }]) => id === message.id) ?? [];
-  const known = sessionId === undefined ? state : { ...state, turns: removed(state.turns, sessionId) };
-  const alarms = sessionId === undefined ? {} : { [sessionId]: undefined };
-  return { state: known, toEditor: [ending(message, turn?.isCancelled === true)], alarms };
+  const isCancelled = state.turns.get(message.id)?.isCancelled === true;
+  const known = { ...state, turns: removed(state.turns, message.id) };
+  return { state: known, toEditor: [ending(message, isCancelled)], alarms: { [message.id]: undefined } };
 }
 
 /** A turn that was cancelled ends so, though the agent has heard of it only afterwards. */

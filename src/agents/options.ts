@@ -53,7 +53,9 @@ const optional = z
           )
           .meta({ default: timeouts.stallMs }),
         quiet_ms: milliseconds
-          .describe('After how long a silent turn is over, for an agent whose dialect has no word for it (`intercom`).')
+          .describe(
+            'After how long a silent turn is over, for an agent whose dialect has no word for it (`intercom`). Before its first word, `initialize_ms` counts instead.',
+          )
           .meta({ default: timeouts.quietMs }),
       })
       .partial()

@@ -6,7 +6,7 @@ export type About = {
   readonly agent: string;
   /** The dialect was named in the configuration, and not guessed. */
   readonly isNamed: boolean;
-  readonly timeouts: { readonly cancelMs: number; readonly quietMs: number; readonly stallMs: number };
+  readonly timeouts: { readonly initializeMs: number; readonly cancelMs: number; readonly quietMs: number; readonly stallMs: number };
   /** A name that no other session has. */
   readonly mint: () => string;
 };

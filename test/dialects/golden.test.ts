@@ -15,7 +15,7 @@ type Case = { readonly rows: readonly number[]; readonly says: string; readonly 
 const ABOUT = {
   agent: 'it',
   isNamed: true,
-  timeouts: { cancelMs: 10_000, quietMs: 5_000, stallMs: 60_000 },
+  timeouts: { initializeMs: 30_000, cancelMs: 10_000, quietMs: 5_000, stallMs: 60_000 },
   mint: () => '1',
 };
 

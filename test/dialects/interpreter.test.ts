@@ -7,7 +7,7 @@ import { webapp } from '../../src/dialects/webapp/webapp.ts';
 import { createLeg, type OverlongFrame } from '../../src/wire/leg.ts';
 import type { Sink, Source } from '../../src/wire/streams.ts';
 
-const ABOUT = { agent: 'it', isNamed: true, timeouts: { cancelMs: 1, quietMs: 1, stallMs: 1 }, mint: () => '1' };
+const ABOUT = { agent: 'it', isNamed: true, timeouts: { initializeMs: 1, cancelMs: 1, quietMs: 1, stallMs: 1 }, mint: () => '1' };
 
 function between(dialect: Dialect, maxFrameBytes = 10_000) {
   const agent = Object.assign(new EventEmitter(), { pause: () => {}, resume: () => {} }) as EventEmitter & Source;

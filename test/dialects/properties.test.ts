@@ -72,7 +72,7 @@ describe.each(READERS)('an update by %s', (_, read) => {
   });
 });
 
-const ABOUT = { agent: 'it', isNamed: true, timeouts: { cancelMs: 1, quietMs: 1, stallMs: 1 }, mint: () => '1' };
+const ABOUT = { agent: 'it', isNamed: true, timeouts: { initializeMs: 1, cancelMs: 1, quietMs: 1, stallMs: 1 }, mint: () => '1' };
 
 describe.each(DIALECT_NAMES.filter((name) => name !== 'acp'))('%s', (name) => {
   const dialect = dialectNamed(name);

@@ -114,7 +114,7 @@ describe("webapp: the web app's generic agents", () => {
 });
 
 describe('agentkit: the Go server', () => {
-  const named = speaking('agentkit', 'kit', { dialect: 'agentkit', timeouts: { cancel_ms: 1000 } });
+  const named = speaking('agentkit', 'kit', { dialect: 'agentkit', timeouts: { cancel_ms: 3000 } });
 
   test('two sessions in processes of their own, updates of every kind, commands, errors, nothing as a result', async ({ stage }) => {
     await withSdkEditor(stage, { kit: named }, async (editor) => {
@@ -200,7 +200,7 @@ describe('agentkit: the Go server', () => {
 });
 
 describe('intercom: the operator stream', () => {
-  const named = (options: Json = {}) => speaking('intercom', 'op', { dialect: 'intercom', timeouts: { quiet_ms: 400, ...options } });
+  const named = (options: Json = {}) => speaking('intercom', 'op', { dialect: 'intercom', timeouts: { quiet_ms: 1000, ...options } });
 
   test('two sessions, status, plan, clearance given and refused, prompts forwarded, nobody answering anything', async ({ stage }) => {
     await withSdkEditor(stage, { op: named() }, async (editor) => {
@@ -274,9 +274,9 @@ describe('intercom: the operator stream', () => {
       const { sessionId } = await editor.open();
       await editor.prompt(sessionId, 'noise');
       expect(editor.thought()).toBe('one\ntwo\nthree\n');
+      await expect.poll(editor.stderr).toContain('a clearance/request from agent "op" was skipped: "title" is missing');
       expect(editor.stderr()).toContain('not JSON: not json at all');
       expect(editor.stderr()).toContain('its method weather/report is not known');
-      expect(editor.stderr()).toContain('a clearance/request from agent "op" was skipped: "title" is missing');
     });
   });
 
@@ -302,7 +302,7 @@ describe('intercom: the operator stream', () => {
   });
 
   test('is found by its first sign of life', async ({ stage }) => {
-    const op = speaking('intercom', 'op', { timeouts: { quiet_ms: 400 } }, 'hello');
+    const op = speaking('intercom', 'op', { timeouts: { quiet_ms: 1000 } }, 'hello');
     await withSdkEditor(stage, { op }, async (editor) => {
       const { sessionId } = await editor.open();
       expect(await editor.prompt(sessionId, 'hello')).toEqual({ stopReason: 'end_turn' });

@@ -32,6 +32,8 @@ type State = {
   readonly nextId: number;
   /** What was said before there was a session to say it in. */
   readonly early: readonly Dict[];
+  /** It has spoken, or has been waited for as long as a start may take: its silence means something from here on. */
+  readonly isUp: boolean;
   /** It does not read any more. */
   readonly isDeaf: boolean;
 };
@@ -55,6 +57,7 @@ export const intercom: Dialect<State> = {
     questions: new Map(),
     nextId: 1,
     early: [],
+    isUp: false,
     isDeaf: false,
   }),
   toAgent(state, message) {
@@ -66,7 +69,9 @@ export const intercom: Dialect<State> = {
   },
   toAcp(state, message) {
     const step = heard(state, message);
-    return step.remarks ? step : { ...step, alarms: waiting(step.state) };
+    if (step.remarks) return step;
+    const known = { ...step.state, isUp: true };
+    return { ...step, state: known, alarms: waiting(known) };
   },
   on: happened,
 };
@@ -126,10 +131,11 @@ function promptText({ prompt }: Dict): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** A turn ends when it has been quiet for long enough; while the operator is asked, it is not the agent that is quiet. */
-function waiting({ turns, questions, about }: State): Readonly<Record<string, number | undefined>> {
+/** A turn ends when it has been quiet for long enough; while the agent starts, or the operator is asked, it is not quiet. */
+function waiting({ turns, questions, about, isUp }: State): Readonly<Record<string, number | undefined>> {
   const isWaiting = turns.length > 0 && questions.size === 0;
-  const { quietMs, stallMs } = about.timeouts;
+  const { initializeMs, stallMs } = about.timeouts;
+  const quietMs = isUp ? about.timeouts.quietMs : Math.max(about.timeouts.quietMs, initializeMs);
   return { [QUIET]: isWaiting ? quietMs : undefined, [STALL]: isWaiting && stallMs > 0 && stallMs < quietMs ? stallMs : undefined };
 }
 
@@ -144,7 +150,7 @@ function happened(state: State, event: DialectEvent): Step<State> {
     case 'noise':
       return { state, remarks: [`a line from agent "${agent}" was skipped, since it is not JSON: ${event.line.slice(0, NOISE_SHOWN)}`] };
     case 'alarm':
-      if (event.name === QUIET) return ended(state, 'end_turn');
+      if (event.name === QUIET) return ended({ ...state, isUp: true }, 'end_turn');
       return { state, toAgent: [notification('nudge', { message: NUDGE })] };
     case 'eof':
       return said(state, notice(state, STREAM_CLOSED, 'warning'));

@@ -1,4 +1,6 @@
-// Names the tests that passed only when they were tried again: each of them is a race or a starved machine, and worth a look.
+// Names the tests that passed only when they were tried again: each of them is a race or a starved machine, and worth a look. Files with
+// a test that failed each time are written to FAILED_FILES, for whoever wants to run them alone.
+import { writeFileSync } from 'node:fs';
 import type { Reporter } from 'vitest/node';
 
 export function secondTries(): Reporter {
@@ -7,8 +9,11 @@ export function secondTries(): Reporter {
     onTestCaseResult(test) {
       if (test.diagnostic()?.flaky) names.push(`${test.module.relativeModuleId}: ${test.fullName}`);
     },
-    onTestRunEnd() {
+    onTestRunEnd(modules, errors) {
       for (const name of names) process.stdout.write(`second try: ${name}\n`);
+      const failed = modules.filter((module) => !module.ok()).map((module) => module.relativeModuleId);
+      // An error that belongs to no test would not come again by running some of them.
+      if (process.env.FAILED_FILES && errors.length === 0) writeFileSync(process.env.FAILED_FILES, failed.join('\n'));
     },
   };
 }

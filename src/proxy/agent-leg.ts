@@ -44,8 +44,8 @@ export type AgentLeg = {
   openings: number;
   readonly early: Map<string, Frame[]>;
   earlyBytes: number;
-  /** Sessions that the editor has left: what the agent still says of them is not for anyone. */
-  readonly ended: Set<string>;
+  /** Sessions that the editor has left, and in which life: what the agent still says of them is not for anyone. */
+  readonly ended: Map<string, number>;
   /** Sessions that a policy does not let go on in the mode they are in, and why: neither side hears of the other there until they come back in another. */
   readonly refused: Map<string, ProxyError>;
   /** Sessions that the editor has closed and the agent, which cannot close any, still has. */
@@ -306,7 +306,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     openings: 0,
     early: new Map(),
     earlyBytes: 0,
-    ended: new Set(),
+    ended: new Map(),
     refused: new Map(),
     setAside: new Map(),
     earlierReads: new Set(),

@@ -70,7 +70,7 @@ export const isTracked = (hub: Hub, session: Session): boolean => hub.sessions.g
 /** What the agent still says of it is for nobody. */
 export function markEnded(leg: AgentLeg, nativeId: string): void {
   forgetBeyond(leg.ended, MAX_ENDED);
-  leg.ended.add(nativeId);
+  leg.ended.set(nativeId, leg.lives);
 }
 
 const MAX_ENDED = 10_000;
@@ -89,8 +89,8 @@ export function forgetMet(hub: Hub, leg: AgentLeg): void {
 }
 
 /** The oldest go first. */
-function forgetBeyond(ids: Set<string>, most: number): void {
-  for (const id of ids) {
+function forgetBeyond(ids: Map<string, unknown>, most: number): void {
+  for (const id of ids.keys()) {
     if (ids.size < most) return;
     ids.delete(id);
   }

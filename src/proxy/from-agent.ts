@@ -5,7 +5,7 @@ import { idTextOf, sessionIdOf } from '../wire/long-frame.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import { lookForTools } from './confirm-tools.ts';
 import type { Errand } from './delegate.ts';
-import { forgetMet, markEnded, track } from './find-owner.ts';
+import { forgetMet, track } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { modernRequest, modernUpdateFrame } from './legacy.ts';
 import { noteTakenByUs } from './lent-messages.ts';
@@ -30,7 +30,7 @@ export function fromAgent(hub: Hub, leg: AgentLeg, came: Frame): void {
   // A question passes at once: the agent may want its answer before it answers us.
   if (isUnheardOf && leg.openings > 0 && frame.kind === 'notification' && hold(leg, nativeId, frame)) return;
   if (leg.refused.has(nativeId)) return forNobody(hub, leg, frame);
-  if (isUnheardOf && leg.ended.has(nativeId) && leg.openings === 0 && !isAsIfDirect(hub, leg)) return forNobody(hub, leg, frame);
+  if (isUnheardOf && isEnded(leg, nativeId) && !isAsIfDirect(hub, leg)) return forNobody(hub, leg, frame);
   pass(hub, leg, known ?? meet(hub, leg, nativeId), frame);
 }
 
@@ -68,20 +68,26 @@ function forNobody(hub: Hub, leg: AgentLeg, frame: Frame): void {
   if (frame.kind === 'request') leg.fail(idTextOf(frame), failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
 }
 
+/** An agent may number its sessions anew in each life: one of an earlier life may be the one that it is just opening. */
+function isEnded({ ended, openings, lives }: AgentLeg, nativeId: string): boolean {
+  const endedIn = ended.get(nativeId);
+  return endedIn !== undefined && (openings === 0 || endedIn === lives);
+}
+
 /** One agent in one process, and nobody to judge it: sessions that the editor has not opened are between the two. */
 const isAsIfDirect = (hub: Hub, leg: AgentLeg): boolean => hub.alone !== undefined && !hub.guard && !leg.isIsolated;
 
 /** A session of the agent's own making (a subagent's, say): it passes, under an id that no session of another agent or process has. */
 function meet(hub: Hub, leg: AgentLeg, nativeId: string): Session | undefined {
   if (isAsIfDirect(hub, leg)) return undefined;
-  const wasEnded = leg.ended.has(nativeId);
+  const endedIn = leg.ended.get(nativeId);
   const { publicId } = leg.openings > 0 ? hub.table.mint(leg.id, nativeId, undefined) : hub.table.adopt(leg.id, nativeId, undefined);
   const session = createSession(publicId, leg, nativeId, undefined);
   session.isMet = true;
   session.isAgentsOwn = true;
   forgetMet(hub, leg);
   track(hub, session);
-  if (wasEnded) markEnded(leg, nativeId); // asked while another is opened, which may turn out to be this one, and else it is for nobody again
+  if (endedIn !== undefined) leg.ended.set(nativeId, endedIn); // unless the session that is being opened turns out to be this one
   return session;
 }
 

@@ -41,6 +41,8 @@ export type Evidence = {
   readonly bound: Map<string, Holder>;
   /** Sessions of which it is a matter of luck what still comes: ended by the client, or opened while it asked for another of that name. */
   readonly loose: Set<AgentSession>;
+  /** Of these, the ones that the client has ended and not spoken of since: under which name, and in which event. */
+  readonly left: Map<AgentSession, { readonly publicId: string; readonly event: number }>;
   /** The process in which a session came back to the client. An earlier one that lives on for others is not asked about it any more. */
   readonly backIn: Map<AgentSession, number>;
   /** Loads of a session that were written in this event or before count no more: it has ended since, or come back in another way. */
@@ -128,6 +130,7 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     targets: new Map(),
     bound: new Map(),
     loose: new Set(),
+    left: new Map(),
     backIn: new Map(),
     leftBehind: new Map(),
     settledChanges: new Set(),
@@ -198,6 +201,15 @@ export function withhold(seen: Evidence, session: AgentSession, until: ClientFra
 export function letGo(frame: AgentFrame): void {
   if (frame.fate === 'must' || frame.about.isReplay === true) frame.fate = 'may';
 }
+
+/** The client means what it has ended by a name that is nobody else's: it may be there again. */
+export function speakOf({ left, bound }: Evidence, name: string): void {
+  if (bound.get(name)?.isLive) return;
+  for (const [session, { publicId }] of left) if ([publicId, session.native, listedAs(session)].includes(name)) left.delete(session);
+}
+
+/** What a session of which another has the id is called. */
+export const listedAs = ({ native, agent }: AgentSession): string => `${native}~${agent}`;
 
 export function leaveBehind({ leftBehind }: Evidence, session: AgentSession, event: number): void {
   leftBehind.set(session, Math.max(event, leftBehind.get(session) ?? event));

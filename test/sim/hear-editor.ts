@@ -1,5 +1,17 @@
 // What the proxy writes to the client, held against what was said.
-import { type Evidence, isChanging, isDiscarded, isLoad, isThere, isWithdrawn, leaveBehind, letGo, nameOf, runOf } from './evidence.ts';
+import {
+  type Evidence,
+  isChanging,
+  isDiscarded,
+  isLoad,
+  isThere,
+  isWithdrawn,
+  leaveBehind,
+  letGo,
+  listedAs,
+  nameOf,
+  runOf,
+} from './evidence.ts';
 import { idTextIn } from './frame-text.ts';
 import { type AgentFrame, type AgentSession, type ClientFrame, clientsOwn } from './ledger.ts';
 import { type Message, serialIn } from './sim.ts';
@@ -110,7 +122,6 @@ function isFreeAgain(seen: Evidence, session: AgentSession): boolean {
 }
 
 const isOpenSomewhere = ({ runs }: Evidence, session: AgentSession): boolean => runs.some((run) => run.open.has(session) && isThere(run));
-const listedAs = ({ native, agent }: AgentSession): string => `${native}~${agent}`;
 
 function isBeingLoaded({ open }: Evidence, publicId: string): boolean {
   return [...open.values()].flat().some((request) => isLoad(request) && request.publicId === publicId);
@@ -198,6 +209,9 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
       if (publicId === undefined || !holder) return;
       seen.bound.delete(publicId);
       loosen(seen, holder.session);
+      // What came behind that may have opened it again.
+      if (!seen.ledger.clientFrames.some((later) => later.publicId === publicId && later.serial > request.serial && later.isDelivered))
+        seen.left.set(holder.session, { publicId, event: seen.event });
       for (const [terminalId, owner] of seen.terminals) if (owner.session === holder.session) seen.terminals.delete(terminalId);
       for (const [key, call] of seen.toolCalls) if (call.publicId === publicId) seen.toolCalls.delete(key);
       if (method === 'session/close' && request.lineage !== undefined)
@@ -221,7 +235,10 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
   // The answer to `/agent` is the same whether it worked or not; what was said before it tells.
   if (method === 'session/prompt' && seen.saidToMove.get(publicId) !== changesTo) return;
   const before = seen.bound.get(publicId)?.session;
-  if (before) loosen(seen, before);
+  if (before) {
+    loosen(seen, before);
+    seen.left.set(before, { publicId, event: seen.event });
+  }
   seen.bound.set(publicId, { session, isLive: true });
 }
 
@@ -241,6 +258,7 @@ function loosen(seen: Evidence, session: AgentSession): void {
 
 function bind(seen: Evidence, publicId: string, session: AgentSession, run: Run): void {
   seen.loose.delete(session);
+  seen.left.delete(session);
   seen.refused.delete(session);
   const holder = seen.bound.get(publicId);
   if (holder?.isLive && holder.session !== session)
@@ -256,6 +274,7 @@ function question(seen: Evidence, message: Message, idText: string, frame: Agent
   if (!frame && message.method === 'terminal/release') return;
   if (!frame) return seen.problem(`the client is asked what no agent has asked: ${line}`);
   decided(seen, frame);
+  if (isLeft(seen, frame)) seen.problem(`${nameOf(frame)} reaches the client, which has left that session`);
   if (seen.atClient.has(idText)) seen.problem(`two open questions with the id ${idText}: ${nameOf(frame)}`);
   seen.atClient.set(idText, frame);
   const publicId = String(message.params?.sessionId);
@@ -277,6 +296,13 @@ function question(seen: Evidence, message: Message, idText: string, frame: Agent
     const key = `${frame.agent}\n${about.elicitationId}`;
     seen.elicitations.set(key, (seen.elicitations.get(key) ?? new Set()).add(String(message.params?.elicitationId)));
   }
+}
+
+/** Said behind the end of its session, which nobody has spoken of since. One agent without a policy may ask what it likes. */
+function isLeft({ left, arrived, event, agents, guarding }: Evidence, frame: AgentFrame): boolean {
+  const { session } = frame;
+  const endedIn = session && left.get(session)?.event;
+  return endedIn !== undefined && endedIn < event && arrived.includes(frame) && (agents.length > 1 || guarding !== undefined);
 }
 
 function notification(seen: Evidence, message: Message, frame: AgentFrame | undefined, line: string): void {

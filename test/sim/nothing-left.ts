@@ -22,9 +22,7 @@ export function nothingIsAskedForNobody(seen: Evidence): void {
 export function errandsEnd(seen: Evidence): void {
   for (const [id, asked] of [...seen.atClient, ...seen.standIns]) {
     const call = asked.session?.errandFor && seen.errands.get(asked.session);
-    // Asked while its agent opens another session, it may be that one's.
-    const isOfAnother = !seen.bound.get(seen.askedUnder.get(asked) as string)?.isLive;
-    if (call && !isOfAnother && seen.answered.has(call) && !seen.answered.has(asked) && isThere(runOf(seen, asked)) && !seen.isStopping)
+    if (call && seen.answered.has(call) && !seen.answered.has(asked) && isThere(runOf(seen, asked)) && !seen.isStopping)
       seen.problem(`${nameOf(asked)} is open at the client as ${id} though ${nameOf(call)} has its answer`);
   }
 }

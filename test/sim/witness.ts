@@ -16,6 +16,7 @@ import {
   nameOf,
   openRequests,
   runOf,
+  speakOf,
 } from './evidence.ts';
 import type { Guarding } from './guarding.ts';
 import { hearAgent } from './hear-agent.ts';
@@ -212,7 +213,10 @@ export function createWitness(
     editorSaid(frame) {
       frame.isDelivered = true;
       if (frame.about.owesNull === true) seen.nullOwed++;
-      if (frame.publicId !== undefined) seen.spokenOf.add(frame.publicId);
+      if (frame.publicId !== undefined) {
+        seen.spokenOf.add(frame.publicId);
+        speakOf(seen, frame.publicId);
+      }
       if (frame.kind === 'request') requestSaid(frame);
       else if (frame.kind === 'answer') answerSaid(frame);
       else if (frame.method === 'session/cancel') cancelSaid(frame);

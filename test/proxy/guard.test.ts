@@ -217,6 +217,21 @@ test('a call at the server of a session that has ended is refused, and the edito
   expect([editor.all('mcp/message'), ran]).toEqual([[], []]);
 });
 
+test('what a session was lent is taken back when it comes back in a refused mode, and lent anew when it comes back in another', async () => {
+  const { editor, left, id, call, ran } = await lentTo({ allow: ['edit(/**)'], agents: { '*': { mode: { refuse: ['yolo'] } } } });
+  const reload = { sessionId: id, cwd: CWD, mcpServers: [] };
+  expect((await left.call('mcp/message', call)).result.content).toEqual([{ type: 'text', text: 'done' }]);
+  left.on('session/resume', () => ({ modes: MODES }));
+  await editor.refused('session/resume', reload);
+  expect((await left.refused('mcp/message', { ...call, requestId: '2' })).message).toContain('has ended');
+  left.on('session/resume', () => ({}));
+  const before = left.seen.length;
+  await editor.call('session/resume', reload);
+  const [{ serverId }] = (await left.got('session/resume', undefined, before)).msg.params.mcpServers;
+  await left.call('mcp/message', { ...call, serverId, requestId: '3' });
+  expect(ran.length).toBe(2);
+});
+
 test('a call of a lent tool that its agent takes back is no longer asked about, and is not carried out', async () => {
   const { editor, left, call, question, ran, entries } = await askedAboutCall();
   left.notify('$/cancel_request', { requestId: 'call' });

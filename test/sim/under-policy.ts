@@ -1,5 +1,5 @@
 // What must hold where a policy is in force: nothing passes undecided, no refused mode is set or offered, and whoever only observes changes nothing.
-import { type Evidence, letGo, nameOf, runOf } from './evidence.ts';
+import { type Evidence, isThere, letGo, nameOf, runOf } from './evidence.ts';
 import { type AgentFrame, type ClientFrame, clientsOwn } from './ledger.ts';
 import { isJudgedMethod } from './questions.ts';
 import type { Message } from './sim.ts';
@@ -171,6 +171,8 @@ export function lentRan(seen: Evidence, key: string): void {
   const isOpen = [...seen.bound.values()].some((holder) => holder.isLive && session && holder.session === clientsOwn(session));
   if (session && !isOpen && seen.loose.has(session) && (seen.leftBehind.get(session) ?? seen.event) < seen.event)
     seen.problem(`${nameOf(asked)} is carried out for a session that has ended`);
+  const refusedAt = session && seen.refused.get(clientsOwn(session));
+  if (refusedAt && isThere(refusedAt)) seen.problem(`${nameOf(asked)} is carried out for a session that was refused`);
   const entries = guarding.decidedOn(key);
   const isDecided = guarding.isObserving
     ? entries.some(({ option, mode }) => option === 'passed' && mode === 'observe')

@@ -11,6 +11,7 @@ import type { AgentLeg, Call } from '../agent-leg.ts';
 import { endQuestions } from '../cancel.ts';
 import { closeAt } from '../change-agent.ts';
 import type { Hub } from '../hub.ts';
+import { revokeLoan } from '../lend.ts';
 import type { Session } from '../session.ts';
 import { type GuardDeps, judge, record, recordUnread } from './judge.ts';
 import { type ModeList, modeListsIn, namesIn } from './mode-lists.ts';
@@ -102,7 +103,10 @@ export function settleMode(deps: GuardDeps, hub: Hub, leg: AgentLeg, call: Call,
   const refuse = (nativeId: string, error: ProxyError) => {
     leg.refused.set(nativeId, error);
     const open = leg.sessions.get(nativeId);
-    if (open) endQuestions(hub, open);
+    if (open) {
+      endQuestions(hub, open);
+      revokeLoan(open); // what it was lent is a way in too; should it come back in another mode, it is lent anew
+    }
     if (OPENING.has(call.method)) closeAt(leg, nativeId);
   };
   const doubt = isLookedAt ? doubtOf(answer) : undefined;

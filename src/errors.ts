@@ -9,6 +9,8 @@ type Gone = {
   readonly isWorthTest: boolean;
 };
 
+const saidLast = (lastWords: string | undefined): string => (lastWords === undefined ? '' : `; its last words: "${lastWords}"`);
+
 const FAILURES = {
   PARSE: { rpc: -32700, say: (reason: string) => `Parse error: the line is ${reason}` },
   NOT_A_MESSAGE: { rpc: -32600, say: (reason: string) => `Invalid request: ${reason}` },
@@ -115,8 +117,8 @@ const FAILURES = {
   },
   AGENT_SILENT: {
     rpc: -32603,
-    say: (agent: string, ms: number) =>
-      `Agent "${agent}" did not answer initialize within ${ms} ms. Start its command by hand to see why, set its framing or dialect if it does not speak ACP in lines, or raise agent_servers.${agent}.timeouts.initialize_ms`,
+    say: (agent: string, ms: number, lastWords: string | undefined) =>
+      `Agent "${agent}" did not answer initialize within ${ms} ms${saidLast(lastWords)}. Start its command by hand to see why, set its framing or dialect if it does not speak ACP in lines, or raise agent_servers.${agent}.timeouts.initialize_ms`,
   },
   AGENT_VERSION: {
     rpc: -32603,
@@ -151,6 +153,11 @@ const FAILURES = {
     say: (id: string, agent: string, method: string, ms: number) =>
       `Session "${id}" was lost when agent "${agent}" exited, and is not back yet: no answer to ${method} within ${ms} ms. Send the request again to wait for it, raise agent_servers.${agent}.timeouts.initialize_ms, or open a new session`,
   },
+  SESSION_NOT_OPENED: {
+    rpc: -32603,
+    say: (agent: string, ms: number, lastWords: string | undefined) =>
+      `Agent "${agent}" did not open a session within ${ms} ms${saidLast(lastWords)}. Use another agent, or raise agent_servers.${agent}.timeouts.initialize_ms, of which this is the double`,
+  },
   TOO_MANY_OPEN: {
     rpc: -32603,
     say: (what: string, limit: number, where = 'in this session') => `There are already ${limit} ${what} open ${where}; settle some first`,
@@ -162,8 +169,7 @@ const FAILURES = {
     rpc: -32603,
     say: (agent: string, how: string, { wasAsked, lastWords, isWorthTest }: Gone) =>
       [
-        `Agent "${agent}" exited (${how})${wasAsked ? ' before answering' : ''}`,
-        ...(lastWords === undefined ? [] : [`; its last words: "${lastWords}"`]),
+        `Agent "${agent}" exited (${how})${wasAsked ? ' before answering' : ''}${saidLast(lastWords)}`,
         ...(isWorthTest ? [`. See: switchboard agents test ${agent}`] : []),
       ].join(''),
   },

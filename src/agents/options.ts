@@ -39,7 +39,7 @@ const optional = z
       .strictObject({
         initialize_ms: milliseconds
           .describe(
-            'How long it may take to answer `initialize`; then it is ended and its sessions fail. After a crash, also how long it may say nothing while it brings a session back, then at least 30000: the request that waits fails, a later one waits on, and a late answer still counts.',
+            'How long it may take to answer `initialize`; then it is ended and its sessions fail. After a crash, also how long it may say nothing while it brings a session back, then at least 30000: the request that waits fails, a later one waits on, and a late answer still counts. An agent that a session is to move to, or that another agent asks, has the double of it to open one.',
           )
           .meta({ default: timeouts.initializeMs }),
         cancel_ms: milliseconds

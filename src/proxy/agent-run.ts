@@ -67,7 +67,8 @@ export type RunEvents = {
 };
 
 export const HANDSHAKE_ID = 0;
-const STDERR_LINES = 20;
+/** Of its last ones, as many go with an error. */
+export const STDERR_LINES = 20;
 const HANG_UP_MS = 1000;
 const STUCK_MS = 60_000;
 const UNHEALTHY_BAD_LINES = 100;
@@ -83,7 +84,7 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
   let callOffHangUp: (() => void) | undefined;
   let callOffReading: (() => void) | undefined;
   const callOff = clock.after(spec.timeouts.initializeMs, () =>
-    end(failure('AGENT_SILENT', [spec.name, spec.timeouts.initializeMs], details('no_initialize'))),
+    end(failure('AGENT_SILENT', [spec.name, spec.timeouts.initializeMs, lastWords(process.stderrTail())], details('no_initialize'))),
   );
   const streams = translate(
     process,

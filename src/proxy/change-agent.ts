@@ -14,6 +14,7 @@ import type { Hub } from './hub.ts';
 import { legForSession, vacate } from './isolation.ts';
 import { updateLine } from './lines.ts';
 import { missingFor, noteServers, record } from './open-params.ts';
+import { notOpened, openingLimitMs } from './opening-limit.ts';
 import { errorPatches, forward, passAnswer } from './pass-answer.ts';
 import { type Session, toNative, toPublic } from './session.ts';
 import { announceCommand, announceOptions, choiceOf, modeChanged, modelChanged, readOptions, withOurOptions } from './session-options.ts';
@@ -175,10 +176,7 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
       if (next.spec.isolation === 'session') opened(() => {}); // the process was for this alone
     });
   const failed = (error: ProxyError) => opened(() => isWanted && over(() => done.failed(error)));
-  const { initializeMs } = next.spec.timeouts;
-  const callOffTimer = hub.clock.after(2 * initializeMs, () =>
-    giveUp(() => done.failed(failure('AGENT_SILENT', [next.name, 2 * initializeMs], { agent: next.name }))),
-  );
+  const callOffTimer = hub.clock.after(openingLimitMs(next), () => giveUp(() => done.failed(notOpened(next))));
   request.callOff = () => giveUp(() => {});
   next.whenReady(() => {
     if (!isWanted) return opened(() => {});

@@ -15,6 +15,7 @@ import { markEnded, takeOver } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { legForSession, vacate } from './isolation.ts';
 import { revokeLoan } from './lend.ts';
+import { notOpened, openingLimitMs } from './opening-limit.ts';
 import { rootsFor } from './serve-workspace.ts';
 import { createSession, type Session } from './session.ts';
 import { serversFor } from './session-servers.ts';
@@ -104,8 +105,7 @@ function opened(hub: Hub, parent: Session, target: AgentLeg, view: ErrandView, s
       reject(new ToolFailure(why));
     };
     const cancel = () => giveUp('it was cancelled');
-    const longestMs = 2 * leg.spec.timeouts.initializeMs;
-    const callOff = hub.clock.after(longestMs, () => giveUp(`${target.name} did not open a session within ${longestMs} ms`));
+    const callOff = hub.clock.after(openingLimitMs(leg), () => giveUp(notOpened(leg).message));
     signal.addEventListener('abort', cancel, { once: true });
     const failed = (why: string) => {
       over();

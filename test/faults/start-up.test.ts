@@ -49,10 +49,11 @@ test.concurrent('row 1: an agent that is installed while we run is used by the n
   expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
 });
 
-test.concurrent('row 2: an agent that never answers initialize is ended, its sessions are refused by name, and a later try works', async ({
+test.concurrent('row 2: an agent that never answers initialize is ended, its sessions are refused by name and with its last words, and a later try works', async ({
   stage,
 }) => {
-  const sick = { ...fixture('silent-initialize', 'sick', '1'), timeouts: { initialize_ms: 2500 } };
+  const SECRET = 'canary-71d0e5a2c9';
+  const sick = { ...fixture('silent-initialize', 'sick', '1'), env: { SECRET }, timeouts: { initialize_ms: 2500 } };
   // The editor's own initialize does not wait for it, so that session/new does.
   const editor = await stage.connect({ well: fixture('works', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
   const [first, second] = [refusedNew(editor, stage, 'sick'), refusedNew(editor, stage, 'sick')];
@@ -61,8 +62,9 @@ test.concurrent('row 2: an agent that never answers initialize is ended, its ses
   expect(editor.said(id)).toBe('1 2 3 ');
 
   for (const error of [await first, await second]) {
-    expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', reason: 'no_initialize', stderr: [] } });
-    expect(error.message).toMatch(/"sick".*2500 ms/);
+    expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', reason: 'no_initialize', stderr: [expect.any(String)] } });
+    expect(error.message).toMatch(/"sick".*2500 ms; its last words: "waits for a server that takes .*"\. .*timeouts\.initialize_ms$/);
+    expect(JSON.stringify(error)).not.toContain(SECRET);
   }
   await eventually(() => expect(agentsOf(stage, editor)).toHaveLength(1));
 

@@ -287,6 +287,24 @@ test('what an agent has asked in a session that nobody wants any more is taken b
   expect(editor.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(questions);
 });
 
+test('an agent that does not open a session to move to is named with the limit it met, the setting that is for, and its last words', async () => {
+  const clock = createStillClock();
+  const [left, right] = [able('left'), able('right')];
+  const launch = right.launch;
+  Object.assign(right, { launch: () => ({ ...launch(), stderrTail: () => ['indexing the disk'] }) });
+  const { editor } = await connection([left, right], { timeouts: { initialize_ms: 700 } }, { clock });
+  right.on('session/new', () => UNANSWERED);
+  const { id } = await open(editor, CWD, 'left');
+  const change = CHANGES['the option'](editor, id);
+  await right.got('session/new');
+  clock.advance(1400);
+  const { error } = await change;
+  expect(error).toMatchObject({ code: -32603, data: { agent: 'right', stderr: ['indexing the disk'] } });
+  expect(error.message).toMatch(/"right" did not open a session within 1400 ms; its last words: "indexing the disk"\./);
+  expect(error.message).toContain('raise agent_servers.right.timeouts.initialize_ms, of which this is the double');
+  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+});
+
 test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('a close ends a change by %s that is under way', async (how) => {
   const [left, right] = [able('left'), able('right')];
   const editor = await connected([left, right]);

@@ -2,16 +2,17 @@
 import { expect, test } from 'vitest';
 import { delegateTool } from '../../src/mcp/tools/delegate.ts';
 import { open, UNANSWERED } from '../e2e/harness.ts';
+import { createStillClock, type Setup } from '../faults/in-process.ts';
 import { able, CWD, chunk, connection, end } from './actors.ts';
 
 const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [] };
 
 /** `left` asks `right`, whose session is called `errand`. */
-async function sent() {
+async function sent(parts: Partial<Setup> = {}) {
   const [left, right] = [able('left'), able('right')];
   const lending = { tools: [delegateTool], shim: { command: 'none', args: [] }, onToolCall: async () => ({ allow: true as const }) };
-  const made = await connection([left, right], { mcp_transport: 'acp' }, { lending });
+  const made = await connection([left, right], { mcp_transport: 'acp' }, { lending, ...parts });
   const { id } = await open(made.editor, CWD, 'left');
   const [{ serverId }] = (await left.got('session/new')).msg.params.mcpServers;
   right.on('session/new', () => ({ sessionId: 'errand' }));
@@ -78,4 +79,17 @@ test('a session that the editor has found meanwhile is left to the editor when t
   right.notify('session/update', { sessionId: 'errand', update: chunk('still here') });
   await editor.until((msg) => msg.params?.update?.content?.text === 'still here');
   expect(right.all('session/close')).toEqual([]);
+});
+
+test('one that does not open a session is given up, and the answer names the limit and the setting that it is for', async () => {
+  const clock = createStillClock();
+  const { right, ask } = await sent({ clock });
+  right.on('session/new', () => UNANSWERED);
+  const answer = ask();
+  const asked = await right.got('session/new');
+  clock.advance(60_000);
+  const [{ text }] = (await answer).result.result.content;
+  expect(text).toMatch(/"right" did not open a session within 60000 ms\. .* agent_servers\.right\.timeouts\.initialize_ms/);
+  right.reply(asked.msg, { sessionId: 'errand' });
+  expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'errand' });
 });

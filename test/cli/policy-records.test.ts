@@ -103,8 +103,10 @@ describe('policy trust', () => {
   test('a policy that is not valid is not trusted', async () => {
     const home = createHome();
     home.write('policy.yaml', 'version: 1\nalow: []\n');
-    const { code, stderr } = await home.quick(['policy', 'trust', 'policy.yaml']);
+    const { code, stdout, stderr } = await home.quick(['policy', 'trust', 'policy.yaml', '--json']);
     expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining('policy.yaml:2:1') });
+    const { message, data } = JSON.parse(stdout).error;
+    expect({ message, data }).toEqual({ message: data[0].message, data: [expect.objectContaining({ line: 2, column: 1 })] });
     expect(await isTrusted(stateOf(home), 'version: 1\nalow: []\n')).toBe(false);
   });
 

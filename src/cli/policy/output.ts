@@ -26,6 +26,11 @@ export function printError(code: string, message: string, hint: string, data?: u
   process.stdout.write(`${JSON.stringify({ ok: false, error: { code, message, hint, ...(data !== undefined && { data }) } })}\n`);
 }
 
-export function complainAbout(problems: readonly Problem[]): void {
+/** What is wrong with a file: each thing on stderr, and all of it in the envelope where one was asked for. */
+export function complainAbout(code: string, problems: readonly Problem[], { json }: { readonly json?: true }): void {
   for (const problem of problems) complain(renderPolicyProblem(problem));
+  const [first] = problems;
+  if (!json || first === undefined) return;
+  const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
+  printError(code, `${first.message}${more}`, first.hint ?? 'error.data says where each problem is', problems);
 }

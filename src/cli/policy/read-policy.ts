@@ -2,7 +2,7 @@
 import { type Loaded, loadPolicy } from '../../policy/load.ts';
 import type { PolicyFile } from '../../policy/policy.ts';
 import { readPolicyText } from '../../switchboard/read-policy.ts';
-import { complainAbout, printError } from './output.ts';
+import { complainAbout } from './output.ts';
 
 export async function readPolicy(name: string): Promise<Loaded> {
   const { file, text } = await readPolicyText(name);
@@ -10,10 +10,9 @@ export async function readPolicy(name: string): Promise<Loaded> {
 }
 
 /** The policy, or undefined when its problems have been told. */
-export async function readPolicyOrComplain(name: string, { json }: { readonly json?: true }): Promise<PolicyFile | undefined> {
+export async function readPolicyOrComplain(name: string, flags: { readonly json?: true }): Promise<PolicyFile | undefined> {
   const { policy, problems } = await readPolicy(name);
   if (policy !== undefined) return policy;
-  if (json) printError('POLICY_INVALID', `${problems.length} problems`, 'see data', problems);
-  complainAbout(problems);
+  complainAbout('POLICY_INVALID', problems, flags);
   return undefined;
 }

@@ -10,7 +10,7 @@ import type { Problem } from '../../policy/problem.ts';
 import { VERDICTS, type Verdict } from '../../policy/rule.ts';
 import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../../policy/surfaces.ts';
 import { readInput } from '../read-input.ts';
-import { complain, complainAbout, print, printData, printError } from './output.ts';
+import { complain, complainAbout, print, printData } from './output.ts';
 import { readPolicyOrComplain } from './read-policy.ts';
 
 const CASE_KEYS = ['command', 'path', 'action', 'tool', 'mcp', 'host', 'agent', 'cwd', 'headless', 'verdict', 'rule'] as const;
@@ -24,8 +24,7 @@ export async function policyTest(file: string, casesFile: string | undefined, fl
   const policy = combine([{ name: 'command-line', policy: policyFile }]);
   const { cases, problems } = casesFile === undefined ? { cases: [], problems: [] } : await readCases(casesFile);
   if (problems.length > 0) {
-    if (flags.json) printError('CASES_INVALID', `${problems.length} problems`, 'see data', problems);
-    complainAbout(problems);
+    complainAbout('CASES_INVALID', problems, flags);
     return 6;
   }
   const failures = cases.flatMap(({ line, asked, verdict, rule }) => {

@@ -6,7 +6,7 @@ import { loadPolicy } from '../../policy/load.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { surroundings } from '../resolve-config.ts';
 import { inEnvelope } from './in-envelope.ts';
-import { complainAbout, print, printData, printError } from './output.ts';
+import { complainAbout, print, printData } from './output.ts';
 
 export function policyTrust(name: string, flags: { readonly json?: true }): Promise<number> {
   return inEnvelope('TRUST', async () => {
@@ -18,8 +18,7 @@ export function policyTrust(name: string, flags: { readonly json?: true }): Prom
     });
     const { policy, problems } = loadPolicy(file, text);
     if (policy === undefined) {
-      if (flags.json) printError('POLICY_INVALID', `${problems.length} problems`, 'see data', problems);
-      complainAbout(problems);
+      complainAbout('POLICY_INVALID', problems, flags);
       return 6;
     }
     let hash: string;

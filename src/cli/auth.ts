@@ -5,7 +5,7 @@ import type { AgentSpec } from '../agents/defaults.ts';
 import { whyUnstartable } from '../agents/unstartable.ts';
 import { spawn } from '../processes/spawn.ts';
 import { CommandFailure } from './command-failure.ts';
-import { passSignalsOn } from './interrupts.ts';
+import { startUnderSignals } from './interrupts.ts';
 import { ownCommand, textsOf } from './login/methods.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
 
@@ -31,12 +31,13 @@ async function inTerminal(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<number> {
-  const child = spawn(command, [...args], {
-    stdio: 'inherit',
-    env: { ...process.env, ...spec.env, ...env }, // as when the agent is started to work: a login for another account would not be its own
-    ...(spec.cwd !== undefined && { cwd: spec.cwd }),
-  });
-  const signals = passSignalsOn(child);
+  const { child, ...signals } = startUnderSignals(() =>
+    spawn(command, [...args], {
+      stdio: 'inherit',
+      env: { ...process.env, ...spec.env, ...env }, // as when the agent is started to work: a login for another account would not be its own
+      ...(spec.cwd !== undefined && { cwd: spec.cwd }),
+    }),
+  );
   try {
     const [code] = (await once(child, 'exit')) as [number | null];
     signals.check();

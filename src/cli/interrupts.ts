@@ -41,8 +41,11 @@ export function onInterrupts(cancel: () => boolean, kill: () => void): Interrupt
   };
 }
 
-/** A program that has our terminal hears Ctrl-C from there, and may know what to do with it; without one, and what else would end us, it hears from us. We end when it does. */
-export function passSignalsOn(child: ChildProcess): { check(): void; stop(): void } {
+/**
+ * Starts a program that has our terminal: it hears Ctrl-C from there, and may know what to do with it; without one, and what else would end us, it hears from us. We end when it does.
+ * We listen before it is there: a signal that came while it is being started would end us alone.
+ */
+export function startUnderSignals(start: () => ChildProcess): { readonly child: ChildProcess; check(): void; stop(): void } {
   let told: NodeJS.Signals | undefined;
   const pass = (signal: NodeJS.Signals) => {
     told = signal;
@@ -50,14 +53,23 @@ export function passSignalsOn(child: ChildProcess): { check(): void; stop(): voi
   };
   const signals: readonly NodeJS.Signals[] = ['SIGINT', ...ENDING];
   for (const signal of signals) process.on(signal, pass);
+  const stop = () => {
+    for (const signal of signals) process.off(signal, pass);
+  };
+  let child: ChildProcess;
+  try {
+    child = start();
+  } catch (error) {
+    stop();
+    throw error;
+  }
   return {
+    child,
     /** Throws when it was not left to end by itself. */
     check() {
       const isUnharmed = told === 'SIGINT' && child.exitCode === 0;
       if (told !== undefined && !isUnharmed) throw new CommandFailure(codeOf(told), `ended by ${told}`);
     },
-    stop() {
-      for (const signal of signals) process.off(signal, pass);
-    },
+    stop,
   };
 }

@@ -5,7 +5,7 @@ import { makeDirectory } from '../../make-directory.ts';
 import type { CatalogueAgent } from '../../setup/catalogue.ts';
 import { type Here, installFolder, resolveStart } from '../../setup/start-command.ts';
 import { CommandFailure } from '../command-failure.ts';
-import { passSignalsOn } from '../interrupts.ts';
+import { startUnderSignals } from '../interrupts.ts';
 import { notice } from '../notice.ts';
 
 export async function installAgent(agent: CatalogueAgent, here: Here): Promise<void> {
@@ -18,8 +18,9 @@ export async function installAgent(agent: CatalogueAgent, here: Here): Promise<v
   notice(`installing ${npx.package} into ${folder}`);
   const words = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', npx.package];
   // What npm says goes to stderr: stdout may be read by a program.
-  const child = spawn('npm', words, { stdio: ['ignore', process.stderr, process.stderr], cwd: folder, env: here.env });
-  const signals = passSignalsOn(child);
+  const { child, ...signals } = startUnderSignals(() =>
+    spawn('npm', words, { stdio: ['ignore', process.stderr, process.stderr], cwd: folder, env: here.env }),
+  );
   const how = await once(child, 'exit').then(
     ([code]) => (code === 0 ? undefined : `npm ended with ${code}`),
     (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? 'npm was not found' : `npm could not be started (${error.code})`),

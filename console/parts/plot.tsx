@@ -4,8 +4,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { ChartRow } from '../../src/console/wire/charts.ts';
 import { isDark } from '../theme.ts';
+import { filledRows, type Key } from './filled-rows.ts';
 
-type Key = Exclude<keyof ChartRow, 't'>;
 export type Line = { readonly key: Key; readonly name: string; readonly tone: Tone };
 /** Each has a pattern of its own too: colours alone tell nothing to some. */
 type Tone = 'accent' | 'warn' | 'bad';
@@ -21,6 +21,8 @@ export type Plotted = {
 
 const HEIGHT = 160;
 const MOST_ROWS = 200;
+/** Where the cursor is taken from the chart. One that stayed would be told of again with the next second. */
+const NOWHERE = { left: -10, top: -10 };
 
 export function Plot({ plot, rows }: { readonly plot: Plotted; readonly rows: readonly ChartRow[] }): VNode {
   const { name, lines, format } = plot;
@@ -71,7 +73,7 @@ function Canvas({ plot, rows, at, look }: CanvasProps): VNode {
   }, [plot, dark]); // its colours are drawn, and not those of the page
   useEffect(() => chart.current?.setData(dataOf(plot, rows)), [rows]);
   const pressed = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') return look(undefined);
+    if (event.key === 'Escape') return chart.current?.setCursor(NOWHERE);
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     const row = rows[Math.max(0, Math.min(rows.length - 1, (at ?? rows.length) + step))];
     if (step === 0 || !row) return;
@@ -133,14 +135,10 @@ const dataOf = ({ lines }: Plotted, rows: readonly ChartRow[]): uPlot.AlignedDat
   ...lines.map(({ key }) => rows.map((row) => row[key])),
 ];
 
-function Numbers({ plot: { name, lines, format }, rows }: { readonly plot: Plotted; readonly rows: readonly ChartRow[] }): VNode {
+function Numbers({ plot, rows }: { readonly plot: Plotted; readonly rows: readonly ChartRow[] }): VNode {
+  const { name, lines, format } = plot;
   const [isOpen, setOpen] = useState(false);
-  const filled = isOpen
-    ? rows
-        .filter((row) => lines.some(({ key }) => row[key]))
-        .slice(-MOST_ROWS)
-        .reverse()
-    : [];
+  const filled = isOpen ? filledRows(plot, rows).slice(-MOST_ROWS).reverse() : [];
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>As a table</summary>

@@ -155,10 +155,17 @@ describe.skipIf(program === undefined)('in the browser', () => {
     expect(await chart('Added by the switchboard').locator('tbody tr').first().innerText()).toMatch(
       /^[\d:]{8}\s+[\d.]+ m?s\s+[\d.]+ m?s\s+[\d.]+ m?s$/,
     );
+    await charts.mouse.move(0, 0); // away from where the page may come to lie under it
     await chart('Frames per second').locator('.canvas').press('ArrowLeft');
     await expect.poll(() => chart('Frames per second').locator('output').innerText()).toMatch(/^\d\d:\d\d:\d\d$/);
     await chart('Frames per second').locator('.canvas').press('Escape');
     await chart('Frames per second').getByText('now').waitFor();
+    // And stays there when the next seconds come.
+    const seconds = chart('Frames per second').locator('tbody tr');
+    const told = await seconds.count();
+    await prompt(page, 'hello');
+    await expect.poll(() => seconds.count()).toBeGreaterThan(told);
+    expect(await chart('Frames per second').locator('output').innerText()).toBe('now');
     // What is drawn follows the scheme.
     const ink = () =>
       chart('Errors')

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { filledRows } from '../../console/parts/filled-rows.ts';
+import { createCharts } from '../../src/console/charts.ts';
+
+const prompt = { leg: 'mime', session: 's', method: 'session/prompt' };
+
+test('an update within the millisecond of its prompt is in the table of first updates; seconds in which nothing passed are in none', () => {
+  const charts = createCharts();
+  charts.sample(1000);
+  charts.record({ ...prompt, t: 1500, dir: 'toAgent', kind: 'request' });
+  charts.record({ ...prompt, t: 1500, method: 'session/update', dir: 'fromAgent', kind: 'notification' });
+  charts.passed('agent', 10);
+  charts.sample(2000);
+  charts.pause();
+  const [, second] = charts.rows();
+  expect(filledRows({ lines: [{ key: 'first' }], isSparse: true }, charts.rows())).toEqual([second]);
+  expect(filledRows({ lines: [{ key: 'fromAgents' }, { key: 'fromEditor' }] }, charts.rows())).toEqual([second]);
+});

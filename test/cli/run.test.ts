@@ -203,12 +203,15 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     });
     const shows = (text: string, times = 1) =>
       vi.waitFor(() => expect(screen.split(text).length).toBeGreaterThan(times), { timeout: 25_000, interval: 20 });
-    const asks = (times: number) =>
-      vi.waitFor(() => expect(screen.split('> ').length).toBeGreaterThan(times), { timeout: 25_000, interval: 20 });
+    const asks = (times: number) => shows('> ', times);
+    /** Only then are keys for it: one that comes before is the terminal's own, which takes Ctrl-D for the end of a line. */
+    const asksBehind = (text: string) =>
+      vi.waitFor(() => expect(screen.slice(screen.lastIndexOf(text))).toContain('> '), { timeout: 25_000, interval: 20 });
     return {
       type: (keys: string) => child.stdin.write(keys),
       shows,
       asks,
+      asksBehind,
       ended: ended.then(({ code }) => code),
       screen: () => screen,
     };
@@ -265,13 +268,13 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   });
 
   test('-i: what an agent says while somebody types comes above the line, which is drawn anew; a turn that is cancelled says so', async () => {
-    const { type, shows, asks, ended, screen } = atTerminal(createHome(), ['run', '-i']);
+    const { type, shows, asks, asksBehind, ended, screen } = atTerminal(createHome(), ['run', '-i']);
     await shows('[commands]');
     await asks(1);
     type('/slow\r');
     await shows('2 of');
     type('\u0003');
-    await shows('[stopped] cancelled');
+    await asksBehind('[stopped] cancelled');
     type('\u0004');
     expect(await ended).toBe(0);
     const [before = ''] = screen().split('[commands]');

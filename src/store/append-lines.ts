@@ -4,20 +4,21 @@ import path from 'node:path';
 import { makeDirectory } from '../make-directory.ts';
 
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
+const LINE_FEED = Buffer.from('\n');
 
 /** One write: lines of several processes do not mix. A line that a killed process left half written is cut off by a line feed. */
-export function appendLines(file: string, lines: string): void {
+export function appendLines(file: string, lines: string | Buffer): void {
   const fd = openIn(file);
   try {
-    writeAll(fd, isTorn(fd) ? `\n${lines}` : lines);
+    const bytes = typeof lines === 'string' ? Buffer.from(lines) : lines;
+    writeAll(fd, isTorn(fd) ? Buffer.concat([LINE_FEED, bytes]) : bytes);
   } finally {
     closeSync(fd);
   }
 }
 
 /** A disk that is about to be full takes a part without a word, and says so only of the next. */
-export function writeAll(fd: number, text: string): void {
-  const bytes = Buffer.from(text);
+export function writeAll(fd: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 

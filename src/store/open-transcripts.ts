@@ -1,13 +1,15 @@
 // The transcripts of the sessions that something is said in: their lines wait in memory for a moment, and then go to a file each.
 import { appendLines } from './append-lines.ts';
+import { PendingBlocks, PendingLines } from './pending-lines.ts';
 import { appendStats, removeStats, type TurnStats } from './session-stats.ts';
+import { dropSpare } from './spare-buffers.ts';
 import { type Cleaner, createTranscript, type Transcript } from './transcript.ts';
 import { removeTranscript, transcriptFile } from './transcript-files.ts';
 
 export type Kept = {
   readonly transcript: Transcript;
-  lines: string;
-  /** How much of it could not be written, in characters, and when that is tried again. */
+  readonly lines: PendingLines;
+  /** How much of it could not be written, in bytes, and when that is tried again. */
   lost: number;
   retryAt: number;
   /** What its agent says now has been said before. */
@@ -38,7 +40,7 @@ const WRITE_EVERY_MS = 250;
 /** A write takes as long as many frames: while so many sessions are busy, they are written less often. */
 const MANY_SESSIONS = 64;
 const WRITE_MANY_EVERY_MS = 1000;
-const WRITE_CHARACTERS = 256 * 1024;
+const WRITE_BYTES = 256 * 1024;
 /** So many files, and then it is the turn of frames again. */
 const FILES_AT_ONCE = 16;
 /** A disk that is full may have room again. */
@@ -46,6 +48,7 @@ const RETRY_MS = 30_000;
 
 export function createOpenTranscripts({ dir, clean, now, onProblem }: TranscriptOptions): OpenTranscripts {
   const sessions = new Map<string, Kept>();
+  const pending = new PendingBlocks();
   const dirty = new Set<string>();
   const forgotten = new Set<string>();
   let endedTurns: TurnStats[] = [];
@@ -55,18 +58,26 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
   let hasWaited = false;
 
   function open(sessionId: string): Kept {
-    const add = (line: string): void => {
-      if (forgotten.has(sessionId)) return;
-      kept.lines += line;
+    const lines = new PendingLines(pending);
+    const added = (): void => {
       dirty.add(sessionId);
-      if (kept.lines.length > WRITE_CHARACTERS) write(sessionId);
+      if (lines.length > WRITE_BYTES) write(sessionId);
     };
     const transcript = createTranscript(clean, {
-      entry: (entry) => add(`{"t":${now()},${JSON.stringify(entry).slice(1)}\n`),
-      escapedMessage: (role, escaped, more) =>
-        add(`{"t":${now()},"kind":"message","role":"${role}","text":"${escaped}"${more ? ',"more":true' : ''}}\n`),
+      entry(entry) {
+        if (forgotten.has(sessionId)) return;
+        lines.text(`{"t":${now()},${JSON.stringify(entry).slice(1)}\n`);
+        added();
+      },
+      escapedMessage(role, bytes, length, more) {
+        if (forgotten.has(sessionId)) return;
+        lines.text(`{"t":${now()},"kind":"message","role":"${role}","text":"`);
+        lines.bytes(bytes, length);
+        lines.text(more ? '","more":true}\n' : '"}\n');
+        added();
+      },
     });
-    const kept: Kept = { transcript, lines: '', lost: 0, retryAt: 0, isReplay: false };
+    const kept: Kept = { transcript, lines, lost: 0, retryAt: 0, isReplay: false };
     sessions.set(sessionId, kept);
     return kept;
   }
@@ -99,6 +110,9 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
     timer = undefined;
     immediate = undefined;
     hasWaited = false;
+    if (dirty.size > 0) return;
+    pending.dropSpare();
+    dropSpare();
   }
   function writeSoon(): void {
     if (dirty.size > 0) timer ??= setTimeout(whenDue, WRITE_EVERY_MS).unref();
@@ -106,15 +120,15 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
   function write(sessionId: string): void {
     dirty.delete(sessionId);
     const kept = sessions.get(sessionId);
-    if (!kept || kept.lines === '') return;
-    const { lines, lost } = kept;
-    kept.lines = '';
+    if (!kept || kept.lines.length === 0) return;
+    const { lost } = kept;
+    const lines = kept.lines.take();
     kept.lost += lines.length;
     if (lost > 0 && now() < kept.retryAt) return;
-    const gap = lost === 0 ? '' : `{"t":${now()},"kind":"omitted","bytes":${lost}}\n`;
+    const gap = `{"t":${now()},"kind":"omitted","bytes":${lost}}\n`;
     const file = transcriptFile(dir, sessionId);
     try {
-      appendLines(file, gap + lines);
+      appendLines(file, lost === 0 ? lines : Buffer.concat([Buffer.from(gap), lines]));
       kept.lost = 0;
     } catch (error) {
       kept.retryAt = now() + RETRY_MS;
@@ -142,7 +156,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
     writeAll,
     forget(sessionId) {
       const kept = sessions.get(sessionId);
-      if (kept) kept.lines = '';
+      kept?.lines.clear();
       sessions.delete(sessionId);
       endedTurns = endedTurns.filter((turn) => turn.sessionId !== sessionId);
       forgotten.add(sessionId);

@@ -36,7 +36,7 @@ function createFile(file: string, clean: RecordingCleaner): RecordFiles {
     lines = '';
     const fd = openSync(file, MORE);
     try {
-      writeAll(fd, text);
+      writeAll(fd, Buffer.from(text));
     } finally {
       closeSync(fd);
     }

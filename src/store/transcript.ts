@@ -1,5 +1,6 @@
 // The transcript of one session as it comes about: chunks become messages, tool calls are kept until they have ended.
 import { type Role, roleOf } from './chunk-text.ts';
+import { giveBack, SPARE_BYTES, takeBuffer } from './spare-buffers.ts';
 import type { Entry, ToolRecord } from './transcript-record.ts';
 
 /** Takes secrets out: of a value, and of a text that comes in pieces. */
@@ -13,10 +14,10 @@ export type Cleaner = {
   longest(): number;
 };
 
-/** Where a transcript goes: entries, and messages whose text is still escaped as it stood in JSON. */
+/** Where a transcript goes: entries, and messages whose text is still escaped as it stood in JSON, in `bytes[0..length)`. */
 export type TranscriptSink = {
   entry(entry: Entry): void;
-  escapedMessage(role: Role, escaped: string, more: boolean): void;
+  escapedMessage(role: Role, bytes: Buffer, length: number, more: boolean): void;
 };
 
 export type Transcript = {
@@ -34,8 +35,6 @@ export type Transcript = {
 
 /** A message is written in parts of this length, so that one without an end does not fill the memory. */
 const PART_BYTES = 64 * 1024;
-/** Small enough for Node's pool of buffers. */
-const FIRST_BYTES = 4000;
 const SHORT_BYTES = 256;
 /** Nobody reads more of a message than this, and looking for secrets in it takes time. What is left out is counted. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -139,6 +138,8 @@ class OpenTranscript implements Transcript {
     const stream = this.#stream;
     const leftOut = this.#leftOut;
     if (role === undefined) return;
+    const part = this.#part;
+    const length = this.#length;
     const escaped = this.#takePart();
     this.#role = undefined;
     this.#messageId = undefined;
@@ -147,12 +148,13 @@ class OpenTranscript implements Transcript {
     this.#leftOut = 0;
     this.#stream = undefined;
     if (!stream && this.#isPlain(escaped)) {
-      if (escaped !== '') this.#sink.escapedMessage(role, escaped, false);
+      if (length > 0) this.#sink.escapedMessage(role, part, length, false);
     } else {
       const last = stream ?? this.#clean.stream();
       const text = last.push(decoded(escaped)) + last.end();
       if (text !== '') this.#sink.entry({ kind: 'message', role, text });
     }
+    giveBack(part);
     if (leftOut > 0) this.#sink.entry({ kind: 'omitted', bytes: leftOut });
   }
 
@@ -173,19 +175,23 @@ class OpenTranscript implements Transcript {
     const wanted = this.#length + length;
     if (wanted <= this.#part.length) return true;
     if (wanted > PART_BYTES) return false;
-    const larger = Buffer.allocUnsafe(Math.min(PART_BYTES, Math.max(FIRST_BYTES, wanted * 2)));
+    const larger = takeBuffer(wanted <= SPARE_BYTES ? wanted : Math.min(PART_BYTES, wanted * 2));
     this.#part.copy(larger, 0, 0, this.#length);
+    giveBack(this.#part);
     this.#part = larger;
     return true;
   }
 
   #writePart(role: Role): void {
+    const length = this.#length;
     const escaped = this.#takePart();
     // At a blank: not within an escape, nor within most secrets. What may be the beginning of one stays.
     const cut = this.#stream || !this.#isPlain(escaped) ? -1 : escaped.lastIndexOf(' ', escaped.length - this.#clean.longest());
     if (cut <= 0) return this.#pushDecoded(role, decoded(escaped));
-    this.#sink.escapedMessage(role, escaped.slice(0, cut), true);
-    this.#length = this.#part.write(escaped.slice(cut));
+    const kept = Buffer.byteLength(escaped.slice(cut));
+    this.#sink.escapedMessage(role, this.#part, length - kept, true);
+    this.#part.copyWithin(0, length - kept, length);
+    this.#length = kept;
   }
 
   #pushDecoded(role: Role, text: string): void {

@@ -33,6 +33,8 @@ const LAST_FRAMES = 50;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const SLICE_BYTES = 256 * 1024;
 const SLICE_LINES = 32;
+/** And when more comes than that: an eighth of what waits, so that it does not become ever more. */
+const PART_OF_BACKLOG_BITS = 3;
 /** Without payloads little waits, and it may wait a moment: whoever answers at once is not held up by a line about the question. */
 const DRAIN_MS = 5;
 const DRAIN_RECORDS = 256;
@@ -43,6 +45,8 @@ const RECORD_BYTES = 1024;
 
 export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }: FrameLogOptions): FrameLog {
   let waiting: (Passed<WatchedLeg> | Run<WatchedLeg>)[] = [];
+  /** Those among them whose turn it is, the last one first, so that they can be taken off one by one. */
+  let due: (Passed<WatchedLeg> | Run<WatchedLeg>)[] = [];
   /** The last one that waits, as long as it goes on. */
   let run: Run<WatchedLeg> | undefined;
   let waitingBytes = 0;
@@ -99,12 +103,17 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     clearImmediate(immediate);
     immediate = undefined;
     waitingRecords = 0;
-    run = undefined;
+    if (due.length === 0) {
+      due = waiting.reverse();
+      waiting = [];
+      run = undefined;
+    }
+    const most = Math.max(SLICE_LINES, (due.length + waiting.length) >> PART_OF_BACKLOG_BITS);
     let text = '';
     let count = 0;
-    let done = 0;
-    for (let bytes = 0; done < waiting.length && done < SLICE_LINES && bytes < SLICE_BYTES; done++) {
-      const passed = waiting[done] as Passed<WatchedLeg> | Run<WatchedLeg>;
+    for (let bytes = 0, done = 0; done < most && bytes < SLICE_BYTES; done++) {
+      const passed = due.pop();
+      if (passed === undefined) break;
       if ('sizes' in passed) {
         text += lines.ofRun(passed);
         count += passed.sizes.length;
@@ -118,13 +127,12 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
       text += made;
       count++;
     }
-    waiting = done === waiting.length ? [] : waiting.slice(done);
-    if (waiting.length === 0) waitingBytes = 0;
     if (count > 0) sink.write(text, count);
-    if (waiting.length > 0) immediate = setImmediate(drain);
+    if (due.length + waiting.length > 0) immediate = setImmediate(drain);
+    else waitingBytes = 0;
   }
   function settle(): void {
-    while (waiting.length > 0) drain();
+    while (due.length + waiting.length > 0) drain();
     for (const line of lines.endAll()) sink.write(line, 1);
   }
   /** As many of the last ones as make up the records that are wanted; which those are is found out if anybody asks. */

@@ -196,6 +196,16 @@ test('the last fifty frames of a leg can be had, and no others', async () => {
   expect(other.watcher.lastFrames()).toMatchObject([{ id: 99 }]);
 });
 
+test('when more passes than lines are made at a time, the log does not fall ever further behind, and keeps the order', async () => {
+  const { leg, records, text } = setUp();
+  const { hear } = leg('busy');
+  const [rounds, each] = [60, 100];
+  const ids = Array.from({ length: rounds * each }, (_, n) => n);
+  for (let k = 0; k < rounds; k++) await hear(...ids.slice(k * each, (k + 1) * each).map((id) => ({ jsonrpc: '2.0', id, method: 'x' })));
+  expect(text().split('\n').length).toBeGreaterThan(ids.length - 10 * each);
+  expect(records().map(({ id }) => id)).toEqual(ids);
+});
+
 test('one line says that a peer is gone', async () => {
   const { leg, records } = setUp();
   leg('one').watcher.down('agent_exited');

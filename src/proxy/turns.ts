@@ -1,6 +1,6 @@
 // A turn from its prompt to its end, and the end of a session.
 import { failure, type ProxyError } from '../errors.ts';
-import { readAgentCommand } from '../router/agent-command.ts';
+import { COMMAND_NAME, readAgentCommand } from '../router/agent-command.ts';
 import { offers } from '../router/capabilities.ts';
 import { degradeResource } from '../router/degrade.ts';
 import { detach, type Frame } from '../wire/frame.ts';
@@ -22,6 +22,9 @@ import { watchForSilence } from './silence.ts';
 
 /** A prompt that is nothing but our command is no longer than this. */
 const MAX_COMMAND_BYTES = 4096;
+const OUR_COMMAND = Buffer.from(`/${COMMAND_NAME}`);
+const SPELLED_LETTER = Buffer.from('\\u');
+const RESOURCE = Buffer.from('"resource"');
 
 export function prompt(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   const command = ourCommand(hub, session, frame);
@@ -49,11 +52,16 @@ type Command = { readonly ok: true; readonly named: string } | { readonly ok: fa
 
 /** `/agent` and what it names, when a prompt is nothing else: that one is ours to answer, also while the session's agent is dead. */
 export function ourCommand(hub: Hub, session: Session, frame: Frame): Command | undefined {
-  if (hub.alone || session.hasAgentCommand || frame.end - frame.start >= MAX_COMMAND_BYTES) return undefined;
+  if (hub.alone || session.hasAgentCommand || frame.end - frame.start >= MAX_COMMAND_BYTES || !mayBeCommand(frame)) return undefined;
   const params = readBody(frame);
   if (!params.ok) return params;
   const named = readAgentCommand((params.value as { prompt?: unknown } | undefined)?.prompt);
   return named === undefined ? undefined : { ok: true, named };
+}
+
+/** Nearly no prompt is, and one that is not need not be read: the command stands there as it is, unless a letter is spelled as a number. */
+function mayBeCommand(frame: Frame): boolean {
+  return holds(frame, OUR_COMMAND) || holds(frame, SPELLED_LETTER);
 }
 
 /** Embedded resources said in other words, for an agent that does not take them though another one does. */
@@ -68,11 +76,10 @@ function plainer(hub: Hub, session: Session, frame: Frame): Patch[] {
 }
 
 /** Nearly no prompt does, and to read one twice takes longer than to pass it on. */
-function mayHoldResource(frame: Frame): boolean {
-  const { bytes, start, end } = briefOf(frame);
-  const at = bytes.indexOf('"resource"', start);
-  return at !== -1 && at < end;
-}
+const mayHoldResource = (frame: Frame): boolean => holds(briefOf(frame), RESOURCE);
+
+/** Not the rest of the chunk, in which there may be hundreds more. */
+const holds = ({ bytes, start, end }: Frame, wanted: Buffer): boolean => bytes.subarray(start, end).includes(wanted);
 
 /** Ends what is open on the session, then the session; for an agent that knows no session/close, a cancel is as near as one gets. */
 export function close(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {

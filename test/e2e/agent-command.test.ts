@@ -47,6 +47,18 @@ test('/agent with a name nobody has, or after the session has begun, says why no
   expect(alpha.all('session/prompt')).toHaveLength(1);
 });
 
+test('the command counts however its letters are spelled', async ({ stage }) => {
+  const [alpha, beta] = two(stage);
+  const editor = await stage.connect([alpha, beta]);
+  const { id } = await open(editor, stage.cwd);
+  for (const words of ['\\/agent', '/\\u0061gent', '\\u002fagent']) {
+    const params = `{"sessionId":"${id}","prompt":[{"type":"text","text":"${words}"}]}`;
+    editor.line(`{"jsonrpc":"2.0","id":${JSON.stringify(words)},"method":"session/prompt","params":${params}}`);
+    expect((await editor.until((msg) => msg.id === words)).msg.result).toEqual({ stopReason: 'end_turn' });
+  }
+  expect(alpha.all('session/prompt')).toEqual([]);
+});
+
 test('words that only mention /agent go to the agent', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const editor = await stage.connect([alpha, beta]);

@@ -12,6 +12,7 @@ const ELLIPSES = ['…', '...'];
 
 /** Takes out what is left of a key at the very end of a text, and before an ellipsis. */
 export function withoutCutKeys(text: string): string {
+  if (text.length < SHORTEST) return text;
   const clean = ELLIPSES.reduce(withoutKeysBefore, text);
   const start = startOfWord(clean, 0, clean.length);
   return start === undefined ? clean : clean.slice(0, start) + withoutKey(clean.slice(start));

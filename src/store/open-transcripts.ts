@@ -69,11 +69,11 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
         lines.text(`{"t":${now()},${JSON.stringify(entry).slice(1)}\n`);
         added();
       },
-      escapedMessage(role, bytes, length, more) {
+      escaped(before, bytes, start, end, after) {
         if (forgotten.has(sessionId)) return;
-        lines.text(`{"t":${now()},"kind":"message","role":"${role}","text":"`);
-        lines.bytes(bytes, length);
-        lines.text(more ? '","more":true}\n' : '"}\n');
+        lines.text(`{"t":${now()},${before}`);
+        lines.bytes(bytes, start, end);
+        lines.text(after);
         added();
       },
     });

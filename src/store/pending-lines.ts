@@ -58,10 +58,10 @@ export class PendingLines {
     this.#added(block, block.bytes.write(text, block.used));
   }
 
-  /** `bytes[0..length)`. */
-  bytes(bytes: Buffer, length: number): void {
-    const block = this.#all.withRoom(length);
-    this.#added(block, bytes.copy(block.bytes, block.used, 0, length));
+  /** `bytes[start..end)`. */
+  bytes(bytes: Buffer, start: number, end: number): void {
+    const block = this.#all.withRoom(end - start);
+    this.#added(block, bytes.copy(block.bytes, block.used, start, end));
   }
 
   /** What there is, in one piece; to be written before anything is added anywhere. */

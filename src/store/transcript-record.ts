@@ -29,7 +29,7 @@ export type Entry =
   | { readonly kind: 'mode'; readonly modeId: unknown }
   | { readonly kind: 'title'; readonly title: unknown }
   | { readonly kind: 'usage'; readonly usage: unknown }
-  | { readonly kind: 'turn'; readonly stopReason?: unknown; readonly error?: string; readonly usage?: unknown }
+  | { readonly kind: 'turn'; readonly stopReason?: unknown; readonly error?: string | undefined; readonly usage?: unknown }
   | { readonly kind: 'omitted'; readonly bytes: number };
 
 export type TranscriptRecord = Entry & { readonly t: number };

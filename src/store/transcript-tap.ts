@@ -7,6 +7,7 @@ import type { Patch } from '../wire/writer.ts';
 import { chunkSpan } from './chunk-text.ts';
 import { createOpenTranscripts, type Kept, type TranscriptOptions } from './open-transcripts.ts';
 import { hasTranscript } from './transcript-files.ts';
+import { promptSpan, stopReasonIn } from './turn-frames.ts';
 
 export type TranscriptTap = Tap & {
   /** What has been said so far is on disk, but for messages that are still coming. */
@@ -39,6 +40,7 @@ const READ_BYTES = 256 * 1024;
 const MOST_ASKED = 10_000;
 const NO_PATCHES: readonly Patch[] = [];
 const NOTHING: Fields = {};
+const PLAIN_ID = /^(?:[1-9]\d{0,14}|0|"[^"\\]*")$/;
 
 const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
 const FROM_EDITOR = new Set([...OPENS, 'session/prompt', 'session/set_mode']);
@@ -109,6 +111,7 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
   function read({ frame, line, patches, isReceived }: Passed): void {
     if (frame?.kind === 'notification') return update(frame, patches);
     if (frame && frame.end - frame.start > MAX_FRAME_BYTES) return large(frame, patches, isReceived);
+    if (frame && (isReceived ? isPlainPrompt(frame) : isPlainEnd(frame, patches))) return;
     const message: Fields = JSON.parse(frame ? patchedText(frame, patches) : line);
     const id = JSON.stringify(message.id);
     const { method, params } = message as { method?: string; params?: Fields };
@@ -119,6 +122,27 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
     if (!(isReceived ? FROM_EDITOR : TO_EDITOR).has(method) || open.size >= MOST_ASKED) return;
     open.set(id, { method, sessionId, params: neededLater(method, params ?? {}) });
     if (isReceived && sessionId !== undefined) begin(method, sessionId, params ?? {});
+  }
+  /** A prompt of a text and nothing else, which is taken as it stands. */
+  function isPlainPrompt(frame: Frame): boolean {
+    const span = frame.method === 'session/prompt' && fromEditor.size < MOST_ASKED ? promptSpan(frame) : undefined;
+    const sessionId = span && sessionIdOf(frame);
+    if (!span || sessionId === undefined) return false;
+    fromEditor.set(idOf(frame, NO_PATCHES), { method: 'session/prompt', sessionId, params: NOTHING });
+    transcripts.of(sessionId).transcript.prompt(frame.bytes, span.start, span.end);
+    return true;
+  }
+  /** An answer that nobody waits for here, or of which all there is to know is why the turn ended. */
+  function isPlainEnd(frame: Frame, patches: readonly Patch[]): boolean {
+    if (frame.kind !== 'response') return false;
+    const id = idOf(frame, patches);
+    const asked = fromEditor.get(id);
+    if (!asked) return true;
+    const stopReason = asked.method === 'session/prompt' ? stopReasonIn(frame) : undefined;
+    if (stopReason === undefined || asked.sessionId === undefined) return false;
+    fromEditor.delete(id);
+    endTurn(asked.sessionId, transcripts.of(asked.sessionId), { stopReason }, undefined);
+    return true;
   }
   function begin(method: string, sessionId: string, params: Fields): void {
     if (OPENS.has(method)) transcripts.again(sessionId);
@@ -151,12 +175,12 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
   function large(frame: Frame, patches: readonly Patch[], isReceived: boolean): void {
     const span = frame.sessionId;
     if (frame.kind === 'response') {
-      const id = patchedId(frame, patches) ?? '';
+      const id = idOf(frame, patches);
       return isReceived ? void toEditor.delete(id) : answerToEditor(id, {});
     }
     if (!isReceived || frame.method !== 'session/prompt' || span === undefined) return;
     const sessionId: string = sessionIdOf(frame) ?? '';
-    fromEditor.set(patchedId(frame, patches) ?? '', { method: 'session/prompt', sessionId, params: NOTHING });
+    fromEditor.set(idOf(frame, patches), { method: 'session/prompt', sessionId, params: NOTHING });
     transcripts.of(sessionId).transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
   }
 
@@ -194,18 +218,13 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
   function endTurn(sessionId: string, { transcript }: Kept, { stopReason, usage }: Fields, error: Fields | undefined): void {
     transcript.end();
     const reported = usage === undefined ? transcript.usage() : { ...(transcript.usage() as object | undefined), ...(usage as object) };
-    transcript.add({
-      kind: 'turn',
-      ...(stopReason !== undefined && { stopReason }),
-      ...(error && { error: String(error.message) }),
-      ...(reported !== undefined && { usage: reported }),
-    });
-    const title = transcript.title();
+    transcript.add({ kind: 'turn', stopReason, error: error ? String(error.message) : undefined, usage: reported });
     transcripts.turnEnded({
-      ...{ sessionId, t: now() },
-      ...(title !== undefined && { title }),
+      sessionId,
+      t: now(),
+      title: transcript.title(),
       stopReason: error ? 'error' : String(stopReason),
-      ...(reported !== undefined && { usage: clean.json(reported) }),
+      usage: reported === undefined ? undefined : clean.json(reported),
     });
   }
 
@@ -243,6 +262,12 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
       transcripts.close();
     },
   };
+}
+
+/** The id of a request or an answer as it leaves, in the spelling of `JSON.stringify`. */
+function idOf(frame: Frame, patches: readonly Patch[]): string {
+  const text = patchedId(frame, patches) ?? 'null';
+  return PLAIN_ID.test(text) ? text : JSON.stringify(JSON.parse(text));
 }
 
 /** Not the words of a prompt: an agent that does not answer may be sent very many. */

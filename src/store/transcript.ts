@@ -14,10 +14,10 @@ export type Cleaner = {
   longest(): number;
 };
 
-/** Where a transcript goes: entries, and messages whose text is still escaped as it stood in JSON, in `bytes[0..length)`. */
+/** Where a transcript goes: entries, and those with a text that is still escaped as it stood in JSON, between `before` and `after`. */
 export type TranscriptSink = {
   entry(entry: Entry): void;
-  escapedMessage(role: Role, bytes: Buffer, length: number, more: boolean): void;
+  escaped(before: string, bytes: Buffer, start: number, end: number, after: string): void;
 };
 
 export type Transcript = {
@@ -25,6 +25,8 @@ export type Transcript = {
   chunk(role: Role, messageId: unknown, bytes: Buffer, start: number, end: number): void;
   /** Any `update` of a session/update. */
   update(update: Readonly<Record<string, unknown>>): void;
+  /** The text of a prompt, in the same way. */
+  prompt(bytes: Buffer, start: number, end: number): void;
   add(entry: Entry): void;
   /** The turn is over, and with it what was open. */
   end(): void;
@@ -40,6 +42,15 @@ const SHORT_BYTES = 256;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MOST_OPEN_TOOLS = 1000;
 const NO_PART = Buffer.alloc(0);
+/** What stands around a text that is written as it came. */
+const PROMPT = '"kind":"prompt","text":"';
+const MESSAGE: Readonly<Record<Role, string>> = {
+  agent: '"kind":"message","role":"agent","text":"',
+  thought: '"kind":"message","role":"thought","text":"',
+  user: '"kind":"message","role":"user","text":"',
+};
+const END = '"}\n';
+const MORE = '","more":true}\n';
 
 export function createTranscript(clean: Cleaner, sink: TranscriptSink): Transcript {
   return new OpenTranscript(clean, sink);
@@ -109,6 +120,13 @@ class OpenTranscript implements Transcript {
     }
   }
 
+  prompt(bytes: Buffer, start: number, end: number): void {
+    const escaped = bytes.toString('utf8', start, end);
+    if (!this.#isPlain(escaped)) return this.add({ kind: 'prompt', text: decoded(escaped) });
+    this.#endMessage();
+    this.#sink.escaped(PROMPT, bytes, start, end, END);
+  }
+
   add(entry: Entry): void {
     this.#endMessage();
     this.#sink.entry(this.#cleaned(entry));
@@ -116,7 +134,7 @@ class OpenTranscript implements Transcript {
 
   end(): void {
     this.#endMessage();
-    for (const tool of [...(this.#tools?.values() ?? [])]) this.#endTool(tool);
+    if (this.#tools) for (const tool of [...this.#tools.values()]) this.#endTool(tool);
   }
 
   title(): string | undefined {
@@ -148,7 +166,7 @@ class OpenTranscript implements Transcript {
     this.#leftOut = 0;
     this.#stream = undefined;
     if (!stream && this.#isPlain(escaped)) {
-      if (length > 0) this.#sink.escapedMessage(role, part, length, false);
+      if (length > 0) this.#sink.escaped(MESSAGE[role], part, 0, length, END);
     } else {
       const last = stream ?? this.#clean.stream();
       const text = last.push(decoded(escaped)) + last.end();
@@ -189,7 +207,7 @@ class OpenTranscript implements Transcript {
     const cut = this.#stream || !this.#isPlain(escaped) ? -1 : escaped.lastIndexOf(' ', escaped.length - this.#clean.longest());
     if (cut <= 0) return this.#pushDecoded(role, decoded(escaped));
     const kept = Buffer.byteLength(escaped.slice(cut));
-    this.#sink.escapedMessage(role, this.#part, length - kept, true);
+    this.#sink.escaped(MESSAGE[role], this.#part, 0, length - kept, MORE);
     this.#part.copyWithin(0, length - kept, length);
     this.#length = kept;
   }
@@ -221,8 +239,9 @@ class OpenTranscript implements Transcript {
   /** Its own keys, and what kind it is, are words of ours. */
   #cleaned(entry: Entry): Entry {
     const copy: Record<string, unknown> = { kind: entry.kind };
-    for (const [key, value] of Object.entries(entry)) {
+    for (const key in entry) {
       if (key === 'kind') continue;
+      const value: unknown = entry[key as keyof Entry];
       if (typeof value === 'string') copy[key] = this.#clean.text(value);
       else copy[key] = typeof value === 'object' ? (this.#clean.json({ [key]: value }) as typeof copy)[key] : value;
     }

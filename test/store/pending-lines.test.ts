@@ -24,7 +24,7 @@ test('whatever is added in turns, each session has what was added to it since it
       for (const { session, what, text } of steps) {
         const one = sessions[session] as (typeof sessions)[0];
         if (what === 'text') one.lines.text(text);
-        if (what === 'bytes') one.lines.bytes(Buffer.from(`${text} and more`), Buffer.byteLength(text));
+        if (what === 'bytes') one.lines.bytes(Buffer.from(`>${text} and more`), 1, 1 + Buffer.byteLength(text));
         if (what === 'text' || what === 'bytes') one.expected += text;
         expect(one.lines.length).toBe(Buffer.byteLength(one.expected));
         if (what === 'clear') one.lines.clear();

@@ -66,10 +66,12 @@ export function startAgentProcess(spec: AgentSpec, mark: string, clean?: Cleaner
     const over = () => exit.happened({ kind: 'exited', code, signal });
     let timer: NodeJS.Timeout | undefined;
     // While nobody reads, what the agent has said waits; its end must not overtake it.
-    const drain = () => {
-      if (stdout.isPaused()) stdout.once('resume', drain);
-      else timer ??= setTimeout(over, DRAIN_MS);
-    };
+    const unlessPaused = (act: () => void) => void (stdout.isPaused() ? stdout.once('resume', drain) : act());
+    const drain = () =>
+      unlessPaused(() => {
+        // Where we were held up ourselves, what is there to be read is read first.
+        timer = setTimeout(() => setImmediate(unlessPaused, over), DRAIN_MS);
+      });
     drain();
     child.once('close', () => {
       clearTimeout(timer);

@@ -121,6 +121,20 @@ describe('the end of an agent', () => {
     expect(agent.stderrTail()).toEqual(['why']);
   });
 
+  test('is told after everything it wrote, also when whoever reads pauses more than once', async () => {
+    const { agent, said, exit } = start(script("require('fs').writeSync(1, 'x'.repeat(150_000) + 'last')"));
+    agent.fromAgent.on('data', () => {
+      agent.fromAgent.pause();
+      setTimeout(() => agent.fromAgent.resume(), 400); // longer than last words are waited for
+    });
+    let saidAtExit: number | undefined;
+    agent.onExit(() => {
+      saidAtExit = said().length;
+    });
+    await exit;
+    expect(saidAtExit).toBe(150_004);
+  });
+
   test('is told soon though a child of its own holds its output open', async () => {
     const { agent, says, said, exit } = start(
       script(

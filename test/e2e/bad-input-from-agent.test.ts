@@ -1,5 +1,6 @@
 // What an agent may send that is no frame, or not clearly one: nothing is sent back for it, and only what it belonged to fails.
 import { describe, expect } from 'vitest';
+import { noticed } from '../faults/scene.ts';
 import { type Editor, hello, type Json, open, type Puppet, prompt, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
 type Scene = { readonly bad: Puppet; readonly editor: Editor; readonly id: string };
@@ -41,7 +42,7 @@ test('noise on stdout is skipped: it reaches neither the editor nor, as an answe
     Buffer.concat([Buffer.from('{"jsonrpc":"2.0","method":"_x/note","params":{"t":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}}')]),
   ];
   for (const line of noise) expect(await says(scene, line), String(line)).toEqual({ toEditor: [], toAgent: [] });
-  expect(scene.editor.stderr()).toContain('"bad"'); // said on stderr, and counted
+  await noticed(scene.editor, '"bad"'); // said on stderr, and counted
 });
 
 test('noise before the greeting does not keep an agent from being used', async ({ stage }) => {

@@ -120,18 +120,19 @@ describe('while the proxy shuts down', () => {
     const [slow, idle] = [stage.agent('slow'), stage.agent('idle')];
     // The puppet ends with its input; the shell around it outlives both that and a TERM.
     const { command, args } = slow.server;
-    const server = {
+    const server = (stop_grace_ms: number) => ({
       command: 'sh',
       args: ['-c', 'trap "" TERM; "$@"; exec tail -f /dev/null', 'sh', command, ...args],
-      timeouts: { stop_grace_ms: 700 },
-    };
-    const first = await stage.connect({ slow: server, idle });
+      timeouts: { stop_grace_ms },
+    });
+    const first = await stage.connect({ slow: server(100), idle });
     await first.close();
-    const editor = await stage.connect({ slow: server, idle });
+    const editor = await stage.connect({ slow: server(60_000), idle });
     const { id } = await open(editor, stage.cwd);
     editor.child.kill('SIGTERM');
     await slow.gone();
     await isRefusedAll(editor, stage.cwd, id);
+    editor.child.kill('SIGTERM'); // the second ends it at once
     await editor.ended;
     expect([slow, idle].map(({ pids }) => pids.length)).toEqual([2, 1]);
   });

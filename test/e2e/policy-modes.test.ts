@@ -1,5 +1,6 @@
 // Modes, servers, forms, and what agents do unasked, under a policy.
 import { describe, expect } from 'vitest';
+import { noticed } from '../faults/scene.ts';
 import { type Json, open, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
 import { audit, execution, guarded, OPTIONS, selected } from './policy-support.ts';
 
@@ -76,7 +77,7 @@ describe('a refused mode', () => {
       const { result } = await open(editor, stage.cwd);
       expect(JSON.stringify(result)).not.toContain('yolo');
       expect(result.modes?.currentModeId ?? result.configOptions[0].currentValue).toBe('plan');
-      expect(editor.stderr()).toContain('it was set to "plan"');
+      await noticed(editor, 'it was set to "plan"');
     },
   );
 

@@ -2,11 +2,9 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
-import { type Editor, open, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { noticed } from '../faults/scene.ts';
+import { open, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 import { audit, execution, selected } from './policy-support.ts';
-
-const told = (editor: Editor, words: string) =>
-  vi.waitFor(() => expect(editor.stderr()).toContain(words), { timeout: 20_000, interval: 50 });
 
 async function running(stage: Stage, text: string) {
   const file = path.join(stage.dir, 'policy.yaml');
@@ -25,7 +23,7 @@ test('holds at once for live sessions, also when an editor replaces the file by 
   expect(editor.all('session/request_permission')).toEqual([]);
   writeFileSync(`${file}.new`, 'version: 1\ndeny: ["execute(make ...)"]\n');
   renameSync(`${file}.new`, file);
-  await told(editor, 'the policy has changed; it holds for all sessions');
+  await noticed(editor, 'the policy has changed; it holds for all sessions');
   expect(await ask('make')).toEqual(selected('r1'));
 });
 
@@ -34,12 +32,12 @@ test('is the one that the configuration names, also when it names another one', 
   const config = path.join(stage.dir, 'config-0.json');
   const told = JSON.parse(readFileSync(config, 'utf8'));
   writeFileSync(config, JSON.stringify({ ...told, policy: 'nowhere.yaml' }));
-  await vi.waitFor(() => expect(editor.stderr()).toMatch(/THE POLICY HAS CHANGED AND CANNOT BE USED.*nowhere\.yaml/), { timeout: 20_000 });
+  await noticed(editor, /THE POLICY HAS CHANGED AND CANNOT BE USED.*nowhere\.yaml/);
   expect(await ask('make')).toEqual(selected('a1'));
   const other = path.join(stage.dir, 'other.yaml');
   writeFileSync(other, 'version: 1\ndeny: ["execute(make ...)"]\n');
   writeFileSync(config, JSON.stringify({ ...told, policy: 'other.yaml' }));
-  await vi.waitFor(() => expect(editor.stderr()).toContain('it holds for all sessions from now on'), { timeout: 20_000 });
+  await noticed(editor, 'it holds for all sessions from now on');
   expect(await ask('make')).toEqual(selected('r1'));
   writeFileSync(other, 'version: 1\nallow: ["execute(make ...)"]\n');
   await vi.waitFor(async () => expect(await ask('make')).toEqual(selected('a1')), { timeout: 20_000 });
@@ -48,18 +46,18 @@ test('is the one that the configuration names, also when it names another one', 
 test('that is broken leaves the one from before in force, and says so loudly', async ({ stage }) => {
   const { file, editor, ask } = await running(stage, 'version: 1\ndeny: ["execute(make ...)"]\n');
   writeFileSync(file, 'version: 1\nalow: [execute]\n');
-  await told(editor, 'THE POLICY HAS CHANGED AND CANNOT BE USED');
-  expect(editor.stderr()).toMatch(/policy\.yaml:2:1/);
+  await noticed(editor, 'THE POLICY HAS CHANGED AND CANNOT BE USED');
+  await noticed(editor, /policy\.yaml:2:1/);
   expect(await ask('make')).toEqual(selected('r1'));
   writeFileSync(file, 'version: 1\nallow: ["execute(make ...)"]\n');
-  await told(editor, 'it holds for all sessions');
+  await noticed(editor, 'it holds for all sessions');
   expect(await ask('make')).toEqual(selected('a1'));
 });
 
 test('that is taken away leaves the one from before in force', async ({ stage }) => {
   const { file, editor, ask } = await running(stage, 'version: 1\ndeny: ["execute(make ...)"]\n');
   renameSync(file, `${file}.away`);
-  await told(editor, 'cannot be read (ENOENT)');
+  await noticed(editor, 'cannot be read (ENOENT)');
   expect(await ask('make')).toEqual(selected('r1'));
 });
 
@@ -71,7 +69,7 @@ test('holds for questions that are open: a yes from before does not count agains
   const first = await editor.got('session/request_permission', ({ toolCall }) => toolCall.kind === 'execute');
   const second = await editor.got('session/request_permission', ({ toolCall }) => toolCall.kind === 'edit');
   writeFileSync(file, 'version: 1\ndeny: [{ id: no-make, command: "make ..." }, { id: no-edit, action: edit }]\n');
-  await told(editor, 'it holds for all sessions');
+  await noticed(editor, 'it holds for all sessions');
   editor.reply(first.msg, selected('a1'));
   editor.reply(second.msg, selected('allow'));
   expect(await permission).toEqual(selected('r1'));

@@ -40,7 +40,7 @@ export function end(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
 }
 
 /** Waits for what has no event of its own: a file, a process of somebody else, words on stderr. */
-export const eventually = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 8000, interval: 10 });
+export const eventually = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 20_000, interval: 10 });
 
 /** Empty when it is not there, or not for us to read. */
 export function contentOf(file: string): string {

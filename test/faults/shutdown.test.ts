@@ -152,13 +152,14 @@ test.concurrent('row 27: an editor that does not read any more cannot keep us', 
 });
 
 test.concurrent('row 27: requests that come behind the first signal are refused, and answered all the same', async ({ stage }) => {
-  const stubborn = { ...fixture('ignores-eof', 'stubborn'), timeouts: { stop_grace_ms: 500 } };
+  const stubborn = { ...fixture('ignores-eof', 'stubborn'), timeouts: { stop_grace_ms: 60_000 } };
   const editor = await stage.connect({ stubborn, well: fixture('works', 'well') });
   const { id } = await open(editor, stage.cwd, 'stubborn');
   editor.child.kill('SIGTERM');
   await heardTheEnd(stage, id);
   const late = [prompt(editor, id, 'late'), editor.request('session/new', { cwd: stage.cwd, mcpServers: [] })];
   for (const answer of late) expect((await answer).error).toMatchObject({ code: -32603, message: 'switchboard is shutting down' });
+  editor.child.kill('SIGTERM'); // it would wait for the agent
   expect(await editor.ended).toBe(143);
 });
 

@@ -27,7 +27,7 @@ test.each([
   const child = startAgentProcess(agentSpec('agent', { command: 'agent' }), 'mark');
   const exits: Exit[] = [];
   child.onExit((exit) => exits.push(exit));
-  await vi.waitFor(() => expect(exits).toHaveLength(1));
+  await expect.poll(() => exits).toHaveLength(1);
   expect(exits[0]).toMatchObject({ kind: 'unstartable', why: expect.stringMatching(words), next: expect.stringMatching(advice) });
   expect(child.pid).toBeUndefined();
   child.toAgent.write('words for nobody\n');

@@ -36,6 +36,7 @@ test.concurrent('row 1: a command that is missing or not executable fails its ow
   expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
   expect(agentsOf(stage, editor)).toHaveLength(1);
   // People read it once.
+  expect(await editor.close()).toBe(0);
   for (const agent of Object.keys(reasons)) expect(editor.stderr().split(`Agent "${agent}" could not be started`)).toHaveLength(2);
 });
 
@@ -66,13 +67,12 @@ test.concurrent('row 2: an agent that never answers initialize is ended, its ses
     expect(error.message).toMatch(/"sick".*2500 ms; its last words: "waits for a server that takes .*"\. .*timeouts\.initialize_ms$/);
     expect(JSON.stringify(error)).not.toContain(SECRET);
   }
-  await eventually(() => expect(agentsOf(stage, editor)).toHaveLength(1));
-
   const waiting = await refusedNew(editor, stage, 'sick');
   expect(waiting).toMatchObject({ code: -32603, data: { agent: 'sick', reason: 'backing-off' } });
   expect(waiting.message).toMatch(/next try is possible in 1 s/);
   expect(waiting.message).toContain('did not answer initialize within 2500 ms');
   expect(startsOf(stage, 'sick')).toBe(1);
+  await eventually(() => expect(agentsOf(stage, editor)).toHaveLength(1));
 
   await delay(waiting.data.retryInMs);
   const later = await open(editor, stage.cwd, 'sick');

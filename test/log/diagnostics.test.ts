@@ -54,7 +54,7 @@ describe('with a file', () => {
     const { words, diagnostics } = setUp('/dev/null/impossible');
     diagnostics.say('warn', 'said');
     await diagnostics.close();
-    await vi.waitFor(() => expect(words.at(-1)).toBe('said'));
+    await expect.poll(() => words.at(-1)).toBe('said');
     expect(words[0]).toContain('/dev/null/impossible');
   });
 });

@@ -20,6 +20,7 @@ import {
   testAtOnce as test,
   UNANSWERED,
 } from '../e2e/harness.ts';
+import { noticed } from '../faults/scene.ts';
 import { mcpAgent, type Takes, told, wordsOf } from './lending.ts';
 
 const RICH = fixture('mcp-rich');
@@ -171,7 +172,7 @@ test('a server that dies is spoken of, and whoever waits for it hears why', asyn
   expect((await on(editor, id, 'call die')).failed).toContain('it exited with code 7');
   const words = () => editor.updates(id, 'agent_thought_chunk').map(({ content }: Json) => content.text);
   expect(words().join('')).toContain('The MCP server rich is not available. it exited with code 7');
-  expect(editor.stderr()).toContain('"/nowhere/to/be/found" was not found');
+  await noticed(editor, '"/nowhere/to/be/found" was not found');
 });
 
 test('the end of a session ends its bridges, and with them the servers that were started for them', async ({ stage }) => {

@@ -110,7 +110,7 @@ test('whoever knocks with a wrong token, or with one of a session that has ended
     .map((line) => JSON.parse(line));
   expect(lines.filter(({ method }) => method === 'mcp')).toMatchObject([{ verdict: 'deny' }, { verdict: 'deny' }]);
   expect(audit).not.toContain(headers[0].value.slice('Bearer '.length));
-  expect(editor.stderr()).toContain('somebody was refused the tools of a session');
+  await expect.poll(editor.stderr).toContain('somebody was refused the tools of a session');
 });
 
 test.for([

@@ -3,8 +3,11 @@ import type { ProcessTree } from '../../src/processes/process-tree.ts';
 import { stopProcess } from '../../src/processes/stop-process.ts';
 import { isGroupRunning, isRunning, script, start } from '../agents/programs.ts';
 
-const SHORT = { timeouts: { stop_grace_ms: 100 } };
-const PATIENT = { timeouts: { stop_grace_ms: 10_000 } };
+/** What it is told to do must be done within this, on a busy machine too. */
+const SHORT_MS = 1000;
+const SHORT = { timeouts: { stop_grace_ms: SHORT_MS } };
+const PATIENT_MS = 30_000;
+const PATIENT = { timeouts: { stop_grace_ms: PATIENT_MS } };
 const tellsTerm = "process.on('SIGTERM', () => require('fs').writeSync(2, 'got TERM\\n'));";
 const staysAlive = 'setInterval(() => {}, 1000);';
 /** A child of its own in the same group, which says its number through its parent. */
@@ -46,7 +49,7 @@ describe('stopping a process', () => {
     await says('ready');
     const begin = performance.now();
     await agent.stop();
-    expect(performance.now() - begin).toBeGreaterThan(80);
+    expect(performance.now() - begin).toBeGreaterThan(SHORT_MS - 20);
     expect(await exit).toEqual({ kind: 'exited', code: 3, signal: null });
     expect(agent.stderrTail()).toEqual(['got TERM']);
   });
@@ -81,7 +84,7 @@ describe('stopping a process', () => {
     await exit;
     const begin = performance.now();
     await agent.stop();
-    expect(performance.now() - begin).toBeLessThan(1000);
+    expect(performance.now() - begin).toBeLessThan(PATIENT_MS);
   });
 
   test('that never began is done at once', async () => {

@@ -47,7 +47,7 @@ test('an agent that is ready, has exited, or is stopped by hand has changed', as
   left.exit({ kind: 'exited', code: 1, signal: null });
   expect(states.at(-1)).toBe('idle');
   made.connection.restart('left');
-  await vi.waitFor(() => expect(states).toContain('ready'));
+  await expect.poll(() => states).toContain('ready');
   states.length = 0;
   made.connection.stopAgent('left', 'now');
   expect(states.at(-1)).toMatch(/draining|stopped/);

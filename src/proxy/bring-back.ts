@@ -100,13 +100,13 @@ function beginReturn(hub: Hub, session: Session, first: Done): void {
     serversFor(hub, leg, session.openParams, (servers) => {
       leg.request(method, servers.text(withSessionId(session.openParams ?? '{}', session.nativeId), method), {
         session,
+        onHeard: replayed, // a change of mode may follow, and what is said meanwhile is of today
         onFail(error) {
           servers.revoke();
           replayed();
           lost(error.message);
         },
         onAnswer(answer) {
-          replayed();
           if (answer.outcome !== 'error') return answered(answer, servers);
           servers.revoke();
           if (others.length > 0 && waiting.length > 0 && !isAuthRequired(answer) && !session.afterEnd.isHeld) return attempt(others);

@@ -89,6 +89,23 @@ test('a load that is taken back while its agent leaves a refused mode leaves a s
   expect(left.all('session/close')).toEqual([]);
 });
 
+test('what is said between the load that brings a session back and the change of mode behind it is no replay, and is heard', async () => {
+  const left = able('left', { loadSession: true });
+  const { editor } = await connection([left, able('right')], {}, { guard: refusing().guard });
+  const { id } = await open(editor, CWD, 'left');
+  left.exit({ kind: 'exited', code: 1, signal: null });
+  left.on('session/load', () => {
+    left.notify('session/update', { sessionId: id, update: chunk('long over') });
+    return { modes: BOTH_MODES };
+  });
+  left.on('session/set_mode', () => {
+    left.notify('session/update', { sessionId: id, update: chunk('news, ') });
+    return {};
+  });
+  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+  expect(editor.said(id)).toBe('news, left heard hello');
+});
+
 test('what is asked in a session when it is refused for its mode is taken back at the editor, and its agent hears so', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;

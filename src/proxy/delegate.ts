@@ -176,7 +176,6 @@ function turn(hub: Hub, child: Session, prompt: string, signal: AbortSignal): Pr
     const cancel = () => {
       leg.notifyLine('session/cancel', JSON.stringify({ sessionId }));
       leave(hub, child);
-      for (const errand of child.errands) errand.cancel();
       callOff = hub.clock.after(leg.spec.timeouts.cancelMs, () => over(() => resolve('cancelled')));
     };
     leg.request('session/prompt', JSON.stringify({ sessionId, prompt: [{ type: 'text', text: prompt }] }), {
@@ -193,10 +192,11 @@ function turn(hub: Hub, child: Session, prompt: string, signal: AbortSignal): Pr
   });
 }
 
-/** From now on nobody hears what the agent says there, and nobody answers it. */
+/** From now on nobody hears what the agent says there, and nobody answers it or works for it. */
 function leave(hub: Hub, child: Session): void {
   const { leg, nativeId } = child;
   endQuestions(hub, child);
+  revokeLoan(child); // and with it what others do for it
   if (leg.sessions.get(nativeId) !== child) return;
   leg.sessions.delete(nativeId);
   markEnded(leg, nativeId);
@@ -209,7 +209,6 @@ function end(hub: Hub, child: Session): void {
     hub.editor.ownRequest('terminal/release', JSON.stringify({ sessionId, terminalId }));
   }
   hub.workspace?.endOf(child);
-  revokeLoan(child);
   leave(hub, child);
   discardSession(hub, leg, nativeId);
   vacate(hub, leg);

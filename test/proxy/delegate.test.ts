@@ -54,6 +54,21 @@ test('when the call is taken back, what the other agent asks is no longer asked,
   expect([editor.said('errand'), editor.said(id), editor.all('session/request_permission').length]).toEqual(['', '', 1]);
 });
 
+test('when the call is taken back, the tools that the other agent was lent for it are too', async () => {
+  const { editor, left, right, ask } = await sent();
+  void ask();
+  const turn = await right.got('session/prompt');
+  const [{ serverId }] = (await right.got('session/new')).msg.params.mcpServers;
+  const again = { name: 'delegate', arguments: { agent: 'left', prompt: 'count on' }, _meta: ENVELOPE };
+  left.notify('$/cancel_request', { requestId: 'call' });
+  await right.got('session/cancel');
+  const refused = await right.refused('mcp/message', { serverId, requestId: '2', method: 'tools/call', params: again });
+  expect(refused.message).toContain('has ended');
+  right.reply(turn.msg, { stopReason: 'cancelled' });
+  await right.got('session/close');
+  expect(editor.all('session/request_permission')).toEqual([]);
+});
+
 test('what it asks before its session is open is the errand’s, and ends with it', async () => {
   const { editor, right, id, ask } = await sent();
   right.on('session/new', async () => {

@@ -94,6 +94,12 @@ export type Evidence = {
   readonly answeredHere: Set<AgentFrame>;
   /** Sessions that are open because one agent asks another, and the calls behind them. */
   readonly errands: Map<AgentSession, AgentFrame>;
+  /** Those of them that were prompted and have not answered. */
+  readonly atWork: Set<AgentSession>;
+  /** Those that the client has cancelled with the session they are for, and when their calls must have an answer. */
+  readonly calledOff: Map<AgentSession, number>;
+  /** In which event the agents that were sent were told to stop. */
+  readonly toldToStop: Map<AgentSession, number>;
   /** Tool calls that the proxy shows by itself and has not ended, and in which session. */
   readonly shownCalls: Map<string, string>;
   /** Calls of lent tools that were carried out. */
@@ -156,6 +162,9 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     takenBack: [],
     answeredHere: new Set(),
     errands: new Map(),
+    atWork: new Set(),
+    calledOff: new Map(),
+    toldToStop: new Map(),
     shownCalls: new Map(),
     lentRuns: new Set(),
     answered: new Set(),

@@ -31,7 +31,7 @@ export type Guarding = {
 /** Of these, each is allowed, asked, denied or left to the default. */
 const SUBJECTS = ['read(/w/**)', 'edit(/w/**)', 'execute(ls ...)', 'execute(make ...)', 'elicit', 'other'];
 /** As many histories as this have a policy. */
-const SHARE = 0.35;
+const SHARE = 0.45;
 
 export function createGuarding(seed: number, trace: (text: string) => void): Guarding | undefined {
   const random = seeded(seed + 1_000_003);
@@ -50,7 +50,8 @@ export function createGuarding(seed: number, trace: (text: string) => void): Gua
       const verdict = random.pick(['allow', 'allow', 'ask', 'deny', undefined] as const);
       if (verdict) lists[verdict].push(subject);
     }
-    lists[random.pick(['allow', 'allow', 'allow', 'ask', 'deny'] as const)].push('delegate');
+    const onErrands = random.pick(['allow', 'allow', 'allow', 'allow', 'allow', 'allow', 'ask', 'deny'] as const);
+    lists[onErrands].push('delegate', 'mcp(switchboard:delegate)'); // by its name too, where all that has none is denied
     const mode = random.weighted<Modes>([
       [5, {}],
       [3, { refuse: ['code'] }],

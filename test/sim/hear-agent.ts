@@ -73,6 +73,7 @@ function sentOnErrand(seen: Evidence, run: Run, message: Message, line: string):
   if (call.agent === run.agent) seen.problem(`${nameOf(call)} is asked of the very agent that asks`);
   session.errandFor = call.session;
   seen.errands.set(session, call);
+  seen.atWork.add(session);
 }
 
 /** Each change opens one session: of two that want the same agent, the second is meant once the first has been passed on. */
@@ -143,6 +144,7 @@ function notification(seen: Evidence, run: Run, message: Message, client: Client
     if (message.method !== 'session/cancel') seen.problem(`${run.agent} is told what nobody has said: ${line}`);
     const session = sessionIn(seen, run, message);
     if (session) seen.cancelledHere.add(session);
+    if (session?.errandFor && !seen.toldToStop.has(session)) seen.toldToStop.set(session, seen.event);
     return;
   }
   if (client.fate === 'never') seen.problem(`${run.agent} hears what must not pass: ${nameOf(client)}`);

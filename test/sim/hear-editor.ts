@@ -271,7 +271,7 @@ function bind(seen: Evidence, publicId: string, session: AgentSession, run: Run)
 
 function question(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined, line: string): void {
   // Terminals of an agent that has died are given back by the proxy itself.
-  if (!frame && message.method === 'terminal/release') return;
+  if (!frame && message.method === 'terminal/release') return void seen.terminals.delete(String(message.params?.terminalId));
   if (!frame) return seen.problem(`the client is asked what no agent has asked: ${line}`);
   decided(seen, frame);
   if (isLeft(seen, frame)) seen.problem(`${nameOf(frame)} reaches the client, which has left that session`);

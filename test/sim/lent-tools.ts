@@ -20,7 +20,7 @@ export type LentTools = {
 };
 
 /** As many of the histories that have a policy as this. */
-const SHARE = 0.7;
+const SHARE = 0.9;
 
 const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 
@@ -46,10 +46,10 @@ export function createLentTools(seed: number, ran: (key: string) => void): LentT
   };
   return {
     random,
-    rates: { calls: random.pick([0.3, 0.8]), errands: random.pick([0, 0.9, 0.9]) },
+    rates: { calls: random.pick([0.5, 0.9]), errands: random.pick([0.4, 0.9, 1]) },
     servers: [],
     takes(agent) {
-      const takes = takers.get(agent) ?? random.chance(0.8);
+      const takes = takers.get(agent) ?? random.chance(0.9);
       takers.set(agent, takes);
       return takes;
     },
@@ -84,4 +84,9 @@ export const withoutLent = (line: string): string =>
   line.replace(/,?\{"type":"acp","name":"switchboard","serverId":"switchboard-[\w-]{22}"\}/, '').replace('"mcpServers":[],', '');
 
 /** What one process was lent: the server of each of its sessions, and all that there ever were. */
-export type Lent = { readonly bySession: Map<AgentSession, string>; readonly all: Set<string> };
+export type Lent = {
+  readonly bySession: Map<AgentSession, string>;
+  /** What a session had before it was opened again. */
+  readonly before: Map<AgentSession, string>;
+  readonly all: Set<string>;
+};

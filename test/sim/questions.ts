@@ -53,7 +53,8 @@ export function createQuestions(sim: Sim, run: Run): Questions {
     const own = run.lent.bySession.get(session);
     if (!lent || own === undefined || !lent.random.chance(lent.rates.calls)) return undefined;
     const [foreign] = lent.servers.filter((server) => lent.random.chance(0.05) && !run.lent.all.has(server));
-    const serverId = foreign ?? own;
+    const before = lent.random.chance(0.2) ? run.lent.before.get(session) : undefined;
+    const serverId = foreign ?? before ?? own;
     const isOwn = foreign === undefined;
     return {
       method: 'mcp/message',

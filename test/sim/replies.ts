@@ -111,6 +111,8 @@ export function createReplies(sim: Sim, run: Run): Replies {
   function takeLent(session: AgentSession, { message: { params = {} } }: Heard): void {
     const serverId = lentServer(params);
     if (serverId === undefined || run.lent.all.has(serverId)) return;
+    const before = run.lent.bySession.get(session);
+    if (before !== undefined) run.lent.before.set(session, before);
     run.lent.bySession.set(session, serverId);
     run.lent.all.add(serverId);
     sim.lent?.servers.push(serverId);

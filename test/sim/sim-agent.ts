@@ -92,7 +92,7 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
     mouth,
     jobs: [],
     open: new Set(),
-    lent: { bySession: new Map(), all: new Set() },
+    lent: { bySession: new Map(), before: new Map(), all: new Set() },
     questions: new Set(),
     isReading: true,
     isReady: false,

@@ -1,6 +1,6 @@
 // What must hold where a policy is in force: nothing passes undecided, no refused mode is set or offered, and whoever only observes changes nothing.
 import { type Evidence, isThere, letGo, nameOf, runOf } from './evidence.ts';
-import { type AgentFrame, type ClientFrame, clientsOwn } from './ledger.ts';
+import { type AgentFrame, type AgentSession, type ClientFrame, clientsOwn } from './ledger.ts';
 import { isJudgedMethod } from './questions.ts';
 import type { Message } from './sim.ts';
 import type { Run } from './sim-agent.ts';
@@ -141,6 +141,14 @@ export function letGoIfRefused(seen: Evidence, frame: AgentFrame): void {
   if (frame.kind !== 'answer' && frame.session && seen.refused.get(frame.session) === runOf(seen, frame)) letGo(frame);
 }
 
+/** It has not come back in another mode since. */
+function isRefusedNow(seen: Evidence, session: AgentSession): boolean {
+  const isThereBy = ({ about, fate, isDelivered }: AgentFrame) =>
+    (about.backSince !== undefined || about.opened === true) && isDelivered && fate !== 'never';
+  const last = seen.ledger.agentFrames.findLast((answer) => answer.session === session && isThereBy(answer));
+  return last !== undefined && seen.judgedRefused.has(last) && isThere(runOf(seen, last));
+}
+
 /** An agent that has gone to a refused mode by itself was noticed. */
 export function noticed(seen: Evidence, frame: AgentFrame): void {
   const { guarding } = seen;
@@ -171,8 +179,9 @@ export function lentRan(seen: Evidence, key: string): void {
   const isOpen = [...seen.bound.values()].some((holder) => holder.isLive && session && holder.session === clientsOwn(session));
   if (session && !isOpen && seen.loose.has(session) && (seen.leftBehind.get(session) ?? seen.event) < seen.event)
     seen.problem(`${nameOf(asked)} is carried out for a session that has ended`);
-  const refusedAt = session && seen.refused.get(clientsOwn(session));
-  if (refusedAt && isThere(refusedAt)) seen.problem(`${nameOf(asked)} is carried out for a session that was refused`);
+  const stoppedIn = session?.errandFor && seen.toldToStop.get(session);
+  if (stoppedIn !== undefined && stoppedIn < seen.event) seen.problem(`${nameOf(asked)} is carried out for an agent that was told to stop`);
+  if (session && isRefusedNow(seen, clientsOwn(session))) seen.problem(`${nameOf(asked)} is carried out for a session that was refused`);
   const entries = guarding.decidedOn(key);
   const isDecided = guarding.isObserving
     ? entries.some(({ option, mode }) => option === 'passed' && mode === 'observe')

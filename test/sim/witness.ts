@@ -22,7 +22,15 @@ import type { Guarding } from './guarding.ts';
 import { hearAgent } from './hear-agent.ts';
 import { hearEditor, type Received } from './hear-editor.ts';
 import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
-import { errandsEnd, isOf, nothingIsAskedForNobody, nothingIsLeftOpen, shownCallsEnd } from './nothing-left.ts';
+import {
+  callOffErrands,
+  errandsEnd,
+  errandsLeaveNoTerminal,
+  isOf,
+  nothingIsAskedForNobody,
+  nothingIsLeftOpen,
+  shownCallsEnd,
+} from './nothing-left.ts';
 import { CHUNK_BYTES, type SimSink } from './pipe.ts';
 import type { Heard, Run } from './sim-agent.ts';
 import { lentRan, letGoIfRefused, lookForRefused, waitsForMode } from './under-policy.ts';
@@ -92,6 +100,7 @@ export function createWitness(
     if (!holder.isLive || !seen.isGreeted || isChanging(seen, lineage) || holder.session.lineage !== lineage) return;
     // Behind a session/delete it speaks of nothing.
     if (openRequests(seen).some((request) => request.method === 'session/delete' && request.publicId === publicId)) return;
+    callOffErrands(seen, holder.session, clock.nowMs + about.cancelMs);
     for (const request of openRequests(seen))
       if (request.method === 'session/prompt' && request.publicId === publicId && !seen.deadlines.has(request) && request.about.isTurn)
         seen.deadlines.set(request, clock.nowMs + about.cancelMs);
@@ -261,6 +270,7 @@ export function createWitness(
     drained() {
       for (const request of openRequests(seen)) problem(`${nameOf(request)} was never answered`);
       nothingIsLeftOpen(seen);
+      errandsLeaveNoTerminal(seen);
       shownCallsEnd(seen);
       if (seen.nullOwed !== 0) problem(`${seen.nullOwed} answers with the id null are missing`);
       for (const frame of ledger.agentFrames)

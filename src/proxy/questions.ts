@@ -23,7 +23,13 @@ const MAX_TERMINALS = 64;
 const ELICITATION = 'elicitation/create';
 
 /** Puts the question at hand to the editor, with these changes. */
-export type Put = (patches: readonly Patch[], more?: Partial<Pick<Question, 'onAnswer' | 'onSettled' | 'session'>>) => void;
+export type Put = (
+  patches: readonly Patch[],
+  more?: Partial<Pick<Question, 'onSettled' | 'session'>> & {
+    /** With the session that it is asked in by then: it may have been asked before that was open. */
+    readonly onAnswer?: (answer: Frame, session: Session | undefined) => boolean;
+  },
+) => void;
 
 /** To the editor, or to our own workspace in its place, unless it is for our own server or a policy settles it first. */
 export function putQuestion(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame): void {
@@ -45,12 +51,13 @@ function passOn(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Fr
   const idText = idTextOf(frame);
   let question: Question | undefined;
   const put: Put = (patches, more) => {
+    const { onAnswer } = more ?? {};
     const asked: NewQuestion = {
       idText,
       method: frame.method as string,
       leg,
       session: more?.session ?? session,
-      onAnswer: guard?.onAnswer ?? more?.onAnswer,
+      onAnswer: guard?.onAnswer ?? (onAnswer && ((answer) => onAnswer(answer, question?.session))),
       onCancel: guard?.onCancel,
       onSettled: guard?.onSettled ?? more?.onSettled,
       judged: guard?.about,
@@ -73,7 +80,7 @@ function toEditor(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: 
     case 'terminal/create':
       if (session && session.terminals.size + openQuestions(session, 'terminal/create') >= MAX_TERMINALS)
         return leg.fail(idText, failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]));
-      return put([], { onAnswer: (answer) => noteTerminal(hub, leg, session, answer) });
+      return put([], { onAnswer: (answer, askedIn) => noteTerminal(hub, leg, askedIn, answer) });
     case 'terminal/output':
     case 'terminal/wait_for_exit':
     case 'terminal/kill':

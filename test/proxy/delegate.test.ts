@@ -83,6 +83,24 @@ test('what it asks before its session is open is the errand’s, and ends with i
   expect(answer.msg.result).toEqual({ outcome: { outcome: 'cancelled' } });
 });
 
+test('a terminal that it asked for before its session was open is its own, and is given back with the errand', async () => {
+  const { editor, right, ask } = await sent();
+  editor.on('terminal/create', () => UNANSWERED);
+  right.on('session/new', async () => {
+    void right.request('terminal/create', { sessionId: 'errand', command: 'make' }, 'early');
+    await editor.got('terminal/create');
+    return { sessionId: 'errand' };
+  });
+  const answer = ask();
+  const turn = await right.got('session/prompt');
+  editor.reply((await editor.got('terminal/create')).msg, { terminalId: 't' });
+  editor.on('terminal/output', () => ({ output: '', truncated: false }));
+  await right.call('terminal/output', { sessionId: 'errand', terminalId: 't' });
+  right.reply(turn.msg, end);
+  await answer;
+  expect((await editor.got('terminal/release')).msg.params.terminalId).toBe('t');
+});
+
 test('a session that the editor has found meanwhile is left to the editor when the errand ends', async () => {
   const { editor, right, ask } = await sent();
   right.on('session/list', () => ({ sessions: [{ sessionId: 'errand', cwd: CWD }] }));

@@ -14,7 +14,7 @@ import {
 } from './evidence.ts';
 import { idTextIn } from './frame-text.ts';
 import { type AgentFrame, type AgentSession, type ClientFrame, clientsOwn } from './ledger.ts';
-import { type Message, serialIn } from './sim.ts';
+import { type Body, type Message, serialIn } from './sim.ts';
 import type { Run } from './sim-agent.ts';
 import { decided, isRefusal, modesOnOffer, noticed, standIn, waitsForMode } from './under-policy.ts';
 
@@ -72,10 +72,11 @@ function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string 
   else noticed(seen, frame);
 }
 
-/** The client waits for the answer that will tell it of the session, and has not spoken of one of that name itself. */
-function isTooEarly({ ledger, open }: Evidence, { lineage, native }: AgentSession): boolean {
-  const isOpening = [...open.values()].flat().some((request) => request.opens === lineage);
-  return isOpening && !ledger.clientFrames.some(({ publicId, isDelivered }) => publicId === native && isDelivered);
+/** The client waits for the answer that will tell it of the session, and has not spoken of one of that name itself, nor of the name that a list gave it. */
+function isTooEarly({ ledger, open }: Evidence, session: AgentSession): boolean {
+  const isOpening = [...open.values()].flat().some((request) => request.opens === session.lineage);
+  const names: unknown[] = [session.native, listedAs(session)];
+  return isOpening && !ledger.clientFrames.some(({ publicId, isDelivered }) => names.includes(publicId) && isDelivered);
 }
 
 function inPlace(seen: Evidence, frame: AgentFrame): void {
@@ -199,6 +200,7 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
       return;
     case 'session/load':
     case 'session/resume':
+      if (publicId !== undefined && !frame) takenUp(seen, publicId, message);
       if (!frame?.session || publicId === undefined) return;
       bind(seen, publicId, frame.session, runOf(seen, frame));
       seen.backIn.set(frame.session, frame.run);
@@ -240,6 +242,15 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
     seen.left.set(before, { publicId, event: seen.event });
   }
   seen.bound.set(publicId, { session, isLive: true });
+}
+
+/** The proxy says by itself that the session goes on: its process has it still. */
+function takenUp(seen: Evidence, publicId: string, { result }: Message): void {
+  const { agent, canContinue } = ((result?._meta as Body | undefined)?.['acp-switchboard'] ?? {}) as Body;
+  if (canContinue !== true) return;
+  for (const run of seen.runs)
+    for (const session of run.open)
+      if (isThere(run) && run.agent === agent && [session.native, listedAs(session)].includes(publicId)) bind(seen, publicId, session, run);
 }
 
 const isAnswerTo = ({ ledger }: Evidence, answer: number | undefined, change: ClientFrame): boolean =>

@@ -249,7 +249,12 @@ export function createWitness(
       seen.answeredNow.clear();
       // When the client goes, turns are cancelled also of agents that have just died and hear nothing of it.
       for (const { asked, line } of seen.takenBack)
-        if (!seen.isStopping && !isOfNobody(asked) && (!asked.session || !seen.cancelledHere.has(asked.session)))
+        if (
+          !seen.isStopping &&
+          !isOfNobody(asked) &&
+          !isTooYoungToBeTold(asked) &&
+          (!asked.session || !seen.cancelledHere.has(asked.session))
+        )
           problem(`${nameOf(asked)} is taken back though its agent lives: ${line}`);
       for (const session of seen.cancelledHere)
         for (const [id, asked] of [...seen.atClient, ...seen.standIns])
@@ -294,6 +299,12 @@ export function createWitness(
     if (!session || (!seen.answered.has(asked) && isThere(runOf(seen, asked)))) return false;
     if (session.isErrand || seen.loose.has(session)) return true;
     return seen.refused.get(session) === runOf(seen, asked) || isDiscarded(seen, session);
+  }
+  /** A turn that the proxy cancels is cancelled in the answers alone at an agent that has not answered initialize. */
+  function isTooYoungToBeTold(asked: AgentFrame): boolean {
+    const hasBegun = ({ kind, agent, run, isDelivered }: AgentFrame) =>
+      kind === 'answer' && agent === asked.agent && run === asked.run && isDelivered;
+    return seen.answered.has(asked) && !ledger.agentFrames.some(hasBegun);
   }
   /** Also when the load that means it was written to a process that could not read it any more. */
   function isWithheld(frame: AgentFrame, session: AgentSession): boolean {

@@ -66,9 +66,9 @@ test('a file of brackets is a problem and not a crash', () => {
 });
 
 test('a file made of mistakes is refused at once', () => {
-  const started = performance.now();
+  const { user } = process.cpuUsage();
   expect(parseDocument('f', `{${'"x": 1,\n'.repeat(100_000)}}`).problems).toHaveLength(100);
-  expect(performance.now() - started).toBeLessThan(3000);
+  expect(process.cpuUsage().user - user).toBeLessThan(3_000_000);
 });
 
 test('control characters in keys do not reach the terminal', () => {

@@ -3,12 +3,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
+import { contentOf } from '../faults/scene.ts';
 import { fixture, type Json, open, prompt, type Stage, SWITCHBOARD, test } from './harness.ts';
 
-const startsOf = ({ dir }: Stage, name: string) =>
-  readFileSync(path.join(dir, `${name}.starts`), 'utf8')
-    .trim()
-    .split('\n').length;
+const startsOf = ({ dir }: Stage, name: string) => contentOf(path.join(dir, `${name}.starts`)).split('\n').length - 1;
 const tonguesIn = ({ state }: Stage) =>
   Object.values(JSON.parse(readFileSync(path.join(state, 'capabilities.json'), 'utf8')).entries).map(({ tongue }: Json) => tongue);
 

@@ -17,7 +17,7 @@ async function entryOf(agent: Puppet): Promise<Entry> {
 
 async function die(editor: Editor, agent: Puppet): Promise<void> {
   agent.exit();
-  await vi.waitFor(() => expect(editor.stderr()).toContain(`"${agent.name}" exited`), { timeout: 8000, interval: 10 });
+  await vi.waitFor(() => expect(editor.stderr()).toContain(`"${agent.name}" exited`), { timeout: 20_000, interval: 10 });
 }
 
 test('the lease of an agent that dies is revoked, by every transport: what still holds it is cut off, and further calls are refused', async ({

@@ -33,7 +33,7 @@ function createStage(descriptors = createDescriptors()) {
     /** Runs a script, and waits for what it says. */
     async script(text: string, said: string | RegExp) {
       const made = await create({ command: NODE, args: ['-e', text] });
-      await vi.waitFor(() => expect(terminals.output(session, made).output).toMatch(said), { timeout: 8000, interval: 10 });
+      await vi.waitFor(() => expect(terminals.output(session, made).output).toMatch(said), { timeout: 20_000, interval: 10 });
       return made;
     },
   };
@@ -54,7 +54,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-const gone = (...pids: readonly number[]) => vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 8000, interval: 10 });
+const gone = (...pids: readonly number[]) => vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 20_000, interval: 10 });
 
 const STAYS = 'setInterval(() => {}, 1e6);';
 /** A child in the same group, and a grandchild that ignores TERM; says their numbers. */
@@ -215,7 +215,7 @@ test('a command that leaves something in the background has ended all the same, 
   const text = `require('child_process').spawn(process.execPath, ['-e', 'console.log(process.pid + " child"); ${STAYS}'], { stdio: 'inherit' }).once('spawn', () => setTimeout(() => process.exit(0), 20))`;
   const made = await create({ command: NODE, args: ['-e', text] });
   expect(await terminals.waitForExit(session, made)).toEqual({ exitCode: 0, signal: null });
-  await vi.waitFor(() => expect(pidsIn(terminals.output(session, made).output)).toHaveLength(1), { timeout: 8000, interval: 10 });
+  await vi.waitFor(() => expect(pidsIn(terminals.output(session, made).output)).toHaveLength(1), { timeout: 20_000, interval: 10 });
   const [child = 0] = pidsIn(terminals.output(session, made).output);
   expect(isAlive(child)).toBe(true);
   terminals.release(session, made);
@@ -225,7 +225,7 @@ test('a command that leaves something in the background has ended all the same, 
 test('kill ends the whole tree, also who ignores TERM; what was printed and how it ended can still be asked for', async () => {
   const { script, terminals, session, pids } = createStage();
   const made = await script(TREE, /deaf/);
-  await vi.waitFor(() => expect(pidsIn(terminals.output(session, made).output)).toHaveLength(2), { timeout: 8000, interval: 10 });
+  await vi.waitFor(() => expect(pidsIn(terminals.output(session, made).output)).toHaveLength(2), { timeout: 20_000, interval: 10 });
   const tree = [...pids, ...pidsIn(terminals.output(session, made).output)];
   expect(tree.map(isAlive)).toEqual([true, true, true]);
   const waiting = terminals.waitForExit(session, made);

@@ -68,10 +68,10 @@ export type AttachablePeer = Peer & {
   push(chunk: Buffer): void;
 };
 
-/** A guard against waiting for ever, and no more: nothing in a test that passes waits this long. */
+/** A guard against waiting for ever, and no more: nothing in a test that passes waits this long without a byte. */
 const PATIENCE_MS = 25_000;
 
-type Waiter = { readonly look: (seen: Seen) => void; readonly fail: (why: string) => void };
+type Waiter = { readonly look: (seen: Seen) => void; readonly fail: (why: string) => void; readonly patience: NodeJS.Timeout };
 
 export function createPeer(name: string): AttachablePeer {
   const seen: Seen[] = [];
@@ -84,6 +84,7 @@ export function createPeer(name: string): AttachablePeer {
   let swallow = (_line: string): boolean => false;
 
   function push(chunk: Buffer): void {
+    for (const { patience } of waiters) patience.refresh();
     let start = 0;
     for (let lf = chunk.indexOf(10); lf >= 0; lf = chunk.indexOf(10, start)) {
       pieces.push(chunk.subarray(start, lf));
@@ -127,13 +128,14 @@ export function createPeer(name: string): AttachablePeer {
           over();
           reject(new Unheard(`${name} waited for ${what}: ${why}; the last of ${seen.length} frames it got:${last()}`));
         };
-        const timer = setTimeout(() => fail(`nothing came within ${PATIENCE_MS} ms`), PATIENCE_MS);
+        const patience = setTimeout(() => fail(`nothing came within ${PATIENCE_MS} ms`), PATIENCE_MS);
         const over = () => {
-          clearTimeout(timer);
+          clearTimeout(patience);
           waiters.delete(waiter);
         };
         const waiter: Waiter = {
           fail,
+          patience,
           look(one) {
             if (one.index < from || one.msg === undefined || !wanted(one.msg, one)) return;
             over();

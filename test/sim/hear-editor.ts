@@ -247,10 +247,11 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
 /** The proxy says by itself that the session goes on: its process has it still. */
 function takenUp(seen: Evidence, publicId: string, { result }: Message): void {
   const { agent, canContinue } = ((result?._meta as Body | undefined)?.['acp-switchboard'] ?? {}) as Body;
-  if (canContinue !== true) return;
+  if (canContinue !== true || seen.bound.get(publicId)?.isLive) return;
   for (const run of seen.runs)
     for (const session of run.open)
-      if (isThere(run) && run.agent === agent && [session.native, listedAs(session)].includes(publicId)) bind(seen, publicId, session, run);
+      if (isThere(run) && run.agent === agent && !isAnnounced(seen, session) && [session.native, listedAs(session)].includes(publicId))
+        bind(seen, publicId, session, run);
 }
 
 const isAnswerTo = ({ ledger }: Evidence, answer: number | undefined, change: ClientFrame): boolean =>

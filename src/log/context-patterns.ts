@@ -1,5 +1,5 @@
 // Secrets of no form of their own, told by what stands before them in a text: an option, a header, an address, an assignment.
-import type { Pattern } from './provider-patterns.ts';
+import { BEGINNING, type Pattern } from './provider-patterns.ts';
 
 const WORD = '(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key)';
 /** What stands for a secret and is none: a variable, a placeholder, what has been taken out already. */
@@ -19,7 +19,7 @@ export const CONTEXT_PATTERNS: readonly Pattern[] = [
   // --token X, --api-key=X, also as words of a list
   context(
     ['-token', '-key', '-secret', '-password', '-passwd', '-passphrase', '-apikey'],
-    `(?<![\\w-])--?(?:[a-z0-9]+-)*${WORD}(?:\\s+|=|\\\\*["']\\s*,\\s*\\\\*["'])["']?`,
+    `(?:(?<![\\w-])|(?<=\\\\[nrtbf]))--?(?:[a-z0-9]+-)*${WORD}(?:\\s+|=|\\\\*["']\\s*,\\s*\\\\*["'])["']?`,
     '[^\\s"\'\\\\,-][^\\s"\'\\\\,]{3,}',
   ),
   // scheme://user:password@host, and a token alone before the @
@@ -42,7 +42,7 @@ export const CONTEXT_PATTERNS: readonly Pattern[] = [
   // API_KEY=X in a shell, a .env file or a log; only capitals, since code is full of token=…
   context(
     ['KEY', 'TOKEN', 'SECRET', 'PASSWORD', 'PASSWD', '_PASS', '_PAT', 'CREDENTIALS'],
-    '(?<![A-Za-z0-9])[A-Z][A-Z0-9_]*(?:_KEY|APIKEY|TOKEN|SECRET|PASSWORD|PASSWD|_PASS|_PAT|CREDENTIALS)=\\\\*["\']?',
+    `${BEGINNING}[A-Z][A-Z0-9_]*(?:_KEY|APIKEY|TOKEN|SECRET|PASSWORD|PASSWD|_PASS|_PAT|CREDENTIALS)=\\\\*["']?`,
     '(?=[^\\s"\'\\\\]*[\\d!-/:-@])[^\\s"\'&;|<>$(){}\\\\,]{8,}',
     '',
     'g',

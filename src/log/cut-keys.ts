@@ -9,6 +9,7 @@ const CUT_KEY = new RegExp(`(?<![A-Za-z0-9])(${ANY_BEGINNING})(?:(?=${MIX})|(?=[
 const LONGEST = 4096;
 const SHORTEST = 11;
 const ELLIPSES = ['…', '...'];
+const ESCAPES = 'nrtbf';
 
 /** Takes out what is left of a key at the very end of a text, and before an ellipsis. */
 export function withoutCutKeys(text: string): string {
@@ -37,6 +38,8 @@ function startOfWord(text: string, from: number, end: number): number | undefine
   const least = Math.max(from, end - LONGEST);
   let start = end;
   while (start > least && isOfWord(text.charCodeAt(start - 1))) start--;
+  // The letter of an escape, in JSON that stands as text, is none of the word's.
+  if (start > from && text[start - 1] === '\\' && ESCAPES.includes(text[start] as string)) start++;
   return end - start < SHORTEST ? undefined : start;
 }
 

@@ -51,7 +51,7 @@ const FORMS: readonly (readonly [name: string, literal: string | readonly string
 ];
 
 /** Not in the middle of a word; but an escape (`\n`, `%3D`, `\u003d`) is not the beginning of the word behind it. */
-const BEGINNING = '(?:(?<![A-Za-z0-9])|(?<=\\\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\\\u[0-9A-Fa-f]{4}))';
+export const BEGINNING = '(?:(?<![A-Za-z0-9])|(?<=\\\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\\\u[0-9A-Fa-f]{4}))';
 
 /** Also what was cut off before its end. Inside JSON its lines are parted by `\n`, inside JSON in JSON by `\\n`. */
 const PRIVATE_KEY: Pattern = {

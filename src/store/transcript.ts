@@ -182,9 +182,11 @@ class OpenTranscript implements Transcript {
     return escaped;
   }
 
-  /** Text in which nothing is to be taken out is written as it came; it need not be decoded for that, unless letters are spelled as numbers. */
+  /** Text in which nothing is to be taken out is written as it came. It is looked for as it reads: where a line begins, `\n` ends in a letter. */
   #isPlain(escaped: string): boolean {
-    return !escaped.includes('\\u') && this.#clean.text(escaped) === escaped;
+    if (escaped.includes('\\u')) return false;
+    const text = decoded(escaped);
+    return this.#clean.text(text) === text;
   }
 
   /** False when there is none to be had: it is longer than a part. */

@@ -60,6 +60,8 @@ test.each([
   ['a cookie', 'Cookie: sid=hunter2hunter2', 'Cookie: [redacted]'],
   ['an assignment', 'export MY_API_KEY="hunter2hunter"', 'export MY_API_KEY="[redacted]"'],
   ['JSON', 'got {"client_secret":"hunter2-hunter2"}', 'got {"client_secret":"[redacted]"}'],
+  ['a line in JSON', '{"out":"x\\nDB_PASSWORD=hunter2-xyz9\\n"}', '{"out":"x\\nDB_PASSWORD=[redacted]\\n"}'],
+  ['an option on a line in JSON', '{"out":"x\\n--token hunter2hunter\\n"}', '{"out":"x\\n--token [redacted]\\n"}'],
 ])('a secret without a form is told by what stands before it: %s', (_, text, clean) => {
   expect(createRedactor({})(text)).toBe(clean);
 });
@@ -108,6 +110,7 @@ describe('a key that was cut off, and is too short for its form', () => {
     ['before an ellipsis at the end', `Use AIza${most}…`, 'Use [redacted:google]…'],
     ['with parts', 'key sk-ant-x1Y2z3W4', 'key [redacted:anthropic]'],
     ['by itself', 'xoxb-12ab34cd', '[redacted:slack]'],
+    ['on a line in JSON', `{"out":"x\\nghp_${most}…`, '{"out":"x\\n[redacted:github]…'],
   ])('is taken out %s', (_, text, clean) => expect(redact(text)).toBe(clean));
 
   test.each([

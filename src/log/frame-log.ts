@@ -61,8 +61,12 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     if (waitingBytes > MAX_WAITING_BYTES) return sink.drop(1);
     run = undefined;
     waiting.push(passed);
-    waitingBytes += hasPayloads ? bytes : 0;
+    waitingBytes += heldBy(passed);
     schedule(LINE_RECORDS + Math.floor(bytes / RECORD_BYTES));
+  }
+  /** What is in memory for a line alone. A frame that was sent is there for the line of its coming. */
+  function heldBy(passed: Passed): number {
+    return hasPayloads && (passed.isReceived || passed.frame === undefined) ? sizeOf(passed) : 0;
   }
   function addToRun(leg: WatchedLeg, frame: Frame): void {
     const at = time();
@@ -120,6 +124,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
         remember(passed.leg, passed, passed.sizes.length);
         continue;
       }
+      waitingBytes -= heldBy(passed);
       if (hasPayloads) bytes += sizeOf(passed);
       const made = lines.of(passed);
       if (made === '') continue;
@@ -129,7 +134,6 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     }
     if (count > 0) sink.write(text, count);
     if (due.length + waiting.length > 0) immediate = setImmediate(drain);
-    else waitingBytes = 0;
   }
   function settle(): void {
     while (due.length + waiting.length > 0) drain();

@@ -206,6 +206,15 @@ test('when more passes than lines are made at a time, the log does not fall ever
   expect(records().map(({ id }) => id)).toEqual(ids);
 });
 
+test('with payloads too, nothing is left out for what has been written already', async () => {
+  const { leg, dropped } = setUp(true);
+  const { hear } = leg('busy');
+  const params = { text: 'y'.repeat(4000) };
+  for (let k = 0; k < 100; k++)
+    await hear(...Array.from({ length: 60 }, (_, n) => ({ jsonrpc: '2.0', id: k * 60 + n, method: 'x', params })));
+  expect(dropped()).toBe(0);
+});
+
 test('one line says that a peer is gone', async () => {
   const { leg, records } = setUp();
   leg('one').watcher.down('agent_exited');

@@ -1,7 +1,7 @@
 // The session's own settings, as far as they are ours: the `agent` option, the `/agent` command, and modes that stand as options.
 import { failure, type ProxyError, shown } from '../errors.ts';
 import { offers } from '../router/capabilities.ts';
-import { agentOptionId, completeList, standInFor, withMode, withModel } from '../router/config-options.ts';
+import { completeList, isAgentOption, standInFor, withMode, withModel } from '../router/config-options.ts';
 import type { Frame } from '../wire/frame.ts';
 import { readBody } from '../wire/judge.ts';
 import { memberAt, stringAt } from '../wire/locate.ts';
@@ -33,7 +33,7 @@ export function setConfigOption(hub: Hub, request: OpenRequest, session: Session
   const params = readBody(frame);
   if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { configId, value } = (params.value ?? {}) as { configId?: unknown; value?: unknown };
-  if (configId === agentOptionId(session.options)) {
+  if (isAgentOption(session.options, configId)) {
     const list = () => hub.editor.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(hub, session))}}`);
     return changeAgent(hub, request, session, value, {
       changed: list,

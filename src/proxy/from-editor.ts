@@ -2,7 +2,7 @@
 import { type EditorMethod, FROM_EDITOR } from '../acp/methods.ts';
 import { failure, ProxyError } from '../errors.ts';
 import { agentsWithVendor } from '../router/capabilities.ts';
-import { agentOptionId } from '../router/config-options.ts';
+import { isAgentOption } from '../router/config-options.ts';
 import { routeFromEditor } from '../router/route.ts';
 import { detach, type Frame, textOf } from '../wire/frame.ts';
 import { memberAt, stringAt } from '../wire/locate.ts';
@@ -226,7 +226,7 @@ function onRecord(hub: Hub, { publicId: sessionId, leg }: Session, request: Open
 function isOurs(hub: Hub, session: Session, frame: Frame): boolean {
   if (frame.method === 'session/prompt') return ourCommand(hub, session, frame) !== undefined;
   if (frame.method !== 'session/set_config_option' || session.isStarted) return false;
-  return stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'configId')) === agentOptionId(session.options);
+  return isAgentOption(session.options, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'configId')));
 }
 
 /** A request or a notification of a session, as it is. */

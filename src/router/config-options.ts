@@ -28,6 +28,13 @@ export function agentOptionId(options: AgentOptions): string {
   }
 }
 
+/** Whether an id is our option's, also by a name that it has beside another agent: an editor may have kept that, or not have heard of the change. */
+export function isAgentOption(options: AgentOptions, id: unknown): boolean {
+  return typeof id === 'string' && OUR_IDS.test(id) && !options.ownIds.includes(id);
+}
+
+const OUR_IDS = /^(?:agent|switchboard-agent(?:-\d+)?)$/;
+
 /** The elements that go before the agent's own ones: its choice first, then what stands in for its modes and models. */
 export function addedOptions(options: AgentOptions, choice: AgentChoice): readonly SelectOption[] {
   const offered = choice.isLocked ? choice.agents.filter(({ name }) => name === choice.current) : choice.agents;

@@ -5,6 +5,7 @@ import {
   addedOptions,
   agentOptionId,
   completeList,
+  isAgentOption,
   NO_OPTIONS,
   standInFor,
   withMode,
@@ -65,6 +66,16 @@ describe('the agent option', () => {
     expect(agentOptionId(owning('model'))).toBe('agent');
     expect(agentOptionId(owning('agent'))).toBe('switchboard-agent');
     expect(addedOptions(owning('agent'), CHOICE)[0]?.id).toBe('switchboard-agent');
+  });
+
+  test('is known by the name it has beside another agent, unless this agent has an option of that name', () => {
+    expect(isAgentOption(NO_OPTIONS, 'agent')).toBe(true);
+    expect(isAgentOption(NO_OPTIONS, 'switchboard-agent')).toBe(true);
+    expect(isAgentOption(owning('agent'), 'agent')).toBe(false);
+    expect(isAgentOption(owning('agent', 'switchboard-agent'), 'switchboard-agent')).toBe(false);
+    expect(isAgentOption(owning('agent', 'switchboard-agent'), 'switchboard-agent-2')).toBe(true);
+    expect(isAgentOption(NO_OPTIONS, 'agents')).toBe(false);
+    expect(isAgentOption(NO_OPTIONS, undefined)).toBe(false);
   });
 
   test('has an id of its own also when the agent is itself a switchboard before a switchboard', () => {

@@ -40,6 +40,16 @@ test('what is allowed is done, what is denied is not, and both are written down'
   expect(editor.all('session/request_permission')).toEqual([]);
 });
 
+test('where nothing is allowed but by a rule, a rule about the file or the command is one', async ({ stage }) => {
+  const { call, at } = await place(stage, { ...POLICY, default: 'deny' });
+  writeFileSync(at('a.txt'), 'one\n');
+  expect(wordsOf(await call('read_file', { path: 'a.txt' }))).toMatch(/^one\n?$/);
+  expect(wordsOf(await call('run_command', { command: 'ls', args: ['a.txt'] }))).toBe('a.txt\n[exit code 0]');
+  expect(wordsOf(await call('write_file', { path: 'new.txt', content: 'x' }))).toContain('the default is deny');
+  expect(wordsOf(await call('ask_user', { question: 'May I?' }))).toContain('denied by policy');
+  expect(existsSync(at('new.txt'))).toBe(false);
+});
+
 test('what is left open is asked of the user, once for the tool and not again by the tool itself', async ({ stage }) => {
   const { editor, call, at } = await place(stage);
   const answers = ['reject', 'allow'];

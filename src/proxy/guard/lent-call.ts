@@ -24,8 +24,7 @@ export async function lentCall(
   const firstHand = firstHandOf(request);
   const look = (): Matter => {
     const byName = judge(deps, about, text, (place) => askedMcp(place, { server, tool, args }));
-    // Whoever names the tool in order to refuse it means it, whatever it is called with.
-    return firstHand && byName.verdict !== 'deny' ? judge(deps, about, text, firstHand) : byName;
+    return firstHand && !isRefused(byName) ? judge(deps, about, text, firstHand) : byName;
   };
   const matter = look();
   if (deps.isObserving) {
@@ -44,6 +43,9 @@ export async function lentCall(
   const shown = { title: titleOf(request), kind: KINDS[request.effect], rawInput: args };
   return askAboutCall(deps, { matter, session, shown, look, signal, allowed: allowed(matter) });
 }
+
+/** Whoever names the tool in order to refuse it means it, whatever it is called with. That no rule allows it by its name says nothing yet. */
+const isRefused = ({ asked, decision }: Matter): boolean => asked.isUnreadable || decision.rule?.verdict === 'deny';
 
 export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be written down, so it is not carried out' };
 

@@ -111,7 +111,7 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
   function read({ frame, line, patches, isReceived }: Passed): void {
     if (frame?.kind === 'notification') return update(frame, patches);
     if (frame && frame.end - frame.start > MAX_FRAME_BYTES) return large(frame, patches, isReceived);
-    if (frame && (isReceived ? isPlainPrompt(frame) : isPlainEnd(frame, patches))) return;
+    if (frame && (isReceived ? takePlainPrompt(frame) : takePlainEnd(frame, patches))) return;
     const message: Fields = JSON.parse(frame ? patchedText(frame, patches) : line);
     const id = JSON.stringify(message.id);
     const { method, params } = message as { method?: string; params?: Fields };
@@ -123,8 +123,8 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
     open.set(id, { method, sessionId, params: neededLater(method, params ?? {}) });
     if (isReceived && sessionId !== undefined) begin(method, sessionId, params ?? {});
   }
-  /** A prompt of a text and nothing else, which is taken as it stands. */
-  function isPlainPrompt(frame: Frame): boolean {
+  /** A prompt of a text and nothing else is taken as it stands. False if it is another one. */
+  function takePlainPrompt(frame: Frame): boolean {
     const span = frame.method === 'session/prompt' && fromEditor.size < MOST_ASKED ? promptSpan(frame) : undefined;
     const sessionId = span && sessionIdOf(frame);
     if (!span || sessionId === undefined) return false;
@@ -132,8 +132,8 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
     transcripts.of(sessionId).transcript.prompt(frame.bytes, span.start, span.end);
     return true;
   }
-  /** An answer that nobody waits for here, or of which all there is to know is why the turn ended. */
-  function isPlainEnd(frame: Frame, patches: readonly Patch[]): boolean {
+  /** Nothing is left to do about an answer that nobody waits for here, or that says no more than why its turn ended. False if it is another one. */
+  function takePlainEnd(frame: Frame, patches: readonly Patch[]): boolean {
     if (frame.kind !== 'response') return false;
     const id = idOf(frame, patches);
     const asked = fromEditor.get(id);

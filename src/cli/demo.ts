@@ -43,6 +43,7 @@ export async function demo(flags: DemoFlags): Promise<number> {
     const walked = walk(page, createStage(page, editor, ears, place));
     return await Promise.race([walked, ...interruptions(over.signal)]);
   } catch (error) {
+    over.abort();
     await editor?.stop(); // its last words come behind the end of the connection
     throw failed(error, editor);
   } finally {

@@ -17,6 +17,7 @@ type Data = {
   readonly cause?: { readonly reason?: unknown; readonly message?: unknown } | null;
 };
 
+const LATE: readonly unknown[] = ['no_initialize', 'no_session'];
 const ABSENT: readonly unknown[] = ['not_startable', 'backing-off', 'crash-loop', 'stopped'];
 
 /**
@@ -44,7 +45,7 @@ export function inOwnWords(error: unknown, asked: string, redact: Redactor, logi
 }
 
 function exitCodeOf({ reason, atStart, cause }: Data): number {
-  if ((cause?.reason ?? reason) === 'no_initialize') return EXIT.timeout;
+  if (LATE.includes(cause?.reason ?? reason)) return EXIT.timeout;
   return ABSENT.includes(reason) || atStart === true ? EXIT.unavailable : EXIT.failed;
 }
 

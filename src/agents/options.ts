@@ -54,7 +54,7 @@ const optional = z
           .meta({ default: timeouts.stallMs }),
         quiet_ms: milliseconds
           .describe(
-            'After how long a silent turn is over, for an agent whose dialect has no word for it (`intercom`). Before its first word, `initialize_ms` counts instead.',
+            'After how long a silent turn is over, for an agent whose dialect has no word for it (`intercom`). Before its first word, `initialize_ms` counts, if that is longer.',
           )
           .meta({ default: timeouts.quietMs }),
       })

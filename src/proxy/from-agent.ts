@@ -68,7 +68,8 @@ function forNobody(hub: Hub, leg: AgentLeg, frame: Frame): void {
   if (frame.kind === 'request') leg.fail(idTextOf(frame), failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
 }
 
-/** An agent may number its sessions anew in each life: one of an earlier life may be the one that it is just opening. */
+/** An agent may number its sessions anew in each life: one of an earlier life may be the one that it is just opening. One that ended in this
+ * life stays ended until the agent has answered that it is open again: better a question refused than one asked where nobody is. */
 function isEnded({ ended, openings, lives }: AgentLeg, nativeId: string): boolean {
   const endedIn = ended.get(nativeId);
   return endedIn !== undefined && (openings === 0 || endedIn === lives);

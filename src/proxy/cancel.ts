@@ -27,6 +27,8 @@ export function cancelSought(hub: Hub, sessionId: string | undefined): void {
 
 /** The proxy's own cancel: nobody waits any more, or the turn has been silent for too long. The editor has not asked for it, and is told what it need not answer. */
 export function cancelTurns(hub: Hub, session: Session): void {
+  // Its turn is no request of the editor's: what was called off is the call that it is for.
+  if (session.errand) return session.errand.cancel();
   session.leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
   for (const asked of cancelled(hub, session)) takeBack(hub, asked);
 }

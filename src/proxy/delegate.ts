@@ -10,7 +10,7 @@ import type { AgentLeg } from './agent-leg.ts';
 import { endQuestions } from './cancel.ts';
 import { discardSession } from './change-agent.ts';
 import { release, releaseAll } from './early-frames.ts';
-import { createErrandView, type ErrandView } from './errand-view.ts';
+import { createErrandView } from './errand-view.ts';
 import { markEnded, takeOver } from './find-owner.ts';
 import type { Hub } from './hub.ts';
 import { legForSession, vacate } from './isolation.ts';
@@ -32,6 +32,8 @@ export type Errand = {
   /** What its calls of lent tools are known by. */
   readonly id: string;
   hear(frame: Frame): void;
+  /** Nobody waits for it any more. */
+  cancel(): void;
 };
 
 const underWay = new WeakMap<Hub, Set<object>>();
@@ -54,7 +56,7 @@ export const delegate: Delegate = async (hub, parent, { agent, prompt }, signal,
   underWay.set(hub, atWork.add(errand));
   parent.errands.add(errand);
   try {
-    const child = await opened(hub, parent, target, view, taken);
+    const child = await opened(hub, parent, target, { hear: view.hear, ...errand }, taken);
     try {
       const stopReason = await turn(hub, child, prompt, taken);
       view.over(stopReason !== 'cancelled');
@@ -87,7 +89,13 @@ function mayAsk(hub: Hub, parent: Session, agent: string): AgentLeg {
 }
 
 /** A session of the other agent's, in the directory of the one it works for. One that nobody waits for any more is closed when it comes. */
-function opened(hub: Hub, parent: Session, target: AgentLeg, view: ErrandView, signal: AbortSignal): Promise<Session> {
+function opened(
+  hub: Hub,
+  parent: Session,
+  target: AgentLeg,
+  errand: Pick<Errand, 'hear' | 'cancel'>,
+  signal: AbortSignal,
+): Promise<Session> {
   const leg = legForSession(hub, target);
   const openParams = JSON.stringify({ cwd: parent.cwd, mcpServers: [] });
   leg.openings++;
@@ -141,7 +149,7 @@ function opened(hub: Hub, parent: Session, target: AgentLeg, view: ErrandView, s
               // The editor knows only the session it is for, so what the agent asks is asked there.
               const child = createSession(parent.publicId, leg, nativeId, parent.cwd);
               const agents = [...(parent.errand?.agents ?? []), parent.leg.name];
-              child.errand = { agents, id: `delegated-${randomUUID()}`, hear: view.hear };
+              child.errand = { ...errand, agents, id: `delegated-${randomUUID()}` };
               child.openParams = openParams;
               child.roots = rootsFor(hub, openParams);
               if (met) {

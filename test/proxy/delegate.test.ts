@@ -4,6 +4,7 @@ import { delegateTool } from '../../src/mcp/tools/delegate.ts';
 import { open, UNANSWERED } from '../e2e/harness.ts';
 import { createStillClock, type Setup } from '../faults/in-process.ts';
 import { able, CWD, chunk, connection, end } from './actors.ts';
+import { memoryGuard } from './memory-guard.ts';
 
 const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [] };
@@ -125,4 +126,19 @@ test('one that does not open a session is given up, and the answer names the lim
   expect(text).toMatch(/"right" did not open a session within 60000 ms\. .* agent_servers\.right\.timeouts\.initialize_ms/);
   right.reply(asked.msg, { sessionId: 'errand' });
   expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'errand' });
+});
+
+test('an agent that breaks the policy on an errand is called off, and the call has its answer though it goes on', async () => {
+  const clock = createStillClock();
+  const policy = { deny: ['execute'], allow: ['delegate'], agents: { right: { on_violation: 'cancel' } } };
+  const { editor, right, ask } = await sent({ clock, guard: memoryGuard(policy).guard });
+  const answer = ask();
+  await right.got('session/prompt');
+  const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', kind: 'execute', status: 'in_progress' };
+  right.notify('session/update', { sessionId: 'errand', update: call });
+  await right.got('session/cancel');
+  expect((await right.refused('fs/read_text_file', { sessionId: 'errand', path: '/work/a' })).code).toBe(-32002);
+  expect(editor.all('fs/read_text_file')).toEqual([]);
+  clock.advance(10_000);
+  expect((await answer).result.result.structuredContent).toMatchObject({ stop_reason: 'cancelled' });
 });

@@ -73,6 +73,25 @@ test.each(['session/load', 'session/resume'])(
   },
 );
 
+test('an agent that dies while it leaves a refused mode is not refused what it says in its next life', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
+  left.on('session/load', () => ({ modes: BOTH_MODES }));
+  left.on('session/set_mode', () => UNANSWERED);
+  const { editor } = await connection(agents, {}, { guard: refusing().guard });
+  const load = editor.refused('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  await left.got('session/set_mode');
+  left.exit({ kind: 'exited', code: 1, signal: null });
+  expect((await load).message).toContain('is refused');
+  left.on('session/load', ({ sessionId }) => {
+    left.notify('session/update', { sessionId, update: chunk('what was said') });
+    return { modes: { ...BOTH_MODES, currentModeId: 'plan' } };
+  });
+  await editor.call('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  expect(editor.said('old')).toBe('what was said');
+});
+
 test('a load that is taken back while its agent leaves a refused mode leaves a session that was open before as it was', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;

@@ -100,7 +100,9 @@ export function settleMode(deps: GuardDeps, hub: Hub, leg: AgentLeg, call: Call,
     if (isThere && sessionId !== undefined) leg.refused.delete(sessionId);
     then(narrow(deps, leg, told, told.body));
   };
+  const life = leg.lives;
   const refuse = (nativeId: string, error: ProxyError) => {
+    if (!leg.isStarted || leg.lives !== life) return; // it died meanwhile, and may come back in another mode
     leg.refused.set(nativeId, error);
     const open = leg.sessions.get(nativeId);
     if (open) {

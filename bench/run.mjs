@@ -95,27 +95,39 @@ async function measure(which, seconds) {
   const measured = {};
   const end = performance.now() + seconds * 1000;
   const leftOut = [];
-  for (const [index, workload] of which.entries()) {
+  for (const [first, together] of families(which)) {
     const now = performance.now();
     if (now >= end) {
-      leftOut.push(workload.name);
+      leftOut.push(...together.map(({ name }) => name));
       continue;
     }
-    const turnEnds = now + (end - now) / (which.length - index);
-    measured[workload.name] = await collect(workload, {
+    const turnEnds = now + ((end - now) / (which.length - first)) * together.length;
+    const figures = await collect(together, {
       load,
       variants,
       workDir,
       isShort,
       isTimeUp: () => performance.now() >= turnEnds,
-      onRun: (_, name, cycle, cycles) => progress(`${workload.name}: ${name} ${cycle + 1}/${cycles}`),
+      onRun: ({ name: workload }, name, cycle, cycles) => progress(`${workload}: ${name} ${cycle + 1}/${cycles}`),
     });
+    Object.assign(measured, figures);
     progress('');
-    if (Object.keys(measured[workload.name]).length === 0) continue;
-    console.log(`\n${workloadTable(workload, measured[workload.name], variants)}`);
+    for (const workload of together)
+      if (Object.keys(figures[workload.name]).length > 0) console.log(`\n${workloadTable(workload, figures[workload.name], variants)}`);
   }
   if (leftOut.length > 0) console.log(`\nLeft out, for want of time: ${leftOut.join(' ')}`);
   return measured;
+}
+
+/** Those of one family that stand behind each other, with the place of the first. */
+function families(which) {
+  const found = [];
+  for (const [index, workload] of which.entries()) {
+    const last = found.at(-1)?.[1];
+    if (last && workload.family !== undefined && last[0].family === workload.family) last.push(workload);
+    else found.push([index, [workload]]);
+  }
+  return found;
 }
 
 /** A shared machine can spoil a goal once; what is missed twice in a row is missed. */

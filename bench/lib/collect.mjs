@@ -11,11 +11,20 @@ export function summary(samples, better = 'lower') {
 }
 
 /**
- * Resolves to `{ [variant]: { [metric]: { best, median, n } } }`, or `{ [variant]: { failure } }` for a variant that does not get through.
- * Every run has already compared each frame with the one expected; that the digests agree over all variants is checked here.
+ * Workloads whose figures are held against each other take turns as their variants do: what the neighbours do meanwhile is then done to all.
+ * Resolves to `{ [workload]: { [variant]: { [metric]: { best, median, n } } } }`, with `{ failure }` for a variant that does not get through.
  */
-export async function collect(workload, { load, variants, workDir, isShort, isTimeUp = () => false, onRun = () => {} }) {
-  if (workload.measure) return workload.measure({ isShort, workDir, variants });
+export async function collect(together, { isTimeUp = () => false, ...surroundings }) {
+  const measured = together.map((workload) => measurement(workload, surroundings));
+  const most = Math.max(...measured.map(({ cycles }) => cycles));
+  for (let cycle = 0; cycle < most && !(cycle > 0 && isTimeUp()); cycle++)
+    for (const one of measured) if (cycle < one.cycles) await one.run(cycle);
+  return Object.fromEntries(measured.map((one, index) => [together[index].name, one.figures()]));
+}
+
+/** Every run has already compared each frame with the one expected; that the digests agree over all variants is checked here. */
+function measurement(workload, { load, variants, workDir, isShort, onRun = () => {} }) {
+  if (workload.measure) return inOneGo(workload, { isShort, workDir, variants });
   const names = workload.variants.filter((name) => name in variants);
   for (const [name, variant] of Object.entries(variants))
     if (variant.isPeer && workload.takesPeers && (variant.several || (workload.agents ?? 1) === 1)) names.push(name);
@@ -25,48 +34,70 @@ export async function collect(workload, { load, variants, workDir, isShort, isTi
   const digests = new Map();
   const dir = mkdtempSync(path.join(workDir, `${workload.name}-`));
   const cycles = workload.cycles?.[isShort ? 'short' : 'full'] ?? (isShort ? 3 : 5);
-  for (let cycle = 0; cycle < cycles && !(cycle > 0 && isTimeUp()); cycle++) {
-    // Another order each time, so that nobody always comes after the same neighbour. The slow ones are steady enough for two.
-    const order = chosen
-      .map((_, index) => chosen[(index + cycle) % chosen.length])
-      .filter((name) => !failures.has(name) && (!isShort || cycle < 2 || (variants[name].share ?? 1) === 1));
-    for (const name of order) {
-      const variant = variants[name];
-      const about = { name, isShort, share: variant.share ?? 1, cycle };
-      try {
-        await workload.before?.({ load, variant, workDir: dir, ...about });
-        const home = workload.home?.(name, dir);
-        const results = await run({
-          load,
-          variant,
-          agents: workload.agents,
-          steps: withLayout(variant, workload.steps(about)),
-          workDir: dir,
-          home,
-        });
-        for (const [metric, values] of Object.entries(workload.read(results, about))) {
-          if (variant.isNoProxy && /cpu/i.test(metric)) continue; // that would be the agent's
-          const all = samples.get(name).get(metric) ?? [];
-          samples.get(name).set(metric, all.concat(values));
-        }
-        for (const { frames, bytes, digest, sessions } of results)
-          if (frames > 0 && !workload.isEndless && variant.layout === undefined)
-            agree(digests, `${frames} frames, ${bytes} bytes, ${sessions}`, digest, name);
-      } catch (error) {
-        if (!(error instanceof RunFailure)) throw error;
-        failures.set(name, error.message);
-      }
-      onRun(workload, name, cycle, cycles, failures.get(name));
+
+  async function measure(name, cycle) {
+    const variant = variants[name];
+    const about = { name, isShort, share: variant.share ?? 1, cycle };
+    await workload.before?.({ load, variant, workDir: dir, ...about });
+    const home = workload.home?.(name, dir);
+    const results = await run({
+      load,
+      variant,
+      agents: workload.agents,
+      steps: withLayout(variant, workload.steps(about)),
+      workDir: dir,
+      home,
+    });
+    for (const [metric, values] of Object.entries(workload.read(results, about))) {
+      if (variant.isNoProxy && /cpu/i.test(metric)) continue; // that would be the agent's
+      const all = samples.get(name).get(metric) ?? [];
+      samples.get(name).set(metric, all.concat(values));
     }
+    for (const { frames, bytes, digest, sessions } of results)
+      if (frames > 0 && !workload.isEndless && variant.layout === undefined)
+        agree(digests, `${frames} frames, ${bytes} bytes, ${sessions}`, digest, name);
   }
-  rmSync(dir, { recursive: true, force: true });
-  return Object.fromEntries(
-    chosen.map((name) => {
-      if (failures.has(name)) return [name, { failure: failures.get(name) }];
-      const figures = [...samples.get(name)].map(([metric, values]) => [metric, summary(values, workload.metrics[metric]?.better)]);
-      return [name, Object.fromEntries(figures.filter(([, figure]) => figure !== undefined))];
-    }),
-  );
+
+  return {
+    cycles,
+    async run(cycle) {
+      // Another order each time, so that nobody always comes after the same neighbour. The slow ones are steady enough for two.
+      const order = chosen
+        .map((_, index) => chosen[(index + cycle) % chosen.length])
+        .filter((name) => !failures.has(name) && (!isShort || cycle < 2 || (variants[name].share ?? 1) === 1));
+      for (const name of order) {
+        try {
+          await measure(name, cycle);
+        } catch (error) {
+          if (!(error instanceof RunFailure)) throw error;
+          failures.set(name, error.message);
+        }
+        onRun(workload, name, cycle, cycles, failures.get(name));
+      }
+    },
+    figures() {
+      rmSync(dir, { recursive: true, force: true });
+      return Object.fromEntries(
+        chosen.map((name) => {
+          if (failures.has(name)) return [name, { failure: failures.get(name) }];
+          const figures = [...samples.get(name)].map(([metric, values]) => [metric, summary(values, workload.metrics[metric]?.better)]);
+          return [name, Object.fromEntries(figures.filter(([, figure]) => figure !== undefined))];
+        }),
+      );
+    },
+  };
+}
+
+/** Without a proxy in it. */
+function inOneGo(workload, surroundings) {
+  let figures = {};
+  return {
+    cycles: 1,
+    async run() {
+      figures = await workload.measure(surroundings);
+    },
+    figures: () => figures,
+  };
 }
 
 /** Who writes the members of an update in another order is compared with that order. */

@@ -6,6 +6,7 @@ const FRAMES = 100_000;
 
 const over = (sessions) => ({
   name: `sessions-${sessions}`,
+  family: 'sessions', // they are held against each other
   title: `Sessions: 100,000 updates over ${sessions} sessions of 4 agents`,
   agents: AGENTS,
   variants: ['ours', 'bare', 'naive', 'jsonrpc', 'sdk'],

@@ -1,13 +1,17 @@
-// Names the tests that passed only when they were tried again: each of them is a race or a starved machine, and worth a look. Files with
+// Names the tests that passed only when they were tried again, and why: each of them is a race or a starved machine, and worth a look. Files with
 // a test that failed each time are written to FAILED_FILES, for whoever wants to run them alone.
 import { writeFileSync } from 'node:fs';
 import type { Reporter } from 'vitest/node';
+
+const MOST_WORDS = 1000;
 
 export function secondTries(): Reporter {
   const names: string[] = [];
   return {
     onTestCaseResult(test) {
-      if (test.diagnostic()?.flaky) names.push(`${test.module.relativeModuleId}: ${test.fullName}`);
+      if (!test.diagnostic()?.flaky) return;
+      const [first] = test.result().errors ?? [];
+      names.push(`${test.module.relativeModuleId}: ${test.fullName}\n  ${first?.message.slice(0, MOST_WORDS) ?? 'no error was kept'}`);
     },
     onTestRunEnd(modules, errors) {
       for (const name of names) process.stdout.write(`second try: ${name}\n`);

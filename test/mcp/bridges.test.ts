@@ -193,7 +193,7 @@ test('the end of a session ends its bridges, and with them the servers that were
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000 });
 });
 
-test('a client of both eras reaches a bridge over HTTP', async ({ stage }) => {
+test('a client of both eras reaches a bridge over HTTP, and the server behind it ends before we do', async ({ stage }) => {
   const editor = await connect(stage, 'http', { mcp_transport: 'http' });
   const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
   const { url, headers } = await given(editor, id);
@@ -203,8 +203,11 @@ test('a client of both eras reaches a bridge over HTTP', async ({ stage }) => {
   expect(await client.callTool({ name: 'echo', arguments: { text: 'hi' } })).toMatchObject({ content: [{ text: 'hi' }] });
   const pid = Number((await client.callTool({ name: 'pid' })).content.map((block) => ('text' in block ? block.text : '')));
   expect(() => process.kill(pid, 0)).not.toThrow();
+  const farewell = path.join(stage.dir, 'farewell');
+  await client.callTool({ name: 'linger', arguments: { text: farewell } });
   expect(await editor.close()).toBe(0);
-  expect(() => process.kill(pid, 0)).toThrow('ESRCH'); // it ends before we do
+  expect(readFileSync(farewell, 'utf8')).toBe('done'); // it was waited for, not killed
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });
 
 /** A client of the 2026 era alone. */

@@ -42,7 +42,9 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
       import('@modelcontextprotocol/server/stdio'),
     ]);
     const connect = (front: Parameters<typeof relay>[0]) => {
-      relay(front, openBack(server, deps), {
+      // A request that was let in just before: nothing may be started that nobody would wait for.
+      if (isRevoked) throw new Error('the session has ended');
+      const end = relay(front, openBack(server, deps), {
         server: server.name,
         mayCall: (tool, args, signal) => deps.mayCall(server.name, tool, args, signal),
         exposes: (tool) => deps.exposes(server.name, tool),
@@ -53,7 +55,7 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
         },
       });
       // Agents connect again and again; what is over is not kept.
-      const forget = self.onRevoke(() => void front.close().catch(() => {}));
+      const forget = self.onRevoke(end);
       const { onclose } = front;
       front.onclose = () => {
         forget();

@@ -23,7 +23,8 @@ const METHOD_NOT_FOUND = -32601;
 
 type Pending = { readonly method: string; readonly progressToken: unknown; readonly taken: AbortController };
 
-export function relay(front: Transport, back: Transport & { readonly exit?: string | undefined }, deps: RelayDeps): void {
+/** Returns what ends it; `onEnding` has been told of that when it returns, whenever the front says that it is closed. */
+export function relay(front: Transport, back: Transport & { readonly exit?: string | undefined }, deps: RelayDeps): () => void {
   const pending = new Map<RequestId, Pending>();
   let isOver = false;
 
@@ -134,6 +135,7 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
       over(wordsOf(error));
     },
   );
+  return () => over(undefined);
 }
 
 /** `fetch failed` is all that Node says of a server that is not there; the rest is in the cause. */

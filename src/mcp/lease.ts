@@ -88,7 +88,9 @@ export class Lease {
     }
     return () => void this.#onRevoke?.delete(act);
   }
+  /** Who was let in before it was revoked may get here after that, and then there is nobody to tell. */
   reached(now: LeaseState): void {
+    if (this.#isRevoked) return;
     if (ORDER.indexOf(now) <= ORDER.indexOf(this.#state)) return;
     this.#state = now;
     this.#borrower.onState(this);

@@ -14,10 +14,15 @@ const GRACE_MS = 10_000;
 /** What an agent was seen to do is kept beside what it answered to initialize. */
 export const memoryKey = (hub: Hub, leg: AgentLeg): string => capabilityKey(leg.spec, hub.greeting?.clientCapabilities);
 
-/** The agent has come further with the server of its session. */
-export function stateReached(hub: Hub, session: Session, { transport, state }: Lease): void {
-  if (state !== 'offered') hub.lending?.memory?.note(memoryKey(hub, session.leg), transport, 'connected');
-  record(hub, session);
+/** The agent has come further with the server of its session. One that was deleted meanwhile, perhaps by another process, stays so. */
+export function stateReached(hub: Hub, session: Session, lease: Lease): void {
+  noteTransport(hub, session, lease);
+  if (!hub.log.isHidden(session.leg.name, session.nativeId)) record(hub, session);
+}
+
+/** An agent that has spoken to the server takes that way. */
+export function noteTransport(hub: Hub, { leg }: Session, { transport, state }: Lease): void {
+  if (state !== 'offered') hub.lending?.memory?.note(memoryKey(hub, leg), transport, 'connected');
 }
 
 /** Called when the agent uses a tool or ends a turn: by then it has its servers, if it wants them. */

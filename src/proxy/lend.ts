@@ -17,11 +17,11 @@ import type { Patch } from '../wire/writer.ts';
 import { type Roots, rootsOf } from '../workspace/roots.ts';
 import type { AgentLeg } from './agent-leg.ts';
 import { askUser } from './ask-user.ts';
-import { memoryKey, stateReached } from './confirm-tools.ts';
+import { memoryKey, noteTransport, stateReached } from './confirm-tools.ts';
 import type { Delegate } from './delegate.ts';
 import { abilitiesOf, releaseTerminals, workspaceOf } from './editor-workspace.ts';
 import type { Hub } from './hub.ts';
-import { moreDirectories } from './open-params.ts';
+import { moreDirectories, record } from './open-params.ts';
 import { createTokenWatch } from './refused-token.ts';
 import type { Session } from './session.ts';
 import { askingGate } from './tool-gate.ts';
@@ -201,7 +201,8 @@ export class Loan implements Borrower {
     session.loan = this;
     this.#session = session;
     if (session.errand) this.#hub.lending?.errands.set(session.errand.id, session);
-    if (!isRecorded || this.lease.state !== 'offered') stateReached(this.#hub, session, this.lease);
+    noteTransport(this.#hub, session, this.lease);
+    if (!isRecorded || this.lease.state !== 'offered') record(this.#hub, session);
     this.#roots = rootsOf(directoriesOf(session));
     this.lease.bind();
   }

@@ -2,11 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { McpTransport, SeenTransports } from '../../src/mcp/choose-transport.ts';
+import { Lease, type LeaseDeps } from '../../src/mcp/lease.ts';
 import { sessionInfoTool } from '../../src/mcp/tools/ask-user.ts';
 import { createCapabilityCache } from '../../src/store/capability-cache.ts';
-import { hello, type Json, prompt } from '../e2e/harness.ts';
+import { createSessionLog, type SessionLog, type SessionRecord } from '../../src/store/session-log.ts';
+import { hello, type Json, type Peer, prompt } from '../e2e/harness.ts';
 import { connectInProcess, createActor, createStillClock } from '../faults/in-process.ts';
 
 const running: { stop(): Promise<void> }[] = [];
@@ -14,7 +16,7 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
 
-async function start(options: { mcp_transport?: 'stdio' } = {}, seen: Record<string, SeenTransports[McpTransport]> = {}) {
+async function start(options: { mcp_transport?: 'stdio' } = {}, seen: Record<string, SeenTransports[McpTransport]> = {}, log?: SessionLog) {
   const clock = createStillClock();
   const agent = createActor('one');
   agent.on('initialize', () => ({ protocolVersion: 1, agentCapabilities: { mcpCapabilities: { acp: true } }, authMethods: [] }));
@@ -32,6 +34,7 @@ async function start(options: { mcp_transport?: 'stdio' } = {}, seen: Record<str
     launch: agent.launch,
     clock,
     lending,
+    ...(log && { log }),
   });
   running.push(connection);
   await hello(editor);
@@ -40,6 +43,14 @@ async function start(options: { mcp_transport?: 'stdio' } = {}, seen: Record<str
 }
 const warnings = (editor: { updates(id: string, kind: string): Json[] }, id: string) =>
   editor.updates(id, 'agent_thought_chunk').map((update) => update.content.text as string);
+
+/** The agent asks for the tools of its first session. */
+async function listTools(agent: Peer): Promise<void> {
+  const [{ serverId }] = agent.all('session/new')[0]?.msg.params.mcpServers ?? [];
+  const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+  const answer = await agent.call('mcp/message', { serverId, requestId: 'r', method: 'tools/list', params: { _meta } });
+  expect(answer.result.tools).toHaveLength(1);
+}
 
 test('an agent that has ended its first turn without connecting is spoken of, once', async () => {
   const { clock, editor, notices, seen, open } = await start();
@@ -85,15 +96,41 @@ test('a tool call of the agent is as telling as the end of its turn', async () =
 test('an agent that connects in time is not spoken of, and remembered for it', async () => {
   const { agent, editor, open, clock, seen } = await start();
   const id = await open();
-  const [{ serverId }] = agent.all('session/new')[0]?.msg.params.mcpServers ?? [];
-  const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
-  const answer = await agent.call('mcp/message', { serverId, requestId: 'r', method: 'tools/list', params: { _meta } });
-  expect(answer.result.tools).toHaveLength(1);
+  await listTools(agent);
   await prompt(editor, id, 'go');
   clock.advance(60_000);
   await prompt(editor, id, 'go on');
   expect(warnings(editor, id)).toEqual([]);
   expect(seen).toEqual({ acp: 'connected' });
+});
+
+test('an agent that comes for its tools does not bring back a session that was deleted meanwhile', async () => {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-deleted-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const log = createSessionLog(dir, (error) => expect.unreachable(String(error)));
+  const { agent, open, seen } = await start({}, {}, log);
+  const id = await open();
+  const kept = log.records().get(id);
+  expect(kept).toMatchObject({ tools: { transport: 'acp', state: 'offered' } });
+  createSessionLog(dir, () => {}).append({ ...(kept as SessionRecord), isGone: true }); // as `sessions delete` does, in another process
+  await listTools(agent);
+  expect([...log.records()]).toEqual([]);
+  expect(seen).toEqual({ acp: 'connected' });
+});
+
+test('an agent that was let in before its session ended tells nothing of it after that', () => {
+  const states: string[] = [];
+  const borrower = {
+    abilities: new Set<never>(),
+    onState: ({ state }: Lease) => void states.push(state),
+    onRevoke() {},
+    host: expect.unreachable,
+  };
+  const lease = new Lease('http', 'key', borrower, { onRevoke() {} } as unknown as LeaseDeps);
+  lease.reached('connected');
+  lease.revoke();
+  lease.reached('listed');
+  expect(states).toEqual(['connected']);
 });
 
 test('who set the transport by hand is told what else there is', async () => {

@@ -235,6 +235,7 @@ function moveTo(hub: Hub, session: Session, next: AgentLeg, answer: Frame, done:
   session.hasAgentCommand = false;
   session.options = readOptions(answer);
   track(hub, session);
+  next.ended.delete(nativeId);
   record(hub, session);
   done.changed();
   release(hub, next, nativeId);

@@ -26,7 +26,6 @@ export function track(hub: Hub, session: Session): Session {
   if (before && before !== session) takeOver(hub, before, session);
   hub.sessions.set(session.publicId, session);
   session.leg.sessions.set(session.nativeId, session);
-  session.leg.ended.delete(session.nativeId);
   hub.table.claim(session.publicId, session.leg.id, session.nativeId, session.cwd);
   return session;
 }
@@ -67,7 +66,7 @@ export function untrack(hub: Hub, session: Session): void {
 /** It has not ended since. */
 export const isTracked = (hub: Hub, session: Session): boolean => hub.sessions.get(session.publicId) === session;
 
-/** What the agent still says of it is for nobody. */
+/** What the agent still says of it is for nobody, until it has answered that it is open again. */
 export function markEnded(leg: AgentLeg, nativeId: string): void {
   forgetBeyond(leg.ended, MAX_ENDED);
   leg.ended.set(nativeId, leg.lives);

@@ -81,14 +81,12 @@ const isAsIfDirect = (hub: Hub, leg: AgentLeg): boolean => hub.alone !== undefin
 /** A session of the agent's own making (a subagent's, say): it passes, under an id that no session of another agent or process has. */
 function meet(hub: Hub, leg: AgentLeg, nativeId: string): Session | undefined {
   if (isAsIfDirect(hub, leg)) return undefined;
-  const endedIn = leg.ended.get(nativeId);
   const { publicId } = leg.openings > 0 ? hub.table.mint(leg.id, nativeId, undefined) : hub.table.adopt(leg.id, nativeId, undefined);
   const session = createSession(publicId, leg, nativeId, undefined);
   session.isMet = true;
   session.isAgentsOwn = true;
   forgetMet(hub, leg);
   track(hub, session);
-  if (endedIn !== undefined) leg.ended.set(nativeId, endedIn); // unless the session that is being opened turns out to be this one
   return session;
 }
 

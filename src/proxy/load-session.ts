@@ -36,6 +36,7 @@ type Otherwise = { readonly failed: (error: ProxyError) => void; readonly refuse
 
 function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, otherwise: Otherwise): void {
   const { leg } = session;
+  const endedIn = leg.ended.get(session.nativeId);
   const params = frame.body && textOf(frame.bytes, frame.body);
   const roots = rootsFor(hub, params);
   session.isMet = false; // the editor knows it, whoever spoke of it first
@@ -65,7 +66,9 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
       if (session.isAgentsOwn) session.isMet = true;
       else {
         untrack(hub, session);
-        leg.ended.delete(session.nativeId); // it was never left, since it was never there
+        // It was never left, since it was never there; what had ended before has still ended.
+        if (endedIn === undefined) leg.ended.delete(session.nativeId);
+        else leg.ended.set(session.nativeId, endedIn);
       }
       then();
     });
@@ -112,6 +115,7 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
           }
           opened(servers.revoke, () => {
             release(hub, leg, session.nativeId);
+            leg.ended.delete(session.nativeId);
             session.isStarted = true;
             session.isLost = false;
             session.isRecord = false;

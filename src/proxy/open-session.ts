@@ -114,6 +114,7 @@ function mint(
   // The agent may have spoken of it before, or the editor have asked for one of that name: it is the same session.
   const known = leg.sessions.get(nativeId);
   const session = track(hub, known?.publicId === publicId ? known : createSession(publicId, leg, nativeId, cwd));
+  leg.ended.delete(nativeId);
   session.isMet = false;
   session.isRecord = false;
   session.cwd = cwd;

@@ -1,6 +1,6 @@
 // A session that has ended: what its agent still asks there is for nobody, and what it was lent is of no use to anyone.
 import { expect, test } from 'vitest';
-import { choosing, open, UNANSWERED } from '../e2e/harness.ts';
+import { choosing, open, Refusal, UNANSWERED } from '../e2e/harness.ts';
 import { able, CWD, connected } from './actors.ts';
 
 const QUESTIONS = {
@@ -24,6 +24,28 @@ test('what its agent asks there is refused, also while that agent opens another 
   }
   left.reply(asked.msg, { sessionId: 's2' });
   expect((await opening).result.sessionId).toBe('s2');
+});
+
+test('what its agent asks there is refused also behind a load that failed, and asked again behind one that did not', async () => {
+  const left = able('left');
+  const editor = await connected([left, able('right')]);
+  const { id } = await open(editor, CWD, 'left');
+  await editor.call('session/close', { sessionId: id });
+  left.on('session/list', () => ({ sessions: [{ sessionId: id, cwd: CWD }] }));
+  const load = () => editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  for (const method of ['session/load', 'session/resume'])
+    left.on(method, () => {
+      throw new Refusal(-32603, 'not now');
+    });
+  expect((await load()).error.message).toContain('not now');
+  for (const [method, params] of Object.entries(QUESTIONS)) {
+    expect((await left.refused(method, { sessionId: id, ...params })).code).toBe(-32002);
+    expect(editor.all(method)).toEqual([]);
+  }
+  left.on('session/load', () => ({}));
+  expect((await load()).error).toBeUndefined();
+  editor.on('fs/read_text_file', () => ({ content: 'a' }));
+  expect(await left.call('fs/read_text_file', { sessionId: id, path: '/work/a' })).toEqual({ content: 'a' });
 });
 
 test('an agent that numbers its sessions anew in each life may ask about the one that it opens', async () => {

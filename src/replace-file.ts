@@ -1,5 +1,6 @@
 // A file of ours, written whole or not at all: whoever reads it meanwhile sees what it was before.
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 
 /** Private to the user. Throws what the system says when it cannot be written; then nothing is left of the attempt. */
 export function replaceFile(file: string, text: string): void {
@@ -11,6 +12,14 @@ export function replaceFile(file: string, text: string): void {
     removeQuietly(draft); // on a full disk it is there, and empty
     throw error;
   }
+}
+
+/** Attempts that are under way in a directory, or were when their process was killed, and whose they are. */
+export function draftsIn(dir: string): readonly { readonly file: string; readonly pid: number }[] {
+  return readdirSync(dir).flatMap((name) => {
+    const pid = Number(/\.(\d+)\.tmp$/.exec(name)?.[1]);
+    return pid > 0 ? [{ file: path.join(dir, name), pid }] : [];
+  });
 }
 
 function removeQuietly(file: string): void {

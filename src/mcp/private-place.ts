@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { isAlive } from '../processes/process-table.ts';
 
 /** What a socket's path may have at most, on the platform that takes the least. */
 const MAX_PATH = 100;
@@ -49,13 +50,4 @@ function removeLeftovers(parent: string): void {
 function isOurs(place: string): boolean {
   const stat = lstatSync(place);
   return stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
 }

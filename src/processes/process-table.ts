@@ -4,6 +4,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MARK } from './mark.ts';
 
+/** Whether any process has this number; not which one. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
 /** When a process began, as text that is the same each time and differs for another process of the same number; undefined when there is none. */
 export function startTimeOf(pid: number): string | undefined {
   try {

@@ -26,6 +26,8 @@ test.concurrent('row 28: what a killed proxy left behind is ended by the next st
   await prompt(editor, id, 'child');
   const child = await childOf(editor, id);
   await editor.kill();
+  // As it would be, had it been killed while it wrote its record.
+  writeFileSync(path.join(stage.state, 'running', `${runningFiles(stage)[0]}.${editor.child.pid}.tmp`), '{');
   expect([pidIn(id), child].every(isAlive)).toBe(true);
   const next = await stage.connect({ well: fixture('works', 'well') });
   await eventually(() => expect([pidIn(id), child].filter(isAlive)).toEqual([]));

@@ -1,0 +1,52 @@
+// What a switchboard that was killed leaves half written.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { removeDrafts } from '../../src/agents/drafts.ts';
+
+let dir: string;
+const problems: unknown[] = [];
+const tidy = () => removeDrafts(dir, (error) => problems.push(error));
+beforeEach(() => {
+  dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-tidy-'));
+  problems.length = 0;
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true, force: true });
+  expect(problems).toEqual([]);
+});
+
+const HOUR_MS = 60 * 60_000;
+function plant(name: string, ageMs = 0): string {
+  const file = path.join(dir, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, '{');
+  const at = new Date(Date.now() - ageMs);
+  utimesSync(file, at, at);
+  return name;
+}
+const left = () => readdirSync(dir, { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+
+test('drafts of processes that are no more are removed, wherever they lie; those of living ones stay', () => {
+  const { pid: dead } = spawnSync(process.execPath, ['--version']);
+  plant(`running/12-mark.json.${dead}.tmp`);
+  plant(`capabilities.json.${dead}.tmp`);
+  plant(`transcripts/index.jsonl.${dead}.tmp`);
+  const kept = [plant(`running/13-mark.json.${process.pid}.tmp`), plant('capabilities.json'), plant(`notes.${dead}`)];
+  tidy();
+  expect(left().sort()).toEqual(kept.map((name) => path.basename(name)).sort());
+});
+
+test('a draft that is older than any takes to write is removed, whoever has the number of its process now', () => {
+  plant(`running/13-mark.json.${process.pid}.tmp`, 2 * HOUR_MS);
+  tidy();
+  expect(left()).toEqual([]);
+});
+
+test('where nothing was ever written there is nothing to do', () => {
+  rmSync(dir, { recursive: true });
+  tidy();
+  expect(existsSync(dir)).toBe(false);
+});

@@ -2,7 +2,9 @@
 import type { AuthMethod, InitializeResult } from '../acp/shapes.ts';
 import type { Exit } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
+import { lastWords } from '../agents/stderr-tail.ts';
 import { type Client, ClientError, ConnectionEnded, createClient } from '../client/client.ts';
+import { failure } from '../errors.ts';
 import type { Secrets } from '../log/redact.ts';
 import { didYouMean } from '../policy/nearest.ts';
 import { secretsOf } from '../switchboard/launch.ts';
@@ -127,11 +129,10 @@ function startAgent(spec: AgentSpec, secrets: Secrets, launch: Launch) {
       const { initializeMs } = spec.timeouts;
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
-        const words = `agent "${spec.name}" did not answer initialize within ${initializeMs} ms`;
-        timer = setTimeout(
-          () => reject(new CommandFailure(EXIT.timeout, words, `see: switchboard agents test ${spec.name}`)),
-          initializeMs,
-        );
+        timer = setTimeout(() => {
+          const { message } = failure('AGENT_SILENT', [spec.name, initializeMs, lastWords(child.stderrTail())]);
+          reject(new CommandFailure(EXIT.timeout, message, `see: switchboard agents test ${spec.name}`));
+        }, initializeMs);
       });
       const result = (await Promise.race([ask('initialize', INITIALIZE), late]).finally(() => clearTimeout(timer))) as InitializeResult;
       return (result.authMethods ?? []).filter(({ id, name }) => typeof id === 'string' && typeof name === 'string');

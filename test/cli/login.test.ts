@@ -85,3 +85,17 @@ test('an agent that cannot be started: 7; one that is not configured: 4; with --
   const { code, stdout } = await run(['auth', 'nobody', '--json']);
   expect({ code, error: JSON.parse(stdout).error }).toMatchObject({ code: 4, error: { code: 'NOT_FOUND' } });
 });
+
+test('an agent that does not answer is told of with its last words and the setting that says how long it is waited for', async () => {
+  const home = createHome();
+  const script = "console.error('asking the server for its certificate'); process.stdin.resume().on('end', () => process.exit(0));";
+  const slow = { command: process.execPath, args: ['-e', script], timeouts: { initialize_ms: 2500 } };
+  home.write(home.userFile, { agent_servers: { slow } });
+  const { code, stderr } = await home.run(['auth', 'slow']);
+  expect(code).toBe(3);
+  expect(stderr).toContain(
+    'Agent "slow" did not answer initialize within 2500 ms; its last words: "asking the server for its certificate".',
+  );
+  expect(stderr).toContain('raise agent_servers.slow.timeouts.initialize_ms\n  see: switchboard agents test slow\n');
+  expect(home.processesLeft()).toEqual([]);
+});

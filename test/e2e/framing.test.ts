@@ -1,6 +1,7 @@
 // Agents and editors that frame like language servers. The other end is vscode-jsonrpc's, not ours.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
 import { describe, expect } from 'vitest';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import { contentOf } from '../faults/scene.ts';
@@ -50,13 +51,16 @@ describe('an agent framed by Content-Length', () => {
   });
 
   test('is not looked for where lines are set: the agent is then silent', async ({ stage }) => {
-    const lsp = { ...fixture('content-length', 'lsp', 'hello'), framing: 'ndjson', timeouts: { initialize_ms: 700 } };
+    // A shell is there at once, so that it has begun, and has spoken first, long before it counts as silent.
+    const script = 'echo begun >> "$0"; printf "Content-Length: 2\\r\\n\\r\\n{}"; exec cat > /dev/null';
+    const args = ['-c', script, path.join(stage.dir, 'lsp.starts')];
+    const lsp = { command: '/bin/sh', args, framing: 'ndjson', timeouts: { initialize_ms: 700 } };
     const config = { default_agent: 'lsp', timeouts: { initialize_wait_ms: 1 } }; // no agent keeps the editor from asking
     const editor = await stage.connect({ lsp, well: fixture('works', 'well') }, { config });
     const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
     expect(error.message).toContain('"lsp"');
     expect(error.message).toContain('700 ms');
-    expect(startsOf(stage, 'lsp')).toBeLessThan(2); // none, where it took longer to begin
+    expect(startsOf(stage, 'lsp')).toBe(1);
   });
 });
 
@@ -69,18 +73,27 @@ test('an editor framed by Content-Length has a conversation, two messages in one
     if (message.method === undefined) waiting.get(message.id)?.(message);
     else said.push(message.params.update?.content?.text);
   });
-  const writer = new StreamMessageWriter(child.stdin);
   let lastId = 0;
-  const request = (method: string, params: Json): Promise<Json> => {
-    const id = ++lastId;
-    void writer.write({ jsonrpc: '2.0', id, method, params } as Json);
-    return new Promise((resolve) => waiting.set(id, resolve));
+  /** All of them in one write, framed by that writer. */
+  const request = async (...calls: readonly (readonly [method: string, params: Json])[]): Promise<Json[]> => {
+    const framed = new PassThrough();
+    const writer = new StreamMessageWriter(framed);
+    const answers: Promise<Json>[] = [];
+    for (const [method, params] of calls) {
+      const id = ++lastId;
+      answers.push(new Promise((resolve) => waiting.set(id, resolve)));
+      await writer.write({ jsonrpc: '2.0', id, method, params } as Json);
+    }
+    child.stdin.write(framed.read());
+    return Promise.all(answers);
   };
-  const greeting = await request('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  const [greeting] = await request(['initialize', { protocolVersion: 1, clientCapabilities: {} }]);
   expect(greeting.result.agentInfo.name).toBe('works');
-  const [one, two] = await Promise.all([1, 2].map(() => request('session/new', { cwd: stage.cwd, mcpServers: [] })));
+  const opening = ['session/new', { cwd: stage.cwd, mcpServers: [] }] as const;
+  const [one, two] = await request(opening, opening);
   expect(one.result.sessionId).not.toBe(two.result.sessionId);
-  const turn = await request('session/prompt', { sessionId: one.result.sessionId, prompt: [{ type: 'text', text: 'count 3' }] });
+  const words = [{ type: 'text', text: 'count 3' }];
+  const [turn] = await request(['session/prompt', { sessionId: one.result.sessionId, prompt: words }]);
   expect(turn.result).toEqual({ stopReason: 'end_turn' });
   expect(said.join('')).toBe('1 2 3 ');
 });

@@ -37,6 +37,17 @@ export async function readToEdit(file: string): Promise<EditableFile> {
   }
 }
 
+const backupOf = (target: string): string => `${target}.bak`;
+
+/** What the file was before our last change of it, as far as that is still there. */
+export async function textBefore({ target }: EditableFile): Promise<string | undefined> {
+  try {
+    return (await read(backupOf(target))).text.replace(BOM, '');
+  } catch {
+    return undefined; // then nobody knows
+  }
+}
+
 /** Writes the new text in one step; returns where the old one is kept, if there was one. */
 export async function saveEdited(edited: EditableFile, text: string): Promise<string | undefined> {
   const { file, target, mode } = edited;
@@ -47,7 +58,7 @@ export async function saveEdited(edited: EditableFile, text: string): Promise<st
       return undefined;
     }
     const before = (edited.hasBom ? BOM : '') + edited.text;
-    const backup = `${target}.bak`;
+    const backup = backupOf(target);
     await replace(backup, before, mode);
     // An editor that is open writes to its settings too, and must not lose what it wrote since we looked.
     if ((await read(target)).text !== before) throw new FileTrouble(`${file} was changed by another program meanwhile; try again`);

@@ -69,6 +69,12 @@ export function withoutProperty(text: string, path: readonly string[], isOurComm
   return edited.slice(node.offset + 1, close).trim() === '' ? splice(edited, node.offset + 1, close, '') : edited;
 }
 
+/** Whether the object at `path` has nothing in it, not even a comment. */
+export function isBare(text: string, path: readonly string[]): boolean {
+  const node = path.reduce<Node | undefined>((at, key) => at && memberOf(at, key), parseTree(text, [], { allowTrailingComma: true }));
+  return node?.type === 'object' && text.slice(node.offset + 1, end(node) - 1).trim() === '';
+}
+
 type Entry = { readonly key: string; readonly value: unknown; readonly above: string | undefined };
 
 function insert(text: string, object: Node, { key, value, above }: Entry, style: Style): string {

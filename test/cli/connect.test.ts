@@ -1,5 +1,5 @@
 // `switchboard connect` and `disconnect`, as the built command, on files as people have them.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ParseError, parse } from 'jsonc-parser/lib/esm/main.js';
 import { expect, test } from 'vitest';
@@ -87,6 +87,46 @@ test.each(EDITORS)(
     expect(await home.quick(['disconnect', id])).toMatchObject({ code: 0, stdout: expect.stringContaining('is not connected') });
   },
 );
+
+test.each([
+  ['a file without a list of agents', '{\n  "ui_font_size": 16\n}\n'],
+  ['one with a comment at its end', '{\n  "ui_font_size": 16, // large\n}\n'],
+  ['one in a line', '{ "ui_font_size": 16 }'],
+  ['one with nothing in it', '{}\n'],
+  ['one with an empty list', '{\n  "agent_servers": {}\n}\n'],
+])('%s is as it was when we have come and gone', async (_, text) => {
+  const home = createHome();
+  const target = put(home, '.config/zed/settings.json', text);
+  await home.quick(['connect', 'zed']);
+  expect(valueAt(read(target), ['agent_servers', 'Switchboard', 'type'])).toBe('custom');
+  await home.quick(['disconnect', 'zed']);
+  expect(read(target)).toBe(text);
+});
+
+test('an empty list of agents stays where it is not known who made it', async () => {
+  const home = createHome();
+  const target = put(home, '.config/acp-ui/agents.json', '{}');
+  const left = async () => {
+    await home.quick(['disconnect', 'acp-ui']);
+    return JSON.parse(read(target));
+  };
+  await home.quick(['connect', 'acp-ui']);
+  await home.quick(['connect', 'acp-ui', '--agent', 'claude']); // now the copy of the old text has us in it
+  expect(await left()).toEqual({ agents: {} });
+  rmSync(target);
+  rmSync(`${target}.bak`);
+  await home.quick(['connect', 'acp-ui']);
+  expect(await left()).toEqual({ agents: {} });
+});
+
+test('a list of agents is not empty when a comment of the user stands in it', async () => {
+  const home = createHome();
+  const target = put(home, '.config/zed/settings.json', '{}\n');
+  await home.quick(['connect', 'zed']);
+  writeFileSync(target, read(target).replace('"agent_servers": {', '"agent_servers": {\n    // more to come'));
+  await home.quick(['disconnect', 'zed']);
+  expect(read(target)).toContain('// more to come');
+});
 
 test.each(EDITORS)('$id: where there is no file, one is made that only you can read', async ({ id, file, path: keys, entry }) => {
   const home = createHome();

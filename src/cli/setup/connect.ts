@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../config/problems.ts';
 import { didYouMean, nearestOf } from '../../policy/nearest.ts';
+import { textBefore } from '../../setup/edit-file.ts';
 import { NotAnObject } from '../../setup/edit-jsonc.ts';
 import { connected, disconnected, type EditorFile, openEditorFile } from '../../setup/editor-file.ts';
 import { EDITORS, type Editor, placesHere } from '../../setup/editors.ts';
@@ -56,7 +57,8 @@ export async function disconnectCommand(id: string | undefined, flags: ConnectFl
   const editor = editorCalled(id);
   const file = await openEditor(editor, flags);
   const ours = file.agents.filter(({ name, isUs }) => isUs && (flags.name === undefined || name === flags.name)).map(({ name }) => name);
-  const done = await change(file, () => disconnected(file, ours), flags);
+  const before = await textBefore(file);
+  const done = await change(file, () => disconnected(file, ours, before), flags);
   if (flags.json) {
     printData({ editor: editor.id, names: ours, ...done });
     return 0;

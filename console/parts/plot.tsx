@@ -27,7 +27,8 @@ const NOWHERE = { left: -10, top: -10 };
 export function Plot({ plot, rows }: { readonly plot: Plotted; readonly rows: readonly ChartRow[] }): VNode {
   const { name, lines, format } = plot;
   const [at, setAt] = useState<number>();
-  const shown = rows[at ?? rows.length - 1];
+  const found = at === undefined ? undefined : rows.find(({ t }) => t === at);
+  const shown = found ?? rows.at(-1);
   const told = (row: ChartRow | undefined, key: Key) => (row?.[key] == null ? '–' : format(row[key]));
   return (
     <figure class="plot" aria-label={name}>
@@ -40,7 +41,7 @@ export function Plot({ plot, rows }: { readonly plot: Plotted; readonly rows: re
             </li>
           ))}
         </ul>
-        <output class="dim">{at === undefined || !shown ? 'now' : time(shown.t)}</output>
+        <output class="dim">{found ? time(found.t) : 'now'}</output>
       </figcaption>
       <Canvas plot={plot} rows={rows} at={at} look={setAt} />
       <Numbers plot={plot} rows={rows} />
@@ -51,6 +52,7 @@ export function Plot({ plot, rows }: { readonly plot: Plotted; readonly rows: re
 type CanvasProps = {
   readonly plot: Plotted;
   readonly rows: readonly ChartRow[];
+  /** The time of the row that is looked at. */
   readonly at: number | undefined;
   readonly look: (at: number | undefined) => void;
 };
@@ -58,6 +60,8 @@ type CanvasProps = {
 function Canvas({ plot, rows, at, look }: CanvasProps): VNode {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
+  /** The time that was chosen by keys. The cursor stays there while seconds come; under a pointer it stays under the pointer. */
+  const chosen = useRef<number | undefined>(undefined);
   const dark = isDark.value;
   useLayoutEffect(() => {
     const element = box.current;
@@ -71,14 +75,23 @@ function Canvas({ plot, rows, at, look }: CanvasProps): VNode {
       made.destroy();
     };
   }, [plot, dark]); // its colours are drawn, and not those of the page
-  useEffect(() => chart.current?.setData(dataOf(plot, rows)), [rows]);
+  const choose = (t: number | undefined) => {
+    chosen.current = t;
+    chart.current?.setCursor(t === undefined ? NOWHERE : { left: chart.current.valToPos(t, 'x'), top: 10 });
+  };
+  useEffect(() => {
+    const { current } = chart;
+    current?.batch(() => current.setData(dataOf(plot, rows))); // at once: where a time lies now is asked for next
+    if (chosen.current !== undefined) choose(rows.some(({ t }) => t === chosen.current) ? chosen.current : undefined);
+  }, [rows, dark]);
   const pressed = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') return chart.current?.setCursor(NOWHERE);
+    if (event.key === 'Escape') return choose(undefined);
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    const row = rows[Math.max(0, Math.min(rows.length - 1, (at ?? rows.length) + step))];
+    const from = rows.findIndex(({ t }) => t === at);
+    const row = rows[Math.max(0, Math.min(rows.length - 1, (from === -1 ? rows.length : from) + step))];
     if (step === 0 || !row) return;
     event.preventDefault();
-    chart.current?.setCursor({ left: chart.current.valToPos(row.t, 'x'), top: 10 });
+    choose(row.t);
   };
   return (
     <div
@@ -88,6 +101,9 @@ function Canvas({ plot, rows, at, look }: CanvasProps): VNode {
       aria-label={`${plot.name}; arrow keys go from second to second`}
       tabIndex={0}
       onKeyDown={pressed}
+      onPointerMove={() => {
+        chosen.current = undefined;
+      }}
     />
   );
 }
@@ -116,7 +132,7 @@ function optionsOf({ lines, isSparse = false, format }: Plotted, element: HTMLEl
         ...(isSparse && { paths: () => null }),
       })),
     ],
-    hooks: { setCursor: [({ cursor: { idx } }) => look(idx ?? undefined)] },
+    hooks: { setCursor: [({ cursor: { idx }, data: [times] }) => look(idx == null ? undefined : times[idx])] },
   };
 }
 

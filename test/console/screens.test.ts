@@ -156,16 +156,25 @@ describe.skipIf(program === undefined)('in the browser', () => {
       /^[\d:]{8}\s+[\d.]+ m?s\s+[\d.]+ m?s\s+[\d.]+ m?s$/,
     );
     await charts.mouse.move(0, 0); // away from where the page may come to lie under it
-    await chart('Frames per second').locator('.canvas').press('ArrowLeft');
-    await expect.poll(() => chart('Frames per second').locator('output').innerText()).toMatch(/^\d\d:\d\d:\d\d$/);
-    await chart('Frames per second').locator('.canvas').press('Escape');
-    await chart('Frames per second').getByText('now').waitFor();
-    // And stays there when the next seconds come.
-    const seconds = chart('Frames per second').locator('tbody tr');
+    const frames = chart('Frames per second');
+    const looksAt = () => frames.locator('output').innerText();
+    await frames.locator('.canvas').press('ArrowLeft');
+    await expect.poll(looksAt).toMatch(/^\d\d:\d\d:\d\d$/);
+    // It stays at that time when the next seconds come: the newest was chosen, and the line is at the edge no more.
+    const chosen = await looksAt();
+    const values = await frames.locator('figcaption ul').innerText();
+    const line = async () => (await frames.locator('.u-cursor-x').boundingBox())?.x ?? Number.NaN;
+    const edge = await line();
+    await expect.poll(line).toBeLessThan(edge - 2);
+    expect([await looksAt(), await frames.locator('figcaption ul').innerText()]).toEqual([chosen, values]);
+    await frames.locator('.canvas').press('Escape');
+    await frames.getByText('now').waitFor();
+    // And there when the next seconds come.
+    const seconds = frames.locator('tbody tr');
     const told = await seconds.count();
     await prompt(page, 'hello');
     await expect.poll(() => seconds.count()).toBeGreaterThan(told);
-    expect(await chart('Frames per second').locator('output').innerText()).toBe('now');
+    expect(await looksAt()).toBe('now');
     // What is drawn follows the scheme.
     const ink = () =>
       chart('Errors')

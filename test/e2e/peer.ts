@@ -73,17 +73,19 @@ const PATIENCE_MS = 25_000;
 
 type Waiter = { readonly look: (seen: Seen) => void; readonly fail: (why: string) => void; readonly patience: NodeJS.Timeout };
 
-export function createPeer(name: string): AttachablePeer {
+export function createPeer(name: string, patienceMs = PATIENCE_MS): AttachablePeer {
   const seen: Seen[] = [];
   const waiters = new Set<Waiter>();
   const handlers = new Map<string, Handler>();
   let output: Writable | undefined;
   let pieces: Buffer[] = [];
   let nextId = 1000;
+  let chunks = 0;
   let isOver: string | undefined;
   let swallow = (_line: string): boolean => false;
 
   function push(chunk: Buffer): void {
+    chunks++;
     for (const { patience } of waiters) patience.refresh();
     let start = 0;
     for (let lf = chunk.indexOf(10); lf >= 0; lf = chunk.indexOf(10, start)) {
@@ -128,7 +130,11 @@ export function createPeer(name: string): AttachablePeer {
           over();
           reject(new Unheard(`${name} waited for ${what}: ${why}; the last of ${seen.length} frames it got:${last()}`));
         };
-        const patience = setTimeout(() => fail(`nothing came within ${PATIENCE_MS} ms`), PATIENCE_MS);
+        // A timer goes off before what has come meanwhile is read: where this very process stood still, there may be something.
+        const patience = setTimeout(() => {
+          const heard = chunks;
+          setImmediate(() => waiters.has(waiter) && chunks === heard && fail(`nothing came within ${patienceMs} ms`));
+        }, patienceMs);
         const over = () => {
           clearTimeout(patience);
           waiters.delete(waiter);

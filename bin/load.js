@@ -8,7 +8,7 @@ const { Script } = require('node:vm');
 
 /** The exports of `file`, and its script. Whoever asks for it later by `require` gets the same. */
 module.exports = function load(file) {
-  const script = new Script(Module.wrap(readFileSync(file, 'latin1')), { filename: file, cachedData: cached(file) });
+  const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData: cached(file) });
   const loaded = new Module(file, module);
   loaded.filename = file;
   loaded.paths = module.paths;

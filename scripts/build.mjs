@@ -24,6 +24,13 @@ const EDITOR_SAYS = [
 const LATER = 'onNeed';
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
+/**
+ * The text of the start is a function of what CommonJS gives to a module, which as a module calls itself: `bin/load.js` need not put the half
+ * megabyte into a function first, and so not hold it twice. Another pair of parentheses, so that V8 compiles it at once where it has to.
+ */
+const MODULE = 'exports,require,module,__filename,__dirname';
+const ENVELOPE = `(f=>this===globalThis?f:f(${MODULE}))((function(${MODULE}){`;
+
 /** Whatever the part was for fails with it, and these words are all that people see of it: which program, of which version, and what to do. */
 const GONE =
   `a part of switchboard ${version} cannot be loaded any more (\${fileURLToPath(new URL(name, here))}): ` +
@@ -157,8 +164,11 @@ async function joinStart(outputs) {
   const changing = parts.flatMap(({ names }) => names).filter(({ name }) => ['hasEscape', 'lastStringStart'].includes(name));
   if (changing.length > 0) throw new Error(`${changing[0].name} changes, and is shared with a chunk that would not see it`);
   const contents = parts.map(
-    ({ output, names }) => `export { ${names.map(({ name, as }) => `${name} as ${as}`).join(', ')} } from '${inDist(output)}';`,
+    ({ output, names }) => `import { ${names.map(({ name, as }) => `${name} as ${as}`).join(', ')} } from '${inDist(output)}';`,
   );
+  // A function for each part, and not a property for each name: esbuild makes getters of these, and hundreds of them would be in every start.
+  const handOut = parts.map(({ names }) => `() => ({ ${names.map(({ name, as }) => `${name}: ${as}`).join(', ')} })`);
+  contents.push('export { main };', `export const parts = [${handOut.join(', ')}];`);
   // Of another build, a part with the same name may mean another thing by its number.
   const program = createHash('sha256').update(contents.join('\n')).digest('base64url').slice(0, 12);
   contents.push(`export const program = '${program}';`);
@@ -171,8 +181,9 @@ async function joinStart(outputs) {
     // Node needs less time for a start without its loader of ES modules.
     format: 'cjs',
     banner: {
-      js: `const here = require('node:url').pathToFileURL(__filename).href, ${LATER} = (${later})(module.${LATER} ?? ((name) => import(name)), here);`,
+      js: `${ENVELOPE}const here = require('node:url').pathToFileURL(__filename).href, ${LATER} = (${later})(module.${LATER} ?? ((name) => import(name)), here);`,
     },
+    footer: { js: '}))' },
     define: { ...options.define, 'import.meta.url': 'here' },
     stdin: { contents: contents.join('\n'), resolveDir: outdir, sourcefile: 'start.js' },
     minifyWhitespace: true,
@@ -192,14 +203,12 @@ async function joinStart(outputs) {
     joined,
     text.replaceAll(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
-  for (const { output, names } of parts) {
-    const shared = names.map(({ name, as }) => `const ${as} = start.${as};\nexport { ${as} as ${name} };`);
+  for (const [index, { output, names }] of parts.entries()) {
     const start = `const start = createRequire(import.meta.url)('./cli.cjs');
 if (start.program !== '${program}') throw Object.assign(new Error('this is of another build'), { code: '${REPLACED}' });`;
-    writeFileSync(
-      path.join(outdir, path.basename(output)),
-      ["import { createRequire } from 'node:module';", start, ...shared, ''].join('\n'),
-    );
+    const shared = `const { ${names.map(({ name, as }) => `${name}: ${as}`).join(', ')} } = start.parts[${index}]();
+export { ${names.map(({ name, as }) => `${as} as ${name}`).join(', ')} };`;
+    writeFileSync(path.join(outdir, path.basename(output)), ["import { createRequire } from 'node:module';", start, shared, ''].join('\n'));
     rmSync(path.join(outdir, `${path.basename(output)}.map`), { force: true });
   }
   for (const name of readdirSync(aside)) renameSync(path.join(aside, name), path.join(outdir, name));

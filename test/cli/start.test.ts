@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { Script } from 'node:vm';
@@ -25,7 +24,7 @@ describe('the start that was compiled when it was built', () => {
 
   test('is what this Node takes', () => {
     const source = readFileSync(path.join(copy, 'dist', 'cli.cjs'), 'latin1');
-    const script = new Script(createRequire(import.meta.url)('node:module').wrap(source), { cachedData: readFileSync(cache()) });
+    const script = new Script(source, { cachedData: readFileSync(cache()) });
     expect(script.cachedDataRejected).toBe(false);
   });
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import { userConfigFile } from '../config/discover.ts';
 import { trustedFile } from '../config/trust.ts';
-import type { FileWatch } from '../config/watch-files.ts';
+import { type FileWatch, watchFiles } from '../config/watch-files.ts';
 import type { Assembled } from '../switchboard/assemble.ts';
 import { isAlike } from '../switchboard/reconfigure.ts';
 import { notice } from './notice.ts';
@@ -43,7 +43,6 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
     reading = reading.then(() => readAgain(isAsked));
   };
   async function startWatching(): Promise<void> {
-    const { watchFiles } = await import('../config/watch-files.ts');
     if (isStopped) return;
     watch = watchFiles(filesToWatch(flags, first.files), () => reload(false), {
       onProblem: (error) => notice(`changes of the configuration are looked for every two seconds: ${(error as Error).message}`),

@@ -1,6 +1,5 @@
 // Tells when one of a few files has other content than before. The folders are watched and not the files: editors replace a file by
 // renaming another over it, and a file that is not there yet can only be seen in its folder.
-import { createHash } from 'node:crypto';
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
 import path from 'node:path';
 import { readForeign } from './read-text.ts';
@@ -27,7 +26,8 @@ export function watchFiles(
   options: WatchOptions = {},
 ): FileWatch {
   const { settleMs = 50, pollMs = 2000, onProblem = () => {} } = options;
-  const contents = new Map<string, string>();
+  /** As they are, and no hashes: those would load a megabyte into every proxy that is at rest. */
+  const contents = new Map<string, string | undefined>();
   const watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: bigint }>();
   let timer: NodeJS.Timeout | undefined;
   let firstAt = 0;
@@ -55,7 +55,7 @@ export function watchFiles(
   }
   function soon(): void {
     if (isClosed) return;
-    const now = performance.now();
+    const now = process.uptime() * 1000; // `performance` would load a module more
     if (timer === undefined) firstAt = now;
     else if (now - firstAt > MOST_POSTPONED * settleMs) return; // in a busy folder, quiet may never come
     clearTimeout(timer);
@@ -94,18 +94,15 @@ export function watchFiles(
   };
 }
 
-const ABSENT = 'absent';
 /** A user's own file may be larger than one that came with a repository. */
 const MOST_WATCHED_BYTES = 16 * 1024 * 1024;
 const MOST_POSTPONED = 10;
 
-async function contentOf(file: string): Promise<string> {
+async function contentOf(file: string): Promise<string | undefined> {
   try {
-    return createHash('sha256')
-      .update((await readForeign(file, MOST_WATCHED_BYTES)).text)
-      .digest('hex');
+    return (await readForeign(file, MOST_WATCHED_BYTES)).text;
   } catch {
-    return ABSENT;
+    return undefined;
   }
 }
 

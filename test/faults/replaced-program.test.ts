@@ -99,7 +99,8 @@ test.concurrent('a command whose parts are gone says so, and not that it is a mi
 
   const editor = stage.run(process.execPath, [bin, 'acp']);
   await hello(editor);
-  await noticed(editor, gone(dist, 'changes of the configuration are not noticed: '));
+  writeFileSync(path.join(stage.cwd, 'switchboard.json'), '{}');
+  await noticed(editor, gone(dist, 'CANNOT BE USED, so the one from before still holds: '));
   const { id } = await open(editor, stage.cwd);
   expect((await prompt(editor, id, 'still there?')).result).toEqual(end);
   expect(await editor.close()).toBe(0);

@@ -163,9 +163,11 @@ type Retention = Pick<LineSinkOptions, 'dir' | 'maxTotalBytes' | 'maxAgeMs' | 'n
 export function prune({ dir, maxTotalBytes, maxAgeMs, now, maxFileBytes }: Retention): void {
   let left = maxTotalBytes - maxFileBytes;
   const files = readdirSync(dir).flatMap((name) => {
-    const file = path.join(dir, name);
+    if (!name.endsWith('.jsonl')) return [];
+    // Not by `path.join`: for some dozens of files V8 would bring out its optimizing compiler, which is 4 MB in a process that is at rest.
+    const file = `${dir}${path.sep}${name}`;
     const about = statSync(file, { throwIfNoEntry: false });
-    return name.endsWith('.jsonl') && about ? [{ file, bytes: about.size, changedMs: about.mtimeMs }] : [];
+    return about ? [{ file, bytes: about.size, changedMs: about.mtimeMs }] : [];
   });
   for (const { file, bytes, changedMs } of files.toSorted((a, b) => b.changedMs - a.changedMs)) {
     left -= bytes;

@@ -1,5 +1,5 @@
 // A workload over all its variants: interleaved, several times, the best kept.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 import { RunFailure, run } from './measure.mjs';
 
@@ -76,7 +76,6 @@ function measurement(workload, { load, variants, workDir, isShort, onRun = () =>
       }
     },
     figures() {
-      rmSync(dir, { recursive: true, force: true });
       return Object.fromEntries(
         chosen.map((name) => {
           if (failures.has(name)) return [name, { failure: failures.get(name) }];

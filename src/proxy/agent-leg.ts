@@ -29,6 +29,9 @@ export type Call = {
   readonly onFail: (error: ProxyError) => void;
 };
 
+/** A request of the editor's, and what is put into it for the agent. */
+export type ForwardedCall = Call & { patches(frame: Frame): readonly Patch[] };
+
 export type AgentLeg = {
   readonly spec: AgentSpec;
   readonly name: string;
@@ -74,7 +77,7 @@ export type AgentLeg = {
   /** Calls back when the agent can be talked to, or with the reason why it cannot; starts it if need be. */
   whenReady(onReady: () => void, onFail: (error: ProxyError) => void, bytes?: number): void;
   /** Sends a request with an id of ours in place of its own. */
-  forward(frame: Frame, patches: (frame: Frame) => readonly Patch[], call: Call): void;
+  forward(frame: Frame, call: ForwardedCall): void;
   /** Sends a request of our own. */
   request(method: string, paramsText: string, call: Omit<Call, 'method' | 'request'>): void;
   notify(frame: Frame, patches: (frame: Frame) => readonly Patch[]): void;
@@ -279,6 +282,15 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     waiting.push(one);
     start();
   }
+  /** What is sent now goes before nothing that waits. */
+  function isOpen(): boolean {
+    return run?.isReady === true && stopping === undefined && !standing.isStopped;
+  }
+  function sendRequest(frame: Frame, call: ForwardedCall): void {
+    if (call.request?.isAnswered) return call.onFail(failure('CANCELLED', [call.method])); // taken back while it waited
+    const own = { span: frame.id as { start: number; end: number }, text: place(call) };
+    run?.sendFrame(frame, inOrder([own, ...call.patches(frame)]));
+  }
   function place(call: Call): string {
     const id = calls.open(call);
     if (call.request) call.request.at = { leg: self, id };
@@ -342,42 +354,42 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     }),
     start,
     whenReady: (onReady, onFail, bytes = 0) => wait({ onReady, onFail, isNotification: false }, bytes),
-    forward(frame, patches, call) {
+    forward(frame, call) {
+      if (isOpen()) return sendRequest(frame, call);
       const mine = kept(frame);
-      const ready = () => {
-        if (call.request?.isAnswered) return call.onFail(failure('CANCELLED', [call.method])); // taken back while it waited
-        const own = { span: mine.id as { start: number; end: number }, text: place(call) };
-        run?.send((writer) => writer.frame(mine, inOrder([own, ...patches(mine)])));
-      };
-      self.whenReady(ready, call.onFail, mine.end - mine.start);
+      self.whenReady(
+        () => sendRequest(mine, call),
+        (error) => call.onFail(error),
+        mine.end - mine.start,
+      );
     },
     request(method, paramsText, call) {
       const { onFail } = call;
       self.whenReady(() => {
         const id = place({ ...call, method, request: undefined });
-        run?.send((writer) => writer.line(requestLine(id, method, paramsText)));
+        run?.sendLine(requestLine(id, method, paramsText));
       }, onFail);
     },
     notify(frame, patches) {
       const mine = kept(frame);
-      const ready = () => run?.send((writer) => writer.frame(mine, inOrder(patches(mine))));
+      const ready = () => run?.sendFrame(mine, inOrder(patches(mine)));
       wait({ onReady: ready, onFail: deps.onUnsaid, isNotification: true }, mine.end - mine.start);
     },
     notifyLine(method, paramsText) {
-      if (run?.isReady) run.send((writer) => writer.line(notificationLine(method, paramsText)));
+      if (run?.isReady) run.sendLine(notificationLine(method, paramsText));
     },
     answer(frame, idText) {
       const patches: Patch[] = [{ span: frame.id as { start: number; end: number }, text: idText }];
       if (self.earlierReads.size > 0) patches.push(...earlierAnswer(self, idText, frame));
-      run?.send((writer) => writer.frame(frame, inOrder(patches)));
+      run?.sendFrame(frame, inOrder(patches));
     },
     succeed(idText, resultText) {
       const text = self.earlierReads.delete(idText) ? earlierResult(resultText) : resultText;
-      run?.send((writer) => writer.line(resultLine(idText, text)));
+      run?.sendLine(resultLine(idText, text));
     },
     fail(idText, error) {
       self.earlierReads.delete(idText);
-      run?.send((writer) => writer.line(errorLine(idText, error)));
+      run?.sendLine(errorLine(idText, error));
     },
     findCall: calls.find,
     pause() {

@@ -14,7 +14,7 @@ import { createLeg } from '../wire/leg.ts';
 import type { Limits } from '../wire/limits.ts';
 import { idTextOf } from '../wire/long-frame.ts';
 import type { Watcher } from '../wire/tap.ts';
-import type { Writer } from '../wire/writer.ts';
+import type { Patch } from '../wire/writer.ts';
 import type { Clock } from './clock.ts';
 import { requestLine } from './lines.ts';
 import { createTrafficWatch } from './traffic-watch.ts';
@@ -26,7 +26,8 @@ export type AgentRun = {
   readonly pid: number | undefined;
   readonly sinceMs: number;
   stderrTail(): readonly string[];
-  send(write: (writer: Writer) => void): void;
+  sendFrame(frame: Frame, patches: readonly Patch[]): void;
+  sendLine(line: string): void;
   pause(): void;
   resume(): void;
   /** Ends it in good order; `over` is told as of any other end. */
@@ -165,6 +166,11 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
     deps.watcher?.down(isStopped ? 'stopped' : String(error.data?.reason ?? error.key));
     on.over(error, isReady, process.stop());
   }
+  /** An agent that stops reading gets a capped queue and then fails alone; pausing the editor instead would stall everyone. */
+  function endIfDeaf(): void {
+    if (leg.writer.queuedBytes() > limits.maxQueueBytes)
+      end(failure('AGENT_DEAF', [spec.name, limits.maxQueueBytes], details('queue_full')));
+  }
   /** The exit says more, and usually follows; a process that goes on without one of its streams is of no use. */
   function hungUp(stream: string): void {
     if (isOver) return;
@@ -212,12 +218,15 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
     pid: process.pid,
     sinceMs: clock.monotonicMs(),
     stderrTail: process.stderrTail,
-    send(write) {
+    sendFrame(frame, patches) {
       if (isOver) return;
-      write(leg.writer);
-      // An agent that stops reading gets a capped queue and then fails alone; pausing the editor instead would stall everyone.
-      if (leg.writer.queuedBytes() > limits.maxQueueBytes)
-        end(failure('AGENT_DEAF', [spec.name, limits.maxQueueBytes], details('queue_full')));
+      leg.writer.frame(frame, patches);
+      endIfDeaf();
+    },
+    sendLine(line) {
+      if (isOver) return;
+      leg.writer.line(line);
+      endIfDeaf();
     },
     pause: leg.pause,
     resume: leg.resume,

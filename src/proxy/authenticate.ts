@@ -23,9 +23,10 @@ export function authenticate(hub: Hub, request: OpenRequest, frame: Frame): void
       request,
       failure('PARAMS', [request.method, `"${methodId}" is a login in a terminal: run the command with its args`], { methodId }),
     );
-  leg.forward(frame, (mine) => [{ span: memberAt(mine.bytes, mine.body, 'methodId') as never, text: JSON.stringify(named.id) }], {
+  leg.forward(frame, {
     method: request.method,
     request,
+    patches: (mine) => [{ span: memberAt(mine.bytes, mine.body, 'methodId') as never, text: JSON.stringify(named.id) }],
     onAnswer: (answer) => hub.editor.pass(request, answer, errorPatches(hub, leg, answer)),
     onFail: (error) => hub.editor.fail(request, error),
   });

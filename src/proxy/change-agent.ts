@@ -46,9 +46,10 @@ export function setConfigOption(hub: Hub, request: OpenRequest, session: Session
   const standsFor = typeof configId === 'string' ? standInFor(session.options, configId) : undefined;
   if (standsFor && typeof value === 'string') return setStandIn(hub, request, session, standsFor, value);
   const { leg } = session;
-  leg.forward(frame, toNative(session), {
+  leg.forward(frame, {
     method: request.method,
     request,
+    patches: toNative(session),
     onFail: (error) => hub.editor.fail(request, error),
     onAnswer(answer) {
       if (session.leg !== leg) return moved(hub, request, session);
@@ -97,9 +98,10 @@ export function setTheOldWay(hub: Hub, request: OpenRequest, session: Session, f
   if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { modeId, modelId } = (params.value ?? {}) as { modeId?: unknown; modelId?: unknown };
   const { leg } = session;
-  leg.forward(frame, toNative(session), {
+  leg.forward(frame, {
     method: request.method,
     request,
+    patches: toNative(session),
     onFail: (error) => hub.editor.fail(request, error),
     onAnswer(answer) {
       if (session.leg !== leg) return moved(hub, request, session);

@@ -246,7 +246,8 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
         onAnswer(agent, call, answer) {
           if (hub.guard?.refusesReturn(answer))
             call.onFail(failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, STRAY_RETURN], { agent: agent.name }));
-          else if (hub.guard && NARROWED.has(call.method)) hub.guard.answer(hub, agent, call, answer, call.onAnswer);
+          else if (hub.guard && NARROWED.has(call.method))
+            hub.guard.answer(hub, agent, call, answer, (narrowed) => call.onAnswer(narrowed));
           else call.onAnswer(answer);
         },
         onStray: () => void hub.counters.strayAnswers++,

@@ -125,14 +125,19 @@ export function createEditorLeg(writer: Writer): EditorLeg {
     writer.frame(frame, patches);
   }
 
-  function answer(request: OpenRequest, write: () => void): void {
-    if (request.isAnswered) return;
+  /** False if somebody has answered it before. Behind the answer, what has waited may go on: then it is called off. */
+  function answers(request: OpenRequest): boolean {
+    if (request.isAnswered) return false;
     request.isAnswered = true;
     requests.delete(canonicalId(request.idText));
     nameless.delete(request);
     request.session?.turns.delete(request);
-    write();
-    request.callOff?.(); // behind the answer: what has waited may go on now
+    return true;
+  }
+  function answerByLine(request: OpenRequest, line: string): void {
+    if (!answers(request)) return;
+    writeLine(line);
+    request.callOff?.();
   }
   function noted(asked: NewQuestion): Question {
     const { idText, method, leg, session, onAnswer, onCancel, onSettled, judged } = asked;
@@ -189,11 +194,13 @@ export function createEditorLeg(writer: Writer): EditorLeg {
       return request;
     },
     pass(request, frame, patches = []) {
+      if (!answers(request)) return;
       const own = { span: frame.id as { start: number; end: number }, text: request.idText };
-      answer(request, () => writeFrame(frame, inOrder([own, ...patches])));
+      writeFrame(frame, inOrder([own, ...patches]));
+      request.callOff?.();
     },
-    succeed: (request, resultText) => answer(request, () => writeLine(resultLine(request.idText, resultText))),
-    fail: (request, error) => answer(request, () => writeLine(errorLine(request.idText, error))),
+    succeed: (request, resultText) => answerByLine(request, resultLine(request.idText, resultText)),
+    fail: (request, error) => answerByLine(request, errorLine(request.idText, error)),
     complain: (idText, error) => writeLine(errorLine(idText, error)),
     find: (idText) => requests.get(canonicalId(idText)),
     openRequests: () => [...requests.values(), ...nameless],

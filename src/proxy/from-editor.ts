@@ -238,9 +238,10 @@ function pass(hub: Hub, request: OpenRequest | undefined, session: Session, fram
 /** To one agent, without a session in between. */
 function toOne(hub: Hub, leg: AgentLeg, request: OpenRequest | undefined, frame: Frame): void {
   if (!request) return leg.notify(frame, () => []);
-  leg.forward(frame, () => [], {
+  leg.forward(frame, {
     method: request.method,
     request,
+    patches: () => [],
     onAnswer: (answer) => hub.editor.pass(request, answer),
     onFail: (error) => hub.editor.fail(request, error),
   });

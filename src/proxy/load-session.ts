@@ -92,10 +92,11 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
     if (isReplayed && !isOtherWay) session.withheldReplay = undefined;
     const native = toNative(session);
     serversFor(hub, leg, params, (servers) => {
-      leg.forward(frame, (mine) => [...native(mine), ...renamed(mine, method), ...servers.patches(mine, request.method)], {
+      leg.forward(frame, {
         method,
         request,
         session,
+        patches: (mine) => [...native(mine), ...renamed(mine, method), ...servers.patches(mine, request.method)],
         onHeard: () => replayed(),
         onFail(error) {
           servers.revoke();

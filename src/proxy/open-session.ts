@@ -70,9 +70,10 @@ function openAt(
     const native = toNative(about.parent);
     const roots = rootsFor(hub, openParams) ?? about.parent?.roots;
     serversFor(hub, leg, openParams, (servers) => {
-      leg.forward(owned, (mine) => [...native(mine), ...servers.patches(mine, request.method)], {
+      leg.forward(owned, {
         method: request.method,
         request,
+        patches: (mine) => [...native(mine), ...servers.patches(mine, request.method)],
         onFail(error) {
           servers.revoke();
           failed(error);

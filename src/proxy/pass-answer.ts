@@ -11,9 +11,10 @@ import { type Session, toNative, toPublic } from './session.ts';
 export function forward(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   request.session = session;
   const { leg } = session;
-  leg.forward(frame, toNative(session), {
+  leg.forward(frame, {
     method: request.method,
     request,
+    patches: toNative(session),
     onAnswer: (answer) => passAnswer(hub, request, session, answer, leg),
     onFail: (error) => hub.editor.fail(request, error),
   });

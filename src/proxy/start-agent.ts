@@ -156,7 +156,8 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
     },
     sinceMs,
     stderrTail: () => spoken().stderrTail(),
-    send: (write) => spoken().send(write),
+    sendFrame: (frame, patches) => spoken().sendFrame(frame, patches),
+    sendLine: (line) => spoken().sendLine(line),
     pause() {
       isPaused = true;
       for (const { run } of attempts) run.pause();

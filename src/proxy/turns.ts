@@ -8,6 +8,7 @@ import { readBody } from '../wire/judge.ts';
 import { elements, memberAt } from '../wire/locate.ts';
 import { briefOf } from '../wire/long-frame.ts';
 import type { Patch } from '../wire/writer.ts';
+import type { ForwardedCall } from './agent-leg.ts';
 import { answerQuestions, CANCELLED, endQuestions } from './cancel.ts';
 import { agentByCommand, closeAt } from './change-agent.ts';
 import { lookForTools } from './confirm-tools.ts';
@@ -35,17 +36,39 @@ export function prompt(hub: Hub, request: OpenRequest, session: Session, frame: 
   const isFirst = !session.isStarted;
   session.isStarted = true;
   if (isFirst && !hub.alone) announceOptions(hub, session);
-  const native = toNative(session);
-  session.leg.forward(frame, (mine) => [...native(mine), ...plainer(hub, session, mine)], {
-    method: request.method,
-    request,
-    onAnswer(answer) {
-      passAnswer(hub, request, session, answer);
-      lookForTools(hub, session);
-    },
-    // A turn that was cancelled ends so, even if its agent does not live to say it.
-    onFail: (error) => (request.isCancelled ? hub.editor.succeed(request, CANCELLED) : hub.editor.fail(request, error)),
-  });
+  session.leg.forward(frame, new PromptCall(hub, request, session));
+}
+
+// A class, so that all turns run the same functions: what V8 has compiled for a closure goes with the last one of its kind, and each turn had its own.
+class PromptCall implements ForwardedCall {
+  readonly method: string;
+  readonly request: OpenRequest;
+  readonly #hub: Hub;
+  readonly #session: Session;
+  readonly #native: (frame: Frame) => readonly Patch[];
+
+  constructor(hub: Hub, request: OpenRequest, session: Session) {
+    this.method = request.method;
+    this.request = request;
+    this.#hub = hub;
+    this.#session = session;
+    this.#native = toNative(session);
+  }
+
+  patches(frame: Frame): readonly Patch[] {
+    return [...this.#native(frame), ...plainer(this.#hub, this.#session, frame)];
+  }
+
+  onAnswer(answer: Frame): void {
+    passAnswer(this.#hub, this.request, this.#session, answer);
+    lookForTools(this.#hub, this.#session);
+  }
+
+  /** A turn that was cancelled ends so, even if its agent does not live to say it. */
+  onFail(error: ProxyError): void {
+    if (this.request.isCancelled) this.#hub.editor.succeed(this.request, CANCELLED);
+    else this.#hub.editor.fail(this.request, error);
+  }
 }
 
 type Command = { readonly ok: true; readonly named: string } | { readonly ok: false; readonly reason: string };
@@ -145,9 +168,10 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, e
       instead();
       return ended(done);
     }
-    leg.forward(owned, toNative(session), {
+    leg.forward(owned, {
       method: request.method,
       request,
+      patches: toNative(session),
       onFail: failed,
       onAnswer: (answer) =>
         ended(() => {

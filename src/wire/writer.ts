@@ -85,7 +85,8 @@ export function createWriter(output: Sink, on: WriterEvents = {}, tap?: Tap): Wr
       forget();
       isFree = output.write(whole);
     } else {
-      const buffers = Array.from({ length: count }, (_, k) => slice(k));
+      const buffers: Buffer[] = [];
+      for (let k = 0; k < count; k++) buffers.push(slice(k));
       forget();
       output.cork();
       for (const buffer of buffers) isFree = output.write(buffer);

@@ -3,6 +3,8 @@ import { cpuUsPerFrame, frames, ofStep, rounds } from '../lib/rounds.mjs';
 
 const AGENTS = 4;
 const FRAMES = 100_000;
+/** So many rounds go by until V8 has compiled what a turn needs and the transcripts have their files; those after them are like any later. */
+const WARM_UP = 4;
 
 const over = (sessions) => ({
   name: `sessions-${sessions}`,
@@ -21,10 +23,10 @@ const over = (sessions) => ({
     const each = frames(FRAMES / sessions, share);
     const options = (count) => `s=0-${sessions - 1},do=stream,frames=${count},group=${Math.ceil(sessions / AGENTS)}`;
     const turns = sessions > AGENTS ? rounds(4, options(1)) : [];
-    return ['init', `new:n=${sessions},agents=${AGENTS}`, ...rounds(4, options(each)), ...turns];
+    return ['init', `new:n=${sessions},agents=${AGENTS}`, ...rounds(WARM_UP + 4, options(each)), ...turns];
   },
   read(results) {
-    const [, ...warm] = ofStep(results, 'round');
+    const warm = ofStep(results, 'round').slice(WARM_UP);
     // More sessions are more turns too, and what a turn costs by itself says how much of the difference that is.
     const isOfTurns = ({ frames: count }) => sessions > AGENTS && count === sessions;
     const turns = warm.filter(isOfTurns);

@@ -72,16 +72,16 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     const at = time();
     const { method = '' } = frame;
     const hasSession = frame.sessionId !== undefined;
+    const whose = hasSession ? lines.sessionOf(frame) : '';
+    const size = frame.end - frame.start;
     if (run?.leg !== leg || run.t !== at || run.method !== method || run.hasSession !== hasSession) {
-      run = { leg, t: at, method, hasSession, isOfOne: true, sessions: [], sizes: [] };
+      run = { leg, t: at, method, hasSession, isOfOne: true, sessions: [whose], sizes: [size] };
       waiting.push(run);
-    }
-    if (hasSession) {
-      const whose = lines.sessionOf(frame);
-      if (run.isOfOne && run.sessions.length > 0) run.isOfOne = whose === run.sessions[0];
+    } else {
+      if (run.isOfOne) run.isOfOne = whose === run.sessions[0];
       run.sessions.push(whose);
+      run.sizes.push(size);
     }
-    run.sizes.push(frame.end - frame.start);
     schedule(1);
   }
   function schedule(records: number): void {
@@ -108,8 +108,8 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     immediate = undefined;
     waitingRecords = 0;
     if (due.length === 0) {
-      due = waiting.reverse();
-      waiting = [];
+      // Not by a new list: V8 takes an empty one for a list of numbers, and what it compiled for that is of no use.
+      [due, waiting] = [waiting.reverse(), due];
       run = undefined;
     }
     const most = Math.max(SLICE_LINES, (due.length + waiting.length) >> PART_OF_BACKLOG_BITS);

@@ -75,8 +75,9 @@ export class PendingLines {
 
   clear(): void {
     for (let k = 0; k < this.#blocks.length; k++) this.#all.written(this.#blocks[k] as Block, this.#lengthOf(k));
-    this.#blocks = [];
-    this.#bounds = [];
+    // Not by new ones: V8 takes an empty list for one of numbers, and what it compiled for that is of no use for blocks.
+    this.#blocks.length = 0;
+    this.#bounds.length = 0;
     this.#length = 0;
   }
 

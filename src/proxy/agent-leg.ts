@@ -1,8 +1,6 @@
 // One agent over all its lives: started when first needed, its requests numbered by us, and whoever waits for it answered when it cannot be had.
 import type { AgentSpec } from '../agents/defaults.ts';
 import type { Handshake } from '../agents/handshake.ts';
-import { createRestartPolicy, type RestartPolicy } from '../agents/restart-policy.ts';
-import { firstTongue, settingOf, type Tongue, traitsOf } from '../dialects/tongue.ts';
 import { failure, ProxyError } from '../errors.ts';
 import { createLedger } from '../router/ledger.ts';
 import type { Refusal } from '../wire/careful.ts';
@@ -10,10 +8,10 @@ import { detach, type Frame } from '../wire/frame.ts';
 import { inOrder, type Patch } from '../wire/writer.ts';
 import { type AgentRun, HANDSHAKE_ID, type RunDeps } from './agent-run.ts';
 import type { OpenRequest } from './editor-leg.ts';
+import { LegState } from './leg-state.ts';
 import { earlierAnswer, earlierResult } from './legacy.ts';
 import { errorLine, notificationLine, requestLine, resultLine } from './lines.ts';
-import { NativeSessions } from './native-sessions.ts';
-import type { Session, SetAside } from './session.ts';
+import type { Session } from './session.ts';
 import { startAgent } from './start-agent.ts';
 
 /** What becomes of a request at an agent: exactly one of the two is called, in the order in which the agent's frames arrive. */
@@ -32,44 +30,7 @@ export type Call = {
 /** A request of the editor's, and what is put into it for the agent. */
 export type ForwardedCall = Call & { patches(frame: Frame): readonly Patch[] };
 
-export type AgentLeg = {
-  readonly spec: AgentSpec;
-  readonly name: string;
-  /** The name, unless the agent has a process for each session: then they are told apart. */
-  readonly id: string;
-  readonly title: string;
-  readonly restart: RestartPolicy;
-  /** Of all its processes. Stopped by hand: it takes no more requests, and is not started before somebody wants it to be. */
-  readonly standing: { isStopped: boolean };
-  /** Sessions of this agent by its own ids. */
-  readonly sessions: NativeSessions;
-  /** How many session/new or session/fork are under way, and the frames held for sessions the editor has not heard of. */
-  openings: number;
-  readonly early: Map<string, Frame[]>;
-  earlyBytes: number;
-  /** Sessions that the editor has left, and in which life: what the agent still says of them is not for anyone. */
-  readonly ended: Map<string, number>;
-  /** Sessions that a policy does not let go on in the mode they are in, and why: neither side hears of the other there until they come back in another. */
-  readonly refused: Map<string, ProxyError>;
-  /** Sessions that the editor has closed and the agent, which cannot close any, still has. */
-  readonly setAside: Map<string, SetAside>;
-  /** Files it has asked for by an earlier name: its ids of those requests. */
-  readonly earlierReads: Set<string>;
-  /** MCP servers of the editor's that the agent was given: their names by their ids. */
-  readonly mcpServers: Map<string, string>;
-  /** The configuration has another in its place: it is there for the sessions it has, and for no others. */
-  isSuperseded: boolean;
-  /** What it answered to initialize, now or in an earlier life. */
-  handshake: Handshake | undefined;
-  /** How it speaks, as far as is known. */
-  tongue: Tongue | undefined;
-  /** One process holds one session. */
-  readonly isIsolated: boolean;
-  /** It can be told of MCP servers. */
-  readonly takesServers: boolean;
-
-  readonly isReady: boolean;
-  readonly isStarted: boolean;
+export type AgentLeg = Omit<LegState, 'run' | 'lives'> & {
   /** How often it has been started: tells a life from another. */
   readonly lives: number;
   health(): AgentHealth;
@@ -145,24 +106,22 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
   const { clock, limits } = deps;
   const who = `agent "${spec.name}"`;
   const calls = createLedger<Call>(HANDSHAKE_ID + 1);
-  const restart = of?.restart ?? createRestartPolicy(spec.restart);
-  const standing = of?.standing ?? { isStopped: false };
+  const state = new LegState(spec, id, of);
+  const { restart, standing } = state;
   /** What ended lives have left to end. */
   const leavings = new Map<AgentRun, Promise<void>>();
-  let run: AgentRun | undefined;
   let stopping: Promise<void> | undefined;
   let isPaused = false;
-  let lives = 0;
   let lastError: ProxyError | undefined;
   let waiting: Waiting[] = [];
   let waitingBytes = 0;
 
   function start(): void {
-    if (run || stopping || refusal()) return;
-    lives++;
+    if (state.run || stopping || refusal()) return;
+    state.lives++;
     let isOver = false;
     let current: AgentRun | undefined;
-    const memory = { found: () => self.tongue, isKnown: () => self.handshake !== undefined, isBusy: () => calls.size > 0 };
+    const memory = { found: () => self.tongue, isKnown: () => self.handshake !== undefined, isBusy: () => calls.size() > 0 };
     current = startAgent(
       spec,
       { ...deps, ...memory },
@@ -173,7 +132,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
           self.tongue = tongue;
           deps.onReady(self, handshake);
           // One of them may lead to the end of this life, and the others then wait for the next.
-          while (run?.isReady && waiting.length > 0) (waiting.shift() as Waiting).onReady();
+          while (state.isReady && waiting.length > 0) (waiting.shift() as Waiting).onReady();
           if (waiting.length === 0) waitingBytes = 0;
         },
         frame: (frame) => deps.onFrame(self, frame),
@@ -199,14 +158,14 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
         over(error, wasReady, leaving) {
           isOver = true;
           if (current) leave(current, leaving);
-          if (current !== undefined && current !== run) return; // it was retired, and nobody waits for it
-          run = undefined;
+          if (current !== undefined && current !== state.run) return; // it was retired, and nobody waits for it
+          state.run = undefined;
           gone(error, wasReady);
         },
       },
     );
     if (isOver) return;
-    run = current;
+    state.run = current;
     if (isPaused) current.pause();
   }
 
@@ -272,8 +231,8 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
   function wait(one: Waiting, bytes: number): void {
     if (stopping) return one.onFail(failure('SHUTTING_DOWN', []));
     // What runs when it is stopped by hand may still be told of, and that is by notifications.
-    const isRefused = run === undefined || (standing.isStopped && !one.isNotification);
-    if (run?.isReady && !isRefused) return one.onReady();
+    const isRefused = state.run === undefined || (standing.isStopped && !one.isNotification);
+    if (state.isReady && !isRefused) return one.onReady();
     const refused = isRefused ? refusal() : undefined;
     if (refused) return one.onFail(refused);
     if (waitingBytes + bytes > limits.maxQueueBytes)
@@ -284,12 +243,12 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
   }
   /** What is sent now goes before nothing that waits. */
   function isOpen(): boolean {
-    return run?.isReady === true && stopping === undefined && !standing.isStopped;
+    return state.isReady && stopping === undefined && !standing.isStopped;
   }
   function sendRequest(frame: Frame, call: ForwardedCall): void {
     if (call.request?.isAnswered) return call.onFail(failure('CANCELLED', [call.method])); // taken back while it waited
     const own = { span: frame.id as { start: number; end: number }, text: place(call) };
-    run?.sendFrame(frame, inOrder([own, ...call.patches(frame)]));
+    state.run?.sendFrame(frame, inOrder([own, ...call.patches(frame)]));
   }
   function place(call: Call): string {
     const id = calls.open(call);
@@ -297,60 +256,24 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     return id;
   }
   function stateOf(): AgentHealth['state'] {
-    if (standing.isStopped) return run ? 'draining' : 'stopped';
-    if (!run) return refusal() ? 'unavailable' : 'idle';
-    return run.isHealthy ? (run.isReady ? 'ready' : 'starting') : 'unhealthy';
+    if (standing.isStopped) return state.run ? 'draining' : 'stopped';
+    if (!state.run) return refusal() ? 'unavailable' : 'idle';
+    return state.run.isHealthy() ? (state.isReady ? 'ready' : 'starting') : 'unhealthy';
   }
-  const traits = () => traitsOf(self.tongue ?? firstTongue(settingOf(spec), undefined));
   /** A frame that has to wait must own its bytes, and its patches are for where they then lie. */
-  const kept = (frame: Frame): Frame => (run?.isReady ? frame : detach(frame));
+  const kept = (frame: Frame): Frame => (state.isReady ? frame : detach(frame));
 
-  const self: AgentLeg = {
-    spec,
-    name: spec.name,
-    id,
-    restart,
-    standing,
-    get title() {
-      return spec.label ?? self.handshake?.result.agentInfo?.title ?? spec.name;
-    },
-    sessions: new NativeSessions(),
-    openings: 0,
-    early: new Map(),
-    earlyBytes: 0,
-    ended: new Map(),
-    refused: new Map(),
-    setAside: new Map(),
-    earlierReads: new Set(),
-    mcpServers: new Map(),
-    isSuperseded: false,
-    handshake: undefined,
-    tongue: of?.tongue,
-    get isIsolated() {
-      return (spec.isolation === 'auto' ? traits().isolation : spec.isolation) === 'session';
-    },
-    get takesServers() {
-      return traits().takesServers;
-    },
-    get isReady() {
-      return run?.isReady === true;
-    },
-    get isStarted() {
-      return run !== undefined;
-    },
-    get lives() {
-      return lives;
-    },
+  const self: AgentLeg = Object.assign(state, {
     health: () => ({
       state: stateOf(),
-      pid: run?.pid,
-      uptimeMs: run && clock.monotonicMs() - run.sinceMs,
+      pid: state.run?.pid(),
+      uptimeMs: state.run && clock.monotonicMs() - state.run.sinceMs,
       restarts: restart.restarts,
       sessions: self.sessions.size,
-      inFlight: calls.size,
+      inFlight: calls.size(),
       lastError,
-      unavailable: run ? undefined : refusal(),
-      stderrTail: run?.stderrTail() ?? (lastError?.data?.stderr as readonly string[] | undefined) ?? [],
+      unavailable: state.run ? undefined : refusal(),
+      stderrTail: state.run?.stderrTail() ?? (lastError?.data?.stderr as readonly string[] | undefined) ?? [],
     }),
     start,
     whenReady: (onReady, onFail, bytes = 0) => wait({ onReady, onFail, isNotification: false }, bytes),
@@ -367,43 +290,43 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
       const { onFail } = call;
       self.whenReady(() => {
         const id = place({ ...call, method, request: undefined });
-        run?.sendLine(requestLine(id, method, paramsText));
+        state.run?.sendLine(requestLine(id, method, paramsText));
       }, onFail);
     },
     notify(frame, patches) {
       const mine = kept(frame);
-      const ready = () => run?.sendFrame(mine, inOrder(patches(mine)));
+      const ready = () => state.run?.sendFrame(mine, inOrder(patches(mine)));
       wait({ onReady: ready, onFail: deps.onUnsaid, isNotification: true }, mine.end - mine.start);
     },
     notifyLine(method, paramsText) {
-      if (run?.isReady) run.sendLine(notificationLine(method, paramsText));
+      if (state.isReady) state.run?.sendLine(notificationLine(method, paramsText));
     },
     answer(frame, idText) {
       const patches: Patch[] = [{ span: frame.id as { start: number; end: number }, text: idText }];
       if (self.earlierReads.size > 0) patches.push(...earlierAnswer(self, idText, frame));
-      run?.sendFrame(frame, inOrder(patches));
+      state.run?.sendFrame(frame, inOrder(patches));
     },
     succeed(idText, resultText) {
       const text = self.earlierReads.delete(idText) ? earlierResult(resultText) : resultText;
-      run?.sendLine(resultLine(idText, text));
+      state.run?.sendLine(resultLine(idText, text));
     },
     fail(idText, error) {
       self.earlierReads.delete(idText);
-      run?.sendLine(errorLine(idText, error));
+      state.run?.sendLine(errorLine(idText, error));
     },
     findCall: calls.find,
     pause() {
       isPaused = true;
-      run?.pause();
+      state.run?.pause();
     },
     resume() {
       isPaused = false;
-      run?.resume();
+      state.run?.resume();
     },
     retire() {
-      if (!run) return;
-      leave(run, run.retire());
-      run = undefined;
+      if (!state.run) return;
+      leave(state.run, state.run.retire());
+      state.run = undefined;
       for (const call of calls.drain()) call.onFail(failure('CANCELLED', [call.method]));
       for (const { isNotification, onFail } of waiting) if (isNotification) onFail(failure('CANCELLED', ['a notification']));
       waiting = waiting.filter(({ isNotification }) => !isNotification);
@@ -417,15 +340,15 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     },
     stop() {
       stopping ??= (async () => {
-        await Promise.all([run?.stop(), ...leavings.values()]);
+        await Promise.all([state.run?.stop(), ...leavings.values()]);
       })();
       return stopping;
     },
     kill() {
-      run?.kill();
+      state.run?.kill();
       for (const ended of leavings.keys()) ended.kill();
     },
-  };
+  } satisfies Omit<AgentLeg, keyof LegState>);
   return self;
 }
 

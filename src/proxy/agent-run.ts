@@ -20,10 +20,10 @@ import { requestLine } from './lines.ts';
 import { createTrafficWatch } from './traffic-watch.ts';
 
 export type AgentRun = {
-  readonly isReady: boolean;
+  isReady(): boolean;
   /** It sends lines one after the other that cannot be passed on. */
-  readonly isHealthy: boolean;
-  readonly pid: number | undefined;
+  isHealthy(): boolean;
+  pid(): number | undefined;
   readonly sinceMs: number;
   stderrTail(): readonly string[];
   sendFrame(frame: Frame, patches: readonly Patch[]): void;
@@ -209,13 +209,9 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
   }
 
   return {
-    get isReady() {
-      return isReady;
-    },
-    get isHealthy() {
-      return badLines < UNHEALTHY_BAD_LINES;
-    },
-    pid: process.pid,
+    isReady: () => isReady,
+    isHealthy: () => badLines < UNHEALTHY_BAD_LINES,
+    pid: () => process.pid,
     sinceMs: clock.monotonicMs(),
     stderrTail: process.stderrTail,
     sendFrame(frame, patches) {

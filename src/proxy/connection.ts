@@ -179,23 +179,15 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
   const isolated = new Set<AgentLeg>();
   const leaving = new Set<AgentLeg>();
   let isolatedCount = 0;
-  let [alone] = agents.size === 1 ? agents.values() : [];
-  let choice = { agents: [...agents.keys()], defaultAgent: options.defaultAgent, routes: options.routes };
-  let hasExplicitDefault = options.explicitDefault;
+  const [alone] = agents.size === 1 ? agents.values() : [];
   const hub: Hub = {
-    get alone() {
-      return alone;
-    },
+    alone,
     agents,
     isolated,
     leaving,
     anotherLeg: (leg) => (isStopping ? leg : agentLeg(leg.spec, `${leg.name}#${++isolatedCount}`, leg)),
-    get choice() {
-      return choice;
-    },
-    get hasExplicitDefault() {
-      return hasExplicitDefault;
-    },
+    choice: { agents: [...agents.keys()], defaultAgent: options.defaultAgent, routes: options.routes },
+    hasExplicitDefault: options.explicitDefault,
     editor,
     table: createSessionTable(editor.asksIn),
     sessions: new Map(),
@@ -380,9 +372,9 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
       const before = [...agents.values()];
       agents.clear();
       for (const [name, leg] of legs) agents.set(name, leg);
-      if (alone) [alone] = agents.values();
-      choice = { agents: [...agents.keys()], defaultAgent: wanted.defaultAgent, routes: wanted.routes };
-      hasExplicitDefault = wanted.explicitDefault;
+      if (hub.alone) [hub.alone] = agents.values();
+      hub.choice = { agents: [...agents.keys()], defaultAgent: wanted.defaultAgent, routes: wanted.routes };
+      hub.hasExplicitDefault = wanted.explicitDefault;
       leaveBehind(hub, before);
       // What they can do must be known before anybody looks for a session among them.
       if (hub.greeting) for (const leg of agents.values()) if (!before.includes(leg)) leg.start();

@@ -71,7 +71,7 @@ export type Guard = {
   tokenRefused(why: string): void;
   /** The session has ended, and with it what was answered for it alone. */
   ended(session: Session): void;
-  readonly maxPendingPermissions: number | undefined;
+  maxPendingPermissions(): number | undefined;
 };
 
 /** The requests whose answers say which modes there are. */

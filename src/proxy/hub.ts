@@ -26,7 +26,7 @@ export type Greeting = {
 
 export type Hub = {
   /** One agent: we are as good as not there. */
-  readonly alone: AgentLeg | undefined;
+  alone: AgentLeg | undefined;
   readonly agents: ReadonlyMap<string, AgentLeg>;
   /** Further processes of agents that have one for each session. */
   readonly isolated: Set<AgentLeg>;
@@ -34,9 +34,9 @@ export type Hub = {
   readonly leaving: Set<AgentLeg>;
   /** Makes such a one. */
   readonly anotherLeg: (leg: AgentLeg) => AgentLeg;
-  readonly choice: Choice;
+  choice: Choice;
   /** `default_agent` was named in the configuration, and not only the first listed. */
-  readonly hasExplicitDefault: boolean;
+  hasExplicitDefault: boolean;
   readonly editor: EditorLeg;
   readonly table: SessionTable;
   /** Sessions of this connection by their public ids. */

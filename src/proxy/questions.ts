@@ -71,7 +71,7 @@ function passOn(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Fr
 
 function toEditor(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, put: Put): void {
   const idText = idTextOf(frame);
-  const most = Math.min(MAX_PERMISSIONS, hub.guard?.maxPendingPermissions ?? MAX_PERMISSIONS);
+  const most = Math.min(MAX_PERMISSIONS, hub.guard?.maxPendingPermissions() ?? MAX_PERMISSIONS);
   switch (frame.method) {
     case 'session/request_permission':
       if (session && openQuestions(session, 'session/request_permission') >= most)

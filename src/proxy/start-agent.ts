@@ -143,17 +143,12 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
     return Promise.all([...leavings, ...[...attempts].map(({ run }) => act(run))]).then(() => {});
   };
   const spoken = () => (current as Attempt).run;
-  const { pid, sinceMs } = spoken();
+  const { sinceMs } = spoken();
+  const firstPid = spoken().pid();
   return {
-    get isReady() {
-      return spoken().isReady;
-    },
-    get isHealthy() {
-      return spoken().isHealthy;
-    },
-    get pid() {
-      return current?.run.pid ?? pid;
-    },
+    isReady: () => spoken().isReady(),
+    isHealthy: () => spoken().isHealthy(),
+    pid: () => current?.run.pid() ?? firstPid,
     sinceMs,
     stderrTail: () => spoken().stderrTail(),
     sendFrame: (frame, patches) => spoken().sendFrame(frame, patches),

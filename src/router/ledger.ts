@@ -8,7 +8,7 @@ export type Ledger<T> = {
   find(id: string): T | undefined;
   /** Everything that is still open, settled at once. */
   drain(): readonly T[];
-  readonly size: number;
+  size(): number;
 };
 
 export function createLedger<T>(firstId: number): Ledger<T> {
@@ -31,8 +31,6 @@ export function createLedger<T>(firstId: number): Ledger<T> {
       entries.clear();
       return open;
     },
-    get size() {
-      return entries.size;
-    },
+    size: () => entries.size,
   };
 }

@@ -115,7 +115,7 @@ export function createGuard(options: GuardOptions): Guard {
     bridgedCall: (hub, session, call, signal) => bridgedCall(deps, hub, session, call, signal),
     tokenRefused: (why) => recordRefusedToken(deps, why),
     ended: (session) => deps.remembered.endSession(session.publicId),
-    get maxPendingPermissions() {
+    maxPendingPermissions() {
       return deps.isObserving ? undefined : limitsOf(deps.current().policy).maxPendingPermissions;
     },
   };

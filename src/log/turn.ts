@@ -2,6 +2,7 @@
 // turn is named after the number of the line it is for, and is only ever taken over by a turn of the same line:
 // `audit.jsonl.turn.7.1` is the first try at line 7, `.7.2` the try of whoever found the first one's owner dead. Exactly one process can make
 // each of these, none is removed before line 7 stands in the log, and whoever has made one looks at the log once more before it writes.
+// Whoever puts a whole file in place of another (store/compact-session-log.ts) has the turn named after the old one's number on the disk.
 import { readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

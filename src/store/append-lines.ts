@@ -1,5 +1,5 @@
 // Files of JSON lines that are only ever added to, by several processes at once if need be.
-import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../make-directory.ts';
 
@@ -8,13 +8,57 @@ const LINE_FEED = Buffer.from('\n');
 
 /** One write: lines of several processes do not mix. A line that a killed process left half written is cut off by a line feed. */
 export function appendLines(file: string, lines: string | Buffer): void {
+  append(file, lines, () => {});
+}
+
+/**
+ * The same for a file that another process may put a new one in place of (compact-session-log.ts). It seals the old one first and then reads it to
+ * its end: who finds it unsealed behind the write has been read. Who finds it sealed cannot know, and writes again where it is then to be written,
+ * before anything else; so every process's lines are there, and in their order.
+ */
+export function appendToCurrent(file: string, lines: string): void {
+  let isThere = false;
+  while (!isThere)
+    append(file, lines, (fd) => {
+      isThere = !isSealed(fd) || isStillTheFile(fd, file);
+    });
+}
+
+function append(file: string, lines: string | Buffer, written: (fd: number) => void): void {
   const fd = openIn(file);
   try {
     const bytes = typeof lines === 'string' ? Buffer.from(lines) : lines;
     writeAll(fd, isTorn(fd) ? Buffer.concat([LINE_FEED, bytes]) : bytes);
+    written(fd);
   } finally {
     closeSync(fd);
   }
+}
+
+/** A bit of the mode that means nothing for a file of ours, and that everyone sees who has the file open, whatever it is called by now. */
+const SEAL = 0o100;
+/** Far longer than it takes to put the new file in place. */
+export const SEALED_MS = 1000;
+
+export const isSealed = (fd: number): boolean => (fstatSync(fd).mode & SEAL) !== 0;
+export const seal = (fd: number, isOn: boolean): void => fchmodSync(fd, isOn ? 0o600 | SEAL : 0o600);
+
+/** Waits for what becomes of a sealed file. Whoever sealed it may have been killed: then nothing does, and it is as if that had not been. */
+function isStillTheFile(fd: number, file: string): boolean {
+  const until = performance.now() + SEALED_MS;
+  while (isCurrent(fd, file)) {
+    if (!isSealed(fd)) return true;
+    if (performance.now() > until) seal(fd, false);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  }
+  return false;
+}
+
+/** Whether the file is still the one that was opened. One that was removed is nobody's to make again. */
+export function isCurrent(fd: number, file: string): boolean {
+  const now = statSync(file, { throwIfNoEntry: false });
+  const { ino, dev } = fstatSync(fd);
+  return now === undefined || (now.ino === ino && now.dev === dev);
 }
 
 /** A disk that is about to be full takes a part without a word, and says so only of the next. */
@@ -39,4 +83,25 @@ function isTorn(fd: number): boolean {
   const last = Buffer.alloc(1);
   readSync(fd, last, 0, 1, size - 1);
   return last[0] !== 0x0a;
+}
+
+/** The lines of a file from there on that have their ends, and how long they are. */
+export function wholeLines(fd: number, from: number, size: number): { readonly lines: readonly string[]; readonly bytes: number } {
+  const bytes = Buffer.allocUnsafe(Math.max(0, size - from));
+  let got = 0;
+  while (got < bytes.length) {
+    const more = readSync(fd, bytes, got, bytes.length - got, from + got);
+    if (more === 0) break;
+    got += more;
+  }
+  const whole = bytes.subarray(0, got).lastIndexOf(0x0a) + 1;
+  return { lines: bytes.toString('utf8', 0, whole).split('\n').slice(0, -1), bytes: whole };
+}
+
+const HEAD_BYTES = 64;
+
+/** How a file begins: another one may have its number on the disk by now. */
+export function headOf(fd: number): string {
+  const bytes = Buffer.alloc(HEAD_BYTES);
+  return bytes.toString('latin1', 0, readSync(fd, bytes, 0, HEAD_BYTES, 0));
 }

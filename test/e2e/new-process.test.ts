@@ -1,7 +1,8 @@
 // A proxy that was killed leaves nothing but its records; the next one finds every session's agent all the same.
 import { appendFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
+import { createSessionLog } from '../../src/store/session-log.ts';
 import { choosing, type Editor, type Json, open, type Puppet, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
 import { ALL_CAPABILITIES } from './puppet.ts';
 
@@ -55,6 +56,30 @@ describe('after a SIGKILL', () => {
     await bringBack(editor, 'session/load', id, stage.cwd);
     expect(editor.said(id)).toBe('replay of s1 by right');
     expect(left.all('session/load')).toEqual([]);
+  });
+
+  test('a list of sessions in which most lines are void is made short, and says the same', async ({ stage }) => {
+    const file = path.join(stage.state, 'sessions.jsonl');
+    const agents = sameIds(stage);
+    const before = await stage.connect(agents);
+    const { id } = await open(before, stage.cwd, 'right');
+    await before.kill();
+    const lines = Array.from({ length: 500 }, (_, n) => ({
+      sessionId: `old-${n % 50}`,
+      agent: 'left',
+      nativeId: `old-${n % 50}`,
+      at: `${n}`,
+    }));
+    appendFileSync(file, lines.map((line) => `${JSON.stringify({ ...line, cwd: `/${'x'.repeat(200)}` })}\n`).join(''));
+    const bytes = statSync(file).size;
+    const editor = await stage.connect(agents);
+    await vi.waitFor(() => expect(statSync(file).size).toBeLessThan(bytes / 5), { timeout: 20_000 });
+    await bringBack(editor, 'session/load', id, stage.cwd);
+    expect(editor.said(id)).toBe('replay of s1 by right');
+    const { id: another } = await open(editor, stage.cwd, 'left');
+    await editor.close();
+    const known = createSessionLog(stage.state, (error) => expect.unreachable(String(error))).records();
+    expect([known.size, known.get('old-0')?.created, known.get('old-49')?.at, known.has(another)]).toEqual([52, '0', '499', true]);
   });
 
   test('a line the killed process did not finish spoils neither the sessions before it nor those behind it', async ({ stage }) => {

@@ -1,0 +1,107 @@
+// sessions.jsonl without the lines that later ones have made void. Every step of a session writes one, so most of them are after a while.
+// Others may write to it meanwhile: when the new file is nearly done, the old one is sealed and read to its end. What is written to it behind that
+// its writer writes again, to the new one (appendToCurrent). Only one process does this to a file at a time: `claim`.
+import { closeSync, fstatSync, fsyncSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
+import { headOf, isCurrent, isSealed, SEALED_MS, seal, wholeLines, writeAll } from './append-lines.ts';
+import { sessionsFile } from './session-log.ts';
+import { createSessionState, lineOf, nativeKey, parseRecord, type SessionRecord, type SessionState } from './session-records.ts';
+
+/** The sole right to work on the file with that number, until `end`; else who has it. `isDone`: the number means nothing any more. */
+export type Claim = (file: string, ino: number) => { end(isDone: boolean): void } | { readonly takenBy: string };
+
+/** Below this it is not worth a look. */
+const SMALL_BYTES = 64 * 1024;
+
+/** Whether it was done. */
+export function compactSessionLog(dir: string, claim: Claim, smallBytes = SMALL_BYTES): boolean {
+  const file = sessionsFile(dir);
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found?.isFile() || found.size < smallBytes) return false;
+  const fd = openSync(file, 'r');
+  try {
+    if (found.size < 2 * Number(FIRST.exec(headOf(fd))?.[1] ?? 0)) return false;
+    const claimed = claim(file, fstatSync(fd).ino);
+    if ('takenBy' in claimed) return false;
+    let isDone = false;
+    try {
+      isDone = isCurrent(fd, file) && compact(fd, file);
+      return isDone;
+    } finally {
+      claimed.end(isDone);
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function compact(fd: number, file: string): boolean {
+  const { lines, bytes } = wholeLines(fd, 0, fstatSync(fd).size);
+  const state = createSessionState();
+  for (const line of lines) {
+    const record = parseRecord(line);
+    if (record) state.apply(record);
+    else if (isForeign(line)) return false;
+  }
+  const kept = linesOf(state);
+  if (2 * kept.length > lines.length) return false;
+  const draft = `${file}.${process.pid}.tmp`;
+  const to = openSync(draft, 'wx', 0o600);
+  try {
+    const text = kept.join('');
+    writeAll(to, Buffer.from(`${firstLine(text)}${text}`));
+    fsyncSync(to); // now, since from here on others wait
+    return replace(fd, file, bytes, to, draft);
+  } finally {
+    closeSync(to);
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Whether the draft is in place; else everything is as it was. */
+function replace(fd: number, file: string, from: number, to: number, draft: string): boolean {
+  const until = performance.now() + SEALED_MS / 2;
+  let isDone = false;
+  seal(fd, true);
+  try {
+    const late = wholeLines(fd, from, fstatSync(fd).size).lines;
+    writeAll(to, Buffer.from(late.map((line) => `${line}\n`).join('')));
+    fsyncSync(to);
+    // Those who wait have not given us up yet.
+    if (!isSealed(fd) || performance.now() > until) return false;
+    renameSync(draft, file);
+    isDone = true;
+    return true;
+  } finally {
+    if (!isDone) seal(fd, false);
+  }
+}
+
+/** As few lines as say the same. */
+export function linesOf({ bySessionId, hidden }: SessionState): string[] {
+  const live = new Set([...bySessionId.values()].map(keyOf));
+  // A record makes its session visible again: where another name of the same session is hidden, that must come behind it.
+  const isLive = (record: SessionRecord) => live.has(keyOf(record));
+  const gone = [...hidden.values()];
+  return [...gone.filter((one) => !isLive(one)), ...bySessionId.values(), ...gone.filter(isLive)].map(textOf);
+}
+
+const keyOf = ({ agent, nativeId }: SessionRecord): string => nativeKey(agent, nativeId);
+const textOf = (record: SessionRecord): string => {
+  const { created, isGone } = record;
+  return `${JSON.stringify({ ...lineOf(record), ...(created !== undefined && !isGone && { created }) })}\n`;
+};
+
+/** No record, and yet something: another version has written it, and may know more than we do. Half a line is nothing. */
+function isForeign(line: string): boolean {
+  if (FIRST.test(`${line}\n`)) return false;
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The first line says how long it was then, so that it is not read again before it has doubled. */
+const FIRST = /^\{"compacted":(\d+),"at":"[^"]*"\}\n/;
+const firstLine = (text: string): string => `${JSON.stringify({ compacted: Buffer.byteLength(text), at: new Date().toISOString() })}\n`;

@@ -1,4 +1,5 @@
 // The configuration read again while the proxy runs: when a file of it changes, and on SIGHUP. What is wrong with it changes nothing.
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import { userConfigFile } from '../config/discover.ts';
@@ -44,6 +45,8 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
   };
   async function startWatching(): Promise<void> {
     if (isStopped) return;
+    const once = first.files.find((file) => !canBeReadAgain(file));
+    if (once !== undefined) throw new Error(`${once} is no file that could be read again`);
     watch = watchFiles(filesToWatch(flags, first.files), () => reload(false), {
       onProblem: (error) => notice(`changes of the configuration are looked for every two seconds: ${(error as Error).message}`),
     });
@@ -60,6 +63,12 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
     watch?.close();
     process.off('SIGHUP', onHangUp);
   };
+}
+
+/** A pipe, as of `--config <(…)`, is empty when it has been read. */
+function canBeReadAgain(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found === undefined || found.isFile();
 }
 
 /** Those that were found, those that may yet be made where they would be looked for first, and the word that lets a project's have its say. */

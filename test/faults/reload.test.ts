@@ -62,6 +62,18 @@ test.concurrent('a file that changes is read by itself: taken if it is good, lou
   expect(await editor.close()).toBe(0); // nothing that watches keeps it alive
 });
 
+test.concurrent('a configuration that comes through a pipe is read once, which is said', async ({ stage }) => {
+  const file = stage.writeConfig({ one: fixture('works', 'one') });
+  const command = 'exec "$0" "$1" acp --config <(cat "$2")';
+  const editor = stage.run('bash', ['-c', command, process.execPath, SWITCHBOARD, file]);
+  await hello(editor);
+  await noticed(editor, /changes of the configuration are not noticed: \/dev\/fd\/\d+ is no file that could be read again/);
+  const { id } = await open(editor, stage.cwd, 'one');
+  expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
+  expect(await editor.close()).toBe(0);
+  expect(editor.stderr()).not.toContain('CANNOT BE USED');
+});
+
 quick('an agent that is changed serves new sessions anew, and open ones as it was until the last of them is closed', async () => {
   const [left, renewed, right] = [able('left'), able('left'), able('right')];
   const made = connectInProcess({

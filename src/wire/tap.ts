@@ -54,11 +54,15 @@ export function joinTaps(taps: readonly Tap[], onProblem: (error: unknown) => vo
       }
     }
   }
-  // Named instead of handed over as a function: V8 throws away what it compiled for one that nobody holds on to, and this is so in each turn.
-  function each(what: 'received' | 'refused' | 'sent' | 'sentLine', one: Frame | Buffer | string, patches?: readonly Patch[]): void {
+  // What to call is named instead of handed over as a function: V8 throws away what it compiled for one that nobody holds on to, and each
+  // turn would have its own.
+  function each(what: 'received' | 'sent' | 'sentLine' | 'refused', one: Frame | Buffer | string, patches: readonly Patch[] = []): void {
     for (const tap of working)
       try {
-        tap[what](one as never, patches as never);
+        if (what === 'received') tap.received(one as Frame);
+        else if (what === 'sent') tap.sent(one as Frame, patches);
+        else if (what === 'sentLine') tap.sentLine(one as string);
+        else tap.refused(one as Buffer);
       } catch (error) {
         failed(tap, error);
       }

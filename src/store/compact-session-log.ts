@@ -3,17 +3,15 @@
 // its writer writes again, to the new one (appendToCurrent). Only one process does this to a file at a time: `claim`.
 import { closeSync, fstatSync, fsyncSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { headOf, isCurrent, isSealed, SEALED_MS, seal, wholeLines, writeAll } from './append-lines.ts';
+import { COMPACT_FROM_BYTES } from './defaults.ts';
 import { sessionsFile } from './session-log.ts';
 import { createSessionState, lineOf, nativeKey, parseRecord, type SessionRecord, type SessionState } from './session-records.ts';
 
 /** The sole right to work on the file with that number, until `end`; else who has it. `isDone`: the number means nothing any more. */
 export type Claim = (file: string, ino: number) => { end(isDone: boolean): void } | { readonly takenBy: string };
 
-/** Below this it is not worth a look. */
-const SMALL_BYTES = 64 * 1024;
-
 /** Whether it was done. */
-export function compactSessionLog(dir: string, claim: Claim, smallBytes = SMALL_BYTES): boolean {
+export function compactSessionLog(dir: string, claim: Claim, smallBytes = COMPACT_FROM_BYTES): boolean {
   const file = sessionsFile(dir);
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size < smallBytes) return false;

@@ -13,3 +13,6 @@ export function storeSettings(options: StoreOptions): StoreSettings {
     maxTotalBytes: options.max_total_bytes ?? STORE_DEFAULTS.maxTotalBytes,
   };
 }
+
+/** The list of sessions is not worth a look below this. */
+export const COMPACT_FROM_BYTES = 64 * 1024;

@@ -1,7 +1,10 @@
 // What an earlier switchboard could not end, or finish writing, because it was killed; and what many have left in the list of sessions.
+import { lstatSync } from 'node:fs';
 import { describeDaemons } from '../agents/daemons.ts';
 import { removeDrafts } from '../agents/drafts.ts';
 import { endLeftovers } from '../agents/leftovers.ts';
+import { COMPACT_FROM_BYTES } from '../store/defaults.ts';
+import { sessionsFile } from '../store/session-log.ts';
 import type { Say } from './say-once.ts';
 
 export function tidyUp(stateDir: string, onProblem: (error: unknown) => void, say: Say): void {
@@ -17,6 +20,8 @@ export function tidyUp(stateDir: string, onProblem: (error: unknown) => void, sa
 /** On Windows a file that somebody reads cannot be put another in place of. */
 async function compactSessions(stateDir: string): Promise<void> {
   if (process.platform === 'win32') return;
+  const { size } = lstatSync(sessionsFile(stateDir), { throwIfNoEntry: false }) ?? { size: 0 };
+  if (size < COMPACT_FROM_BYTES) return; // nearly always, and to load what follows is more than a megabyte
   const [{ compactSessionLog }, { takeTurn }] = await Promise.all([import('../store/compact-session-log.ts'), import('../log/turn.ts')]);
   compactSessionLog(stateDir, takeTurn);
 }

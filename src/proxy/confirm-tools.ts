@@ -17,7 +17,7 @@ export const memoryKey = (hub: Hub, leg: AgentLeg): string => capabilityKey(leg.
 /** The agent has come further with the server of its session. One that was deleted meanwhile, perhaps by another process, stays so. */
 export function stateReached(hub: Hub, session: Session, lease: Lease): void {
   noteTransport(hub, session, lease);
-  if (!hub.log.isHidden(session.leg.name, session.nativeId)) record(hub, session);
+  if (!hub.log.wasHiddenLately(session.leg.name, session.nativeId)) record(hub, session);
 }
 
 /** An agent that has spoken to the server takes that way. */

@@ -3,7 +3,7 @@
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { appendToCurrent, headOf, wholeLines } from './append-lines.ts';
-import { createSessionState, lineOf, nativeKey, parseRecord, type SessionRecord } from './session-records.ts';
+import { createSessionState, lineOf, nativeKey, parseRecord, type SessionRecord, type SessionState } from './session-records.ts';
 
 export type { SessionRecord } from './session-records.ts';
 
@@ -13,46 +13,16 @@ export type SessionLog = {
   records(): ReadonlyMap<string, SessionRecord>;
   /** Sessions at an agent that must not be listed. */
   isHidden(agent: string, nativeId: string): boolean;
+  /** The same as far as it was said since this began: nothing before that is read, of which there may be much. */
+  wasHiddenLately(agent: string, nativeId: string): boolean;
 };
 
 export const sessionsFile = (dir: string): string => path.join(dir, 'sessions.jsonl');
 
 export function createSessionLog(dir: string, onProblem: (error: unknown) => void): SessionLog {
   const file = sessionsFile(dir);
-  let state = createSessionState();
-  let readBytes = 0;
-  let readFrom = Number.NaN;
-  let head = '';
-
-  function refresh(): void {
-    try {
-      const { size, ino } = statSync(file);
-      if (size === readBytes && ino === readFrom) return;
-      readOn();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onProblem(error);
-    }
-  }
-  function readOn(): void {
-    const fd = openSync(file, 'r');
-    try {
-      const { size, ino } = fstatSync(fd);
-      // Another file, compacted, or the same and cut off: what was read says nothing any more.
-      const begins = headOf(fd);
-      if (ino !== readFrom || size < readBytes || !begins.startsWith(head)) [state, readBytes, readFrom] = [createSessionState(), 0, ino];
-      // A last line without its end may still be in the writing; it is read when it is whole.
-      const { lines, bytes } = wholeLines(fd, readBytes, size);
-      for (const line of lines) {
-        const record = parseRecord(line);
-        if (record) state.apply(record);
-      }
-      readBytes += bytes;
-      head = begins.slice(0, readBytes);
-    } finally {
-      closeSync(fd);
-    }
-  }
-
+  const all = createReader(file, NOTHING_READ, onProblem);
+  const lately = createReader(file, endOf(file), onProblem);
   return {
     append(record) {
       try {
@@ -61,13 +31,52 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
         onProblem(error);
       }
     },
-    records() {
-      refresh();
-      return state.bySessionId;
-    },
-    isHidden(agent, nativeId) {
-      refresh();
-      return state.hidden.has(nativeKey(agent, nativeId));
-    },
+    records: () => all().bySessionId,
+    isHidden: (agent, nativeId) => all().hidden.has(nativeKey(agent, nativeId)),
+    wasHiddenLately: (agent, nativeId) => lately().hidden.has(nativeKey(agent, nativeId)),
+  };
+}
+
+/** How far a file has been read: which one it was, by its number on the disk and how it began. */
+type Place = { readonly bytes: number; readonly ino: number; readonly head: string };
+const NOTHING_READ: Place = { bytes: 0, ino: Number.NaN, head: '' };
+
+function endOf(file: string): Place {
+  const { size, ino } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0, ino: Number.NaN };
+  return { bytes: size, ino, head: '' };
+}
+
+/** What the lines from there on say, those that have come since the last look included. */
+function createReader(file: string, from: Place, onProblem: (error: unknown) => void): () => SessionState {
+  let place = from;
+  let state = createSessionState();
+
+  function readOn(): void {
+    const fd = openSync(file, 'r');
+    try {
+      const { size, ino } = fstatSync(fd);
+      const head = headOf(fd);
+      // Another file, compacted, or the same and cut off: what was read says nothing any more.
+      if (ino !== place.ino || size < place.bytes || !head.startsWith(place.head)) [state, place] = [createSessionState(), NOTHING_READ];
+      // A last line without its end may still be in the writing; it is read when it is whole.
+      const { lines, bytes } = wholeLines(fd, place.bytes, size);
+      for (const line of lines) {
+        const record = parseRecord(line);
+        if (record) state.apply(record);
+      }
+      const read = place.bytes + bytes;
+      place = { bytes: read, ino, head: head.slice(0, read) };
+    } finally {
+      closeSync(fd);
+    }
+  }
+  return () => {
+    try {
+      const { size, ino } = statSync(file);
+      if (size !== place.bytes || ino !== place.ino) readOn();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onProblem(error);
+    }
+    return state;
   };
 }

@@ -57,7 +57,7 @@ export type Setup = {
   readonly onStateChange?: () => void;
 };
 
-const NO_LOG: SessionLog = { append: () => {}, records: () => new Map(), isHidden: () => false };
+const NO_LOG: SessionLog = { append: () => {}, records: () => new Map(), isHidden: () => false, wasHiddenLately: () => false };
 
 export function connectInProcess({ agents, launch, clock = systemClock, log = NO_LOG, ...parts }: Setup): InProcess {
   const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];

@@ -6,6 +6,7 @@ export function createMemoryLog(): SessionLog {
   const records = new Map<string, SessionRecord>();
   const hidden = new Set<string>();
   const nativeKey = (agent: string, nativeId: string) => `${agent}\n${nativeId}`;
+  const isHidden = (agent: string, nativeId: string) => hidden.has(nativeKey(agent, nativeId));
   return {
     append(record) {
       const key = nativeKey(record.agent, record.nativeId);
@@ -20,7 +21,8 @@ export function createMemoryLog(): SessionLog {
       if (kept && nativeKey(kept.agent, kept.nativeId) === key) records.delete(record.sessionId);
     },
     records: () => records,
-    isHidden: (agent, nativeId) => hidden.has(nativeKey(agent, nativeId)),
+    isHidden,
+    wasHiddenLately: isHidden,
   };
 }
 

@@ -4,6 +4,7 @@ import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from
 import path from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
+import { compactSessionLog } from '../../src/store/compact-session-log.ts';
 import { createSessionLog, type SessionRecord } from '../../src/store/session-log.ts';
 import { readTranscript } from '../../src/store/transcript-files.ts';
 import { newStateDir, noProblem } from './state.ts';
@@ -109,6 +110,26 @@ describe('a session that is gone', () => {
       expect(reader.isHidden('b', 's-1')).toBe(false);
       expect(reader.isHidden('a', 's-2')).toBe(false);
     }
+  });
+
+  test('is known to have gone lately by whoever was there, until it is back; also when the file is another by then', () => {
+    const dir = newStateDir();
+    const early = createSessionLog(dir, noProblem);
+    for (const one of ['s-1', 's-2']) early.append(record(one));
+    early.append(record('s-1', 'a', 's-1', { isGone: true }));
+    const late = createSessionLog(dir, noProblem);
+    const lately = (id: string) => [early, late].map((log) => log.wasHiddenLately('a', id));
+    expect([lately('s-1'), lately('s-2')]).toEqual([
+      [true, false],
+      [false, false],
+    ]);
+    early.append(record('s-2', 'a', 's-2', { isGone: true }));
+    expect(lately('s-2')).toEqual([true, true]);
+    late.append(record('s-2'));
+    expect(lately('s-2')).toEqual([false, false]);
+    late.append(record('s-2', 'a', 's-2', { isGone: true }));
+    expect(compactSessionLog(dir, () => ({ end() {} }), 0)).toBe(true);
+    expect(lately('s-2')).toEqual([true, true]);
   });
 
   test('is written down as gone with nothing of what it had', () => {

@@ -189,7 +189,7 @@ test('several processes write while several compact: nothing is lost', async () 
   for (const child of children) child.stdin.write('go');
   expect(await exits).toEqual(Array(3).fill([0, null]));
   const compactions = (await Promise.all(words)).map((parts) => Number(parts.join('').replace('ready ', '')));
-  expect(Math.max(...compactions)).toBeGreaterThan(2);
+  expect(compactions.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(2); // as often as it has doubled, whoever gets there first
 
   const log = createSessionLog(dir, noProblem);
   const expected = names.flatMap((name) => Array.from({ length: 600 }, (_, n) => [name, n] as const));

@@ -41,9 +41,14 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
 type Place = { readonly bytes: number; readonly ino: number; readonly head: string };
 const NOTHING_READ: Place = { bytes: 0, ino: Number.NaN, head: '' };
 
+/** Where it cannot be looked at, whoever reads or writes there says so. */
 function endOf(file: string): Place {
-  const { size, ino } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0, ino: Number.NaN };
-  return { bytes: size, ino, head: '' };
+  try {
+    const { size, ino } = statSync(file);
+    return { bytes: size, ino, head: '' };
+  } catch {
+    return NOTHING_READ;
+  }
 }
 
 /** What the lines from there on say, those that have come since the last look included. */

@@ -77,6 +77,17 @@ describe('what was written', () => {
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
+  test('is told of as a problem where it cannot be looked at, and by nobody who only begins', () => {
+    const dir = newStateDir();
+    mkdirSync(path.dirname(dir), { recursive: true });
+    writeFileSync(dir, 'a file');
+    const problems: unknown[] = [];
+    const log = createSessionLog(dir, (error) => problems.push(error));
+    expect(problems).toEqual([]);
+    expect([log.records().size, log.isHidden('a', 's-1'), log.wasHiddenLately('a', 's-1')]).toEqual([0, false, false]);
+    expect(problems).toMatchObject(Array(3).fill({ code: 'ENOTDIR' }));
+  });
+
   test('is one JSON line for each', () => {
     const dir = newStateDir();
     const log = createSessionLog(dir, noProblem);

@@ -18,11 +18,14 @@ export function appendLines(file: string, lines: string | Buffer): void {
  */
 export function appendToCurrent(file: string, lines: string): void {
   let isThere = false;
-  while (!isThere)
+  for (let tries = 0; !isThere && tries < MOST_TRIES; tries++)
     append(file, lines, (fd) => {
       isThere = !isSealed(fd) || isStillTheFile(fd, file);
     });
 }
+
+/** Once is nearly always enough. There are disks where a file has another number by its name than for those who have it open. */
+const MOST_TRIES = 5;
 
 function append(file: string, lines: string | Buffer, written: (fd: number) => void): void {
   const fd = openIn(file);
@@ -36,22 +39,35 @@ function append(file: string, lines: string | Buffer, written: (fd: number) => v
 }
 
 /** A bit of the mode that means nothing for a file of ours, and that everyone sees who has the file open, whatever it is called by now. */
-const SEAL = 0o100;
+export const SEAL = 0o100;
 /** Far longer than it takes to put the new file in place. */
 export const SEALED_MS = 1000;
 
 export const isSealed = (fd: number): boolean => (fstatSync(fd).mode & SEAL) !== 0;
 export const seal = (fd: number, isOn: boolean): void => fchmodSync(fd, isOn ? 0o600 | SEAL : 0o600);
 
+/** None is waited for any more where one was found that does not come off. */
+let patienceMs = SEALED_MS;
+
 /** Waits for what becomes of a sealed file. Whoever sealed it may have been killed: then nothing does, and it is as if that had not been. */
 function isStillTheFile(fd: number, file: string): boolean {
-  const until = performance.now() + SEALED_MS;
+  const until = performance.now() + patienceMs;
   while (isCurrent(fd, file)) {
     if (!isSealed(fd)) return true;
-    if (performance.now() > until) seal(fd, false);
+    if (performance.now() >= until) return !comesOff(fd) || isCurrent(fd, file);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
   }
   return false;
+}
+
+/** Takes the seal off. On a disk that keeps no modes every file may look sealed, and nobody can have done that. */
+function comesOff(fd: number): boolean {
+  try {
+    seal(fd, false);
+  } catch {} // the file is another user's
+  const isOff = !isSealed(fd);
+  if (!isOff) patienceMs = 0;
+  return isOff;
 }
 
 /** Whether the file is still the one that was opened. One that was removed is nobody's to make again. */

@@ -1,8 +1,8 @@
 // sessions.jsonl without the lines that later ones have made void. Every step of a session writes one, so most of them are after a while.
 // Others may write to it meanwhile: when the new file is nearly done, the old one is sealed and read to its end. What is written to it behind that
 // its writer writes again, to the new one (appendToCurrent). Only one process does this to a file at a time: `claim`.
-import { closeSync, fstatSync, fsyncSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
-import { headOf, isCurrent, isSealed, SEALED_MS, seal, wholeLines, writeAll } from './append-lines.ts';
+import { closeSync, fstatSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, type Stats } from 'node:fs';
+import { appendToCurrent, headOf, isCurrent, isSealed, SEAL, SEALED_MS, seal, wholeLines, writeAll } from './append-lines.ts';
 import { COMPACT_FROM_BYTES } from './defaults.ts';
 import { sessionsFile } from './session-log.ts';
 import { createSessionState, lineOf, nativeKey, parseRecord, type SessionRecord, type SessionState } from './session-records.ts';
@@ -14,7 +14,7 @@ export type Claim = (file: string, ino: number) => { end(isDone: boolean): void 
 export function compactSessionLog(dir: string, claim: Claim, smallBytes = COMPACT_FROM_BYTES): boolean {
   const file = sessionsFile(dir);
   const found = lstatSync(file, { throwIfNoEntry: false });
-  if (!found?.isFile() || found.size < smallBytes) return false;
+  if (!found || !isOurs(found) || found.size < smallBytes) return false;
   const fd = openSync(file, 'r');
   try {
     if (found.size < 2 * Number(FIRST.exec(headOf(fd))?.[1] ?? 0)) return false;
@@ -32,6 +32,9 @@ export function compactSessionLog(dir: string, claim: Claim, smallBytes = COMPAC
   }
 }
 
+/** As we made it: what took its place would be ours alone, and whoever shares it, or has it read-only, wants it otherwise. */
+const isOurs = (found: Stats): boolean => found.isFile() && found.uid === process.getuid?.() && (found.mode & 0o777 & ~SEAL) === 0o600;
+
 function compact(fd: number, file: string): boolean {
   const { lines, bytes } = wholeLines(fd, 0, fstatSync(fd).size);
   const state = createSessionState();
@@ -43,6 +46,7 @@ function compact(fd: number, file: string): boolean {
   const kept = linesOf(state);
   if (2 * kept.length > lines.length) return false;
   const draft = `${file}.${process.pid}.tmp`;
+  rmSync(draft, { force: true }); // of somebody who was killed and had our number, as in containers everyone has
   const to = openSync(draft, 'wx', 0o600);
   try {
     const text = kept.join('');
@@ -57,22 +61,36 @@ function compact(fd: number, file: string): boolean {
 
 /** Whether the draft is in place; else everything is as it was. */
 function replace(fd: number, file: string, from: number, to: number, draft: string): boolean {
+  seal(fd, false); // somebody who was killed may have left it so
+  if (isSealed(fd)) return false; // then seals mean nothing on this disk
   const until = performance.now() + SEALED_MS / 2;
   let isDone = false;
   seal(fd, true);
   try {
-    const late = wholeLines(fd, from, fstatSync(fd).size).lines;
-    writeAll(to, Buffer.from(late.map((line) => `${line}\n`).join('')));
-    fsyncSync(to);
+    const late = wholeLines(fd, from, fstatSync(fd).size);
+    if (late.bytes > 0) {
+      writeAll(to, Buffer.from(textIn(late)));
+      fsyncSync(to);
+    }
     // Those who wait have not given us up yet.
     if (!isSealed(fd) || performance.now() > until) return false;
     renameSync(draft, file);
     isDone = true;
+    if (!isSealed(fd)) carryOver(fd, file, from + late.bytes);
     return true;
   } finally {
     if (!isDone) seal(fd, false);
   }
 }
+
+/** The last step took so long that somebody who waited has gone on with the old file. */
+function carryOver(fd: number, file: string, from: number): void {
+  seal(fd, true); // whoever comes to it from here on knows that it is not the file any more
+  const left = wholeLines(fd, from, fstatSync(fd).size);
+  if (left.bytes > 0) appendToCurrent(file, textIn(left));
+}
+
+const textIn = ({ lines }: { readonly lines: readonly string[] }): string => lines.map((line) => `${line}\n`).join('');
 
 /** As few lines as say the same. */
 export function linesOf({ bySessionId, hidden }: SessionState): string[] {

@@ -9,7 +9,7 @@ import type { Say } from './say-once.ts';
 
 export function tidyUp(stateDir: string, onProblem: (error: unknown) => void, say: Say): void {
   removeDrafts(stateDir, onProblem);
-  compactSessions(stateDir).catch(onProblem);
+  compactSessions(stateDir).catch((error: Error) => say(`the list of sessions stays as long as it is: ${error.message}`));
   const { ended, daemons } = endLeftovers(stateDir, onProblem);
   if (ended > 0) say(`ended ${ended} agent process(es) that an earlier switchboard left behind`);
   if (daemons.length === 0) return;

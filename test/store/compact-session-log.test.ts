@@ -5,7 +5,7 @@ import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, statSy
 import path from 'node:path';
 import { build } from 'esbuild';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { takeTurn } from '../../src/log/turn.ts';
 import { compactSessionLog, linesOf } from '../../src/store/compact-session-log.ts';
 import { createSessionLog } from '../../src/store/session-log.ts';
@@ -89,6 +89,28 @@ test('is left alone with lines in it that are not ours to judge; one that was cu
   const other = used(20);
   appendFileSync(fileIn(other), '{"kind":"of a later version"}\n');
   expect(compact(other)).toBe(false);
+});
+
+test("is left alone where it is another user's, shared or read-only", () => {
+  const dir = used(20);
+  for (const mode of [0o400, 0o660, 0o644]) {
+    chmodSync(fileIn(dir), mode);
+    expect(compact(dir)).toBe(false);
+    expect(statSync(fileIn(dir)).mode & 0o777).toBe(mode);
+  }
+  chmodSync(fileIn(dir), 0o600);
+  const uid = vi.spyOn(process, 'getuid').mockReturnValue(4_000_000_000);
+  expect(compact(dir)).toBe(false);
+  uid.mockRestore();
+  expect(compact(dir)).toBe(true);
+});
+
+test('is compacted by a process that has the number of one that was killed at it', () => {
+  const dir = used(20);
+  const before = told(dir);
+  writeFileSync(`${fileIn(dir)}.${process.pid}.tmp`, '{"compacted":');
+  expect(compact(dir)).toBe(true);
+  expect(told(dir)).toEqual(before);
 });
 
 test('is left alone while another process is at it', () => {

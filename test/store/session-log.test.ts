@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
@@ -17,6 +17,18 @@ const record = (sessionId: string, agent = 'a', nativeId = sessionId, more: Part
   ...more,
 });
 const fileIn = (dir: string) => path.join(dir, 'sessions.jsonl');
+
+test('a file that cannot even be looked at is a problem of those who need it, and not of a start', () => {
+  const dir = newStateDir();
+  mkdirSync(dir, { recursive: true });
+  symlinkSync('sessions.jsonl', fileIn(dir)); // leads to itself
+  const problems: unknown[] = [];
+  const log = createSessionLog(dir, (error) => problems.push(error));
+  expect(problems).toEqual([]);
+  expect([log.records().size, log.wasHiddenLately('a', 's-1')]).toEqual([0, false]);
+  log.append(record('s-1'));
+  expect(problems).toEqual(Array(3).fill(expect.objectContaining({ code: 'ELOOP' })));
+});
 
 describe('what was written', () => {
   test('is there for the next process', () => {

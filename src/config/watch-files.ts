@@ -1,6 +1,6 @@
 // Tells when one of a few files has other content than before. The folders are watched and not the files: editors replace a file by
 // renaming another over it, and a file that is not there yet can only be seen in its folder.
-import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
+import { type FSWatcher, readlinkSync, realpathSync, statSync, watch } from 'node:fs';
 import path from 'node:path';
 import { readForeign } from './read-text.ts';
 
@@ -108,15 +108,23 @@ async function contentOf(file: string): Promise<string | undefined> {
 
 /** The folder a file is in, and that of the file a link leads to; where there is none yet, the nearest one above. */
 function foldersOf(file: string): string[] {
-  const folders = [path.dirname(path.resolve(file))];
-  try {
-    folders.push(path.dirname(realpathSync(file)));
-  } catch {}
-  return folders.map((folder) => {
+  return [path.resolve(file), targetOf(file)].map(path.dirname).map((folder) => {
     let at = folder;
     while (inodeOf(at) === undefined && path.dirname(at) !== at) at = path.dirname(at);
     return at;
   });
+}
+
+/** Also when there is nothing at the moment: dotfiles are replaced by removing them first. */
+function targetOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {}
+  try {
+    return path.resolve(path.dirname(file), readlinkSync(file));
+  } catch {
+    return path.resolve(file);
+  }
 }
 
 function inodeOf(folder: string): bigint | undefined {

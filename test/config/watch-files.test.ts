@@ -83,12 +83,16 @@ test('so is one whose folders are yet to be made, and made anew', async () => {
   expect(await changed()).toEqual(['some/where/policy.yaml']);
 });
 
-test('so is one that a link leads to', async () => {
-  const { write, changed } = await watched(['config/policy.yaml'], { 'dotfiles/policy.yaml': 'a' }, (root) => {
+test('so is one that a link leads to, also when that comes, goes and comes back', async () => {
+  const { at, write, changed } = await watched(['config/policy.yaml'], { 'dotfiles/policy.yaml': 'a' }, (root) => {
     mkdirSync(path.join(root, 'config'));
     symlinkSync('../dotfiles/policy.yaml', path.join(root, 'config/policy.yaml'));
   });
   write('dotfiles/policy.yaml', 'b');
+  expect(await changed()).toEqual(['config/policy.yaml']);
+  rmSync(at('dotfiles/policy.yaml'));
+  expect(await changed()).toEqual(['config/policy.yaml']);
+  write('dotfiles/policy.yaml', 'c');
   expect(await changed()).toEqual(['config/policy.yaml']);
 });
 

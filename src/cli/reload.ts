@@ -24,6 +24,7 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
 
   async function readAgain(isAsked: boolean): Promise<void> {
     try {
+      refusePipes(first.files);
       const notices: string[] = [];
       const { config, origin } = await resolveConfig(flags, (text) => notices.push(text));
       if (isStopped || (!isAsked && isAlike(current, config))) return;
@@ -45,8 +46,7 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
   };
   async function startWatching(): Promise<void> {
     if (isStopped) return;
-    const once = first.files.find((file) => !canBeReadAgain(file));
-    if (once !== undefined) throw new Error(`${once} is no file that could be read again`);
+    refusePipes(first.files);
     watch = watchFiles(filesToWatch(flags, first.files), () => reload(false), {
       onProblem: (error) => notice(`changes of the configuration are looked for every two seconds: ${(error as Error).message}`),
     });
@@ -65,10 +65,10 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
   };
 }
 
-/** A pipe, as of `--config <(…)`, is empty when it has been read. */
-function canBeReadAgain(file: string): boolean {
-  const found = statSync(file, { throwIfNoEntry: false });
-  return found === undefined || found.isFile();
+/** A pipe, as of `--config <(…)`, is empty when it has been read; one that nobody writes to would be waited for without end. */
+function refusePipes(files: readonly string[]): void {
+  const once = files.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === false);
+  if (once !== undefined) throw new Error(`${once} is no file that could be read again`);
 }
 
 /** Those that were found, those that may yet be made where they would be looked for first, and the word that lets a project's have its say. */

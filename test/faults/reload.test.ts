@@ -1,5 +1,6 @@
 // The configuration as it is now, for new sessions: on SIGHUP, and when a file changes. What runs goes on as it is.
-import { renameSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test as quick } from 'vitest';
 import { agentSpec } from '../../src/agents/defaults.ts';
 import { fixture, hello, open, prompt, SWITCHBOARD } from '../e2e/harness.ts';
@@ -68,10 +69,28 @@ test.concurrent('a configuration that comes through a pipe is read once, which i
   const editor = stage.run('bash', ['-c', command, process.execPath, SWITCHBOARD, file]);
   await hello(editor);
   await noticed(editor, /changes of the configuration are not noticed: \/dev\/fd\/\d+ is no file that could be read again/);
+  editor.child.kill('SIGHUP');
+  await noticed(editor, /still holds: \/dev\/fd\/\d+ is no file that could be read again/);
   const { id } = await open(editor, stage.cwd, 'one');
   expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
   expect(await editor.close()).toBe(0);
-  expect(editor.stderr()).not.toContain('CANNOT BE USED');
+  expect(editor.stderr().match(/CANNOT BE USED/g)).toHaveLength(1); // when it was asked for
+});
+
+test.concurrent('a file that becomes a pipe that nobody writes to is not waited for', async ({ stage }) => {
+  const agents = { one: fixture('works', 'one'), two: fixture('works', 'two') };
+  const file = stage.writeConfig(agents);
+  const editor = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
+  await hello(editor);
+  rmSync(file);
+  execFileSync('mkfifo', [file]);
+  editor.child.kill('SIGHUP');
+  await noticed(editor, /CANNOT BE USED, so the one from before still holds: .* is no file that could be read again/);
+  rmSync(file);
+  writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
+  editor.child.kill('SIGHUP');
+  await noticed(editor, /is for new sessions \(new: three\)/);
+  expect(await editor.close()).toBe(0);
 });
 
 quick('an agent that is changed serves new sessions anew, and open ones as it was until the last of them is closed', async () => {

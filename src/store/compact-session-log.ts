@@ -1,8 +1,10 @@
-// sessions.jsonl without the lines that later ones have made void. Every step of a session writes one, so most of them are after a while.
+// sessions.jsonl without the lines that later ones have made void. Every step of a session writes one, so most of them are after a while. Where
+// none are, it is written anew all the same: its first line then says that it need not be read again before it has doubled.
 // Others may write to it meanwhile: when the new file is nearly done, the old one is sealed and read to its end. What is written to it behind that
 // its writer writes again, to the new one (appendToCurrent). Only one process does this to a file at a time: `claim`.
 import { closeSync, fstatSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, type Stats } from 'node:fs';
-import { appendToCurrent, headOf, isCurrent, isSealed, SEAL, SEALED_MS, seal, wholeLines, writeAll } from './append-lines.ts';
+import { appendToCurrent, isCurrent, isSealed, SEAL, SEALED_MS, seal, wholeLines, writeAll } from './append-lines.ts';
+import { firstLine, isDue, isFirstLine } from './compacted-size.ts';
 import { COMPACT_FROM_BYTES } from './defaults.ts';
 import { sessionsFile } from './session-log.ts';
 import { createSessionState, lineOf, nativeKey, parseRecord, type SessionRecord, type SessionState } from './session-records.ts';
@@ -14,10 +16,9 @@ export type Claim = (file: string, ino: number) => { end(isDone: boolean): void 
 export function compactSessionLog(dir: string, claim: Claim, smallBytes = COMPACT_FROM_BYTES): boolean {
   const file = sessionsFile(dir);
   const found = lstatSync(file, { throwIfNoEntry: false });
-  if (!found || !isOurs(found) || found.size < smallBytes) return false;
+  if (!found || !isOurs(found) || !isDue(file, smallBytes)) return false;
   const fd = openSync(file, 'r');
   try {
-    if (found.size < 2 * Number(FIRST.exec(headOf(fd))?.[1] ?? 0)) return false;
     const claimed = claim(file, fstatSync(fd).ino);
     if ('takenBy' in claimed) return false;
     let isDone = false;
@@ -43,13 +44,11 @@ function compact(fd: number, file: string): boolean {
     if (record) state.apply(record);
     else if (isForeign(line)) return false;
   }
-  const kept = linesOf(state);
-  if (2 * kept.length > lines.length) return false;
   const draft = `${file}.${process.pid}.tmp`;
   rmSync(draft, { force: true }); // of somebody who was killed and had our number, as in containers everyone has
   const to = openSync(draft, 'wx', 0o600);
   try {
-    const text = kept.join('');
+    const text = linesOf(state).join('');
     writeAll(to, Buffer.from(`${firstLine(text)}${text}`));
     fsyncSync(to); // now, since from here on others wait
     return replace(fd, file, bytes, to, draft);
@@ -109,7 +108,7 @@ const textOf = (record: SessionRecord): string => {
 
 /** No record, and yet something: another version has written it, and may know more than we do. Half a line is nothing. */
 function isForeign(line: string): boolean {
-  if (FIRST.test(`${line}\n`)) return false;
+  if (isFirstLine(line)) return false;
   try {
     JSON.parse(line);
     return true;
@@ -117,7 +116,3 @@ function isForeign(line: string): boolean {
     return false;
   }
 }
-
-/** The first line says how long it was then, so that it is not read again before it has doubled. */
-const FIRST = /^\{"compacted":(\d+),"at":"[^"]*"\}\n/;
-const firstLine = (text: string): string => `${JSON.stringify({ compacted: Buffer.byteLength(text), at: new Date().toISOString() })}\n`;

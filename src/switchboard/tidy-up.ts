@@ -1,8 +1,8 @@
 // What an earlier switchboard could not end, or finish writing, because it was killed; and what many have left in the list of sessions.
-import { lstatSync } from 'node:fs';
 import { describeDaemons } from '../agents/daemons.ts';
 import { removeDrafts } from '../agents/drafts.ts';
 import { endLeftovers } from '../agents/leftovers.ts';
+import { isDue } from '../store/compacted-size.ts';
 import { COMPACT_FROM_BYTES } from '../store/defaults.ts';
 import { sessionsFile } from '../store/session-log.ts';
 import type { Say } from './say-once.ts';
@@ -20,8 +20,7 @@ export function tidyUp(stateDir: string, onProblem: (error: unknown) => void, sa
 /** On Windows a file that somebody reads cannot be put another in place of. */
 async function compactSessions(stateDir: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const { size } = lstatSync(sessionsFile(stateDir), { throwIfNoEntry: false }) ?? { size: 0 };
-  if (size < COMPACT_FROM_BYTES) return; // nearly always, and to load what follows is more than a megabyte
+  if (!isDue(sessionsFile(stateDir), COMPACT_FROM_BYTES)) return; // nearly always, and to load what follows is more than a megabyte
   const [{ compactSessionLog }, { takeTurn }] = await Promise.all([import('../store/compact-session-log.ts'), import('../log/turn.ts')]);
   compactSessionLog(stateDir, takeTurn);
 }

@@ -1,14 +1,18 @@
 // `switchboard auth AGENT [METHOD]`: the ways an agent lets its user log in, and one of them taken. The agent is started for this alone.
+import { randomUUID } from 'node:crypto';
 import type { AuthMethod, InitializeResult } from '../acp/shapes.ts';
 import type { Exit } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { lastWords } from '../agents/stderr-tail.ts';
 import { type Client, ClientError, ConnectionEnded, createClient } from '../client/client.ts';
+import { firstTongue, settingOf, translate } from '../dialects/tongue.ts';
 import { failure } from '../errors.ts';
 import type { Secrets } from '../log/redact.ts';
 import { didYouMean } from '../policy/nearest.ts';
+import { systemClock } from '../proxy/clock.ts';
 import { secretsOf } from '../switchboard/launch.ts';
 import { VERSION } from '../switchboard/version.ts';
+import type { Limits } from '../wire/limits.ts';
 import { runInTerminal } from './auth.ts';
 import { CommandFailure } from './command-failure.ts';
 import { kindOf, type MethodShown, shownMethod, variablesOf } from './login/methods.ts';
@@ -26,7 +30,7 @@ export async function login(agent: string, methodId: string | undefined, flags: 
   const [spec] = config.agents as [AgentSpec];
   const secrets = await secretsOf(config);
   const found = await untilInterrupted(stateDir, async (launch): Promise<number | AuthMethod> => {
-    const running = startAgent(spec, secrets, launch);
+    const running = startAgent(spec, config.limits, secrets, launch);
     const methods = await running.authMethods();
     if (methodId === undefined) return list(spec, methods, flags);
     const method = methods.find(({ id }) => id === methodId) ?? unknownMethod(agent, methodId, methods);
@@ -101,20 +105,30 @@ function tellVariables({ name, env }: AgentSpec, method: AuthMethod): number {
 }
 
 /** Its stderr is shown as it comes: that is where agents put the address to open and the code to type. */
-function startAgent(spec: AgentSpec, secrets: Secrets, launch: Launch) {
+function startAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, launch: Launch) {
   const paint = createPaint(process.stderr.isTTY === true, process.env);
   let isAsked = false;
   const child = launch(spec, secrets, (line) => {
     if (isAsked && line !== '') process.stderr.write(`  | ${paint.foreign(line)}\n`);
   });
   const exited = new Promise<Exit>((resolve) => child.onExit(resolve));
-  const client: Client = createClient(child.fromAgent, child.toAgent, {
+  const streams = translate(
+    child,
+    firstTongue(settingOf(spec), undefined),
+    { agent: spec.name, isNamed: spec.dialect !== 'auto', timeouts: spec.timeouts, mint: randomUUID },
+    { maxFrameBytes: limits.maxFrameBytes, after: systemClock.after, remark: () => {}, kill: () => child.kill() },
+  );
+  const client: Client = createClient(streams.fromAgent, streams.toAgent, {
     request(method) {
       throw new ClientError(-32601, `Method not found: ${method}`);
     },
     notification: () => {},
   });
-  void exited.then(client.close); // one that never began has streams that never end
+  void exited.then((exit) => {
+    streams.exited(exit.kind === 'exited' ? exit.code : null);
+    streams.stop();
+    client.close(); // one that never began has streams that never end
+  });
   const ask = async (method: string, params: unknown): Promise<unknown> => {
     try {
       return await client.request(method, params);

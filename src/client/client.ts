@@ -1,7 +1,7 @@
 // Our own ACP client: what `run`, the bridges and the console stand on. It talks to whatever carries the bytes, and shows every frame to who asks.
-import type { Readable, Writable } from 'node:stream';
 import type { Frame } from '../wire/frame.ts';
 import { createLeg } from '../wire/leg.ts';
+import type { Sink, Source } from '../wire/streams.ts';
 
 /** What the other side answered instead of a result. */
 export class ClientError extends Error {
@@ -41,7 +41,7 @@ export type Client = {
 
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
-export function createClient(input: Readable, output: Writable, on: ClientEvents): Client {
+export function createClient(input: Source, output: Sink, on: ClientEvents): Client {
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   const answering = new Map<string, AbortController>();
   let nextId = 0;

@@ -56,6 +56,16 @@ test.each([
   expect(JSON.parse(mark())).toEqual(noted);
 });
 
+test('an agent is asked in the tongue that is set for it', async () => {
+  const home = createHome();
+  const script = path.resolve(import.meta.dirname, '../fixtures/content-length.mjs');
+  const mine = { command: process.execPath, args: [script, 'mine', 'login'], framing: 'content-length' };
+  home.write(home.userFile, { agent_servers: { mine } });
+  const { code, stdout } = await home.run(['auth', 'mine', 'browser']);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'mine: logged in by "In a browser".\n' });
+  expect(home.processesLeft()).toEqual([]);
+});
+
 test('a key is for the user to set: where, and whether it is', async () => {
   const { run } = withAgent();
   const { code, stderr } = await run(['auth', 'mine', 'key']);

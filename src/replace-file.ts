@@ -2,9 +2,12 @@
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+/** Where the new text is written first. Named so that nobody else's can be taken for one: what is left of them is removed without a question. */
+export const draftOf = (file: string, pid: number = process.pid): string => `${file}.switchboard-${pid}.tmp`;
+
 /** Private to the user. Throws what the system says when it cannot be written; then nothing is left of the attempt. */
 export function replaceFile(file: string, text: string): void {
-  const draft = `${file}.${process.pid}.tmp`;
+  const draft = draftOf(file);
   try {
     writeFileSync(draft, text, { mode: 0o600 });
     renameSync(draft, file);
@@ -17,7 +20,7 @@ export function replaceFile(file: string, text: string): void {
 /** Attempts that are under way in a directory, or were when their process was killed, and whose they are. */
 export function draftsIn(dir: string): readonly { readonly file: string; readonly pid: number }[] {
   return readdirSync(dir).flatMap((name) => {
-    const pid = Number(/\.(\d+)\.tmp$/.exec(name)?.[1]);
+    const pid = Number(/\.switchboard-(\d+)\.tmp$/.exec(name)?.[1]);
     return pid > 0 ? [{ file: path.join(dir, name), pid }] : [];
   });
 }

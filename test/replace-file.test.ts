@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkState } from '../src/cli/doctor/check-state.ts';
-import { replaceFile } from '../src/replace-file.ts';
+import { draftOf, replaceFile } from '../src/replace-file.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** The next write of that file finds the disk full. */
-const fullDiskFor = (name: string) => symlinkSync('/dev/full', path.join(dir, `${name}.${process.pid}.tmp`));
+const fullDiskFor = (name: string) => symlinkSync('/dev/full', path.join(dir, draftOf(name)));
 
 test('a file is replaced as a whole, and private', () => {
   const file = path.join(dir, 'x.json');

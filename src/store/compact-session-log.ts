@@ -3,6 +3,7 @@
 // Others may write to it meanwhile: when the new file is nearly done, the old one is sealed and read to its end. What is written to it behind that
 // its writer writes again, to the new one (appendToCurrent). Only one process does this to a file at a time: `claim`.
 import { closeSync, fstatSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, type Stats } from 'node:fs';
+import { draftOf } from '../replace-file.ts';
 import { appendToCurrent, isCurrent, isSealed, SEAL, SEALED_MS, seal, wholeLines, writeAll } from './append-lines.ts';
 import { firstLine, isDue, isFirstLine } from './compacted-size.ts';
 import { COMPACT_FROM_BYTES } from './defaults.ts';
@@ -44,7 +45,7 @@ function compact(fd: number, file: string): boolean {
     if (record) state.apply(record);
     else if (isForeign(line)) return false;
   }
-  const draft = `${file}.${process.pid}.tmp`;
+  const draft = draftOf(file);
   rmSync(draft, { force: true }); // of somebody who was killed and had our number, as in containers everyone has
   const to = openSync(draft, 'wx', 0o600);
   try {

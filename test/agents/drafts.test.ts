@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { removeDrafts } from '../../src/agents/drafts.ts';
+import { draftOf } from '../../src/replace-file.ts';
 
 let dir: string;
 const problems: unknown[] = [];
@@ -29,18 +30,18 @@ function plant(name: string, ageMs = 0): string {
 }
 const left = () => readdirSync(dir, { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
 
-test('drafts of processes that are no more are removed, wherever they lie; those of living ones stay', () => {
+test('drafts of processes that are no more are removed, wherever they lie; those of living ones stay, and so does what only looks like one', () => {
   const { pid: dead } = spawnSync(process.execPath, ['--version']);
-  plant(`running/12-mark.json.${dead}.tmp`);
-  plant(`capabilities.json.${dead}.tmp`);
-  plant(`transcripts/index.jsonl.${dead}.tmp`);
-  const kept = [plant(`running/13-mark.json.${process.pid}.tmp`), plant('capabilities.json'), plant(`notes.${dead}`)];
+  plant(draftOf('running/12-mark.json', dead));
+  plant(draftOf('capabilities.json', dead));
+  plant(draftOf('transcripts/index.jsonl', dead));
+  const kept = [plant(draftOf('running/13-mark.json')), plant('capabilities.json'), plant(`notes.${dead}.tmp`)];
   tidy();
   expect(left().sort()).toEqual(kept.map((name) => path.basename(name)).sort());
 });
 
 test('a draft that is older than any takes to write is removed, whoever has the number of its process now', () => {
-  plant(`running/13-mark.json.${process.pid}.tmp`, 2 * HOUR_MS);
+  plant(draftOf('running/13-mark.json'), 2 * HOUR_MS);
   tidy();
   expect(left()).toEqual([]);
 });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { livingDaemons } from '../../src/agents/daemons.ts';
 import { checkState } from '../../src/cli/doctor/check-state.ts';
+import { draftOf } from '../../src/replace-file.ts';
 import { fixture, open, prompt, type Stage } from '../e2e/harness.ts';
 import { agentsOf, childOf, contentOf, end, eventually, isAlive, noticed, pidIn, processesOf, test } from './scene.ts';
 
@@ -27,7 +28,7 @@ test.concurrent('row 28: what a killed proxy left behind is ended by the next st
   const child = await childOf(editor, id);
   await editor.kill();
   // As it would be, had it been killed while it wrote its record.
-  writeFileSync(path.join(stage.state, 'running', `${runningFiles(stage)[0]}.${editor.child.pid}.tmp`), '{');
+  writeFileSync(path.join(stage.state, 'running', draftOf(`${runningFiles(stage)[0]}`, editor.child.pid)), '{');
   expect([pidIn(id), child].every(isAlive)).toBe(true);
   const next = await stage.connect({ well: fixture('works', 'well') });
   await eventually(() => expect([pidIn(id), child].filter(isAlive)).toEqual([]));

@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { takeTurn } from '../../src/log/turn.ts';
+import { draftOf } from '../../src/replace-file.ts';
 import { compactSessionLog, linesOf } from '../../src/store/compact-session-log.ts';
 import { isDue } from '../../src/store/compacted-size.ts';
 import { createSessionLog } from '../../src/store/session-log.ts';
@@ -118,7 +119,7 @@ test("is left alone where it is another user's, shared or read-only", () => {
 test('is compacted by a process that has the number of one that was killed at it', () => {
   const dir = used(20);
   const before = told(dir);
-  writeFileSync(`${fileIn(dir)}.${process.pid}.tmp`, '{"compacted":');
+  writeFileSync(draftOf(fileIn(dir)), '{"compacted":');
   expect(compact(dir)).toBe(true);
   expect(told(dir)).toEqual(before);
 });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { draftOf } from '../../src/replace-file.ts';
 import { tidyUp } from '../../src/switchboard/tidy-up.ts';
 import { noProblem } from '../store/state.ts';
 
@@ -11,7 +12,7 @@ test('a list of sessions that cannot be made short is said in words of its own: 
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const file = path.join(dir, 'sessions.jsonl');
   writeFileSync(file, '{"sessionId":"s","agent":"a","nativeId":"s","at":"now"}\n'.repeat(2000), { mode: 0o600 });
-  mkdirSync(`${file}.${process.pid}.tmp`); // where the new one is to be made
+  mkdirSync(draftOf(file)); // where the new one is to be made
   const said: string[] = [];
   tidyUp(dir, noProblem, (text) => said.push(text));
   await vi.waitFor(() => expect(said).toEqual([expect.stringMatching(/^the list of sessions stays as long as it is: .*directory/)]));

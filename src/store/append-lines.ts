@@ -1,5 +1,5 @@
 // Files of JSON lines that are only ever added to, by several processes at once if need be.
-import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync, type Stats, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../make-directory.ts';
 
@@ -38,13 +38,16 @@ function append(file: string, lines: string | Buffer, written: (fd: number) => v
   }
 }
 
-/** A bit of the mode that means nothing for a file of ours, and that everyone sees who has the file open, whatever it is called by now. */
-export const SEAL = 0o100;
+/** Its mode, and that of a sealed one: it means nothing else for a file of ours, and everyone sees it who has the file open, whatever its name by now. */
+const OPEN = 0o600;
+const SEALED = 0o700;
 /** Far longer than it takes to put the new file in place. */
 export const SEALED_MS = 1000;
 
-export const isSealed = (fd: number): boolean => (fstatSync(fd).mode & SEAL) !== 0;
-export const seal = (fd: number, isOn: boolean): void => fchmodSync(fd, isOn ? 0o600 | SEAL : 0o600);
+export const isSealed = (fd: number): boolean => (fstatSync(fd).mode & 0o777) === SEALED;
+export const seal = (fd: number, isOn: boolean): void => fchmodSync(fd, isOn ? SEALED : OPEN);
+/** As we made it: not shared with others, nor read-only. */
+export const isPrivate = ({ mode }: Stats): boolean => [OPEN, SEALED].includes(mode & 0o777);
 
 /** None is waited for any more where one was found that does not come off. */
 let patienceMs = SEALED_MS;

@@ -4,7 +4,7 @@
 // its writer writes again, to the new one (appendToCurrent). Only one process does this to a file at a time: `claim`.
 import { closeSync, fstatSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { draftOf } from '../replace-file.ts';
-import { appendToCurrent, isCurrent, isSealed, SEAL, SEALED_MS, seal, wholeLines, writeAll } from './append-lines.ts';
+import { appendToCurrent, isCurrent, isPrivate, isSealed, SEALED_MS, seal, wholeLines, writeAll } from './append-lines.ts';
 import { firstLine, isDue, isFirstLine } from './compacted-size.ts';
 import { COMPACT_FROM_BYTES } from './defaults.ts';
 import { sessionsFile } from './session-log.ts';
@@ -34,8 +34,8 @@ export function compactSessionLog(dir: string, claim: Claim, smallBytes = COMPAC
   }
 }
 
-/** As we made it: what took its place would be ours alone, and whoever shares it, or has it read-only, wants it otherwise. */
-const isOurs = (found: Stats): boolean => found.isFile() && found.uid === process.getuid?.() && (found.mode & 0o777 & ~SEAL) === 0o600;
+/** What took its place would be ours alone, and whoever shares it, or has it read-only, wants it otherwise. */
+const isOurs = (found: Stats): boolean => found.isFile() && found.uid === process.getuid?.() && isPrivate(found);
 
 function compact(fd: number, file: string): boolean {
   const { lines, bytes } = wholeLines(fd, 0, fstatSync(fd).size);

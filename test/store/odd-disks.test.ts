@@ -60,7 +60,17 @@ test.each([
   },
 );
 
-test('such a file is not compacted: nobody could be kept from writing to it', async () => {
+test('a file that everybody may execute is not taken for sealed', async () => {
+  const { createSessionLog } = await import('../../src/store/session-log.ts');
+  const { dir, file } = plant('s-0');
+  chmodSync(file, 0o777);
+  const wait = vi.spyOn(Atomics, 'wait');
+  createSessionLog(dir, noProblem).append(line('s-1'));
+  expect(wait).not.toHaveBeenCalled();
+  expect(idsIn(file)).toEqual(['s-0', 's-1']);
+});
+
+test('a file that always looks sealed is not compacted: nobody could be kept from writing to it', async () => {
   const { compactSessionLog } = await import('../../src/store/compact-session-log.ts');
   const { dir, file } = plant('s-0', 's-0', 's-0', 's-0');
   chmodSync(file, 0o700);

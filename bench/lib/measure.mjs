@@ -31,7 +31,8 @@ export async function run({ load, variant, agents = 1, steps, workDir, home }) {
 function dropLarge(dir) {
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
     const file = path.join(entry.parentPath ?? entry.path, entry.name);
-    if (entry.isFile() && statSync(file).size > LARGE_BYTES) rmSync(file, { force: true });
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (entry.isFile() && size > LARGE_BYTES) rmSync(file, { force: true });
   }
 }
 

@@ -477,19 +477,36 @@ static pid_t start(char **command, int *to, int *from, int is_socket) {
   *from = up[0];
   return pid;
 }
+/* Each way waits by itself: a write that holds up the other way too would wait for an agent that waits for us. */
+static struct {
+  int from, to;
+  char bytes[65536];
+  ssize_t at, end;
+} ways[2];
+
 static void run_relay(char **command) {
   int to, from;
   start(command, &to, &from, 1); /* as Node's spawn has it */
-  static char bytes[65536];
-  struct pollfd p[2] = {{0, POLLIN, 0}, {from, POLLIN, 0}};
+  ways[0].from = 0, ways[0].to = to, ways[1].from = from, ways[1].to = 1;
+  for (int k = 0; k < 2; k++) fcntl(ways[k].to, F_SETFL, fcntl(ways[k].to, F_GETFL) | O_NONBLOCK);
   for (;;) {
+    struct pollfd p[2];
+    for (int k = 0; k < 2; k++) {
+      int has = ways[k].at < ways[k].end;
+      p[k] = (struct pollfd){has ? ways[k].to : ways[k].from, has ? POLLOUT : POLLIN, 0};
+    }
     poll(p, 2, -1);
-    for (int k = 0; k < 2; k++)
-      if (p[k].revents) {
-        ssize_t n = read(p[k].fd, bytes, sizeof bytes);
-        if (n <= 0) exit(0);
-        write_all(k ? 1 : to, bytes, n);
+    for (int k = 0; k < 2; k++) {
+      if (!p[k].revents) continue;
+      if (ways[k].at == ways[k].end) {
+        ways[k].at = 0;
+        ways[k].end = read(ways[k].from, ways[k].bytes, sizeof ways[k].bytes);
+        if (ways[k].end <= 0) exit(0);
       }
+      ssize_t n = write(ways[k].to, ways[k].bytes + ways[k].at, ways[k].end - ways[k].at);
+      if (n > 0) ways[k].at += n;
+      else if (errno != EAGAIN) exit(0);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // What the product promises about its cost, as ratios within one run: machines differ and are shared, ratios hold.
 // `of` computes a figure from the best values of a run; it is NaN when something it needs was not measured.
-// `heldAt`: the goal is out of reach for now (docs/performance.md says why), and the gate sees that it goes no further away.
+// `heldAt`: the goal is out of reach for now, or met by so little that a busy machine misses it (docs/performance.md says why); the gate sees
+// that it goes no further away.
 
 /** The cap on what waits for an agent that does not read, `limits.max_queue_bytes`, which the bench leaves at its default. */
 const QUEUE_CAP_MB = 64;
@@ -43,7 +44,7 @@ export const goals = [
       {
         what: 'CPU of the first 20,000 frames, x raw',
         atMost: 4,
-        heldAt: 9,
+        heldAt: 8,
         of: (v) => v('single.ours.coldCpuMs') / v('single.raw.coldCpuMs'),
       },
     ],
@@ -80,7 +81,7 @@ export const goals = [
       {
         what: 'CPU at 1,000 sessions, x that at 4',
         atMost: 1.3,
-        heldAt: 2.6,
+        heldAt: 1.7,
         of: (v) => v('sessions-1000.ours.cpuUs') / v('sessions-4.ours.cpuUs'),
       },
     ],

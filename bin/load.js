@@ -8,17 +8,30 @@ const { Script } = require('node:vm');
 
 /** The exports of `file`, and its script. Whoever asks for it later by `require` gets the same. */
 module.exports = function load(file) {
-  const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData: cached(file) });
+  const { script, start } = made(file);
   const loaded = new Module(file, module);
   loaded.filename = file;
   loaded.paths = module.paths;
   // Code that was made before has no way of its own to import anything.
   loaded.onNeed = (name) => import(pathToFileURL(path.join(path.dirname(file), name)).href);
   require.cache[file] = loaded;
-  script.runInThisContext()(loaded.exports, Module.createRequire(file), loaded, file, path.dirname(file));
+  start(loaded.exports, Module.createRequire(file), loaded, file, path.dirname(file));
   loaded.loaded = true;
   return { exports: loaded.exports, script };
 };
+
+/** What was built is a function, and says nothing yet. What is there may also be of another version than this, when only sources were renewed. */
+function made(file) {
+  try {
+    const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData: cached(file) });
+    const start = script.runInThisContext();
+    if (typeof start !== 'function') throw new Error('it is no function');
+    return { script, start };
+  } catch (cause) {
+    const words = `${file} is not what belongs to this program (${cause.message}): build it anew (npm run build), or install it again`;
+    throw Object.assign(new Error(words, { cause }), { code: 'NOT_BUILT' });
+  }
+}
 
 function cached(file) {
   try {

@@ -6,5 +6,11 @@ else void start(require('node:path').join(__dirname, '..', 'dist', 'cli.cjs')).m
 
 /** Places in the sources are known to Node's own loader alone. */
 function start(file) {
-  return process.sourceMapsEnabled ? require(file) : require('./load.js')(file).exports;
+  try {
+    return process.sourceMapsEnabled ? require(file) : require('./load.js')(file).exports;
+  } catch (error) {
+    if (error.code !== 'NOT_BUILT') throw error;
+    process.stderr.write(`switchboard: ${error.message}\n`);
+    process.exit(1);
+  }
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -42,5 +42,21 @@ describe('the start that was compiled when it was built', () => {
     expect(version()).toBe(wanted);
     rmSync(cache());
     expect(version()).toBe(wanted);
+  });
+
+  test.each([
+    ['is not there', undefined, /ENOENT/],
+    ['is of a version that built it in another way', "const path = require('node:path');", /require is not defined/],
+    ['is cut off', '(function(exports', /Unexpected end of input/],
+  ])('says what to do when it %s', (_, text, why) => {
+    const file = path.join(copy, 'dist', 'cli.cjs');
+    if (text === undefined) rmSync(file);
+    else writeFileSync(file, text);
+    const { status, stderr } = spawnSync(process.execPath, [path.join(copy, 'bin', 'switchboard.js'), 'acp'], { encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(why);
+    expect(stderr).toMatch(
+      /^switchboard: .*cli\.cjs is not what belongs to this program .*: build it anew \(npm run build\), or install it again\n$/,
+    );
   });
 });

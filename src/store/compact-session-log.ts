@@ -4,9 +4,10 @@
 // its writer writes again, to the new one (appendToCurrent). Only one process does this to a file at a time: `claim`.
 import { closeSync, fstatSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { draftOf } from '../replace-file.ts';
-import { appendToCurrent, isCurrent, isPrivate, isSealed, SEALED_MS, seal, wholeLines, writeAll } from './append-lines.ts';
+import { wholeLines, writeAll } from './append-lines.ts';
 import { firstLine, isDue, isFirstLine } from './compacted-size.ts';
 import { COMPACT_FROM_BYTES } from './defaults.ts';
+import { appendToCurrent, isCurrent, isPrivate, isSealed, SEALED_MS, seal } from './sealed-file.ts';
 import { sessionsFile } from './session-log.ts';
 import { createSessionState, lineOf, nativeKey, parseRecord, type SessionRecord, type SessionState } from './session-records.ts';
 

@@ -2,7 +2,8 @@
 // several processes may append at once, since each line is one write to a file opened for appending.
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { appendToCurrent, headOf, wholeLines } from './append-lines.ts';
+import { headOf, wholeLines } from './append-lines.ts';
+import { appendToCurrent } from './sealed-file.ts';
 import { createSessionState, lineOf, nativeKey, parseRecord, type SessionRecord, type SessionState } from './session-records.ts';
 
 export type { SessionRecord } from './session-records.ts';

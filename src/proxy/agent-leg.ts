@@ -241,7 +241,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
     waiting.push(one);
     start();
   }
-  /** What is sent now goes before nothing that waits. */
+  /** A request need not wait: not for a start, nor to hear that there will be none. */
   function isOpen(): boolean {
     return state.isReady && stopping === undefined && !standing.isStopped;
   }

@@ -4,6 +4,8 @@ import type { Frame } from './frame.ts';
 import { idTextOf } from './long-frame.ts';
 import type { Patch } from './writer.ts';
 
+const NO_PATCHES: readonly Patch[] = [];
+
 export type Tap = {
   /** It has no ear for notifications of the peer's, or for those that go to it: nearly all that passes, so it need not be called for them. */
   readonly skips?: { readonly receivedNotes?: boolean; readonly sentNotes?: boolean };
@@ -56,7 +58,11 @@ export function joinTaps(taps: readonly Tap[], onProblem: (error: unknown) => vo
   }
   // What to call is named instead of handed over as a function: V8 throws away what it compiled for one that nobody holds on to, and each
   // turn would have its own.
-  function each(what: 'received' | 'sent' | 'sentLine' | 'refused', one: Frame | Buffer | string, patches: readonly Patch[] = []): void {
+  function each(
+    what: 'received' | 'sent' | 'sentLine' | 'refused',
+    one: Frame | Buffer | string,
+    patches: readonly Patch[] = NO_PATCHES,
+  ): void {
     for (const tap of working)
       try {
         if (what === 'received') tap.received(one as Frame);

@@ -98,6 +98,12 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   const open = new Set<Served>();
   let count = 0;
   let isClosed = false;
+  let tidyTimer: NodeJS.Timeout | undefined;
+  function tidyOnce(): void {
+    clearTimeout(tidyTimer);
+    tidyTimer = undefined;
+    tidyUp(stateDir, onProblem, say);
+  }
   return {
     diagnostics,
     secrets,
@@ -106,7 +112,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       if (isClosed) throw new Error('this switchboard is closed; make another one');
       const served = serveClient(shared, client, count++, recordTo);
       // Not before the first answer: the client waits for that, and nobody waits for this.
-      if (count === 1) setTimeout(() => tidyUp(stateDir, onProblem, say), AFTER_ANSWER_MS).unref();
+      if (count === 1) tidyTimer = setTimeout(tidyOnce, AFTER_ANSWER_MS).unref();
       open.add(served);
       void served.closed.then(() => open.delete(served));
       return served;
@@ -128,6 +134,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     },
     async close() {
       isClosed = true;
+      if (tidyTimer !== undefined) tidyOnce(); // a client that leaves at once must not keep old records alive
       await Promise.all([...open].map((served) => served.close()));
       policy?.close();
       await diagnostics.close();

@@ -1,5 +1,5 @@
 // The switchboard inside another program: here, this test. The agents are the embedded ones.
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
@@ -201,4 +201,14 @@ test.each<[string, SwitchboardOptions, string, string]>([
   ['a schema that is none', { tools: [tool({ inputSchema: { type: 'object', properties: 3 } })] }, 'TOOL_INVALID', 'tool "mine": '],
 ])('%s is refused in words', async (_, options, code, words) => {
   expect(await failureOf(options)).toMatchObject({ name: 'SetupFailure', code, message: expect.stringContaining(words) });
+});
+
+test('a switchboard that closes at once still removes the record of a daemon that has ended', async () => {
+  const daemons = path.join(stateDir, 'daemons');
+  mkdirSync(daemons, { recursive: true });
+  writeFileSync(path.join(daemons, 'ended.json'), JSON.stringify([{ pid: 4194301, startTime: '1', program: 'node' }]));
+  const { switchboard } = await embedded();
+  switchboard.connect({ input: new PassThrough(), output: new PassThrough() });
+  await switchboard.close();
+  expect(readdirSync(daemons)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isTrusted } from '../../src/config/trust.ts';
 import { createRemembered, type NewAnswer } from '../../src/store/remembered.ts';
-import { agentsRecorded, fileOf, hasRecordings, readRecording } from '../e2e/recording.ts';
+import { agentsRecorded, fileOf, readRecording } from '../e2e/recording.ts';
 import { createHome, type Home } from './command.ts';
 
 const stateOf = (home: Home) => path.join(home.home, '.local', 'state', 'acp-switchboard');
@@ -218,7 +218,7 @@ describe('policy replay', () => {
     expect(same.stdout).toContain('nothing changes');
   });
 
-  test.runIf(hasRecordings).each(agentsRecorded)('every question that %s was recorded to ask is judged, as that agent', async (agent) => {
+  test.each(agentsRecorded)('every question that %s was recorded to ask is judged, as that agent', async (agent) => {
     const home = createHome();
     const { stdout } = await home.quick(['policy', 'replay', fileOf(agent), '--json']);
     const { requests } = JSON.parse(stdout).data;

@@ -1,17 +1,16 @@
 // Recorded traffic of real agents: what an editor said, what it must see, and the parts of it that one session is made of.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Json } from './peer.ts';
 
 /** One line of a recording. */
 export type Entry = { readonly proc: number; readonly dir: 'client->agent' | 'agent->client'; readonly msg: Json };
 
-const FOLDER = path.resolve(import.meta.dirname, '../../../shared/traces');
+const FOLDER = path.resolve(import.meta.dirname, '../recordings');
 
-export const hasRecordings = existsSync(FOLDER);
-export const agentsRecorded: readonly string[] = hasRecordings
-  ? readdirSync(FOLDER).flatMap((name) => (name.endsWith('.ndjson') ? [name.slice(0, -'.ndjson'.length)] : []))
-  : [];
+export const agentsRecorded: readonly string[] = readdirSync(FOLDER).flatMap((name) =>
+  name.endsWith('.ndjson') ? [name.slice(0, -'.ndjson'.length)] : [],
+);
 
 export const fileOf = (agent: string): string => path.join(FOLDER, `${agent}.ndjson`);
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect } from 'vitest';
 import { choosing, type Editor, fixture, type Json, testAtOnce as test } from './harness.ts';
-import { agentsRecorded, asSeen, type Entry, fileOf, firstSession, hasRecordings, isRequest, readRecording } from './recording.ts';
+import { agentsRecorded, asSeen, type Entry, fileOf, firstSession, isRequest, readRecording } from './recording.ts';
 
 const runs = agentsRecorded.flatMap((agent) => [
   { agent, run: 1 },
@@ -38,7 +38,7 @@ const linesOf = (file: string): Json[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-describe.skipIf(!hasRecordings)('recordings (skipped without ../shared/traces)', () => {
+describe('recordings', () => {
   test.for(runs)(
     'all that $agent said in run $run arrives unchanged and in order, and all that it was told reaches it',
     async ({ agent, run }, { stage }) => {

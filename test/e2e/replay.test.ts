@@ -5,7 +5,7 @@ import { Readable, Writable } from 'node:stream';
 import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
 import { describe, expect } from 'vitest';
 import { type Editor, hello, type Json, open, prompt, type Stage, SWITCHBOARD, testAtOnce as test } from './harness.ts';
-import { agentsRecorded, fileOf, hasRecordings, isRequest, readRecording } from './recording.ts';
+import { agentsRecorded, fileOf, isRequest, readRecording } from './recording.ts';
 
 const replayed = (file: string, ...flags: readonly string[]) => ({
   command: process.execPath,
@@ -102,7 +102,7 @@ const runs = agentsRecorded.flatMap((agent) => [
   { agent, run: 2 },
 ]);
 
-describe.skipIf(!hasRecordings)('recordings of real agents (skipped without ../shared/traces)', () => {
+describe('recordings of real agents', () => {
   test.for(runs)('$agent, run $run: each session is said again as it was said', async ({ agent, run }, { stage }) => {
     const script = readRecording(agent).filter(({ proc }) => proc === run);
     const player = stage.run(process.execPath, [SWITCHBOARD, 'replay', fileOf(agent), '--instant', '--run', String(run)]);

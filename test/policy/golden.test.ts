@@ -1,5 +1,5 @@
 // Every permission request that real agents sent (recorded traffic), decided by the standard preset. A change of any line is to be read.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { Asked, Place } from '../../src/policy/asked.ts';
@@ -90,9 +90,9 @@ describe('of what real agents send', () => {
   });
 });
 
-const TRACES = fileURLToPath(new URL('../../../shared/traces/', import.meta.url));
+const TRACES = fileURLToPath(new URL('../recordings/', import.meta.url));
 
-test.skipIf(!existsSync(TRACES))(`the fixtures hold every request of ../shared/traces (skipped where that folder is absent)`, () => {
+test('the fixtures hold every permission request of test/recordings', () => {
   const count = readdirSync(TRACES)
     .filter((name) => name.endsWith('.ndjson'))
     .flatMap((name) => readFileSync(`${TRACES}/${name}`, 'utf8').split('\n'))

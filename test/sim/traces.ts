@@ -1,15 +1,13 @@
-// Frames of real agents, as recorded in ../shared/traces.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+// Frames of real agents, as recorded in test/recordings.
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const DIR = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../../shared/traces');
+const DIR = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../recordings');
 
 export type Traces = { readonly fromClient: readonly string[]; readonly fromAgent: readonly string[] };
 
-/** undefined where there are none. */
-export function readTraces(): Traces | undefined {
-  if (!existsSync(DIR)) return undefined;
+export function readTraces(): Traces {
   const entries = readdirSync(DIR)
     .filter((name) => name.endsWith('.ndjson'))
     .flatMap((name) => readFileSync(path.join(DIR, name), 'utf8').split('\n'))

@@ -2,35 +2,40 @@
 import type { AgentLeg } from './agent-leg.ts';
 
 export type Aliases = {
-  /** The name for the editor. */
+  /** The name for the editor. An agent may use a name several times at once: each use is released on its own. */
   claim(leg: AgentLeg, name: string): string;
   /** Whose name it is, and how that agent spells it. */
   find(publicName: string): { readonly leg: AgentLeg; readonly name: string } | undefined;
   publicName(leg: AgentLeg, name: string): string | undefined;
+  /** Ends one use; the name is free after the last. */
   release(publicName: string): void;
   releaseAll(leg: AgentLeg): void;
 };
 
 export function createAliases(): Aliases {
-  const owners = new Map<string, { readonly leg: AgentLeg; readonly name: string }>();
+  const owners = new Map<string, { readonly leg: AgentLeg; readonly name: string; uses: number }>();
   const publicName = (leg: AgentLeg, name: string): string | undefined => {
     for (const [known, owner] of owners) if (owner.leg === leg && owner.name === name) return known;
     return undefined;
   };
   return {
     claim(leg, name) {
-      let candidate = name;
-      for (let n = 1; ; n++) {
-        const owner = owners.get(candidate);
-        if (!owner || owner.leg === leg) break;
-        candidate = n === 1 ? `${name}~${leg.name}` : `${name}~${leg.name}~${n}`;
+      const known = publicName(leg, name);
+      if (known !== undefined) {
+        (owners.get(known) as { uses: number }).uses++;
+        return known;
       }
-      owners.set(candidate, { leg, name });
+      let candidate = name;
+      for (let n = 1; owners.has(candidate); n++) candidate = n === 1 ? `${name}~${leg.name}` : `${name}~${leg.name}~${n}`;
+      owners.set(candidate, { leg, name, uses: 1 });
       return candidate;
     },
     find: (name) => owners.get(name),
     publicName,
-    release: (name) => void owners.delete(name),
+    release(name) {
+      const owner = owners.get(name);
+      if (owner && --owner.uses === 0) owners.delete(name);
+    },
     releaseAll(leg) {
       for (const [name, owner] of owners) if (owner.leg === leg) owners.delete(name);
     },

@@ -10,7 +10,7 @@ import type { Hub } from './hub.ts';
 import { modernRequest, modernUpdateFrame } from './legacy.ts';
 import { noteTakenByUs } from './lent-messages.ts';
 import { namedTwice } from './named-twice.ts';
-import { elicitationDone, putQuestion, withdraw } from './questions.ts';
+import { completeElicitation, putQuestion, withdraw } from './questions.ts';
 import { createSession, type Session, toPublic } from './session.ts';
 import { passUpdate } from './session-options.ts';
 import { skipLine } from './skip-line.ts';
@@ -45,7 +45,7 @@ function pass(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Fram
     case '$/cancel_request':
       return noteTakenByUs(hub, leg, frame) ? undefined : withdraw(hub, leg, frame);
     case 'elicitation/complete':
-      return hub.editor.notify(frame, elicitationDone(hub, leg, frame));
+      return completeElicitation(hub, leg, frame);
     default:
       return hub.editor.notify(frame, toPublic(session, frame));
   }

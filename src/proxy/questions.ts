@@ -151,13 +151,17 @@ function elicitation(hub: Hub, leg: AgentLeg, session: Session | undefined, fram
   put(patches, request?.session && { session: request.session });
 }
 
-export function elicitationDone(hub: Hub, leg: AgentLeg, frame: Frame): Patch[] {
+/** With several agents, an id that this one has not asked under may be another's: the client must not take that one for completed. */
+export function completeElicitation(hub: Hub, leg: AgentLeg, frame: Frame): void {
   const named = memberAt(frame.bytes, frame.body, 'elicitationId');
   const name = stringAt(frame.bytes, named);
   const publicName = name === undefined ? undefined : hub.elicitations.publicName(leg, name);
-  if (!named || publicName === undefined) return [];
+  if (!named || publicName === undefined) {
+    const isFree = name === undefined || hub.elicitations.find(name) === undefined;
+    return hub.alone && isFree ? hub.editor.notify(frame) : void hub.counters.refusedFromAgents++;
+  }
   hub.elicitations.release(publicName);
-  return publicName === name ? [] : [{ span: named, text: JSON.stringify(publicName) }];
+  hub.editor.notify(frame, publicName === name ? [] : [{ span: named, text: JSON.stringify(publicName) }]);
 }
 
 /** The agent takes a question back; the editor knows it by another id, and still answers it. */

@@ -118,6 +118,8 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
   const watch = createTrafficWatch(timers, 'the editor', notice);
   let isGreeted = false;
   let isStopping = false;
+  /** The client has gone: no process is started and no session opened for its last line, should that be whole. */
+  let hasLeft = false;
   /** By agent, what people were told when it went down; forgotten once it is well. */
   const saidOfEnd = new Map<string, string>();
   let isFull = false;
@@ -159,6 +161,9 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
       overlong({ kind, idText, bytes }) {
         notice(`a frame of ${bytes} bytes from the editor was skipped: limits.max_frame_bytes is ${limits.maxFrameBytes}`);
         complain(kind, idText, failure('FRAME_TOO_LONG', [limits.maxFrameBytes]));
+      },
+      ending() {
+        hasLeft = true;
       },
       end: () => end(),
       error: () => end(),
@@ -285,7 +290,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     if (frame.kind === 'response') return answerFromEditor(hub, frame);
     const request = frame.kind === 'request' ? editor.open(frame) : undefined;
     if (frame.kind === 'request' && !request) return;
-    if (isStopping) return void (request && editor.fail(request, failure('SHUTTING_DOWN', [])));
+    if (isStopping || hasLeft) return void (request && editor.fail(request, failure('SHUTTING_DOWN', [])));
     try {
       take(request, frame);
     } catch (error) {

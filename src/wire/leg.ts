@@ -19,6 +19,8 @@ export type LegEvents = {
   frame(frame: Frame): void;
   refused(refusal: Refusal, line: Buffer): void;
   overlong(frame: OverlongFrame): void;
+  /** The peer has gone; the last line follows if it lacks only its line feed, then `end`. */
+  ending?(): void;
   /** The peer will send no more. */
   end(): void;
   /** The peer is not taking what we write; `drain` follows. */
@@ -102,6 +104,7 @@ export function createLeg(input: Source, output: Sink, maxFrameBytes: number, on
   function end(): void {
     if (isOver) return;
     isOver = true;
+    on.ending?.();
     splitter.end();
     on.end();
   }

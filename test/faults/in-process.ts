@@ -55,12 +55,14 @@ export type Setup = {
   readonly guard?: Guard;
   readonly log?: SessionLog;
   readonly onStateChange?: () => void;
+  /** What the client writes to; for a test that ends it. */
+  readonly fromClient?: PassThrough;
 };
 
 const NO_LOG: SessionLog = { append: () => {}, records: () => new Map(), isHidden: () => false, wasHiddenLately: () => false };
 
-export function connectInProcess({ agents, launch, clock = systemClock, log = NO_LOG, ...parts }: Setup): InProcess {
-  const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
+export function connectInProcess({ agents, launch, clock = systemClock, log = NO_LOG, fromClient, ...parts }: Setup): InProcess {
+  const [toProxy, fromProxy] = [fromClient ?? new PassThrough(), new PassThrough()];
   const notices: string[] = [];
   const specs = Object.entries(agents).map(([name, options]) => agentSpec(name, options));
   const options = {

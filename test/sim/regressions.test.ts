@@ -1,7 +1,8 @@
 // Races that seeds of the simulator have found, each told as the shortest conversation that shows it. The seed is in the comment.
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { type Json, open } from '../e2e/harness.ts';
-import { type Actor, able, CWD, connected } from '../proxy/actors.ts';
+import { choosing, type Json, open } from '../e2e/harness.ts';
+import { type Actor, able, CWD, connected, connection } from '../proxy/actors.ts';
 
 const elicitation = (sessionId: string, elicitationId: string): Json => ({
   ...{ sessionId, elicitationId, mode: 'url', url: 'https://example.com', message: 'Sign in' },
@@ -33,4 +34,20 @@ test('a single agent may complete an elicitation that nobody has heard of', asyn
   await open(editor, CWD);
   only.notify('elicitation/complete', { elicitationId: 'e1' });
   await editor.got('elicitation/complete', ({ elicitationId }) => elicitationId === 'e1');
+});
+
+// 77002559
+test('a client that hangs up before the line feed of a session/new starts no agent and opens no session', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const toProxy = new PassThrough();
+  const { editor, connection: proxy } = await connection([left, right], {}, { fromClient: toProxy });
+  await open(editor, CWD, 'left');
+  const params = { cwd: CWD, mcpServers: [], ...choosing('right') };
+  const before = left.seen.length + right.seen.length;
+  toProxy.end(JSON.stringify({ jsonrpc: '2.0', id: 'last', method: 'session/new', params }));
+  const { msg } = await editor.until(({ id }) => id === 'last');
+  expect(msg.error.message).toContain('shutting down');
+  await proxy.ended;
+  expect(left.seen.length + right.seen.length).toBe(before);
+  await proxy.stop();
 });

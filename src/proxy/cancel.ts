@@ -36,12 +36,18 @@ export function cancelTurns(hub: Hub, session: Session): void {
 /** The editor is not to be in the session any more, or never was: it is told what it need not answer, and the agent that nobody will. */
 export function endQuestions(hub: Hub, session: Session): void {
   const { publicId: sessionId } = session;
-  for (const asked of answerQuestions(hub, session)) takeBack(hub, asked);
+  cancelQuestions(hub, session);
   for (const asked of [...session.questions]) {
     if (asked.isAnswered) continue; // its agent has died of an answer before this one
     takeBack(hub, asked);
     asked.leg.fail(asked.idText, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
   }
+}
+
+/** Answers the session's permission requests and elicitations `cancelled`, and withdraws them from the client, with those that were answered before. */
+export function cancelQuestions(hub: Hub, session: Session): void {
+  answerQuestions(hub, session);
+  for (const asked of hub.editor.answeredIn(session)) takeBack(hub, asked);
 }
 
 /** It is taken back here and now, and not once more when the agent ends. */

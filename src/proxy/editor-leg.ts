@@ -76,6 +76,8 @@ export type EditorLeg = {
   openQuestion(id: string): Question | undefined;
   /** We have answered the question ourselves; the editor's own answer will be dropped. */
   answeredByUs(question: Question): void;
+  /** The session's questions that we have answered and the editor has not. */
+  answeredIn(session: Session): readonly Question[];
   /** Nobody asks any more; false when that was so before. */
   forget(question: Question): boolean;
   questionsOf(leg: AgentLeg): readonly Question[];
@@ -239,6 +241,7 @@ export function createEditorLeg(writer: Writer): EditorLeg {
       const [oldest] = answeredHere;
       if (oldest && answeredHere.size > MAX_ANSWERED_HERE) dropQuestion(oldest);
     },
+    answeredIn: (session) => [...answeredHere].filter((question) => question.session === session),
     forget: dropQuestion,
     questionsOf: (leg) => [...questions.values()].filter((question) => question.leg === leg),
 

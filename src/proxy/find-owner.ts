@@ -41,6 +41,7 @@ export function takeOver(hub: Hub, met: Session, session: Session): void {
     hub.terminals.set(terminalId, { leg: session.leg, sessionId: session.publicId });
     session.terminals.add(terminalId);
   }
+  for (const asked of hub.editor.answeredIn(met)) asked.session = session;
   met.questions.clear();
   met.terminals.clear();
 }

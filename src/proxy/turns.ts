@@ -9,7 +9,7 @@ import { elements, memberAt } from '../wire/locate.ts';
 import { briefOf } from '../wire/long-frame.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { ForwardedCall } from './agent-leg.ts';
-import { answerQuestions, CANCELLED, endQuestions } from './cancel.ts';
+import { answerQuestions, CANCELLED, cancelQuestions, endQuestions } from './cancel.ts';
 import { agentByCommand, closeAt } from './change-agent.ts';
 import { lookForTools } from './confirm-tools.ts';
 import type { OpenRequest } from './editor-leg.ts';
@@ -195,7 +195,7 @@ function endSession(hub: Hub, session: Session): void {
     else hub.editor.fail(waiting, failure('CANCELLED', [waiting.method]));
   }
   // Its id may be another's from now on, and what is asked under it must not be taken for that one's. A sole agent has ids of its own.
-  if (hub.alone) answerQuestions(hub, session);
+  if (hub.alone) cancelQuestions(hub, session);
   else endQuestions(hub, session);
   untrack(hub, session);
 }

@@ -1,8 +1,10 @@
 // Races that seeds of the simulator have found, each told as the shortest conversation that shows it. The seed is in the comment.
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { choosing, type Json, open } from '../e2e/harness.ts';
+import { choosing, type Json, open, UNANSWERED } from '../e2e/harness.ts';
+import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
 import { type Actor, able, CWD, connected, connection } from '../proxy/actors.ts';
+import { memoryGuard } from '../proxy/memory-guard.ts';
 
 const elicitation = (sessionId: string, elicitationId: string): Json => ({
   ...{ sessionId, elicitationId, mode: 'url', url: 'https://example.com', message: 'Sign in' },
@@ -50,4 +52,36 @@ test('a client that hangs up before the line feed of a session/new starts no age
   await proxy.ended;
   expect(left.seen.length + right.seen.length).toBe(before);
   await proxy.stop();
+});
+
+// 79015420
+test.each([1, 2])('an elicitation that a cancel has answered is withdrawn once its session closes, with %i agents', async (count) => {
+  // It cannot close: the session ends here at once.
+  const { sessionCapabilities, ...capabilities } = ALL_CAPABILITIES as Json;
+  const { close: _, ...others } = sessionCapabilities;
+  const left = able('left', { ...capabilities, sessionCapabilities: count === 1 ? sessionCapabilities : others });
+  const editor = await connected([left, able('right')].slice(0, count));
+  editor.on('elicitation/create', () => UNANSWERED);
+  const { id } = await open(editor, CWD, count === 1 ? undefined : 'left');
+  const answer = left.request('elicitation/create', { sessionId: id, mode: 'form', message: 'who?', requestedSchema: {} });
+  const { msg } = await editor.got('elicitation/create');
+  editor.notify('session/cancel', { sessionId: id });
+  expect((await answer).result).toEqual({ action: 'cancel' });
+  expect(editor.all('$/cancel_request')).toEqual([]);
+  await editor.call('session/close', { sessionId: id });
+  expect(editor.all('$/cancel_request').map((one) => one.msg.params)).toEqual([{ requestId: msg.id }]);
+});
+
+// 79018870
+test.each([1, 2])("the policy's own permission request is withdrawn when its session closes, with %i agents", async (count) => {
+  const { guard } = memoryGuard({ default: 'ask' });
+  const left = able('left');
+  const { editor } = await connection([left, able('right')].slice(0, count), {}, { guard });
+  editor.on('session/request_permission', () => UNANSWERED);
+  const { id } = await open(editor, CWD, count === 1 ? undefined : 'left');
+  const answer = left.refused('fs/write_text_file', { sessionId: id, path: `${CWD}/a`, content: 'a' });
+  const { msg } = await editor.got('session/request_permission');
+  await editor.call('session/close', { sessionId: id });
+  expect((await answer).message).toContain('denied by policy');
+  expect(editor.all('$/cancel_request').map((one) => one.msg.params)).toEqual([{ requestId: msg.id }]);
 });

@@ -1,6 +1,5 @@
 import { availableParallelism, devNull } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { secondTries } from './test/second-tries.ts';
 
 // Some tests have git work in a repository of their own. Whoever runs them may have another one in the environment, as inside a hook, and settings.
 for (const name of Object.keys(process.env)) if (name.startsWith('GIT_')) delete process.env[name];
@@ -12,9 +11,6 @@ export default defineConfig({
     // End-to-end tests start real processes on what may be a busy two-core machine.
     // Their time goes into waiting for each other: more of them at once than there are cores.
     maxWorkers: Math.max(4, availableParallelism()),
-    // One more try where nobody is there to look whether the machine was starved; the report names each test that needed it.
-    reporters: ['default', secondTries()],
-    retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },

@@ -9,9 +9,6 @@ import { fileURLToPath } from 'node:url';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const cache = path.join(root, 'node_modules', '.cache', 'acp-switchboard');
 const passed = path.join(cache, 'passed');
-const failed = path.join(cache, 'failed');
-/** More files than that do not fail because the machine was starved. */
-const MOST_ALONE = 3;
 const [, , ...args] = process.argv;
 const isWhole = args.every((arg) => arg === '--unless-passed');
 
@@ -43,19 +40,8 @@ function textOf(file) {
 
 function run(...more) {
   const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const env = { ...process.env, FAILED_FILES: failed };
-  return spawnSync(process.execPath, [vitest, 'run', ...more], { cwd: root, stdio: 'inherit', env }).status ?? 1;
-}
 
-/** What failed beside all others, in a place where nobody can look why, has one more chance without them. */
-function alone() {
-  const files =
-    textOf(failed)
-      ?.split('\n')
-      .filter((file) => file !== '') ?? [];
-  if (files.length === 0 || files.length > MOST_ALONE) return 1;
-  console.log(`tests: once more, alone: ${files.join(' ')}`);
-  return run('--maxWorkers=1', ...files);
+  return spawnSync(process.execPath, [vitest, 'run', ...more], { cwd: root, stdio: 'inherit' }).status ?? 1;
 }
 
 const before = treeHash();
@@ -64,8 +50,7 @@ if (args.includes('--unless-passed') && before !== undefined && textOf(passed) =
   process.exit(0);
 }
 mkdirSync(cache, { recursive: true });
-for (const file of [passed, failed]) rmSync(file, { force: true });
-let status = run(...args.filter((arg) => arg !== '--unless-passed'));
-if (status !== 0 && process.env.CI) status = alone();
+rmSync(passed, { force: true });
+const status = run(...args.filter((arg) => arg !== '--unless-passed'));
 if (status === 0 && isWhole && before !== undefined) writeFileSync(passed, before);
 process.exit(status);

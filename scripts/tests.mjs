@@ -40,8 +40,8 @@ function textOf(file) {
 
 function run(...more) {
   const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
-
-  return spawnSync(process.execPath, [vitest, 'run', ...more], { cwd: root, stdio: 'inherit' }).status ?? 1;
+  const env = { ...process.env, TEST_PACKAGES: 'install' };
+  return spawnSync(process.execPath, [vitest, 'run', ...more], { cwd: root, stdio: 'inherit', env }).status ?? 1;
 }
 
 const before = treeHash();

@@ -1,9 +1,7 @@
-// `switchboard run` as a person or a script runs it, with the embedded agents.
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { createHome, type Home } from './command.ts';
+import { createHome, HAS_TERMINAL, type Home } from './command.ts';
 
 const frames = (stdout: string) =>
   stdout
@@ -177,9 +175,6 @@ describe('a session', () => {
   });
 });
 
-/** util-linux's `script` gives a program a terminal of its own. */
-const hasScript = spawnSync('script', ['--version']).status === 0;
-
 test('without --write nothing is written or run, also where the configuration has files and terminals served', async () => {
   const home = createHome();
   const policy = { version: 1, allow: [...YES.allow, 'execute'] };
@@ -192,7 +187,7 @@ test('without --write nothing is written or run, also where the configuration ha
   expect(readdirSync(home.project)).toEqual(['b.txt', 'given.json']);
 });
 
-describe.skipIf(!hasScript)('on a terminal', () => {
+describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
   /** What the terminal shows, and keys for it. */
   function atTerminal(home: Home, words: readonly string[]) {
     const extra = { NO_COLOR: '1', SWITCHBOARD_HOME: path.join(home.home, 'state') };

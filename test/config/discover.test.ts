@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { userConfigFile } from '../../src/config/discover.ts';
+import { becomeOrdinaryUser } from '../ordinary-user.ts';
 import { configError, createSandbox } from './sandbox.ts';
+
+beforeAll(becomeOrdinaryUser);
 
 const naming = (name: string) => ({ agent_servers: { [name]: { command: name } } });
 
@@ -101,7 +104,7 @@ test('a project file too large to be one is passed over with a notice', async ()
   expect((await sandbox.load()).notices).toEqual([expect.stringContaining('larger than')]);
 });
 
-test.skipIf(process.getuid?.() === 0 || process.platform === 'win32')('a project file without read permission is passed over', async () => {
+test.skipIf(process.platform === 'win32')('a project file without read permission is passed over', async () => {
   const sandbox = createSandbox();
   chmodSync(sandbox.write('project/switchboard.jsonc', {}), 0);
   expect((await sandbox.load()).notices).toEqual([expect.stringContaining('EACCES')]);

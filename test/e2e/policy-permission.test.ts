@@ -2,7 +2,8 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
-import { type Json, open, prompt, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { boundByModes } from '../ordinary-user.ts';
+import { type Json, open, prompt, SWITCHBOARD, testAtOnce as test, UNANSWERED } from './harness.ts';
 import { audit, execution, guarded, OPTIONS, selected } from './policy-support.ts';
 
 const questions = (editor: { all(method: string): readonly Json[] }) => editor.all('session/request_permission');
@@ -236,10 +237,13 @@ describe('where the policy comes from', () => {
   });
 
   test('a policy file that is not readable is no policy to start with', async ({ stage }) => {
-    if (process.getuid?.() === 0) return; // root reads everything
     const file = path.join(stage.dir, 'closed.yaml');
     writeFileSync(file, 'version: 1\n');
     chmodSync(file, 0);
-    expect(await stage.proxy([stage.agent('agent')], { args: ['--policy', file] }).ended).toBe(6);
+    const config = stage.writeConfig([stage.agent('agent')]);
+    const [command = '', ...args] = boundByModes([process.execPath, SWITCHBOARD, 'acp', '--config', config, '--policy', file]);
+    const editor = stage.run(command, args);
+    expect(await editor.ended).toBe(6);
+    expect(editor.stderr()).toMatch(/closed\.yaml cannot be read \(EACCES\)/);
   });
 });

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -202,7 +201,7 @@ describe('a line that cannot be written', () => {
     expect(audit.record(ENTRY)).toEqual({ isWritten: true, seq: 2 });
   });
 
-  test.runIf(process.platform === 'linux' && existsSync('/dev/full'))('because the disk is full', () => {
+  test.runIf(process.platform === 'linux')('because the disk is full', () => {
     const { state, file, audit } = place();
     mkdirSync(state, { recursive: true });
     symlinkSync('/dev/full', file);

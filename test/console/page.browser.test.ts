@@ -3,7 +3,6 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { program } from './browser.ts';
 import { visit } from './visit.ts';
 
 const CANARY = 'canary-7f3e9a1b5c2d8e4f6a0b';
@@ -11,7 +10,7 @@ const CANARY = 'canary-7f3e9a1b5c2d8e4f6a0b';
 const HACKED = `[document.querySelectorAll('#app script, #app img[src="x"], #app a[href^="java"]').length, 'hacked' in window]`;
 const WIDTHS = `[document.documentElement.scrollWidth, document.querySelector('main').scrollWidth]`;
 
-describe.skipIf(program === undefined)('in the browser', () => {
+describe('in the browser', () => {
   const here = visit({ log: { redact: { variables: ['CANARY'] } } }, { CANARY });
   const { turns, open, begin, prompt, ends } = here;
   const file = (name: string) => path.join(here.serving.project, name);

@@ -15,7 +15,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { program, startBrowser } from './browser.ts';
+import { startBrowser } from './browser.ts';
 
 const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 const FILE = /file:\/\/\S+\.html/;
@@ -94,7 +94,7 @@ async function withEditor(work: (editor: Editor, linkFile: string) => Promise<vo
 const linkIn = (file: string) => /url=(http:[^"]+)/.exec(readFileSync(file, 'utf8'))?.[1] ?? '';
 const text = (words: string) => [{ type: 'text' as const, text: words }];
 
-describe.skipIf(program === undefined)('beside an editor', () => {
+describe('beside an editor', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();

@@ -6,7 +6,6 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { type Json, Refusal } from '../e2e/peer.ts';
 import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
-import { program } from './browser.ts';
 import { visit } from './visit.ts';
 
 const EVIL = '<img src=x onerror="window.hacked=1">';
@@ -27,7 +26,7 @@ const WATCH = `window.moved = 0; new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.moved += entry.value;
 }).observe({ type: 'layout-shift', buffered: false })`;
 
-describe.skipIf(program === undefined)('around a session', () => {
+describe('around a session', () => {
   const mcp_servers = [{ name: 'almanac', command: 'true' }];
   const here = visit({ mcp_servers, host_tools: { enabled: true } }, {}, { capabilities, authMethods });
   const { turns, begin, prompt, ends, open } = here;

@@ -2,12 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { program } from './browser.ts';
 import { visit } from './visit.ts';
 
 const CANARY = 'canary-7f3e9a1b5c2d8e4f6a0b';
 
-describe.skipIf(program === undefined)('in the browser', () => {
+describe('in the browser', () => {
   const gone = { command: 'not-there-at-all', env: { TOKEN: 'tok-1234' } };
   const config = { log: { redact: { variables: ['CANARY'] } }, host_tools: { enabled: true }, agent_servers: { gone } };
   const visitor = visit(config, { CANARY });

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../e2e/peer.ts';
 import type { Puppet, PuppetSession } from '../e2e/puppet.ts';
-import { program } from './browser.ts';
 import { visit } from './visit.ts';
 
 const POLICY = `# what our agents may do
@@ -23,7 +22,7 @@ const OPTIONS = [
   { optionId: 'no', name: 'No', kind: 'reject_once' },
 ];
 
-describe.skipIf(program === undefined)('in the browser, under a policy', () => {
+describe('in the browser, under a policy', () => {
   const mint = (n: number) => `mime-${n}-\u202e\u001b[31m`;
   const here = visit({ policy: 'policy.yaml' }, {}, { mint }, { 'policy.yaml': POLICY });
   const { turns, open, begin, prompt, ends } = here;

@@ -7,7 +7,6 @@ import { describe, expect, test } from 'vitest';
 import { createSessionLog } from '../../src/store/session-log.ts';
 import type { Json } from '../e2e/peer.ts';
 import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
-import { program } from './browser.ts';
 import { visit } from './visit.ts';
 
 const EVIL = '<img src=x onerror="window.hacked=1">';
@@ -25,7 +24,7 @@ const authMethods = [
 ];
 const DONE = { stopReason: 'end_turn' };
 
-describe.skipIf(program === undefined)('a session in the browser', () => {
+describe('a session in the browser', () => {
   const here = visit({ policy: POLICY, log: { redact: { variables: ['CANARY'] } } }, { CANARY }, { capabilities, authMethods });
   const { turns, begin, prompt, ends, open } = here;
   const file = (...names: string[]) => path.join(here.serving.project, ...names);

@@ -1,0 +1,33 @@
+// A full disk, made of a device on which every write fails. Only root may make devices.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { fixture, open, prompt } from '../e2e/harness.ts';
+import { end, noticed, pidIn, test } from './scene.ts';
+import { goesOnWithout } from './unusable-state.ts';
+
+/** Every write to it fails with ENOSPC. A device of its own: our files are not opened through links. */
+const makeFull = (file: string): void => void execFileSync('mknod', ['-m', '600', file, 'c', '1', '7']);
+
+test.concurrent('row 30: a state directory that has no room left: one notice, and the traffic goes on', async ({ stage }) => {
+  const home = path.join(stage.dir, 'broken');
+  mkdirSync(home);
+  makeFull(path.join(home, 'sessions.jsonl'));
+  const editor = await goesOnWithout(stage, home);
+  expect(editor.stderr()).toContain('ENOSPC');
+});
+
+test.concurrent('row 30: a disk that fills up while we run: sessions that are open and sessions that are new go on', async ({ stage }) => {
+  const editor = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const before = await open(editor, stage.cwd, 'one');
+  const log = path.join(stage.state, 'sessions.jsonl');
+  rmSync(log);
+  makeFull(log);
+  const after = await open(editor, stage.cwd, 'two');
+  for (const { id } of [before, after]) expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  end(pidIn(after.id));
+  await noticed(editor, '"two" exited');
+  expect((await prompt(editor, after.id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+  await noticed(editor, 'ENOSPC');
+});

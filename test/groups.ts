@@ -1,0 +1,73 @@
+// Groups of tests that need something a machine may lack. A file named `x.GROUP.test.ts` belongs to a group. Where the need is not met, vitest leaves
+// its files out, and the run ends with the name of the group and the reason.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+export type Group = {
+  readonly name: string;
+  readonly needs: string;
+  /** The Debian package that meets the need. */
+  readonly install?: string;
+  isMet(): boolean;
+};
+
+const hasProgram = (program: string): boolean => spawnSync(program, ['--version']).status === 0;
+
+const CHROMIUM_PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+export const findChromium = (): string | undefined =>
+  [process.env.CHROMIUM ?? '', ...CHROMIUM_PLACES].find((place) => place !== '' && existsSync(place));
+
+const GROUPS: readonly Group[] = [
+  {
+    name: 'browser',
+    needs: 'Chromium: apt-get install chromium, or set CHROMIUM to its path',
+    install: 'chromium',
+    isMet: () => findChromium() !== undefined,
+  },
+  { name: 'zsh', needs: 'zsh: apt-get install zsh', install: 'zsh', isMet: () => hasProgram('zsh') },
+  { name: 'fish', needs: 'fish: apt-get install fish', install: 'fish', isMet: () => hasProgram('fish') },
+  { name: 'root', needs: 'a user who may make devices (mknod): root', isMet: mayMakeDevices },
+];
+
+/** Root may not always: some containers lack the capability. */
+function mayMakeDevices(): boolean {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-device-'));
+  const isMade = spawnSync('mknod', ['-m', '600', path.join(dir, 'full'), 'c', '1', '7']).status === 0;
+  rmSync(dir, { recursive: true });
+  return isMade;
+}
+
+/** Groups that this machine cannot run. With `install`, root first installs the packages that are missing. */
+export function unmetGroups({ install }: { readonly install: boolean }): readonly Group[] {
+  const unmet = GROUPS.filter((group) => !group.isMet());
+  const packages = unmet.flatMap((group) => group.install ?? []);
+  if (!install || packages.length === 0 || !installPackages(packages)) return unmet;
+  return unmet.filter((group) => !group.isMet());
+}
+
+function installPackages(packages: readonly string[]): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0 || !hasProgram('apt-get')) return false;
+  const apt = (...args: string[]) =>
+    execFileSync('apt-get', ['-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=20', ...args], {
+      stdio: 'ignore',
+      timeout: 240_000,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
+  const installAll = () => apt('install', '-y', '--no-install-recommends', ...packages);
+  try {
+    installAll();
+    return true;
+  } catch {
+    // The package lists may be old or missing.
+  }
+  try {
+    apt('update');
+    installAll();
+    return true;
+  } catch {
+    return false;
+  }
+}

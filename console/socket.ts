@@ -1,6 +1,6 @@
 // The way to the server: in by the link, then one socket that is opened again whenever it is lost, and goes on where it was.
 import { signal } from '@preact/signals';
-import type { Acts, Failure, FromPage, FromServer, Hello, Topics } from '../src/console/wire/messages.ts';
+import type { Acts, Failure, FromPage, FromServer, Hello, Topics } from '../src/console/protocol/messages.ts';
 
 /** `out`: this page has not been let in, or not any more. */
 export const status = signal<'connecting' | 'open' | 'lost' | 'out'>('connecting');

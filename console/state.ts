@@ -1,9 +1,9 @@
 // What the page knows. Messages are taken in once for each frame that is drawn, however many have come.
 import { batch, computed, type Signal, signal } from '@preact/signals';
-import { apply } from '../src/console/apply-event.ts';
-import type { Conversation, Event } from '../src/console/conversation.ts';
-import type { AgentRow, BoardEvent, Question, SessionRow } from '../src/console/wire/board.ts';
-import type { FromServer } from '../src/console/wire/messages.ts';
+import { apply } from '../src/console/protocol/apply-event.ts';
+import type { Conversation, Event } from '../src/console/protocol/conversation.ts';
+import type { FromServer } from '../src/console/protocol/messages.ts';
+import type { AgentRow, BoardEvent, Question, SessionRow } from '../src/console/protocol/state.ts';
 import { ask, pageId, tellNews } from './socket.ts';
 
 export const version = signal('');

@@ -69,10 +69,10 @@ const options = {
 // Bundled CommonJS packages ask for built-ins by `require`, which an ES module does not have.
 const banner = { js: 'const require = (name) => process.getBuiltinModule(name);' };
 
-const declarations = declare('switchboard/index.d.ts');
+const declarations = declare('index.d.ts');
 
 // By itself and as small as it is: agents start one for each session.
-await build({ ...options, entryPoints: { 'mcp-shim': 'src/mcp/shim.ts' }, sourcemap: false, minify: true });
+await build({ ...options, entryPoints: { 'mcp-shim': 'src/mcp/transports/shim.ts' }, sourcemap: false, minify: true });
 await build({ ...options, banner, entryPoints: { 'demo-agent': 'src/demo/main.ts' } });
 const { metafile } = await build({
   ...options,
@@ -87,7 +87,7 @@ await buildPage();
 await build({
   ...options,
   banner,
-  entryPoints: { index: 'src/switchboard/index.ts' },
+  entryPoints: { index: 'src/index.ts' },
   splitting: true,
   chunkNames: 'lib/[name]-[hash]',
   sourcemap: false,

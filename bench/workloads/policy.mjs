@@ -25,9 +25,9 @@ export default {
   metrics: { us: { title: 'CPU µs', digits: 1 } },
   async measure({ isShort, workDir }) {
     const { loadPolicy, combine, askedCommand, decide } = await load(workDir, {
-      loadPolicy: 'policy/load.ts',
-      combine: 'policy/layers.ts',
-      askedCommand: 'policy/surfaces.ts',
+      loadPolicy: 'policy/format/load.ts',
+      combine: 'policy/rules/layers.ts',
+      askedCommand: 'policy/actions/surfaces.ts',
       decide: 'policy/decide.ts',
     });
     const { policy: file, problems } = loadPolicy('/bench/policy.yaml', hundredRules());

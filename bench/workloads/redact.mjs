@@ -8,7 +8,7 @@ export default {
   title: 'Redaction: 1 MB of text, 20 known secrets',
   metrics: { ms: { title: 'CPU ms/MB', digits: 1 } },
   async measure({ isShort, workDir }) {
-    const { createRedactor } = await load(workDir, { createRedactor: 'log/redact.ts' });
+    const { createRedactor } = await load(workDir, { createRedactor: 'redaction/redact.ts' });
     const secrets = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`SECRET_${n}`, `s3cr3t-value-number-${n}-of-twenty`]));
     const redact = createRedactor(secrets);
     const clean = LINE.repeat(Math.ceil(2 ** 20 / LINE.length));

@@ -1,7 +1,7 @@
 // A change applied by hand: which of its hunks, and what became of it. Nothing is written that does not fit.
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ChangeAt, HunkState } from '../../src/console/wire/chat.ts';
+import type { ChangeAt, HunkState } from '../../src/console/protocol/chat.ts';
 import { ask } from '../socket.ts';
 import { applyWords, openIn, standingOf } from './hunk-words.ts';
 import { Problem } from './problem.tsx';

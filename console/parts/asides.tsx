@@ -1,6 +1,6 @@
 // What stands beside what is said: plans, notices, sessions that the agent began, a conversation made shorter, updates that nobody knows.
 import type { VNode } from 'preact';
-import type { Item } from '../../src/console/conversation.ts';
+import type { Item } from '../../src/console/protocol/conversation.ts';
 import { Raw } from './content.tsx';
 import { Icon } from './icon.tsx';
 import { Markdown } from './markdown.tsx';

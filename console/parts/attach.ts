@@ -1,6 +1,6 @@
 // From files of a browser to blocks of a prompt, as far as the agent takes them.
-import type { Accepts } from '../../src/console/conversation.ts';
-import type { PromptBlock } from '../../src/console/wire/sessions.ts';
+import type { Accepts } from '../../src/console/protocol/conversation.ts';
+import type { PromptBlock } from '../../src/console/protocol/sessions.ts';
 
 export type Attached = { readonly name: string; readonly size: number; readonly block: PromptBlock };
 

@@ -1,8 +1,8 @@
 // What goes with the next prompt, in the order in which it will be sent: looked at, moved, taken out.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Accepts } from '../../src/console/conversation.ts';
-import type { PromptBlock } from '../../src/console/wire/sessions.ts';
+import type { Accepts } from '../../src/console/protocol/conversation.ts';
+import type { PromptBlock } from '../../src/console/protocol/sessions.ts';
 import { type Attached, refusalOf, sizeOf } from './attach.ts';
 import { BlockView } from './content.tsx';
 import { Dialog } from './dialog.tsx';

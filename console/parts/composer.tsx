@@ -1,8 +1,8 @@
 // Where one writes: text, commands of the agent, pictures, sound and files, as far as the agent takes them.
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Accepts, Command } from '../../src/console/conversation.ts';
-import type { PromptBlock } from '../../src/console/wire/sessions.ts';
+import type { Accepts, Command } from '../../src/console/protocol/conversation.ts';
+import type { PromptBlock } from '../../src/console/protocol/sessions.ts';
 import { ask } from '../socket.ts';
 import { sessions } from '../state.ts';
 import { AskText } from './ask-text.tsx';

@@ -1,6 +1,6 @@
 // What agents show: words, pictures, sound, resources, changes of files, terminals.
 import type { VNode } from 'preact';
-import type { Block, ToolContent } from '../../src/console/conversation.ts';
+import type { Block, ToolContent } from '../../src/console/protocol/conversation.ts';
 import { ask } from '../socket.ts';
 import type { Shown } from '../state.ts';
 import type { Place } from './apply.tsx';

@@ -1,7 +1,7 @@
 // A change of the policy tried on what agents have asked before. Nothing is saved.
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Tried } from '../../src/console/wire/policy.ts';
+import type { Tried } from '../../src/console/protocol/policy.ts';
 import { ask } from '../socket.ts';
 import { Problem } from './problem.tsx';
 

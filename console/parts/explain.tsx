@@ -1,7 +1,7 @@
 // Why a request would be allowed, asked or denied.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Explained } from '../../src/console/wire/policy.ts';
+import type { Explained } from '../../src/console/protocol/policy.ts';
 import { ask } from '../socket.ts';
 import { agents, cwd } from '../state.ts';
 import { Problem } from './problem.tsx';

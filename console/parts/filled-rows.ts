@@ -1,5 +1,5 @@
 // Which seconds of a chart are worth a line in its table.
-import type { ChartRow } from '../../src/console/wire/charts.ts';
+import type { ChartRow } from '../../src/console/protocol/charts.ts';
 
 export type Key = Exclude<keyof ChartRow, 't'>;
 

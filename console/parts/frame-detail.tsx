@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { FrameDetail as Found, FrameLatency, FrameRow, Redaction, SchemaCheck } from '../../src/console/wire/frames.ts';
+import type { FrameDetail as Found, FrameLatency, FrameRow, Redaction, SchemaCheck } from '../../src/console/protocol/frames.ts';
 import { ask } from '../socket.ts';
 import { Icon } from './icon.tsx';
 import { Problem } from './problem.tsx';

@@ -1,5 +1,5 @@
 // How a change stands to its file, in words.
-import type { HunkState } from '../../src/console/wire/chat.ts';
+import type { HunkState } from '../../src/console/protocol/chat.ts';
 
 const count = (states: readonly HunkState[], wanted: HunkState['state']): number => states.filter(({ state }) => state === wanted).length;
 const hunks = (some: number): string => `${some} ${some === 1 ? 'hunk' : 'hunks'}`;

@@ -1,7 +1,7 @@
 // One thing after the other, as it was said and done in a session.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Item } from '../../src/console/conversation.ts';
+import type { Item } from '../../src/console/protocol/conversation.ts';
 import type { Shown } from '../state.ts';
 import { Compaction, Note, Plan, Subagent, Unknown } from './asides.tsx';
 import { BlockView } from './content.tsx';

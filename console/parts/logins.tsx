@@ -1,7 +1,7 @@
 // The ways to log in that an agent offers: those it sees to itself are asked for here, others are explained.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { LoginMethod } from '../../src/console/wire/chat.ts';
+import type { LoginMethod } from '../../src/console/protocol/chat.ts';
 import { ask } from '../socket.ts';
 import { Problem } from './problem.tsx';
 

@@ -1,6 +1,6 @@
 // What a program printed, with its colours. Everything else it sent to a terminal is gone by now.
 import type { ComponentChildren, VNode } from 'preact';
-import type { Output } from '../../src/console/conversation.ts';
+import type { Output } from '../../src/console/protocol/conversation.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
 const COLOUR = /\u001b\[([\d;]*)m/;

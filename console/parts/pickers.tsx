@@ -1,7 +1,7 @@
 // What can be set in a session: its agent, mode, model and whatever else the agent offers.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Option } from '../../src/console/conversation.ts';
+import type { Option } from '../../src/console/protocol/conversation.ts';
 import { ask } from '../socket.ts';
 import { Problem } from './problem.tsx';
 

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import type { ChartRow } from '../../src/console/wire/charts.ts';
+import type { ChartRow } from '../../src/console/protocol/charts.ts';
 import { isDark } from '../theme.ts';
 import { filledRows, type Key } from './filled-rows.ts';
 

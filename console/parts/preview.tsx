@@ -1,7 +1,7 @@
 // A file that an agent names, looked at without leaving the conversation.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ChatActs } from '../../src/console/wire/chat.ts';
+import type { ChatActs } from '../../src/console/protocol/chat.ts';
 import { ask } from '../socket.ts';
 import { Code } from './code.tsx';
 import { Icon } from './icon.tsx';

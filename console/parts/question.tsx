@@ -1,7 +1,7 @@
 // A permission question: what exactly is to be done, and an answer by button or key. Keys never work while one types somewhere.
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Question } from '../../src/console/wire/board.ts';
+import type { Question } from '../../src/console/protocol/state.ts';
 import { toSession } from '../route.ts';
 import { ask } from '../socket.ts';
 import { settled } from '../state.ts';

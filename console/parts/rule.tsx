@@ -2,8 +2,8 @@
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Question } from '../../src/console/wire/board.ts';
-import type { Checked, Proposed } from '../../src/console/wire/policy.ts';
+import type { Checked, Proposed } from '../../src/console/protocol/policy.ts';
+import type { Question } from '../../src/console/protocol/state.ts';
 import { ask } from '../socket.ts';
 import { Problem } from './problem.tsx';
 

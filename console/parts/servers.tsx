@@ -1,7 +1,7 @@
 // MCP servers that a new session is begun with: those with an address. One that is a program stands in the configuration, where programs are named.
 import type { RefObject, VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { McpServer } from '../../src/console/wire/sessions.ts';
+import type { McpServer } from '../../src/console/protocol/sessions.ts';
 import { configured } from '../state.ts';
 import { Icon } from './icon.tsx';
 

@@ -1,7 +1,7 @@
 // What can be done with a session besides working in it, as far as its agent can.
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { SessionRow } from '../../src/console/wire/board.ts';
+import type { SessionRow } from '../../src/console/protocol/state.ts';
 import { go, toSession } from '../route.ts';
 import { ask } from '../socket.ts';
 import { agents } from '../state.ts';

@@ -1,6 +1,6 @@
 // A tool call: what it is, how far it is, what it shows.
 import type { VNode } from 'preact';
-import type { Item } from '../../src/console/conversation.ts';
+import type { Item } from '../../src/console/protocol/conversation.ts';
 import { questions, type Shown, sessions } from '../state.ts';
 import { Content, Raw } from './content.tsx';
 import { Icon } from './icon.tsx';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { AgentLoad, AgentTopics, LentTools } from '../../src/console/wire/agents.ts';
-import type { AgentRow } from '../../src/console/wire/board.ts';
+import type { AgentLoad, AgentTopics, LentTools } from '../../src/console/protocol/agents.ts';
+import type { AgentRow } from '../../src/console/protocol/state.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Icon } from '../parts/icon.tsx';

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { ChartRow, ChartTopics } from '../../src/console/wire/charts.ts';
+import type { ChartRow, ChartTopics } from '../../src/console/protocol/charts.ts';
 import { Plot, type Plotted } from '../parts/plot.tsx';
 import { follow } from '../socket.ts';
 

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { FrameRow, FrameTopics } from '../../src/console/wire/frames.ts';
+import type { FrameRow, FrameTopics } from '../../src/console/protocol/frames.ts';
 import { FrameDetail } from '../parts/frame-detail.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Problem } from '../parts/problem.tsx';

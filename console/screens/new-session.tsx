@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Failure } from '../../src/console/wire/messages.ts';
+import type { Failure } from '../../src/console/protocol/messages.ts';
 import { Logins } from '../parts/logins.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { QuestionCard } from '../parts/question.tsx';

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { PolicyShown, RuleRow } from '../../src/console/wire/policy.ts';
+import type { PolicyShown, RuleRow } from '../../src/console/protocol/policy.ts';
 import { DryRun } from '../parts/dry-run.tsx';
 import { Explain } from '../parts/explain.tsx';
 import { ago, place } from '../parts/words.ts';

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import type { SessionRow } from '../../src/console/wire/board.ts';
-import type { Hit } from '../../src/console/wire/sessions.ts';
+import type { Hit } from '../../src/console/protocol/sessions.ts';
+import type { SessionRow } from '../../src/console/protocol/state.ts';
 import { Icon } from '../parts/icon.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { ago, place, short, shownId } from '../parts/words.ts';

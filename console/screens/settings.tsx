@@ -1,7 +1,7 @@
 // Is this machine set up, what is in force and where does it come from, and how this page looks.
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Finding, Settings as Read } from '../../src/console/wire/settings.ts';
+import type { Finding, Settings as Read } from '../../src/console/protocol/settings.ts';
 import { Fact } from '../parts/fact.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Problem } from '../parts/problem.tsx';

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Hit } from '../../src/console/wire/sessions.ts';
+import type { Hit } from '../../src/console/protocol/sessions.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { save } from '../parts/save.ts';

@@ -6,9 +6,9 @@ import { treeOf } from '../processes/process-tree.ts';
 import { spawn } from '../processes/spawn.ts';
 import { stopProcess } from '../processes/stop-process.ts';
 import type { AgentSpec } from './defaults.ts';
-import { DEPTH, depthOf, isOurProxy } from './ourselves.ts';
+import { DEPTH, depthOf, isOurProxy } from './recursion.ts';
+import { TOO_MANY_FILES, type Unstartable, whyUnstartable } from './start-error.ts';
 import { type Cleaner, createStderrTail } from './stderr-tail.ts';
-import { TOO_MANY_FILES, type Unstartable, whyUnstartable } from './unstartable.ts';
 
 /** How an agent ended: by itself, or because it never began. */
 export type Exit =

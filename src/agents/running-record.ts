@@ -2,7 +2,7 @@
 // proxy left behind, and how the agents are, so that another command can tell.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { makeDirectory } from '../make-directory.ts';
+import { makeDirectory } from '../private-files.ts';
 import { startTimeOf } from '../processes/process-table.ts';
 import { posixTree } from '../processes/process-tree.ts';
 import { replaceFile } from '../replace-file.ts';

@@ -1,12 +1,12 @@
 // `switchboard acp`: the proxy on stdio.
 import os from 'node:os';
-import type { Level } from '../log/defaults.ts';
-import type { Diagnostics } from '../log/diagnostics.ts';
-import type { Connection } from '../proxy/connection.ts';
-import { assemble } from '../switchboard/assemble.ts';
-import type { PolicyFlags } from '../switchboard/enforce-policy.ts';
-import type { ClientStreams } from '../switchboard/serve-client.ts';
-import { bodiesFromLines, linesFromBodies } from '../wire/content-length.ts';
+import { assemble } from '../app/assemble.ts';
+import type { Diagnostics } from '../app/diagnostics.ts';
+import type { PolicyFlags } from '../app/policy.ts';
+import type { ClientStreams } from '../app/serve-client.ts';
+import type { Connection } from '../proxy/proxy.ts';
+import type { Level } from '../store/defaults-part.ts';
+import { bodiesFromLines, linesFromBodies } from '../wire/framing/content-length.ts';
 import { tellCrashes } from './crash.ts';
 import { notice, noticeAtTerminal } from './notice.ts';
 import { reloadOnChange } from './reload.ts';

@@ -1,6 +1,6 @@
 // How `switchboard compare` is written on a command line.
 import { type Command, Option } from 'commander';
-import type { CompareFlags } from './compare.ts';
+import type { CompareFlags } from './compare/compare.ts';
 import { collect, seconds } from './run-command.ts';
 
 /** `after` are the words behind `--`: a prompt may begin with a dash. */
@@ -25,6 +25,6 @@ export function addCompareCommand(program: Command, after: readonly string[], fi
       '\nExamples:\n  switchboard compare "Why does the build fail?" -a claude -a gemini\n  switchboard compare --write "Make the failing test pass" --json',
     )
     .action(async (words: string[], flags: CompareFlags) =>
-      finish(await (await import('./compare.ts')).compare([...words, ...after], flags)),
+      finish(await (await import('./compare/compare.ts')).compare([...words, ...after], flags)),
     );
 }

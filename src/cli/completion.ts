@@ -1,12 +1,12 @@
 // `switchboard completion SHELL`: a small script for the shell that asks us for each word, so that it never falls behind the commands.
 import type { Command, Option } from 'commander';
-import { nearestOf } from '../policy/nearest.ts';
+import { PRESETS } from '../app/read-policy.ts';
+import { nearestOf } from '../policy/format/nearest.ts';
 import { EDITORS } from '../setup/editors.ts';
 import { SNIPPETS } from '../setup/snippets.ts';
-import { PRESETS } from '../switchboard/read-policy.ts';
-import { CommandFailure } from './command-failure.ts';
+import { theCatalogue } from './agents/edit-agents.ts';
+import { CommandFailure } from './failure.ts';
 import { resolveConfig } from './resolve-config.ts';
-import { theCatalogue } from './setup/edit-agents.ts';
 
 /** The hidden command that the scripts call: the words so far, the last one unfinished. */
 export const COMPLETE = '__complete';

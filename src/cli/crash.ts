@@ -1,6 +1,6 @@
 // A bug of ours that nobody caught. Its words may quote what passed by, so they are cleaned like any others before they are seen.
 import { writeSync } from 'node:fs';
-import type { Redactor } from '../log/redact.ts';
+import type { Redactor } from '../redaction/redact.ts';
 
 const FAILED = 1;
 const STDERR = 2;

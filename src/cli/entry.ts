@@ -1,6 +1,6 @@
 // What runs first. An editor waits for us, so the way it starts us is read by hand: the parser of the command line, with its help for
 // every command, is loaded for all other words.
-import { createRedactor } from '../log/redact.ts';
+import { createRedactor } from '../redaction/redact.ts';
 import { type AcpOptions, acp } from './acp.ts';
 import { tellCrashes } from './crash.ts';
 

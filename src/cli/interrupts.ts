@@ -1,7 +1,7 @@
 // Signals to a command that prompts agents. Ctrl-C is a word to the turn; the others are the end.
 import type { ChildProcess } from 'node:child_process';
 import os from 'node:os';
-import { CommandFailure } from './command-failure.ts';
+import { CommandFailure } from './failure.ts';
 
 const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP'];
 const codeOf = (signal: NodeJS.Signals): number => 128 + os.constants.signals[signal];

@@ -1,24 +1,24 @@
 // The command line: which words do what, and how a failure is told.
 import { Command, Option } from 'commander';
-import { LEVELS } from '../log/defaults.ts';
-import { didYouMean } from '../policy/nearest.ts';
-import { VERSION } from '../switchboard/version.ts';
+import { VERSION } from '../app/version.ts';
+import { didYouMean } from '../policy/format/nearest.ts';
+import { LEVELS } from '../store/defaults-part.ts';
 import type { AcpOptions } from './acp.ts';
-import type { AgentsFlags } from './agents.ts';
-import { addAuditCommands } from './audit.ts';
-import { CommandFailure } from './command-failure.ts';
+import type { AgentsFlags } from './agents/agents.ts';
+import type { LoginFlags } from './agents/login.ts';
 import { addCompareCommand } from './compare-command.ts';
-import type { DemoFlags } from './demo.ts';
-import { groupCommands } from './help-groups.ts';
-import type { LoginFlags } from './login.ts';
+import type { DemoFlags } from './demo/demo.ts';
+import { CommandFailure } from './failure.ts';
+import { groupCommands } from './help.ts';
 import type { McpOptions } from './mcp.ts';
-import { addPolicyCommands } from './policy.ts';
-import { addRecordCommands } from './record-commands.ts';
+import { addPolicyCommands } from './policy/policy.ts';
+import { addAuditCommands } from './records/audit-part.ts';
+import { addRecordCommands } from './records/commands.ts';
 import { printFailure } from './report-failure.ts';
 import type { ConfigFlags } from './resolve-config.ts';
 import { addRunCommand } from './run-command.ts';
 import type { ServeOptions } from './serve.ts';
-import { addAgentEditing, addConfigShowing, addSetupCommands } from './setup.ts';
+import { addAgentEditing, addConfigShowing, addSetupCommands } from './setup/commands.ts';
 import { complainInOurWords } from './usage-words.ts';
 
 const EXIT = { usage: 2 } as const;
@@ -74,7 +74,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .description('a short tour with the embedded agents; needs no account, key or network')
     .option('--fast', 'without the pauses for reading')
     .addHelpText('after', example('switchboard demo --fast'))
-    .action(async (flags: DemoFlags) => finish(await (await import('./demo.ts')).demo(flags)));
+    .action(async (flags: DemoFlags) => finish(await (await import('./demo/demo.ts')).demo(flags)));
   addMcpCommands(program, finish);
   acpOptions(program.command('serve'))
     .description('the web console: every session, question and frame in the browser, on this machine only')
@@ -121,7 +121,7 @@ function addAgentsCommands(program: Command, agentArgs: readonly string[], finis
     .option('--json', 'for programs')
     .addHelpText('after', example('switchboard agents list --json'))
     .action(async (_: AgentsFlags, command: Command) => {
-      finish(await (await import('./agents.ts')).listAgents(command.optsWithGlobals()));
+      finish(await (await import('./agents/agents.ts')).listAgents(command.optsWithGlobals()));
     });
   configOption(agents.command('test'))
     .description(
@@ -131,7 +131,7 @@ function addAgentsCommands(program: Command, agentArgs: readonly string[], finis
     .option('--json', 'for programs')
     .addHelpText('after', example('switchboard agents test claude'))
     .action(async (name: string | undefined, _: AgentsFlags, command: Command) => {
-      finish(await (await import('./test-agents.ts')).testAgents(name, command.optsWithGlobals()));
+      finish(await (await import('./agents/test-agents.ts')).testAgents(name, command.optsWithGlobals()));
     });
   addAgentEditing(agents, agentArgs, finish);
 }
@@ -144,7 +144,7 @@ function addAuthCommand(program: Command, finish: (code: number) => void): void 
     .option('--json', 'for programs')
     .addHelpText('after', example('switchboard auth claude'))
     .action(async (agent: string, method: string | undefined, _: LoginFlags, command: Command) =>
-      finish(await (await import('./login.ts')).login(agent, method, command.optsWithGlobals())),
+      finish(await (await import('./agents/login.ts')).login(agent, method, command.optsWithGlobals())),
     );
 }
 
@@ -157,21 +157,21 @@ function addConfigCommands(program: Command, finish: (code: number) => void): vo
     .description('the files that are used, one a line, the strongest last')
     .addHelpText('after', example('switchboard config path'))
     .action(async (_: ConfigFlags, command: Command) => {
-      finish(await (await import('./config.ts')).configPath(command.optsWithGlobals()));
+      finish(await (await import('./setup/config.ts')).configPath(command.optsWithGlobals()));
     });
   configOption(config.command('validate'))
     .description('name every problem of the configuration, or of one file; exit code 6 if there is any')
     .argument('[file]', 'the file to check, instead of those that would be used')
     .addHelpText('after', example('switchboard config validate switchboard.jsonc'))
     .action(async (file: string | undefined, _: ConfigFlags, command: Command) => {
-      finish(await (await import('./config.ts')).configValidate(file, command.optsWithGlobals()));
+      finish(await (await import('./setup/config.ts')).configValidate(file, command.optsWithGlobals()));
     });
   config
     .command('trust')
     .description("let a project's file start programs and set limits, as long as its content stays what it is now")
     .argument('<file>', 'the file to trust; read it first')
     .addHelpText('after', example('switchboard config trust ./switchboard.jsonc'))
-    .action(async (file: string) => finish(await (await import('./config.ts')).configTrust(file)));
+    .action(async (file: string) => finish(await (await import('./setup/config.ts')).configTrust(file)));
   addConfigShowing(config, finish);
 }
 
@@ -208,7 +208,7 @@ function framingOption(command: Command): Command {
 }
 
 async function runAcp(agentArgs: readonly string[], flags: AcpFlags): Promise<number> {
-  if (flags.auth !== undefined) return (await import('./auth.ts')).auth(flags.auth, agentArgs, flags);
+  if (flags.auth !== undefined) return (await import('./agents/auth.ts')).auth(flags.auth, agentArgs, flags);
   if (agentArgs.length > 0) throw new CommandFailure(EXIT.usage, `unexpected argument "${agentArgs[0]}"`, 'see switchboard acp --help');
   return (await import('./acp.ts')).acp(flags);
 }

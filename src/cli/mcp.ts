@@ -2,19 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import { PassThrough } from 'node:stream';
-import { type Conversations, converse } from '../client/conversations.ts';
-import type { Agents } from '../mcp/agents-server.ts';
-import { type Guest, type HttpDoor, type HttpHandler, openHttpDoor } from '../mcp/http-door.ts';
-import { tokenKey } from '../mcp/lease.ts';
-import { nearestOf } from '../policy/nearest.ts';
+import { VERSION } from '../app/version.ts';
+import { type Conversations, converse } from '../client/sessions.ts';
+import type { Agents } from '../mcp/agents-as-tools/agents-server.ts';
+import { tokenKey } from '../mcp/server/tool-server.ts';
+import { type Guest, type HttpDoor, type HttpHandler, openHttpDoor } from '../mcp/transports/http-listener.ts';
+import { nearestOf } from '../policy/format/nearest.ts';
 import { stateDir } from '../store/state-dir.ts';
 import { createToolPins } from '../store/tool-pins.ts';
-import { hasTranscript, readTranscript, transcriptsDir } from '../store/transcript-files.ts';
-import { VERSION } from '../switchboard/version.ts';
+import { hasTranscript, readTranscript, transcriptsDir } from '../store/transcripts/transcript-files.ts';
 import { type AcpOptions, acp } from './acp.ts';
-import { CommandFailure } from './command-failure.ts';
+import { CommandFailure } from './failure.ts';
 import { notice, noticeAtTerminal } from './notice.ts';
-import { toWords } from './render-transcript.ts';
+import { toWords } from './records/render-transcript.ts';
 import { resolveConfig } from './resolve-config.ts';
 
 export type McpOptions = AcpOptions & { readonly http?: string | true };
@@ -26,7 +26,7 @@ export async function mcp(options: McpOptions): Promise<number> {
   const proxied = acp(options, { input: toProxy, output: fromProxy });
   proxied.catch(() => {}); // awaited below; until then a bad configuration must not end us with a stack trace
   const agents = converse(fromProxy, toProxy, { name: 'switchboard-mcp', version: VERSION });
-  const { serveAgentsOnStdio, serveAgentsOverHttp } = await import('../mcp/agents-server.ts');
+  const { serveAgentsOnStdio, serveAgentsOverHttp } = await import('../mcp/agents-as-tools/agents-server.ts');
   const served = { agents: withStored(agents), cwd: process.cwd(), version: VERSION };
   if (port === undefined) {
     noticeAtTerminal('an MCP client');

@@ -1,4 +1,4 @@
-import { withoutControls } from './without-controls.ts';
+import { withoutControls } from '../control-characters.ts';
 
 /** Words for people: always on stderr, since stdout belongs to the protocol. */
 export function notice(text: string): void {

@@ -1,7 +1,7 @@
 // Files named on the command line to be read. One rule: one that cannot be read is a mistake in the command (2). A configuration or a
 // policy that cannot be read is one that cannot be used (6), and a file of our own is a failure (1).
 import { errorCode, readOwn } from '../config/read-text.ts';
-import { CommandFailure } from './command-failure.ts';
+import { CommandFailure } from './failure.ts';
 
 const USAGE = 2;
 

@@ -1,12 +1,12 @@
 // The configuration read again while the proxy runs: when a file of it changes, and on SIGHUP. What is wrong with it changes nothing.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import type { Assembled } from '../app/assemble.ts';
+import { isAlike } from '../app/reconfigure.ts';
 import type { Config } from '../config/config.ts';
 import { userConfigFile } from '../config/discover.ts';
 import { trustedFile } from '../config/trust.ts';
 import { type FileWatch, watchFiles } from '../config/watch-files.ts';
-import type { Assembled } from '../switchboard/assemble.ts';
-import { isAlike } from '../switchboard/reconfigure.ts';
 import { notice } from './notice.ts';
 import { type ConfigFlags, resolveConfig, surroundings } from './resolve-config.ts';
 

@@ -2,12 +2,12 @@
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/problems.ts';
-import { createRedactor } from '../log/redact.ts';
+import { withoutControls } from '../control-characters.ts';
+import { createRedactor } from '../redaction/redact.ts';
 import { FileTrouble } from '../setup/edit-file.ts';
-import { asCommandFailure, CommandFailure } from './command-failure.ts';
 import { crashWords, isOutOfFiles } from './crash.ts';
+import { asCommandFailure, CommandFailure } from './failure.ts';
 import { usageWords } from './usage-words.ts';
-import { withoutControls } from './without-controls.ts';
 
 const EXIT = { failure: 1, usage: 2, configuration: 6 } as const;
 

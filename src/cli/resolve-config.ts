@@ -1,13 +1,13 @@
 // The configuration a command runs with: the user's files, or the embedded demo agents when there are none.
 import os from 'node:os';
+import { withDemoAgents } from '../app/demo-agents.ts';
+import { VERSION } from '../app/version.ts';
 import type { Config } from '../config/config.ts';
 import { disabledNames } from '../config/layer.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
-import { nearestOf } from '../policy/nearest.ts';
+import { nearestOf } from '../policy/format/nearest.ts';
 import { stateDir as findStateDir } from '../store/state-dir.ts';
-import { withDemoAgents } from '../switchboard/demo-agents.ts';
-import { VERSION } from '../switchboard/version.ts';
-import { CommandFailure } from './command-failure.ts';
+import { CommandFailure } from './failure.ts';
 import { notice } from './notice.ts';
 
 export type ConfigFlags = {

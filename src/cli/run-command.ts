@@ -1,6 +1,6 @@
 // How `switchboard run` is written on a command line.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RunFlags } from './run.ts';
+import type { RunFlags } from './run/run.ts';
 
 /** For an option that may be given several times. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
@@ -43,5 +43,5 @@ export function addRunCommand(program: Command, after: readonly string[], finish
       'after',
       '\nExamples:\n  switchboard run "What does this project do?"\n  git diff | switchboard run -a claude -o simple\n  switchboard run --write -- --fix the failing test',
     )
-    .action(async (words: string[], flags: RunFlags) => finish(await (await import('./run.ts')).run([...words, ...after], flags)));
+    .action(async (words: string[], flags: RunFlags) => finish(await (await import('./run/run.ts')).run([...words, ...after], flags)));
 }

@@ -2,14 +2,14 @@
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Console } from '../console/console.ts';
-import { createFrames, type Frames } from '../console/frames.ts';
+import { createFrames, type Frames } from '../console/state/frames.ts';
 import type { AcpOptions } from './acp.ts';
-import { startInside } from './inside.ts';
+import { startInside } from './in-process-proxy.ts';
 import { notice } from './notice.ts';
+import { openBrowser } from './open-browser.ts';
 import { surroundings } from './resolve-config.ts';
 import { defaultPolicy } from './serve/default-policy.ts';
-import { openBrowser } from './serve/open-browser.ts';
-import { openHere, portOf } from './serve/open-here.ts';
+import { openHere, portOf } from './serve/open-console.ts';
 
 export type ServeOptions = AcpOptions & { readonly port?: string; readonly open?: true };
 

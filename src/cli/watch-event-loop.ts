@@ -1,5 +1,5 @@
 // Nothing on the frame path may block; if something does, somebody should hear of it.
-import { systemClock } from '../proxy/clock.ts';
+import { systemClock } from '../proxy/context.ts';
 
 const EVERY_MS = 500;
 const BLOCKED_MS = 1000;

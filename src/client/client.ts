@@ -1,7 +1,8 @@
 // Our own ACP client: what `run`, the bridges and the console stand on. It talks to whatever carries the bytes, and shows every frame to who asks.
+
+import type { Sink, Source } from '../wire/byte-stream.ts';
+import { createLeg } from '../wire/connection.ts';
 import type { Frame } from '../wire/frame.ts';
-import { createLeg } from '../wire/leg.ts';
-import type { Sink, Source } from '../wire/streams.ts';
 
 /** What the other side answered instead of a result. */
 export class ClientError extends Error {

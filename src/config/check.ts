@@ -1,6 +1,6 @@
 // What no schema can say: whether names point at something.
 import { AGENT_NAME } from '../agents/defaults.ts';
-import { didYouMean } from '../policy/nearest.ts';
+import { didYouMean } from '../policy/format/nearest.ts';
 import { type Document, showPath } from './document.ts';
 import { enabledNames, fields, type Layer, type Placed } from './layer.ts';
 import type { Problem } from './problems.ts';

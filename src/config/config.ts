@@ -1,12 +1,12 @@
 // The configuration as the program uses it: nothing optional, nothing left to look up.
 import { type AgentSpec, agentSpec } from '../agents/defaults.ts';
 import type { AgentOptions } from '../agents/options.ts';
-import { type LogSettings, logSettings } from '../log/defaults.ts';
-import type { LogOptions } from '../log/options.ts';
 import type { HostToolsOptions, McpServerOptions } from '../mcp/options.ts';
 import { type HostToolsSettings, hostToolsSettings, type McpServerSettings, mcpServerSettings } from '../mcp/settings.ts';
 import { type StoreSettings, storeSettings } from '../store/defaults.ts';
+import { type LogSettings, logSettings } from '../store/defaults-part.ts';
 import type { StoreOptions } from '../store/options.ts';
+import type { LogOptions } from '../store/options-part.ts';
 import type { Layer } from './layer.ts';
 
 type Route = {

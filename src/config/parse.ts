@@ -2,7 +2,7 @@
 
 // The package's default entry is UMD, whose inner `require`s a bundler cannot follow: the bundle would fail at run time.
 import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser/lib/esm/main.js';
-import { followers } from '../policy/problem.ts';
+import { followers } from '../policy/format/problem.ts';
 import { type Document, type Path, showPath } from './document.ts';
 import { fileProblem, type Problem } from './problems.ts';
 import { mistakes } from './syntax.ts';

@@ -10,7 +10,7 @@ export async function badPatterns(documents: readonly Document[]): Promise<Probl
     return texts.map((text: unknown, index) => ({ document, path: ['log', 'redact', 'patterns', index], text }));
   });
   if (given.length === 0) return [];
-  const { compileUserPattern } = await import('../log/user-patterns.ts');
+  const { compileUserPattern } = await import('../redaction/user-patterns.ts');
   return given.flatMap(({ document, path, text }) => {
     if (typeof text !== 'string') return []; // the schema says so already
     try {

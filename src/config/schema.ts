@@ -3,9 +3,9 @@ import * as z from 'zod';
 import { AGENT_NAME } from '../agents/defaults.ts';
 import { agentOptions, milliseconds } from '../agents/options.ts';
 import { tongueOptions } from '../dialects/options.ts';
-import { logOptions } from '../log/options.ts';
 import { hostToolsOptions, mcpServerOptions } from '../mcp/options.ts';
 import { storeOptions } from '../store/options.ts';
+import { logOptions } from '../store/options-part.ts';
 import { DEFAULTS } from './config.ts';
 
 const bytes = z.int().min(1);

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectory } from '../make-directory.ts';
+import { makeDirectory } from '../private-files.ts';
 import { ConfigError, fileProblem } from './problems.ts';
 import { errorCode, readForeign } from './read-text.ts';
 

@@ -1,6 +1,6 @@
 // What the schema finds, in the words of the file: place, key and what was expected there.
 import type * as z from 'zod';
-import { didYouMean } from '../policy/nearest.ts';
+import { didYouMean } from '../policy/format/nearest.ts';
 import type { Document, Path } from './document.ts';
 import { showPath } from './document.ts';
 import { configJsonSchema } from './json-schema.ts';

@@ -10,12 +10,12 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from '@agentclientprotocol/sdk';
+import type { Persona } from './agents.ts';
 import { listSessions } from './list-sessions.ts';
 import { createLiveSessions } from './live-sessions.ts';
 import { createMcpConnections } from './mcp-connections.ts';
-import type { Persona } from './personas.ts';
 import { runTurn } from './run-turn.ts';
-import { availableCommands } from './scenes/commands.ts';
+import { availableCommands } from './scenarios/commands.ts';
 import { configOptions, sessionOptions, setConfigOption, setMode } from './session-options.ts';
 import { newSessionRecord, type SessionRecord } from './session-record.ts';
 import type { SessionStore } from './session-store.ts';

@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { createDemoAgent } from './agent-app.ts';
-import { personas } from './personas.ts';
+import { personas } from './agents.ts';
 import { createStore } from './session-store.ts';
 
 const { values } = parseArgs({ options: { name: { type: 'string' }, state: { type: 'string' } } });

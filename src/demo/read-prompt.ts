@@ -1,6 +1,6 @@
 // A prompt's content blocks, read the way the scenes want them: words to act on, and what came along.
 import { type ContentBlock, RequestError } from '@agentclientprotocol/sdk';
-import type { Persona } from './personas.ts';
+import type { Persona } from './agents.ts';
 
 export type ReadPrompt = { readonly text: string; readonly attachments: readonly string[] };
 

@@ -1,8 +1,8 @@
 // One prompt turn from the question to its stop reason.
 import { type ContentBlock, methods, type PromptResponse, RequestError, type StopReason } from '@agentclientprotocol/sdk';
 import { readPrompt } from './read-prompt.ts';
-import { SceneFailure } from './scene-failure.ts';
-import { pickScene } from './scenes/commands.ts';
+import { pickScene } from './scenarios/commands.ts';
+import { SceneFailure } from './scenarios/scene-failure.ts';
 import type { SessionRecord } from './session-record.ts';
 import { createTurn, type Turn, type TurnSetting } from './turn.ts';
 

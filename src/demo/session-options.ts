@@ -5,7 +5,7 @@ import {
   type SessionModeState,
   type SetSessionConfigOptionRequest,
 } from '@agentclientprotocol/sdk';
-import type { Persona } from './personas.ts';
+import type { Persona } from './agents.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** The part that the answers to session/new, load and resume share. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import * as z from 'zod';
-import type { Persona } from './personas.ts';
+import type { Persona } from './agents.ts';
 
 export const sessionRecordSchema = z.object({
   sessionId: z.string(),

@@ -12,8 +12,8 @@ import {
   type ToolCall,
   type ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
+import type { Persona } from './agents.ts';
 import type { LiveSession } from './live-sessions.ts';
-import type { Persona } from './personas.ts';
 import { addToTranscript } from './session-record.ts';
 
 const CHUNKS_PER_MESSAGE = 3;

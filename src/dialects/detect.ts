@@ -1,7 +1,7 @@
 // How an agent speaks, told from its first words. Looked at only until it has answered initialize.
-import { OUTSIDE } from '../wire/content-length.ts';
+import { OUTSIDE } from '../wire/framing/content-length.ts';
 import { DIALECT_NAMES, dialectNamed } from './registry.ts';
-import { type Framing, isAllowed, isSame, type Tongue, type TongueSetting, usualDialect } from './tongue.ts';
+import { type Framing, isAllowed, isSame, type Tongue, type TongueSetting, usualDialect } from './select-dialect.ts';
 
 /** What an agent has said that is not an answer to initialize in the tongue it was read in. */
 export type FirstWords =

@@ -1,7 +1,8 @@
 // Puts a dialect between an agent's streams and its leg: lines in, messages through the dialect's functions, lines out.
+
+import { type Streams, sinkThrough, sourceThrough } from '../wire/byte-stream.ts';
 import { LF } from '../wire/frame.ts';
-import { createLineSplitter } from '../wire/ndjson.ts';
-import { type Streams, sinkThrough, sourceThrough } from '../wire/streams.ts';
+import { createLineSplitter } from '../wire/framing/ndjson.ts';
 import type { About, Dialect, DialectEvent, Step } from './dialect.ts';
 import { failed, lineOf, type Message, readMessage } from './message.ts';
 

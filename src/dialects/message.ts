@@ -1,7 +1,8 @@
 // A message between a frame's bytes and an object: what a dialect reads and writes. Ids are kept as the text they were written as.
-import { careful } from '../wire/careful.ts';
+
 import { type Frame, textOf } from '../wire/frame.ts';
-import { scan } from '../wire/scan.ts';
+import { scan } from '../wire/scanner/scanner.ts';
+import { careful } from '../wire/scanner/strict-parse.ts';
 
 export type Request = { readonly kind: 'request'; readonly id: string; readonly method: string; readonly params: unknown };
 export type Notification = { readonly kind: 'notification'; readonly method: string; readonly params: unknown };

@@ -1,7 +1,7 @@
 // What no schema can say of `host_tools.commands` and `mcp_servers`: whether names are free, and whether what they refer to is there.
 import type { CommandOptions, McpServerOptions } from './options.ts';
 import { SERVER_NAME, TOOL_NAME } from './settings.ts';
-import { allTools } from './tools/all.ts';
+import { allTools } from './tools/builtin-tools.ts';
 
 export type OptionProblem = { readonly path: readonly (string | number)[]; readonly message: string };
 

@@ -1,6 +1,6 @@
 // What the configuration says of lent tools, once it is read: every setting present. Kept apart from options.ts so that nothing here needs zod.
 import type { CommandOptions, HostToolsOptions, McpServerOptions } from './options.ts';
-import type { JsonSchema } from './tool.ts';
+import type { JsonSchema } from './server/tool.ts';
 
 /** A tool the user has defined: a program, and how a call's arguments become its. */
 export type CommandSettings = {

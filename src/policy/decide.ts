@@ -1,12 +1,12 @@
 // The verdict: the strictest matching rule wins, wherever it stands, and an error is never an allow.
-import type { Asked } from './asked.ts';
-import { covers } from './covers.ts';
-import { isInside } from './path.ts';
+import type { Asked } from './actions/action.ts';
+import { isEvident, type Subject, subjectsOf } from './actions/subjects.ts';
+import { isInside } from './paths/path.ts';
 import type { LayeredRule, LayerName, Policy } from './policy.ts';
-import type { Verdict } from './rule.ts';
-import { indexOf } from './rule-index.ts';
-import { isEvident, type Subject, subjectsOf } from './subjects.ts';
-import { touches } from './touches.ts';
+import { covers } from './rules/covers.ts';
+import type { Verdict } from './rules/rule.ts';
+import { indexOf } from './rules/rule-index.ts';
+import { touches } from './rules/touches.ts';
 
 export type MatchedRule = {
   readonly verdict: Verdict;

@@ -1,6 +1,6 @@
 // A request in a person's words, put into the form that rules are held against: a command line, a file, a tool.
-import { ACTIONS, type Action, type Asked, type Place } from './asked.ts';
-import { askedAction, askedCommand, askedMcp, askedPathUse } from './surfaces.ts';
+import { ACTIONS, type Action, type Asked, type Place } from './actions/action.ts';
+import { askedAction, askedCommand, askedMcp, askedPathUse } from './actions/surfaces.ts';
 
 export type Described = {
   readonly command?: string | undefined;

@@ -1,6 +1,6 @@
 // A policy as it is put to use: the rules of all layers, and the settings they agree on.
-import type { NameGlob } from './name-glob.ts';
-import type { Rule, Verdict } from './rule.ts';
+import type { NameGlob } from './paths/name-glob.ts';
+import type { Rule, Verdict } from './rules/rule.ts';
 
 /** Strongest first. `built-in` is the floor, which stands above all. */
 export const LAYERS = ['managed', 'user', 'project', 'command-line', 'remembered'] as const;

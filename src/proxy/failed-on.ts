@@ -1,6 +1,6 @@
 // A bug of ours that a frame of the editor's has found: it must not cost other sessions, nor the agent whose answer let the frame go on.
 import { failure } from '../errors.ts';
-import type { OpenRequest } from './editor-leg.ts';
+import type { OpenRequest } from './client/client-connection.ts';
 import type { Hub } from './hub.ts';
 
 export function failedOn(hub: Pick<Hub, 'editor' | 'notice'>, request: OpenRequest | undefined, method: string, error: unknown): void {

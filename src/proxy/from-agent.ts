@@ -1,21 +1,21 @@
 // Frames from an agent on their way to the editor, in the order in which they came.
 import { failure } from '../errors.ts';
 import { detach, type Frame } from '../wire/frame.ts';
-import { idTextOf, sessionIdOf } from '../wire/long-frame.ts';
-import type { AgentLeg } from './agent-leg.ts';
-import { lookForTools } from './confirm-tools.ts';
-import type { Errand } from './delegate.ts';
-import { forgetMet, track } from './find-owner.ts';
+import { idTextOf, sessionIdOf } from '../wire/scanner/large-frame.ts';
+import type { AgentLeg } from './agents/agent.ts';
+import { modernRequest, modernUpdateFrame } from './agents/legacy-frames.ts';
 import type { Hub } from './hub.ts';
-import { modernRequest, modernUpdateFrame } from './legacy.ts';
-import { noteTakenByUs } from './lent-messages.ts';
 import { namedTwice } from './named-twice.ts';
-import { completeElicitation, putQuestion, withdraw } from './questions.ts';
-import { createSession, type Session, toPublic } from './session.ts';
-import { passUpdate } from './session-options.ts';
+import { completeElicitation, putQuestion, withdraw } from './requests/agent-requests.ts';
+import { passUpdate } from './sessions/config-options.ts';
+import { forgetMet, track } from './sessions/find-session.ts';
+import { createSession, type Session, toPublic } from './sessions/session.ts';
 import { skipLine } from './skip-line.ts';
-import { noteToolCall } from './tool-calls.ts';
-import { kindActedOn } from './update-kind.ts';
+import { noteTakenByUs } from './tools/acp-messages.ts';
+import { lookForTools } from './tools/confirm-tools.ts';
+import type { Errand } from './tools/delegation.ts';
+import { kindActedOn } from './turns/session-update.ts';
+import { noteToolCall } from './turns/tool-calls.ts';
 
 /** What is held back for one agent; beyond it frames pass, since holding back the rest would hold back the answer too. */
 const MAX_EARLY_BYTES = 16 * 1024 * 1024;

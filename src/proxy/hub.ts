@@ -2,18 +2,18 @@
 import type { Choice } from '../router/choose-agent.ts';
 import type { SessionTable } from '../router/session-table.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
-import type { SessionLog } from '../store/session-log.ts';
-import type { TranscriptSource } from '../store/transcript-source.ts';
+import type { SessionLog } from '../store/sessions/session-store.ts';
+import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import type { AgentLeg } from './agent-leg.ts';
-import type { Aliases } from './aliases.ts';
-import type { Bridging } from './bridge-servers.ts';
-import type { Clock } from './clock.ts';
+import type { AgentLeg } from './agents/agent.ts';
+import type { EditorLeg } from './client/client-connection.ts';
+import type { Clock } from './context.ts';
 import type { Counters } from './counters.ts';
-import type { EditorLeg } from './editor-leg.ts';
-import type { Guard } from './guard.ts';
-import type { Lending } from './lend.ts';
-import type { Session } from './session.ts';
+import type { Guard } from './enforcement/enforcement.ts';
+import type { Aliases } from './requests/name-table.ts';
+import type { Session } from './sessions/session.ts';
+import type { Bridging } from './tools/bridge-servers.ts';
+import type { Lending } from './tools/host-tools.ts';
 
 /** The editor's params of initialize, fit for agents. */
 export type Greeting = {

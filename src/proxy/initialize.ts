@@ -1,18 +1,18 @@
 // One answer for all agents: at once from what they said the last time, else after asking them all together.
 import { type Handshake, parseHandshake } from '../agents/handshake.ts';
-import { isSame, isTongue, PLAIN } from '../dialects/tongue.ts';
+import { isSame, isTongue, PLAIN } from '../dialects/select-dialect.ts';
 import { failure } from '../errors.ts';
 import { repointed } from '../router/auth-methods.ts';
 import { type Answered, BASELINE, mergeInitialize, withBridges } from '../router/capabilities.ts';
 import { capabilityKey } from '../store/capability-cache.ts';
 import type { Frame } from '../wire/frame.ts';
-import { readBody } from '../wire/judge.ts';
-import { memberAt } from '../wire/locate.ts';
-import type { AgentLeg } from './agent-leg.ts';
-import { hasBridges } from './bridge-servers.ts';
-import type { OpenRequest } from './editor-leg.ts';
+import { memberAt } from '../wire/json-path.ts';
+import { readBody } from '../wire/scanner/judge.ts';
+import type { AgentLeg } from './agents/agent.ts';
+import type { OpenRequest } from './client/client-connection.ts';
 import { agentTitles, type Greeting, type Hub } from './hub.ts';
-import { withWorkspace } from './serve-workspace.ts';
+import { withWorkspace } from './requests/serve-workspace.ts';
+import { hasBridges } from './tools/bridge-servers.ts';
 
 /** Calls `greeted` once the editor has its answer. */
 export function initialize(hub: Hub, request: OpenRequest, frame: Frame, greeted: () => void): void {

@@ -1,8 +1,8 @@
 // The ids by which we tell what is whose. Named twice in a frame, we would look at the one and most editors at the other, and so one agent could
 // reach what belongs to another.
 import type { Frame } from '../wire/frame.ts';
-import { isTwice } from '../wire/locate.ts';
-import { briefOf } from '../wire/long-frame.ts';
+import { isTwice } from '../wire/json-path.ts';
+import { briefOf } from '../wire/scanner/large-frame.ts';
 import type { Hub } from './hub.ts';
 
 const TERMINAL = ['terminalId'];

@@ -1,5 +1,5 @@
 // A line of an agent's that is passed on to nobody: counted, and the first few are named.
-import type { AgentLeg } from './agent-leg.ts';
+import type { AgentLeg } from './agents/agent.ts';
 import type { Hub } from './hub.ts';
 
 const MOST_NAMED = 10;

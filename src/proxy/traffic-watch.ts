@@ -1,5 +1,5 @@
 // What a peer sends that is allowed and still worth a word to people: very large frames, and very many. Each is said once.
-import type { Clock } from './clock.ts';
+import type { Clock } from './context.ts';
 
 /** Far below what is skipped (`limits.max_frame_bytes`), and far above what a conversation needs. */
 const LARGE_BYTES = 1024 * 1024;

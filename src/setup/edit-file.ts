@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { open, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode, isAbsent } from '../config/read-text.ts';
-import { makeDirectory } from '../make-directory.ts';
+import { makeDirectory } from '../private-files.ts';
 
 const BOM = '\uFEFF';
 /** Ours may name secrets, and an editor's may hold them. */

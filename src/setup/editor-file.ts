@@ -1,5 +1,5 @@
 // An editor's settings with the agents in them, and ourselves among those or not.
-import { isOurProxy } from '../agents/ourselves.ts';
+import { isOurProxy } from '../agents/recursion.ts';
 import type { Document } from '../config/document.ts';
 import { fields } from '../config/layer.ts';
 import { parseDocument } from '../config/parse.ts';

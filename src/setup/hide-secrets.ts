@@ -1,6 +1,6 @@
 // Settings as they may be shown: what is or may be a secret is left out, also where it stands in the user's own file.
-import { createRedactor } from '../log/redact.ts';
-import { isSecretVariable } from '../log/secret-names.ts';
+import { createRedactor } from '../redaction/redact.ts';
+import { isSecretVariable } from '../redaction/secret-names.ts';
 
 export const HIDDEN = '…';
 

@@ -1,7 +1,7 @@
 // Files of JSON lines that are only ever added to, by several processes at once if need be.
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { makeDirectory } from '../make-directory.ts';
+import { makeDirectory } from '../private-files.ts';
 
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
 const LINE_FEED = Buffer.from('\n');

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fingerprint } from '../fingerprint.ts';
-import { makeDirectory } from '../make-directory.ts';
+import { makeDirectory } from '../private-files.ts';
 import { replaceFile } from '../replace-file.ts';
 
 export type CachedAnswer = {

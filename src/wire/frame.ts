@@ -1,5 +1,5 @@
 // A frame is the bytes as they came, and where the parts that routing needs lie in them.
-import type { Interned } from './intern.ts';
+import type { Interned } from './scanner/interned.ts';
 
 /** A half-open range of offsets into a frame's `bytes`. */
 export type Span = { readonly start: number; readonly end: number };

@@ -1,10 +1,11 @@
 // Collects what one read chunk leads to and writes it at once: a write per frame would double the cost of a frame.
 // The microtask runs as soon as the chunk has been worked through, so nothing waits for a timer and nobody has to say "flush".
+
+import type { Sink } from './byte-stream.ts';
 import type { Frame, Span } from './frame.ts';
-import { isLong } from './long-frame.ts';
+import type { Tap } from './observer.ts';
+import { isLong } from './scanner/large-frame.ts';
 import { soon } from './soon.ts';
-import type { Sink } from './streams.ts';
-import type { Tap } from './tap.ts';
 
 /** Up to here the parts are copied into one buffer; above it they go out as they are, in one vectored write. */
 const COPY_BYTES = 128 * 1024;

@@ -3,7 +3,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat } from 'node:fs/promises';
 import { failure } from '../errors.ts';
 import type { Descriptors } from './descriptors.ts';
-import { fileFailure, namesDirectory, notAFile } from './file-failure.ts';
+import { fileFailure, namesDirectory, notAFile } from './file-errors.ts';
 import { decode, MAX_TEXT_BYTES } from './read-file.ts';
 import { resolveInside } from './resolve-inside.ts';
 import { holdTo, type Roots } from './roots.ts';

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { failure } from '../errors.ts';
 import type { Descriptors } from './descriptors.ts';
-import { fileFailure, namesDirectory, notAFile } from './file-failure.ts';
+import { fileFailure, namesDirectory, notAFile } from './file-errors.ts';
 import { resolveInside } from './resolve-inside.ts';
 import { holdTo, type Roots } from './roots.ts';
 

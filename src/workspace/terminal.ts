@@ -6,7 +6,7 @@ import { MARK } from '../processes/mark.ts';
 import { type ProcessTree, treeOf } from '../processes/process-tree.ts';
 import { spawn } from '../processes/spawn.ts';
 import { endTree } from '../processes/stop-process.ts';
-import { createOutput } from './output.ts';
+import { createOutput } from './terminal-output.ts';
 
 export type ExitStatus = { readonly exitCode: number | null; readonly signal: string | null };
 

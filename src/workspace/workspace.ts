@@ -5,8 +5,8 @@ import { createDescriptors } from './descriptors.ts';
 import { type Edit, editTextFile } from './edit-file.ts';
 import { readTextFile } from './read-file.ts';
 import type { Roots } from './roots.ts';
+import { createTurns } from './serial-queue.ts';
 import { createTerminals, type TerminalsOptions } from './terminals.ts';
-import { createTurns } from './turns.ts';
 import { writeTextFile } from './write-file.ts';
 
 const LAST_WRITES_MS = 2000;

@@ -6,7 +6,7 @@ import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/pro
 import path from 'node:path';
 import { failure } from '../errors.ts';
 import type { Demand, Descriptors, Directory } from './descriptors.ts';
-import { fileFailure, namesDirectory, notAFile } from './file-failure.ts';
+import { fileFailure, namesDirectory, notAFile } from './file-errors.ts';
 import { resolveInside } from './resolve-inside.ts';
 import { holdTo, type Roots } from './roots.ts';
 

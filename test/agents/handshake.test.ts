@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { readHandshake } from '../../src/agents/handshake.ts';
 import { ProxyError } from '../../src/errors.ts';
-import { careful } from '../../src/wire/careful.ts';
 import type { Frame } from '../../src/wire/frame.ts';
+import { careful } from '../../src/wire/scanner/strict-parse.ts';
 
 function answer(body: string): Frame {
   const bytes = Buffer.from(`{"jsonrpc":"2.0","id":0${body}}\n`);

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { createStderrTail, lastWords } from '../../src/agents/stderr-tail.ts';
-import { createSecrets } from '../../src/log/redact.ts';
-import { createRedactStream } from '../../src/log/redact-stream.ts';
+import { createSecrets } from '../../src/redaction/redact.ts';
+import { createRedactStream } from '../../src/redaction/redact-stream.ts';
 import fc from '../generated.ts';
 
 async function tailOf(...chunks: readonly (string | Buffer)[]): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { type Editor, fixture, hello, SWITCHBOARD, test } from '../e2e/harness.ts';
-import { noticed } from '../faults/scene.ts';
+import { noticed } from '../faults/setup.ts';
 
 /** Says when the configuration is watched, which is the last thing a start does, and what was loaded by the end. */
 const TELL_LOADED = `

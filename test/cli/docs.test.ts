@@ -15,7 +15,7 @@ test.each(documents)('every file that %s names is there', (document) => {
   const text = read(document);
   const linked = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => path.join(path.dirname(document), target));
   const named = [...text.matchAll(/(?<![\w/.-])(?:src|test|docs|scripts|config|bin)\/[\w./-]*\w(?:\.\w+)/g)].map(([file]) => file);
-  // Source files go by their folder alone where the text is about source: `proxy/turns.ts`. The console's page has a folder at the root.
+  // Source files go by their folder alone where the text is about source: `proxy/turns/prompt.ts`. The console's page has a folder at the root.
   const ofSource = [...text.matchAll(new RegExp(`(?<![\\w/.-])(?:${folders.join('|')})/(?:[\\w-]+/)*[\\w-]+\\.tsx?\\b`, 'g'))].map(
     ([file]) => file,
   );

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isTrusted } from '../../src/config/trust.ts';
-import { createRemembered, type NewAnswer } from '../../src/store/remembered.ts';
+import { createRemembered, type NewAnswer } from '../../src/store/remembered-answers.ts';
 import { agentsRecorded, fileOf, readRecording } from '../e2e/recording.ts';
 import { createHome, type Home } from './command.ts';
 

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { createSessionLog } from '../../src/store/session-log.ts';
+import { createSessionLog } from '../../src/store/sessions/session-store.ts';
 import type { Json } from '../e2e/peer.ts';
-import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
+import { ALL_CAPABILITIES } from '../e2e/scripted-agent.ts';
 import { visit } from './visit.ts';
 
 const EVIL = '<img src=x onerror="window.hacked=1">';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { filledRows } from '../../console/parts/filled-rows.ts';
-import { createCharts } from '../../src/console/charts.ts';
+import { createCharts } from '../../src/console/state/charts.ts';
 
 const prompt = { leg: 'mime', session: 's', method: 'session/prompt' };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { applyWords, standingOf } from '../../console/parts/hunk-words.ts';
-import type { HunkState } from '../../src/console/wire/chat.ts';
+import type { HunkState } from '../../src/console/protocol/chat.ts';
 
 const STATES: Readonly<Record<string, HunkState>> = {
   o: { state: 'open' },

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../e2e/peer.ts';
-import type { Puppet, PuppetSession } from '../e2e/puppet.ts';
+import type { Puppet, PuppetSession } from '../e2e/scripted-agent.ts';
 import { visit } from './visit.ts';
 
 const POLICY = `# what our agents may do

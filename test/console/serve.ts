@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { createPuppeteer, type Puppet, type Traits } from '../e2e/puppet.ts';
+import { createPuppeteer, type Puppet, type Traits } from '../e2e/scripted-agent.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const BIN = path.join(ROOT, 'bin', 'switchboard.js');

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { type Json, Refusal } from '../e2e/peer.ts';
-import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
+import { ALL_CAPABILITIES } from '../e2e/scripted-agent.ts';
 import { visit } from './visit.ts';
 
 const EVIL = '<img src=x onerror="window.hacked=1">';

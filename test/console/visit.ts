@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import type { Json } from '../e2e/peer.ts';
-import type { Puppet, PuppetSession, Traits } from '../e2e/puppet.ts';
+import type { Puppet, PuppetSession, Traits } from '../e2e/scripted-agent.ts';
 import { startBrowser } from './browser.ts';
 import { type More, type Serving, serve } from './serve.ts';
 

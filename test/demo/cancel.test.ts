@@ -1,6 +1,6 @@
 import { type AnyMessage, methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Editor, isUpdate, only, startEditor } from './editor.ts';
+import { type Editor, isUpdate, only, startEditor } from './client.ts';
 
 let builder: Editor;
 let sessionId: string;

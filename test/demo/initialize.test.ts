@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { demoAgentFile } from './bundle.ts';
-import { type Editor, startEditor } from './editor.ts';
+import { type Editor, startEditor } from './client.ts';
 
 let sketcher: Editor;
 let builder: Editor;

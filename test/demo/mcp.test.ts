@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type McpServer, methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadedAtStart } from './bundle.ts';
-import { type Editor, isUpdate, only, startEditor } from './editor.ts';
+import { type Editor, isUpdate, only, startEditor } from './client.ts';
 
 const echoFile = path.resolve(import.meta.dirname, '../fixtures/mcp-echo.mjs');
 const stdioServer: McpServer = {

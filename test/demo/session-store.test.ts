@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { personas } from '../../src/demo/personas.ts';
+import { personas } from '../../src/demo/agents.ts';
 import { addToTranscript, newSessionRecord, type SessionRecord } from '../../src/demo/session-record.ts';
 import { createDirectoryStore, createMemoryStore } from '../../src/demo/session-store.ts';
 

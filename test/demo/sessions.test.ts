@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type AnyMessage, methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Editor, isUpdate, only, spoken, startEditor } from './editor.ts';
+import { type Editor, isUpdate, only, spoken, startEditor } from './client.ts';
 
 const { session } = methods.agent;
 const directory = mkdtempSync(path.join(tmpdir(), 'demo-state-'));

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import type { Dialect } from '../../src/dialects/dialect.ts';
 import { interpret } from '../../src/dialects/interpreter.ts';
 import { webapp } from '../../src/dialects/webapp/webapp.ts';
-import { createLeg, type OverlongFrame } from '../../src/wire/leg.ts';
-import type { Sink, Source } from '../../src/wire/streams.ts';
+import type { Sink, Source } from '../../src/wire/byte-stream.ts';
+import { createLeg, type OverlongFrame } from '../../src/wire/connection.ts';
 
 const ABOUT = { agent: 'it', isNamed: true, timeouts: { initializeMs: 1, cancelMs: 1, quietMs: 1, stallMs: 1 }, mint: () => '1' };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerInBoth, diffAsToolCall, modernMethod, withRationale } from '../../src/dialects/legacy/legacy.ts';
+import { answerInBoth, diffAsToolCall, modernMethod, withRationale } from '../../src/dialects/legacy.ts';
 
 test.each([
   ['fs/readTextFile', 'fs/read_text_file'],

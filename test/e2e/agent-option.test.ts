@@ -1,7 +1,7 @@
 // The `agent` option: there with two or more agents, complete in every list, and able to move a session until it has begun.
 import { expect } from 'vitest';
 import { type Editor, type Json, open, prompt, Refusal, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
-import { ALL_CAPABILITIES } from './puppet.ts';
+import { ALL_CAPABILITIES } from './scripted-agent.ts';
 
 const set = (editor: Editor, sessionId: string, configId: string, value: string): Promise<Json> =>
   editor.request('session/set_config_option', { sessionId, configId, value });

@@ -1,6 +1,6 @@
 // What an agent may send that is no frame, or not clearly one: nothing is sent back for it, and only what it belonged to fails.
 import { describe, expect } from 'vitest';
-import { noticed } from '../faults/scene.ts';
+import { noticed } from '../faults/setup.ts';
 import { type Editor, hello, type Json, open, type Puppet, prompt, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
 type Scene = { readonly bad: Puppet; readonly editor: Editor; readonly id: string };

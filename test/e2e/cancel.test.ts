@@ -1,7 +1,7 @@
 // A cancelled turn ends once, its open questions are answered once, and what comes late is heard by nobody.
 import { describe, expect } from 'vitest';
 import { type Editor, type Json, open, type Puppet, prompt, type Seen, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
-import { ALL_CAPABILITIES } from './puppet.ts';
+import { ALL_CAPABILITIES } from './scripted-agent.ts';
 
 /** A session with a turn under way, in which the agent has asked something. */
 type Asking = {

@@ -1,7 +1,7 @@
 // What one peer says can be of any shape. It costs neither the proxy its life nor the others their sessions.
 import { describe, expect } from 'vitest';
 import { type Editor, hello, type Json, open, type Peer, type Puppet, prompt, testAtOnce as test, UNANSWERED } from './harness.ts';
-import { ALL_CAPABILITIES } from './puppet.ts';
+import { ALL_CAPABILITIES } from './scripted-agent.ts';
 
 const DEPTH = 20_000;
 const DEEP = '['.repeat(DEPTH) + ']'.repeat(DEPTH);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { methods } from '@agentclientprotocol/sdk';
 import { describe, expect } from 'vitest';
 import { fixture, type Json, type Stage, test } from './harness.ts';
-import { withSdkEditor } from './sdk-editor.ts';
+import { withSdkEditor } from './sdk-client.ts';
 
 const speaking = (dialect: string, name: string, options: Json = {}, ...args: string[]) => ({
   ...fixture(`dialects/${dialect}`, name, ...args),

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect } from 'vitest';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
-import { contentOf } from '../faults/scene.ts';
+import { contentOf } from '../faults/setup.ts';
 import { fixture, type Json, open, prompt, type Stage, SWITCHBOARD, test } from './harness.ts';
 
 const startsOf = ({ dir }: Stage, name: string) => contentOf(path.join(dir, `${name}.starts`)).split('\n').length - 1;

@@ -7,10 +7,10 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { test as base } from 'vitest';
 import { type AttachablePeer, createPeer, type Json, type Peer } from './peer.ts';
-import { createPuppeteer, type Puppet, type Traits } from './puppet.ts';
+import { createPuppeteer, type Puppet, type Traits } from './scripted-agent.ts';
 
 export { type Json, type Peer, Refusal, type Seen, UNANSWERED } from './peer.ts';
-export type { Puppet } from './puppet.ts';
+export type { Puppet } from './scripted-agent.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 export const SWITCHBOARD = path.join(ROOT, 'bin/switchboard.js');

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { type Editor, hello, open, type Puppet, prompt, type Server, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
-import type { Traits } from './puppet.ts';
+import type { Traits } from './scripted-agent.ts';
 
 const end = { stopReason: 'end_turn' };
 

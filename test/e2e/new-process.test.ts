@@ -2,9 +2,9 @@
 import { appendFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, vi } from 'vitest';
-import { createSessionLog } from '../../src/store/session-log.ts';
+import { createSessionLog } from '../../src/store/sessions/session-store.ts';
 import { choosing, type Editor, type Json, open, type Puppet, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
-import { ALL_CAPABILITIES } from './puppet.ts';
+import { ALL_CAPABILITIES } from './scripted-agent.ts';
 
 const sameIds = (stage: Stage) => [stage.agent('left', { mint: (n) => `s${n}` }), stage.agent('right', { mint: (n) => `s${n}` })] as const;
 const bringBack = (editor: Editor, method: string, sessionId: string, cwd: string): Promise<Json> =>

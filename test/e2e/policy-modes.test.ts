@@ -1,6 +1,6 @@
 // Modes, servers, forms, and what agents do unasked, under a policy.
 import { describe, expect } from 'vitest';
-import { noticed } from '../faults/scene.ts';
+import { noticed } from '../faults/setup.ts';
 import { type Json, open, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
 import { audit, execution, guarded, OPTIONS, selected } from './policy-support.ts';
 

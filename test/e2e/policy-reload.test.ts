@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
-import { noticed } from '../faults/scene.ts';
+import { noticed } from '../faults/setup.ts';
 import { open, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 import { audit, execution, selected } from './policy-support.ts';
 

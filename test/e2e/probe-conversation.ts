@@ -1,6 +1,7 @@
 // Everything an editor and an agent can say to each other, in every spelling JSON allows, and the two ends that say it in step.
+
+import { tokenOf } from './normalise.ts';
 import type { Peer } from './peer.ts';
-import { tokenOf } from './places.ts';
 
 type Side = 'editor' | 'agent';
 

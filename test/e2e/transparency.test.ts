@@ -1,7 +1,7 @@
 // With one agent an editor cannot tell the proxy from the agent, nor the agent the proxy from the editor.
 import { describe, expect } from 'vitest';
 import { hello, open, type Peer, testAtOnce as test, text } from './harness.ts';
-import { withoutRequestIds } from './places.ts';
+import { withoutRequestIds } from './normalise.ts';
 import { conversation, converse, SPELLINGS } from './probe-conversation.ts';
 
 const lines = (peer: Peer) => withoutRequestIds(peer.seen.map(({ line }) => line));

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect } from 'vitest';
-import { test as base, contentOf, eventually, isAlive, noticed, toldIn } from '../faults/scene.ts';
+import { test as base, contentOf, eventually, isAlive, noticed, toldIn } from '../faults/setup.ts';
 import { type Editor, hello, type Json, open, type Puppet, prompt, type Stage } from './harness.ts';
 
 const test = base.concurrent;

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { fixture, open, prompt } from '../e2e/harness.ts';
-import { agentsOf, eventually, pidIn, test } from './scene.ts';
+import { agentsOf, eventually, pidIn, test } from './setup.ts';
 
 test.concurrent('row 20: an agent that closes its stdin and lives on counts as gone: the next request is answered, and the one after it works', async ({
   stage,

@@ -1,7 +1,7 @@
 // An agent that dies in the middle of its work: what its own sessions hear of it, and that nobody else does.
 import { expect } from 'vitest';
 import { type Editor, fixture, open, prompt } from '../e2e/harness.ts';
-import { childOf, end, eventually, isAlive, noticed, pidIn, test } from './scene.ts';
+import { childOf, end, eventually, isAlive, noticed, pidIn, test } from './setup.ts';
 
 const GONE = {
   ...{ agent: 'sick', reason: 'agent_exited', code: 17, signal: null, stderr: ['first line', 'the disk is on fire'] },

@@ -5,7 +5,7 @@ import { chownSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { choosing, type Editor, fixture, hello, open, prompt, type Stage } from '../e2e/harness.ts';
-import { agentsOf, end, eventually, noticed, pidIn, SWITCHBOARD, test } from './scene.ts';
+import { agentsOf, end, eventually, noticed, pidIn, SWITCHBOARD, test } from './setup.ts';
 import { goesOnWithout } from './unusable-state.ts';
 
 test.concurrent('row 25: without free descriptors new agents are refused in clear words, those that run go on, and freed ones are used', async ({

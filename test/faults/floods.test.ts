@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type Editor, fixture, type Json, open, prompt, rssMb } from '../e2e/harness.ts';
-import { contentOf, eventually, isAlive, pidIn, test } from './scene.ts';
+import { contentOf, eventually, isAlive, pidIn, test } from './setup.ts';
 
 const numbersSaid = (editor: Editor, id: string): number[] =>
   editor.updates(id, 'agent_message_chunk').map(({ content }) => Number.parseInt(content.text, 10));

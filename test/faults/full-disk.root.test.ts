@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { fixture, open, prompt } from '../e2e/harness.ts';
-import { end, noticed, pidIn, test } from './scene.ts';
+import { end, noticed, pidIn, test } from './setup.ts';
 import { goesOnWithout } from './unusable-state.ts';
 
 /** Every write to it fails with ENOSPC. A device of its own: our files are not opened through links. */

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { startAgentProcess } from '../../src/agents/agent-process.ts';
 import { fixture, hello, open, prompt, type Server, type Stage } from '../e2e/harness.ts';
 import { connectInProcess, type InProcess } from './in-process.ts';
-import { end, eventually, pidIn, test } from './scene.ts';
+import { end, eventually, pidIn, test } from './setup.ts';
 
 /** The connection in this process, its agents in their own; `FIXTURE_DIR` as the stage gives it to those it starts. */
 function connected(stage: Stage, agents: Readonly<Record<string, Server>>, onStateChange = () => {}): InProcess {

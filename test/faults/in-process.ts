@@ -3,11 +3,11 @@ import { PassThrough } from 'node:stream';
 import type { AgentProcess, Exit } from '../../src/agents/agent-process.ts';
 import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
 import type { AgentOptions } from '../../src/agents/options.ts';
-import { type Clock, systemClock } from '../../src/proxy/clock.ts';
-import { type Connection, connect } from '../../src/proxy/connection.ts';
-import type { Guard } from '../../src/proxy/guard.ts';
-import type { LendingOptions } from '../../src/proxy/lend.ts';
-import type { SessionLog } from '../../src/store/session-log.ts';
+import { type Clock, systemClock } from '../../src/proxy/context.ts';
+import type { Guard } from '../../src/proxy/enforcement/enforcement.ts';
+import { type Connection, connect } from '../../src/proxy/proxy.ts';
+import type { LendingOptions } from '../../src/proxy/tools/host-tools.ts';
+import type { SessionLog } from '../../src/store/sessions/session-store.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
 import { createPeer, type Peer } from '../e2e/peer.ts';
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { fixture, type Json, open, prompt, rssMb, UNANSWERED } from '../e2e/harness.ts';
-import { noticed, test } from './scene.ts';
+import { noticed, test } from './setup.ts';
 
 const MB = 1 << 20;
 

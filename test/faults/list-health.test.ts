@@ -1,7 +1,7 @@
 // `agents list` beside a running proxy: what is wrong with an agent, in words, and none of its secrets.
 import { expect, vi } from 'vitest';
 import { fixture, hello, type Stage, SWITCHBOARD } from '../e2e/harness.ts';
-import { test } from './scene.ts';
+import { test } from './setup.ts';
 
 async function list(stage: Stage, ...args: string[]): Promise<string> {
   const child = stage.spawn(process.execPath, [SWITCHBOARD, 'agents', 'list', ...args]);

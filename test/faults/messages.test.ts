@@ -1,7 +1,7 @@
 // Sound frames at the wrong time, with the wrong id or for the wrong session.
 import { expect } from 'vitest';
 import { open, prompt, UNANSWERED } from '../e2e/harness.ts';
-import { noticed, test } from './scene.ts';
+import { noticed, test } from './setup.ts';
 
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] };
 const YES = { outcome: { outcome: 'selected', optionId: 'yes' } };

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { CAPABILITIES, choosing, type Editor, fixture, hello, open, prompt, Refusal } from '../e2e/harness.ts';
-import { end, noticed, pidIn, startsOf, test, textOf, toldIn } from './scene.ts';
+import { end, noticed, pidIn, startsOf, test, textOf, toldIn } from './setup.ts';
 
 const TAKES_NOTICES = { clientCapabilities: { ...CAPABILITIES, session: { notices: {} } } };
 

@@ -6,7 +6,7 @@ import { agentSpec } from '../../src/agents/defaults.ts';
 import { fixture, hello, open, prompt, SWITCHBOARD } from '../e2e/harness.ts';
 import { type Actor, able, CWD, connection, end } from '../proxy/actors.ts';
 import { connectInProcess } from './in-process.ts';
-import { eventually, noticed, test } from './scene.ts';
+import { eventually, noticed, test } from './setup.ts';
 
 const spec = (name: string, args: string[] = []) => agentSpec(name, { command: name, args });
 const without = { defaultAgent: 'left', explicitDefault: true, routes: [] };

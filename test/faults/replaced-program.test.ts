@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { serve } from '../console/serve.ts';
 import { fixture, hello, open, prompt } from '../e2e/harness.ts';
 import { end } from '../proxy/actors.ts';
-import { noticed, test } from './scene.ts';
+import { noticed, test } from './setup.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));

@@ -4,7 +4,7 @@ import type { Workspace } from '../../src/workspace/workspace.ts';
 import { CAPABILITIES, hello, type Json, open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import type { Peer } from '../e2e/peer.ts';
 import { connectInProcess, createActor, createStillClock } from './in-process.ts';
-import { test, toldIn } from './scene.ts';
+import { test, toldIn } from './setup.ts';
 
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] };
 const TAKES_NOTICES = { clientCapabilities: { ...CAPABILITIES, session: { notices: {} } } };

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createRestartPolicy } from '../../src/agents/restart-policy.ts';
 import { choosing, type Editor, fixture, hello, open, prompt, type Stage } from '../e2e/harness.ts';
-import { agentsOf, eventually, startsOf, test } from './scene.ts';
+import { agentsOf, eventually, startsOf, test } from './setup.ts';
 
 const refusedNew = (editor: Editor, stage: Stage, agent: string) =>
   editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing(agent) });

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, vi } from 'vitest';
 import { watchEventLoop } from '../../src/cli/watch-event-loop.ts';
 import { choosing, fixture, open, prompt, UNANSWERED } from '../e2e/harness.ts';
-import { end, noticed, pidIn, test } from './scene.ts';
+import { end, noticed, pidIn, test } from './setup.ts';
 
 const CLOCK_JUMPS = pathToFileURL(path.resolve(import.meta.dirname, '../fixtures/clock-jumps.mjs')).href;
 

@@ -6,7 +6,7 @@ import { livingDaemons } from '../../src/agents/daemons.ts';
 import { checkState } from '../../src/cli/doctor/check-state.ts';
 import { draftOf } from '../../src/replace-file.ts';
 import { fixture, open, prompt, type Stage } from '../e2e/harness.ts';
-import { agentsOf, childOf, contentOf, end, eventually, isAlive, noticed, pidIn, processesOf, test } from './scene.ts';
+import { agentsOf, childOf, contentOf, end, eventually, isAlive, noticed, pidIn, processesOf, test } from './setup.ts';
 
 const SHORT = { timeouts: { stop_grace_ms: 200 } };
 const runningFiles = (stage: Stage): string[] => readdirSync(path.join(stage.state, 'running'));

@@ -1,7 +1,7 @@
 // What holds whatever makes the state directory unusable.
 import { expect } from 'vitest';
 import { type Editor, fixture, hello, open, prompt, type Stage } from '../e2e/harness.ts';
-import { agentsOf, noticed } from './scene.ts';
+import { agentsOf, noticed } from './setup.ts';
 
 /** Two agents, and a state directory that cannot be used: one notice, and the traffic goes on. */
 export async function goesOnWithout(stage: Stage, home: string): Promise<Editor> {

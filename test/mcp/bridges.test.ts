@@ -20,8 +20,8 @@ import {
   testAtOnce as test,
   UNANSWERED,
 } from '../e2e/harness.ts';
-import { noticed } from '../faults/scene.ts';
-import { mcpAgent, type Takes, told, wordsOf } from './lending.ts';
+import { noticed } from '../faults/setup.ts';
+import { mcpAgent, type Takes, told, wordsOf } from './tool-sessions.ts';
 
 const RICH = fixture('mcp-rich');
 const SECRET = 'canary-4f9c2d7e1b';

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { McpTransport, SeenTransports } from '../../src/mcp/choose-transport.ts';
-import { Lease, type LeaseDeps } from '../../src/mcp/lease.ts';
+import type { McpTransport, SeenTransports } from '../../src/mcp/server/choose-transport.ts';
+import { Lease, type LeaseDeps } from '../../src/mcp/server/tool-server.ts';
 import { sessionInfoTool } from '../../src/mcp/tools/ask-user.ts';
 import { createCapabilityCache } from '../../src/store/capability-cache.ts';
-import { createSessionLog, type SessionLog, type SessionRecord } from '../../src/store/session-log.ts';
+import { createSessionLog, type SessionLog, type SessionRecord } from '../../src/store/sessions/session-store.ts';
 import { hello, type Json, type Peer, prompt } from '../e2e/harness.ts';
 import { connectInProcess, createActor, createStillClock } from '../faults/in-process.ts';
 

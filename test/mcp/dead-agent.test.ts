@@ -7,7 +7,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, vi } from 'vitest';
 import { type Editor, hello, type Json, open, type Puppet, test, UNANSWERED } from '../e2e/harness.ts';
-import { LENDING } from './lending.ts';
+import { LENDING } from './tool-sessions.ts';
 
 type Entry = { readonly url: string; readonly headers: Json[]; readonly env: Json[]; readonly serverId: string };
 

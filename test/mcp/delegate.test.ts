@@ -14,7 +14,7 @@ import {
   testAtOnce as test,
   UNANSWERED,
 } from '../e2e/harness.ts';
-import { called, mcpAgent, told, wordsOf } from './lending.ts';
+import { called, mcpAgent, told, wordsOf } from './tool-sessions.ts';
 
 const ON = { host_tools: { enabled: true, delegate: true } };
 

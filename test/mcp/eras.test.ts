@@ -5,8 +5,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createHostTools, type HostTools } from '../../src/mcp/host-tools.ts';
-import { type HostTool, object, type SessionHost, text } from '../../src/mcp/tool.ts';
+import { createHostTools, type HostTools } from '../../src/mcp/server/host-tools.ts';
+import { type HostTool, object, type SessionHost, text } from '../../src/mcp/server/tool.ts';
 import { SWITCHBOARD } from '../e2e/harness.ts';
 
 const host: SessionHost = { sessionId: 's1', agent: 'a', cwd: '/', roots: [], workspace: {}, ask: async () => ({ kind: 'unavailable' }) };

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type ParseError, parse } from 'jsonc-parser';
 import { expect } from 'vitest';
 import { type Json, open, type Stage, testAtOnce as test } from '../e2e/harness.ts';
-import { called, mcpAgent, told, wordsOf } from './lending.ts';
+import { called, mcpAgent, told, wordsOf } from './tool-sessions.ts';
 
 const text = readFileSync(path.resolve(import.meta.dirname, '../../docs/tools.md'), 'utf8');
 const examples = text

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createHostTools, type Lent } from '../../src/mcp/host-tools.ts';
+import { createHostTools, type Lent } from '../../src/mcp/server/host-tools.ts';
 
-vi.mock('../../src/mcp/serve.ts', () => {
+vi.mock('../../src/mcp/server/sdk-server.ts', () => {
   throw new Error('EMFILE');
 });
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
 import { hello, type Json, open, prompt, type Stage, test, UNANSWERED } from '../e2e/harness.ts';
-import { called, LENDING, mcpAgent, told, wordsOf } from './lending.ts';
+import { called, LENDING, mcpAgent, told, wordsOf } from './tool-sessions.ts';
 
 const POLICY = {
   deny: [{ id: 'secrets', path: ['**/.env'], reason: 'secrets' }, 'mcp(switchboard:ask_user)'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { askedCommand } from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';
-import { combine } from '../../src/policy/layers.ts';
-import { askedCommand } from '../../src/policy/surfaces.ts';
+import { combine } from '../../src/policy/rules/layers.ts';
 import { corpus, fileText, PLACE, policyFile } from './support.ts';
 
 const policy = combine([{ name: 'user', policy: policyFile(fileText('test/policy/corpus/permissive.yaml'), 'permissive.yaml') }]);

@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import type { Asked, Place } from '../../src/policy/asked.ts';
+import type { Asked, Place } from '../../src/policy/actions/action.ts';
+import { askedPermission, askedToolCall } from '../../src/policy/actions/permission.ts';
+import {
+  askedAction,
+  askedCommand,
+  askedHost,
+  askedMcp,
+  askedPathUse,
+  askedStart,
+  askedTerminal,
+} from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';
-import { askedPermission, askedToolCall } from '../../src/policy/extract/permission.ts';
 import type { Policy } from '../../src/policy/policy.ts';
-import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse, askedStart, askedTerminal } from '../../src/policy/surfaces.ts';
 import { PLACE, policyOf } from './support.ts';
 
 const verdict = (policy: Policy, asked: Asked) => decide(policy, asked).verdict;

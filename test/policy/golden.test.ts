@@ -2,11 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { Asked, Place } from '../../src/policy/asked.ts';
+import type { Asked, Place } from '../../src/policy/actions/action.ts';
+import { askedPermission } from '../../src/policy/actions/permission.ts';
+import { mergeToolCall, type ToolCall } from '../../src/policy/actions/tool-call.ts';
 import { decide } from '../../src/policy/decide.ts';
-import { askedPermission } from '../../src/policy/extract/permission.ts';
-import { mergeToolCall, type ToolCall } from '../../src/policy/extract/tool-call.ts';
-import { combine } from '../../src/policy/layers.ts';
+import { combine } from '../../src/policy/rules/layers.ts';
 import { fileText, policyFile } from './support.ts';
 
 type Recorded = { agent: string; cwd: string; before: ToolCall[]; request: { toolCall: ToolCall } };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { floorReason } from '../../src/policy/shell/floor-test.ts';
-import { OPTION_FLOOR } from '../../src/policy/shell/option-floor.ts';
+import { OPTION_FLOOR } from '../../src/policy/commands/dangerous-options.ts';
+import { floorReason } from '../../src/policy/commands/option-test.ts';
 
 const all = (): boolean => true;
 const OPTIONS = OPTION_FLOOR.flatMap(({ programs, subcommands, options, except }) =>

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { askedCommand, askedHost, askedPathUse } from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';
-import { countExamples } from '../../src/policy/examples.ts';
-import { combine } from '../../src/policy/layers.ts';
-import { loadPolicy } from '../../src/policy/load.ts';
-import { renderPolicyProblem } from '../../src/policy/problem.ts';
-import { isModeAllowed } from '../../src/policy/settings.ts';
-import { askedCommand, askedHost, askedPathUse } from '../../src/policy/surfaces.ts';
+import { loadPolicy } from '../../src/policy/format/load.ts';
+import { renderPolicyProblem } from '../../src/policy/format/problem.ts';
+import { countExamples } from '../../src/policy/rules/examples.ts';
+import { combine } from '../../src/policy/rules/layers.ts';
+import { isModeAllowed } from '../../src/policy/rules/settings.ts';
 import { corpus, fileText, PLACE, policyFile } from './support.ts';
 
 const PRESETS = ['careful', 'standard', 'ci', 'readonly'] as const;

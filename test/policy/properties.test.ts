@@ -1,12 +1,12 @@
 // What must hold for any policy and any request.
 
 import { expect, test } from 'vitest';
-import type { Asked } from '../../src/policy/asked.ts';
+import type { Asked } from '../../src/policy/actions/action.ts';
+import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';
-import { combine, type Layer } from '../../src/policy/layers.ts';
 import type { PolicyFile } from '../../src/policy/policy.ts';
-import { type Rule, VERDICTS, type Verdict } from '../../src/policy/rule.ts';
-import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../../src/policy/surfaces.ts';
+import { combine, type Layer } from '../../src/policy/rules/layers.ts';
+import { type Rule, VERDICTS, type Verdict } from '../../src/policy/rules/rule.ts';
 import fc from '../generated.ts';
 import { corpus, PLACE, policyFile } from './support.ts';
 

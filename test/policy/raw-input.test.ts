@@ -1,9 +1,9 @@
 // What an agent puts into a tool's input, under whatever name: all of it counts, and what cannot be read allows nothing.
 import { describe, expect, test } from 'vitest';
+import { askedPermission } from '../../src/policy/actions/permission.ts';
 import { decide } from '../../src/policy/decide.ts';
-import { askedPermission } from '../../src/policy/extract/permission.ts';
-import { combine } from '../../src/policy/layers.ts';
-import { keyOf } from '../../src/policy/remembered.ts';
+import { combine } from '../../src/policy/rules/layers.ts';
+import { keyOf } from '../../src/policy/rules/remembered.ts';
 import { fileText, PLACE, policyFile, policyOf } from './support.ts';
 
 const standard = combine([{ name: 'user', policy: policyFile(fileText('config/policies/standard.yaml'), 'standard.yaml') }]);

@@ -1,11 +1,11 @@
 // What the tests of this folder share: a place, policies from text, and files of the repository.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Place } from '../../src/policy/asked.ts';
-import { combine, type Layer } from '../../src/policy/layers.ts';
-import { loadPolicy } from '../../src/policy/load.ts';
+import type { Place } from '../../src/policy/actions/action.ts';
+import { loadPolicy } from '../../src/policy/format/load.ts';
+import { renderPolicyProblem } from '../../src/policy/format/problem.ts';
 import type { Policy, PolicyFile } from '../../src/policy/policy.ts';
-import { renderPolicyProblem } from '../../src/policy/problem.ts';
+import { combine, type Layer } from '../../src/policy/rules/layers.ts';
 
 export const PLACE: Place = { agent: 'agent', cwd: '/work/project', home: '/home/user' };
 

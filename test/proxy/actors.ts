@@ -1,7 +1,7 @@
 // Agents without processes that can everything, and a connection to them.
 import type { AgentOptions } from '../../src/agents/options.ts';
 import type { Json } from '../e2e/harness.ts';
-import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
+import { ALL_CAPABILITIES } from '../e2e/scripted-agent.ts';
 import { connectInProcess, createActor, type InProcess, type Setup } from '../faults/in-process.ts';
 
 export type Actor = ReturnType<typeof createActor>;

@@ -1,9 +1,9 @@
 // Requests that cross on one session: a load and a close, a change of agent and its cancel. What the editor is told in the end is how it is.
 import { expect, test } from 'vitest';
 import type { AgentOptions } from '../../src/agents/options.ts';
-import { type Clock, systemClock } from '../../src/proxy/clock.ts';
+import { type Clock, systemClock } from '../../src/proxy/context.ts';
 import { choosing, open, type Peer, prompt, Refusal, UNANSWERED } from '../e2e/harness.ts';
-import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
+import { ALL_CAPABILITIES } from '../e2e/scripted-agent.ts';
 import { connectInProcess, createStillClock, type StillClock } from '../faults/in-process.ts';
 import { createMemoryLog } from '../sim/stores.ts';
 import { type Actor, able, CWD, cancelled, chunk, connected, connection, end } from './actors.ts';

@@ -1,10 +1,10 @@
 // Memory that a peer could fill: whatever waits or is remembered for it has an end.
 import { expect, test } from 'vitest';
-import type { AgentLeg } from '../../src/proxy/agent-leg.ts';
-import { answerQuestions } from '../../src/proxy/cancel.ts';
-import { createEditorLeg } from '../../src/proxy/editor-leg.ts';
+import type { AgentLeg } from '../../src/proxy/agents/agent.ts';
+import { createEditorLeg } from '../../src/proxy/client/client-connection.ts';
 import type { Hub } from '../../src/proxy/hub.ts';
-import { createSession, type Session } from '../../src/proxy/session.ts';
+import { createSession, type Session } from '../../src/proxy/sessions/session.ts';
+import { answerQuestions } from '../../src/proxy/turns/cancel.ts';
 import { open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { connectInProcess, createActor } from '../faults/in-process.ts';
 import { able, CWD, chunk, connected, connection, end } from './actors.ts';

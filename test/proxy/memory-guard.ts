@@ -1,13 +1,13 @@
 // The real guard in front of a policy that is written down nowhere, and what it needs of a disk, kept in memory.
-import type { Audit } from '../../src/log/audit.ts';
-import type { AuditEntry } from '../../src/log/audit-line.ts';
-import { combine, type Layer } from '../../src/policy/layers.ts';
-import { loadPolicy } from '../../src/policy/load.ts';
-import { rememberedLayer } from '../../src/policy/remembered.ts';
-import { createGuard, type GuardOptions } from '../../src/proxy/guard/create-guard.ts';
-import type { CurrentPolicy } from '../../src/proxy/guard/judge.ts';
-import type { Guard } from '../../src/proxy/guard.ts';
-import { hashKey, type RememberedAnswer, type RememberedAnswers } from '../../src/store/remembered.ts';
+import type { Audit } from '../../src/audit/audit.ts';
+import type { AuditEntry } from '../../src/audit/audit-line.ts';
+import { loadPolicy } from '../../src/policy/format/load.ts';
+import { combine, type Layer } from '../../src/policy/rules/layers.ts';
+import { rememberedLayer } from '../../src/policy/rules/remembered.ts';
+import { createGuard, type GuardOptions } from '../../src/proxy/enforcement/create-enforcement.ts';
+import type { Guard } from '../../src/proxy/enforcement/enforcement.ts';
+import type { CurrentPolicy } from '../../src/proxy/enforcement/evaluate.ts';
+import { hashKey, type RememberedAnswer, type RememberedAnswers } from '../../src/store/remembered-answers.ts';
 
 /** Everything a guard is given but its policy and its record. Nobody's disk is looked at: a path is where it says it is. */
 export const memoryParts = (): Omit<GuardOptions, 'current' | 'audit'> => ({

@@ -1,5 +1,5 @@
 // Virtual time: it stands still while something happens, and jumps to the next timer when the simulator says so.
-import type { Clock } from '../../src/proxy/clock.ts';
+import type { Clock } from '../../src/proxy/context.ts';
 
 type Timer = { readonly atMs: number; readonly order: number; readonly owner: string; readonly callback: () => void };
 

@@ -1,7 +1,7 @@
 // A client and some agents that answer everything, around a proxy that is fed whatever bytes one likes.
 import type { AgentProcess } from '../../src/agents/agent-process.ts';
 import { agentSpec } from '../../src/agents/defaults.ts';
-import { type Connection, connect } from '../../src/proxy/connection.ts';
+import { type Connection, connect } from '../../src/proxy/proxy.ts';
 import { createVirtualClock, type VirtualClock } from './clock.ts';
 import { createLineReader, idTextIn } from './frame-text.ts';
 import { SimSink, SimSource } from './pipe.ts';

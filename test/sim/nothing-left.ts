@@ -1,6 +1,7 @@
 // What must be over when nobody has any use for it: questions, sessions at agents, errands, and what is shown of them.
-import { type Evidence, isDiscarded, isThere, nameOf, runOf } from './evidence.ts';
+
 import { type AgentFrame, type AgentSession, clientsOwn } from './ledger.ts';
+import { type Evidence, isDiscarded, isThere, nameOf, runOf } from './observations.ts';
 
 /** Of sessions that agents have just opened for a change that nobody wants any more, and of those that have given up their ids. */
 export function nothingIsAskedForNobody(seen: Evidence): void {

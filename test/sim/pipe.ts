@@ -1,4 +1,4 @@
-// Stand-ins for the two ends of a pipe that the proxy holds. Only what `wire/leg.ts` and `wire/writer.ts` use of a stream,
+// Stand-ins for the two ends of a pipe that the proxy holds. Only what `wire/connection.ts` and `wire/writer.ts` use of a stream,
 // and nothing moves by itself: the simulator decides when bytes arrive, in which pieces, and when they are taken.
 import { EventEmitter } from 'node:events';
 import type { Readable, Writable } from 'node:stream';

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { choosing, type Json, open, UNANSWERED } from '../e2e/harness.ts';
-import { ALL_CAPABILITIES } from '../e2e/puppet.ts';
+import { ALL_CAPABILITIES } from '../e2e/scripted-agent.ts';
 import { type Actor, able, CWD, connected, connection } from '../proxy/actors.ts';
 import { memoryGuard } from '../proxy/memory-guard.ts';
 

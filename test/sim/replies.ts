@@ -1,8 +1,8 @@
 // What a simulated agent makes of what it hears: answers after a while, turns with updates and questions in them, and its share of faults.
 import { initializeResult, listResult, openedResult, openSession, optionsOf } from './agent-model.ts';
+import { createQuestions } from './agent-requests.ts';
+import { lentServer } from './host-tools.ts';
 import type { AgentSession } from './ledger.ts';
-import { lentServer } from './lent-tools.ts';
-import { createQuestions } from './questions.ts';
 import type { Body, Sim } from './sim.ts';
 import type { Heard, Job, Run } from './sim-agent.ts';
 import { sayUpdate } from './updates.ts';

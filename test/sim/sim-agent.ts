@@ -2,14 +2,14 @@
 import type { AgentProcess } from '../../src/agents/agent-process.ts';
 import type { AgentSpec } from '../../src/agents/defaults.ts';
 import type { AgentModel } from './agent-model.ts';
-import { letGo } from './evidence.ts';
 import { createLineReader } from './frame-text.ts';
+import type { Lent } from './host-tools.ts';
 import type { AgentFrame, AgentSession } from './ledger.ts';
-import type { Lent } from './lent-tools.ts';
+import { letGo } from './observations.ts';
 import { createReplies } from './replies.ts';
+import { createMouth, type Mouth } from './send.ts';
 import type { Message, Sim } from './sim.ts';
 import { createSimProcess, type SimProcess } from './sim-process.ts';
-import { createMouth, type Mouth } from './speak.ts';
 
 /** Something the agent works on, one step at a time. */
 export type Job = {

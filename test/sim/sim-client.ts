@@ -1,6 +1,7 @@
 // The simulated client: opens sessions, prompts on several at once, answers questions when and how it likes, and makes its own mistakes.
+
+import type { Received } from './check-client.ts';
 import { createLineReader, type Shape, write } from './frame-text.ts';
-import type { Received } from './hear-editor.ts';
 import type { AgentFrame, ClientFrame, Fate } from './ledger.ts';
 import { SimSink, SimSource } from './pipe.ts';
 import type { Message, Sim } from './sim.ts';

@@ -2,11 +2,11 @@
 import type { Limits } from '../../src/wire/limits.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Faults } from './faults.ts';
-import type { Guarding } from './guarding.ts';
+import type { LentTools } from './host-tools.ts';
 import type { Ledger } from './ledger.ts';
-import type { LentTools } from './lent-tools.ts';
+import type { Witness } from './oracle.ts';
+import type { Guarding } from './policy-model.ts';
 import type { Random } from './random.ts';
-import type { Witness } from './witness.ts';
 
 export type Sim = {
   readonly random: Random;

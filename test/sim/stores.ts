@@ -1,6 +1,6 @@
 // What the proxy keeps on disk, kept in memory.
 import type { CapabilityCache } from '../../src/store/capability-cache.ts';
-import type { SessionLog, SessionRecord } from '../../src/store/session-log.ts';
+import type { SessionLog, SessionRecord } from '../../src/store/sessions/session-store.ts';
 
 export function createMemoryLog(): SessionLog {
   const records = new Map<string, SessionRecord>();

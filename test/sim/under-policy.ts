@@ -1,7 +1,8 @@
 // What must hold where a policy is in force: nothing passes undecided, no refused mode is set or offered, and whoever only observes changes nothing.
-import { type Evidence, isThere, letGo, nameOf, runOf } from './evidence.ts';
+
+import { isJudgedMethod } from './agent-requests.ts';
 import { type AgentFrame, type AgentSession, type ClientFrame, clientsOwn } from './ledger.ts';
-import { isJudgedMethod } from './questions.ts';
+import { type Evidence, isThere, letGo, nameOf, runOf } from './observations.ts';
 import type { Message } from './sim.ts';
 import type { Run } from './sim-agent.ts';
 

@@ -1,20 +1,20 @@
 // One history: a client, some agents, the proxy between them, and chance deciding what happens next.
 import { agentSpec } from '../../src/agents/defaults.ts';
-import { type Connection, connect } from '../../src/proxy/connection.ts';
+import { type Connection, connect } from '../../src/proxy/proxy.ts';
 import { capabilityKey } from '../../src/store/capability-cache.ts';
 import { createModel, initializeResult, openSession } from './agent-model.ts';
-import { type ClientActs, createClientActs } from './client-acts.ts';
+import { type ClientActs, createClientActs } from './client-actions.ts';
 import { createVirtualClock } from './clock.ts';
 import { createFaults } from './faults.ts';
-import { createGuarding } from './guarding.ts';
+import { createLentTools } from './host-tools.ts';
 import { createLedger } from './ledger.ts';
-import { createLentTools } from './lent-tools.ts';
+import { createWitness } from './oracle.ts';
+import { createGuarding } from './policy-model.ts';
 import { seeded } from './random.ts';
 import type { Sim } from './sim.ts';
 import { type Run, startSimAgent } from './sim-agent.ts';
 import { createSimClient, type SimClient } from './sim-client.ts';
 import { createMemoryCache, createMemoryLog } from './stores.ts';
-import { createWitness } from './witness.ts';
 
 export type World = {
   readonly seed: number;

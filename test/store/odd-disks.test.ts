@@ -2,7 +2,7 @@
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { takeTurn } from '../../src/log/turn.ts';
+import { takeTurn } from '../../src/audit/line-lock.ts';
 import { newStateDir, noProblem } from './state.ts';
 
 const disk = vi.hoisted(() => ({
@@ -47,7 +47,7 @@ test.each([
 ])(
   'a file that always looks sealed, since a change of its mode %s, is written to once for each line and waited for once',
   async (_, chmod) => {
-    const { createSessionLog } = await import('../../src/store/session-log.ts');
+    const { createSessionLog } = await import('../../src/store/sessions/session-store.ts');
     const { dir, file } = plant('s-0');
     chmodSync(file, 0o700);
     disk.chmod = chmod;
@@ -61,7 +61,7 @@ test.each([
 );
 
 test('a file that everybody may execute is not taken for sealed', async () => {
-  const { createSessionLog } = await import('../../src/store/session-log.ts');
+  const { createSessionLog } = await import('../../src/store/sessions/session-store.ts');
   const { dir, file } = plant('s-0');
   chmodSync(file, 0o777);
   const wait = vi.spyOn(Atomics, 'wait');
@@ -71,7 +71,7 @@ test('a file that everybody may execute is not taken for sealed', async () => {
 });
 
 test('a file that always looks sealed is not compacted: nobody could be kept from writing to it', async () => {
-  const { compactSessionLog } = await import('../../src/store/compact-session-log.ts');
+  const { compactSessionLog } = await import('../../src/store/sessions/compact.ts');
   const { dir, file } = plant('s-0', 's-0', 's-0', 's-0');
   chmodSync(file, 0o700);
   disk.chmod = () => {};
@@ -80,7 +80,7 @@ test('a file that always looks sealed is not compacted: nobody could be kept fro
 });
 
 test('what somebody wrote who was tired of waiting for the last step is in the new file too', async () => {
-  const { compactSessionLog } = await import('../../src/store/compact-session-log.ts');
+  const { compactSessionLog } = await import('../../src/store/sessions/compact.ts');
   const { dir, file } = plant('s-0', 's-0', 's-0', 's-0');
   disk.beforeRename = (to) => {
     chmodSync(to, 0o600);

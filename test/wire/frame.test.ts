@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { careful } from '../../src/wire/careful.ts';
 import { detach, type Frame, type Span, textOf } from '../../src/wire/frame.ts';
-import { decodedOf, intern, internInside, tokenOf } from '../../src/wire/intern.ts';
+import { decodedOf, intern, internInside, tokenOf } from '../../src/wire/scanner/interned.ts';
+import { careful } from '../../src/wire/scanner/strict-parse.ts';
 import fc from '../generated.ts';
 import { message, seeded } from './odd-json.ts';
 

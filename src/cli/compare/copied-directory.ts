@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { joinWords } from '../../setup/shell-words.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { CommandFailure } from '../failure.ts';
 import type { Change, WorkDirectory } from './work-directory.ts';
 
 /** Whoever starts this in a home directory by mistake does not want it copied, once for each agent. */

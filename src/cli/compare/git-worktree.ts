@@ -4,7 +4,7 @@ import { cp, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { joinWords } from '../../setup/shell-words.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { CommandFailure } from '../failure.ts';
 import type { Change, WorkDirectory } from './work-directory.ts';
 
 const MAX_OUTPUT = 64 * 1024 * 1024;

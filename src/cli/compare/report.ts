@@ -1,5 +1,5 @@
 // What came of it: each agent's answer, then one table of all, then where their changes are.
-import type { Usage } from '../../client/conversations.ts';
+import type { Usage } from '../../client/sessions.ts';
 import { printTable } from '../output.ts';
 import type { Paint } from '../run/paint.ts';
 import type { Change } from './work-directory.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rmdir } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { CommandFailure } from '../command-failure.ts';
+import { CommandFailure } from '../failure.ts';
 import { copyOf } from './copied-directory.ts';
 import { repositoryAt } from './git-worktree.ts';
 

@@ -13,8 +13,8 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { META_KEY } from '../../acp/shapes.ts';
-import { CommandFailure } from '../command-failure.ts';
-import { COMMAND_FILE, type Editor, type EditorEvents } from './editor.ts';
+import { CommandFailure } from '../failure.ts';
+import { COMMAND_FILE, type Editor, type EditorEvents } from './client.ts';
 import type { Page } from './page.ts';
 
 export type Place = {

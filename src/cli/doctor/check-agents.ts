@@ -1,13 +1,13 @@
 // The agents: can each be found, is it what it should be, does it start and answer?
 import type { AgentSpec } from '../../agents/defaults.ts';
-import { isOurProxy } from '../../agents/ourselves.ts';
+import { isOurProxy } from '../../agents/recursion.ts';
+import { secretsOf } from '../../app/launch.ts';
 import type { Config } from '../../config/config.ts';
 import { agentBehind, type Catalogue, suitsNode } from '../../setup/catalogue.ts';
 import { type Around, DESKTOP_PATH, findProgram, isNodeScript } from '../../setup/find-program.ts';
-import { drift } from '../../setup/take-over.ts';
-import { secretsOf } from '../../switchboard/launch.ts';
-import type { Launch } from '../passing-agents.ts';
-import { testAgent } from '../test-agents.ts';
+import { drift } from '../../setup/import-agents.ts';
+import type { Launch } from '../agents/temporary-agents.ts';
+import { testAgent } from '../agents/test-agents.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** CodeCompanion gives an agent 20 s, and the switchboard's own answer must come first. */

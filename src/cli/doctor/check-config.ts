@@ -1,11 +1,12 @@
 // The configuration and the policy: can both be used as they stand?
+
+import { readLayers } from '../../app/policy-layers.ts';
+import { SetupFailure } from '../../app/setup-failure.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { type LoadOptions, loadConfig } from '../../config/load.ts';
 import { managedPolicyFile } from '../../config/managed-policy.ts';
 import { ConfigError, renderProblem } from '../../config/problems.ts';
-import type { Layer } from '../../policy/layers.ts';
-import { readLayers } from '../../switchboard/policy-layers.ts';
-import { SetupFailure } from '../../switchboard/setup-failure.ts';
+import type { Layer } from '../../policy/rules/layers.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 const WHOSE: Readonly<Record<Layer['name'], string>> = {

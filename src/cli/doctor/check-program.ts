@@ -1,9 +1,9 @@
 // Ourselves: the Node we run on, the place we lie in, the clock, the age of what we know about agents.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { packageFile } from '../../app/package-files.ts';
 import { catalogueDate } from '../../setup/catalogue.ts';
 import { readPackage } from '../../setup/find-program.ts';
-import { packageFile } from '../../switchboard/package-file.ts';
 import { passingPlace } from '../setup/our-command.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 

@@ -3,9 +3,9 @@ import { accessSync, constants, readdirSync, rmSync, type Stats, statSync } from
 import path from 'node:path';
 import { describeDaemons, livingDaemons } from '../../agents/daemons.ts';
 import { isRunning, readRunningRecords } from '../../agents/running-record.ts';
+import { auditFile } from '../../audit/audit.ts';
+import { verifyAudit } from '../../audit/verify-audit.ts';
 import { isAbsent } from '../../config/read-text.ts';
-import { auditFile } from '../../log/audit.ts';
-import { verifyAudit } from '../../log/verify-audit.ts';
 import { replaceFile } from '../../replace-file.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 

@@ -2,11 +2,11 @@
 import { printable } from '../../config/problems.ts';
 import { placesHere } from '../../setup/editors.ts';
 import { hideByForm } from '../../setup/hide-secrets.ts';
-import { type Launch, untilInterrupted, withAgents } from '../passing-agents.ts';
+import { theCatalogue } from '../agents/edit-agents.ts';
+import { type Launch, untilInterrupted, withAgents } from '../agents/temporary-agents.ts';
 import { printData } from '../policy/output.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 import { createPaint } from '../run/paint.ts';
-import { theCatalogue } from '../setup/edit-agents.ts';
 import { checkAgents } from './check-agents.ts';
 import { checkConfig } from './check-config.ts';
 import { checkEditors } from './check-editors.ts';

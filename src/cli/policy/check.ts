@@ -1,6 +1,7 @@
 // `switchboard policy check FILE`
-import { countExamples } from '../../policy/examples.ts';
-import { renderPolicyProblem } from '../../policy/problem.ts';
+
+import { renderPolicyProblem } from '../../policy/format/problem.ts';
+import { countExamples } from '../../policy/rules/examples.ts';
 import { complain, print, printData } from './output.ts';
 import { readPolicy, readPolicyOrComplain } from './read-policy.ts';
 

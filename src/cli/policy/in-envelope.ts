@@ -1,5 +1,5 @@
 // A failure gets the code of the command it comes from; the envelope is written in one place, report-failure.ts.
-import { asCommandFailure, CommandFailure } from '../command-failure.ts';
+import { asCommandFailure, CommandFailure } from '../failure.ts';
 
 /** Runs a command; `code` is what a program is told when it fails. */
 export async function inEnvelope(code: string, work: () => Promise<number>): Promise<number> {

@@ -1,8 +1,9 @@
 // How the policy commands speak: lines for people, one envelope for programs. What comes from agents cannot steer the terminal, and secrets
 // that can be told by their form, by their place or from this environment are not shown.
-import { createRedactor, type Redactor } from '../../log/redact.ts';
-import { redactJson } from '../../log/redact-json.ts';
-import { type Problem, renderPolicyProblem, withoutControls } from '../../policy/problem.ts';
+
+import { type Problem, renderPolicyProblem, withoutControls } from '../../policy/format/problem.ts';
+import { createRedactor, type Redactor } from '../../redaction/redact.ts';
+import { redactJson } from '../../redaction/redact-json.ts';
 
 let redactor: Redactor | undefined;
 function redact(text: string): string {

@@ -1,8 +1,8 @@
 // A recorded frame as a question: a permission request, or a file or terminal request of an agent.
-import type { Asked, Place } from '../../policy/asked.ts';
-import { askedPermission } from '../../policy/extract/permission.ts';
-import { list, mergeToolCall, record, string, type ToolCall } from '../../policy/extract/tool-call.ts';
-import { askedPathUse, askedTerminal } from '../../policy/surfaces.ts';
+import type { Asked, Place } from '../../policy/actions/action.ts';
+import { askedPermission } from '../../policy/actions/permission.ts';
+import { askedPathUse, askedTerminal } from '../../policy/actions/surfaces.ts';
+import { list, mergeToolCall, record, string, type ToolCall } from '../../policy/actions/tool-call.ts';
 
 export type FrameQuestion = { readonly asked: Asked; readonly tier: 'enforced' | 'mediated'; readonly method: string };
 

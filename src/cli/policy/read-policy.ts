@@ -1,7 +1,8 @@
 // A policy as the policy commands read it: checked, and its problems told.
-import { type Loaded, loadPolicy } from '../../policy/load.ts';
+
+import { readPolicyText } from '../../app/read-policy.ts';
+import { type Loaded, loadPolicy } from '../../policy/format/load.ts';
 import type { PolicyFile } from '../../policy/policy.ts';
-import { readPolicyText } from '../../switchboard/read-policy.ts';
 import { complainAbout } from './output.ts';
 
 export async function readPolicy(name: string): Promise<Loaded> {

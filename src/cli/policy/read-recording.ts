@@ -1,8 +1,8 @@
 // A recording as the questions a policy would have been asked: each with the session it came from, and the tool calls known by then.
-import type { Asked, Place } from '../../policy/asked.ts';
-import { familyOf } from '../../policy/extract/agents.ts';
-import { list, mergeToolCall, record, string, type ToolCall } from '../../policy/extract/tool-call.ts';
-import { askedMcp, askedStart } from '../../policy/surfaces.ts';
+import type { Asked, Place } from '../../policy/actions/action.ts';
+import { familyOf } from '../../policy/actions/agents.ts';
+import { askedMcp, askedStart } from '../../policy/actions/surfaces.ts';
+import { list, mergeToolCall, record, string, type ToolCall } from '../../policy/actions/tool-call.ts';
 import { asQuestion } from './read-frame.ts';
 
 export type RecordedQuestion = {

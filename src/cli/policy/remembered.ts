@@ -1,8 +1,8 @@
 // `switchboard policy remembered`: the answers given with "always" that still hold, and how to take them back.
 
-import { withoutControls } from '../../policy/problem.ts';
-import { createRemembered } from '../../store/remembered.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { withoutControls } from '../../policy/format/problem.ts';
+import { createRemembered } from '../../store/remembered-answers.ts';
+import { CommandFailure } from '../failure.ts';
 import { printTable } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
 import { inEnvelope } from './in-envelope.ts';

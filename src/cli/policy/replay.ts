@@ -1,12 +1,12 @@
 // `switchboard policy replay RECORDING`: what a policy makes of recorded requests, and what it makes otherwise than another policy.
 import os from 'node:os';
 import path from 'node:path';
+import { summaryOf } from '../../policy/actions/summary.ts';
 import { decide } from '../../policy/decide.ts';
-import { combine } from '../../policy/layers.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { summaryOf } from '../../policy/summary.ts';
+import { combine } from '../../policy/rules/layers.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { CommandFailure } from '../failure.ts';
 import { readInput } from '../read-input.ts';
 import { inEnvelope } from './in-envelope.ts';
 import { print, printData } from './output.ts';

@@ -1,14 +1,14 @@
 // `switchboard policy test FILE [CASES]`: the examples in the rules, then cases that say what the whole policy should make of a request.
 import path from 'node:path';
-import { ACTIONS, type Asked, type Place } from '../../policy/asked.ts';
+import { ACTIONS, type Asked, type Place } from '../../policy/actions/action.ts';
+import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../../policy/actions/surfaces.ts';
 import { decide } from '../../policy/decide.ts';
-import { countExamples, EXAMPLE_CWD, EXAMPLE_HOME } from '../../policy/examples.ts';
+import type { Problem } from '../../policy/format/problem.ts';
 import { createReader, fields, flag, oneOf, type Reader, text } from '../../policy/format/reader.ts';
 import { parseTree, type Tree } from '../../policy/format/tree.ts';
-import { combine } from '../../policy/layers.ts';
-import type { Problem } from '../../policy/problem.ts';
-import { VERDICTS, type Verdict } from '../../policy/rule.ts';
-import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../../policy/surfaces.ts';
+import { countExamples, EXAMPLE_CWD, EXAMPLE_HOME } from '../../policy/rules/examples.ts';
+import { combine } from '../../policy/rules/layers.ts';
+import { VERDICTS, type Verdict } from '../../policy/rules/rule.ts';
 import { readInput } from '../read-input.ts';
 import { complain, complainAbout, print, printData } from './output.ts';
 import { readPolicyOrComplain } from './read-policy.ts';

@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { errorCode, readForeign } from '../../config/read-text.ts';
 import { trustText } from '../../config/trust.ts';
-import { loadPolicy } from '../../policy/load.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { loadPolicy } from '../../policy/format/load.ts';
+import { CommandFailure } from '../failure.ts';
 import { surroundings } from '../resolve-config.ts';
 import { inEnvelope } from './in-envelope.ts';
 import { complainAbout, print, printData } from './output.ts';

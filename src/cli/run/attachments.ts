@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { CommandFailure } from '../command-failure.ts';
+import { CommandFailure } from '../failure.ts';
 import { refuse } from '../read-input.ts';
 
 export type AttachmentFlags = { readonly image?: readonly string[]; readonly audio?: readonly string[]; readonly file?: readonly string[] };

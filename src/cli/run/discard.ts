@@ -1,6 +1,6 @@
 // A session in which nothing was asked: it is not listed, and its agent need not keep it either.
 import type { Client } from '../../client/client.ts';
-import { createSessionLog } from '../../store/session-log.ts';
+import { createSessionLog } from '../../store/sessions/session-store.ts';
 import { surroundings } from '../resolve-config.ts';
 
 /** Nobody waits for the agent: whether it forgets the session is its own affair. */

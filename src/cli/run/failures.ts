@@ -1,7 +1,7 @@
 // What went wrong, in words with the way on, and the exit code that says what kind it is.
 import { ClientError } from '../../client/client.ts';
-import type { Redactor } from '../../log/redact.ts';
-import { CommandFailure } from '../command-failure.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import { CommandFailure } from '../failure.ts';
 
 const EXIT = { failed: 1, timeout: 3, unavailable: 7 } as const;
 const AUTH_REQUIRED = -32000;

@@ -1,5 +1,5 @@
 // Colours and columns of a terminal, or none of them.
-import { withoutControls } from '../without-controls.ts';
+import { withoutControls } from '../../control-characters.ts';
 
 export type Paint = {
   readonly dim: (text: string) => string;

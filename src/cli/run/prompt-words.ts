@@ -1,6 +1,6 @@
 // Where the prompt comes from: the words of the command line, else stdin to its end.
 import { text } from 'node:stream/consumers';
-import { CommandFailure } from '../command-failure.ts';
+import { CommandFailure } from '../failure.ts';
 
 const RUN = 'switchboard run "your prompt"';
 

@@ -1,6 +1,6 @@
 // What an agent wanted and did not get, told to whoever started it: without a terminal there is nobody to ask, and silence would look like a failure of the agent.
-import type { AuditEntry } from '../../log/audit-line.ts';
-import { withoutControls } from '../without-controls.ts';
+import type { AuditEntry } from '../../audit/audit-line.ts';
+import { withoutControls } from '../../control-characters.ts';
 
 export type Refused = {
   /** A question of the agent's that nobody could answer. */

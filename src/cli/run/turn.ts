@@ -1,7 +1,7 @@
 // One session in a terminal: opened or taken up again, prompted, cancelled. It knows the protocol and the outputs, and not where they come from.
 import { type Client, ClientError } from '../../client/client.ts';
-import { nearestOf } from '../../policy/nearest.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { nearestOf } from '../../policy/format/nearest.ts';
+import { CommandFailure } from '../failure.ts';
 
 export type Opened = { readonly sessionId: string; readonly modes: readonly string[]; readonly options: readonly ConfigOption[] };
 export type ConfigOption = {

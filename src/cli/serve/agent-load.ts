@@ -1,7 +1,7 @@
 // What the processes of agents use, looked up when somebody wants to see it.
-import type { AgentLoad } from '../../console/wire/agents.ts';
+import type { AgentLoad } from '../../console/protocol/agents.ts';
 import { usageOf } from '../../processes/usage.ts';
-import type { Connection } from '../../proxy/connection.ts';
+import type { Connection } from '../../proxy/proxy.ts';
 
 /** A share of the processor lies between two looks; older than this, the earlier one says nothing about now. */
 const OLDEST_MS = 30_000;

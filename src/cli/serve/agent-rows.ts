@@ -1,10 +1,10 @@
 // The agents as the console shows them: how their processes are, and what they can do.
 import type { Config } from '../../config/config.ts';
-import { neutralise } from '../../console/neutralise.ts';
-import type { AgentRow } from '../../console/wire/board.ts';
-import type { Redactor } from '../../log/redact.ts';
-import type { Connection } from '../../proxy/connection.ts';
-import { kindOf, variablesOf } from '../login/methods.ts';
+import type { AgentRow } from '../../console/protocol/state.ts';
+import { neutralise } from '../../console/state/neutralise.ts';
+import type { Connection } from '../../proxy/proxy.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import { kindOf, variablesOf } from '../agents/methods.ts';
 
 const STDERR_LINES = 50;
 

@@ -1,9 +1,9 @@
 // The policy of `switchboard serve` when nobody has configured one: the page can start agents, so what they want to do is asked on it.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { packageFile } from '../../app/package-files.ts';
 import type { PolicySource } from '../../config/config.ts';
 import { userConfigFile } from '../../config/discover.ts';
-import { packageFile } from '../../switchboard/package-file.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 
 export type DefaultPolicy = {

@@ -2,12 +2,12 @@
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ClientError } from '../../client/client.ts';
-import type { PastRequest } from '../../console/policy-house.ts';
-import type { SessionRow } from '../../console/wire/board.ts';
-import type { Place } from '../../policy/asked.ts';
-import { askedPermission } from '../../policy/extract/permission.ts';
-import { readTranscript, transcriptsDir } from '../../store/transcript-files.ts';
-import type { ToolRecord } from '../../store/transcript-record.ts';
+import type { PastRequest } from '../../console/actions/policy-store.ts';
+import type { SessionRow } from '../../console/protocol/state.ts';
+import type { Place } from '../../policy/actions/action.ts';
+import { askedPermission } from '../../policy/actions/permission.ts';
+import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
+import type { ToolRecord } from '../../store/transcripts/transcript-record.ts';
 import { BrokenLine, questionsIn } from '../policy/read-recording.ts';
 import { readInput } from '../read-input.ts';
 

@@ -1,11 +1,11 @@
 // The configuration that is in force, and where our files are, for the console.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { auditFile } from '../../audit/audit.ts';
 import { loadConfig } from '../../config/load.ts';
 import { ConfigError, renderProblem } from '../../config/problems.ts';
-import type { Settings } from '../../console/wire/settings.ts';
-import { auditFile } from '../../log/audit.ts';
-import { transcriptsDir } from '../../store/transcript-files.ts';
+import type { Settings } from '../../console/protocol/settings.ts';
+import { transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 import { shownSettings } from '../setup/show-config.ts';
 

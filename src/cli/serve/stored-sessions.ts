@@ -1,12 +1,12 @@
 // Sessions of before and of other processes, as rows for the console.
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { neutralise } from '../../console/neutralise.ts';
-import { fields, usageOf } from '../../console/read-update.ts';
-import type { SessionRow } from '../../console/wire/board.ts';
-import type { SessionLog } from '../../store/session-log.ts';
-import { readStats } from '../../store/session-stats.ts';
-import { transcriptsDir } from '../../store/transcript-files.ts';
+import type { SessionRow } from '../../console/protocol/state.ts';
+import { neutralise } from '../../console/state/neutralise.ts';
+import { fields, usageOf } from '../../console/state/read-update.ts';
+import type { SessionLog } from '../../store/sessions/session-store.ts';
+import { readStats } from '../../store/transcripts/session-stats.ts';
+import { transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 
 export function storedSessions(stateDir: string, log: SessionLog): () => readonly SessionRow[] {
   const files = [path.join(stateDir, 'sessions.jsonl'), path.join(transcriptsDir(stateDir), 'index.jsonl')];

@@ -1,10 +1,10 @@
 // What was said in sessions of before, looked through, put into a file and thrown away, for the console.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transcripts } from '../../console/console.ts';
-import type { SessionRow } from '../../console/wire/board.ts';
-import { readTranscript, transcriptsDir } from '../../store/transcript-files.ts';
-import { toMarkdown, wordsOf } from '../render-transcript.ts';
-import { forgetSession } from '../sessions.ts';
+import type { SessionRow } from '../../console/protocol/state.ts';
+import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
+import { toMarkdown, wordsOf } from '../records/render-transcript.ts';
+import { forgetSession } from '../records/sessions.ts';
 
 /** Of one transcript; the end counts. */
 const MOST_BYTES = 4 * 1024 * 1024;

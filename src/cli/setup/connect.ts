@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../config/problems.ts';
-import { didYouMean, nearestOf } from '../../policy/nearest.ts';
+import { didYouMean, nearestOf } from '../../policy/format/nearest.ts';
 import { textBefore } from '../../setup/edit-file.ts';
 import { NotAnObject } from '../../setup/edit-jsonc.ts';
 import { connected, disconnected, type EditorFile, openEditorFile } from '../../setup/editor-file.ts';
 import { EDITORS, type Editor, placesHere } from '../../setup/editors.ts';
 import { SNIPPETS } from '../../setup/snippets.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { CommandFailure } from '../failure.ts';
 import { notice } from '../notice.ts';
 import { printData } from '../policy/output.ts';
 import { ourCommand, passingPlace } from './our-command.ts';

@@ -1,17 +1,18 @@
 // `switchboard init`: from nothing to a configuration and an editor that uses it. What is chosen comes from the wizard or, with --yes, from what is found.
-import { nearestOf } from '../../policy/nearest.ts';
+
+import { PRESETS } from '../../app/read-policy.ts';
+import { nearestOf } from '../../policy/format/nearest.ts';
 import { NotAnObject, withProperty } from '../../setup/edit-jsonc.ts';
 import { EDITORS, type Editor, placesHere } from '../../setup/editors.ts';
+import { type TakenOver, takeOver } from '../../setup/import-agents.ts';
 import { editorsInUse, installedAgents } from '../../setup/survey.ts';
-import { type TakenOver, takeOver } from '../../setup/take-over.ts';
-import { PRESETS } from '../../switchboard/read-policy.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { fromCatalogue, here, theCatalogue } from '../agents/edit-agents.ts';
+import { editorsHere, warningsOf, withTaken } from '../agents/import-agents.ts';
+import { CommandFailure } from '../failure.ts';
 import { notice } from '../notice.ts';
 import { printData } from '../policy/output.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
 import { connectTo } from './connect.ts';
-import { fromCatalogue, here, theCatalogue } from './edit-agents.ts';
-import { editorsHere, warningsOf, withTaken } from './import-agents.ts';
 import { type Change, type ChangeFlags, makeChange, printChange, say } from './show-change.ts';
 import { freshConfig, openUserConfig, refuseWorse, type UserConfig } from './user-config.ts';
 

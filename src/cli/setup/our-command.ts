@@ -1,7 +1,7 @@
 // How another program starts us: by absolute paths, since desktop programs have not the PATH of a shell.
 import path from 'node:path';
+import { packageFile } from '../../app/package-files.ts';
 import type { Start } from '../../setup/start-command.ts';
-import { packageFile } from '../../switchboard/package-file.ts';
 
 export function ourCommand(flags: { readonly config?: string; readonly agent?: string }): Start {
   const config = flags.config === undefined ? [] : ['--config', path.resolve(flags.config)];

@@ -1,5 +1,6 @@
 // The user's own configuration as something to edit: which file it is, and whether an edit leaves it usable.
 import path from 'node:path';
+import { packageFile } from '../../app/package-files.ts';
 import { check } from '../../config/check.ts';
 import { userConfigFile } from '../../config/discover.ts';
 import { fields, layerOf } from '../../config/layer.ts';
@@ -8,8 +9,7 @@ import { ConfigError, type Problem, renderProblem } from '../../config/problems.
 import { validate } from '../../config/validate.ts';
 import { type EditableFile, readToEdit } from '../../setup/edit-file.ts';
 import { newConfig } from '../../setup/new-config.ts';
-import { packageFile } from '../../switchboard/package-file.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { CommandFailure } from '../failure.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 
 export type UserConfig = EditableFile & {

@@ -1,11 +1,11 @@
 // One server of the client's for one session, under a token of its own: what the agent is given in its place, and what answers there.
 import type { Socket } from 'node:net';
-import { newToken } from '../doors.ts';
-import type { GateVerdict } from '../gate.ts';
-import type { HttpHandler } from '../http-door.ts';
-import type { ToolArgs } from '../tool.ts';
-import type { BackDeps } from './back.ts';
+import type { GateVerdict } from '../server/gate.ts';
+import type { ToolArgs } from '../server/tool.ts';
+import type { HttpHandler } from '../transports/http-listener.ts';
+import { newToken } from '../transports/listeners.ts';
 import type { ClientServer } from './client-server.ts';
+import type { BackDeps } from './upstream.ts';
 
 export type BridgeDeps = BackDeps & {
   /** Decides about a call, once the session is known. */
@@ -35,10 +35,10 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
   /** The SDK is loaded when an agent first connects. */
   async function load() {
     const [{ openBack }, { relay }, { httpSessions }, { modernFront }, { StdioServerTransport }] = await Promise.all([
-      import('./back.ts'),
+      import('./upstream.ts'),
       import('./relay.ts'),
-      import('../http-sessions.ts'),
-      import('./modern-front.ts'),
+      import('../server/http-sessions.ts'),
+      import('./stateless-http.ts'),
       import('@modelcontextprotocol/server/stdio'),
     ]);
     const connect = (front: Parameters<typeof relay>[0]) => {

@@ -1,6 +1,7 @@
 // All bridges of a connection: which tokens there are, and the doors they open.
-import { createDoors, type Shim } from '../doors.ts';
-import { tokenKey } from '../lease.ts';
+
+import { tokenKey } from '../server/tool-server.ts';
+import { createDoors, type Shim } from '../transports/listeners.ts';
 import { type Bridge, type BridgeDeps, createBridge } from './bridge.ts';
 import type { ClientServer } from './client-server.ts';
 

@@ -1,9 +1,9 @@
 // One agent's connection to one server of the client's, message by message. Everything passes as it is, in both directions and in either era of MCP;
 // only calls of tools wait for a verdict, and tools that are not to be seen are taken out of the list.
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from '@modelcontextprotocol/client';
-import { failed } from '../call-tool.ts';
-import { type GateVerdict, passGate } from '../gate.ts';
-import type { ToolArgs } from '../tool.ts';
+import { failed } from '../server/call-tool.ts';
+import { type GateVerdict, passGate } from '../server/gate.ts';
+import type { ToolArgs } from '../server/tool.ts';
 
 export type RelayDeps = {
   /** The server's name, as the client gave it. */

@@ -1,5 +1,5 @@
 // Questions to the person at the editor, and what a session is.
-import { type HostTool, object, text } from '../tool.ts';
+import { type HostTool, object, text } from '../server/tool.ts';
 
 export const askUserTool: HostTool = {
   name: 'ask_user',

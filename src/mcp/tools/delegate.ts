@@ -1,5 +1,5 @@
 // One agent asks another. Off unless the user wants it; who may ask whom, and how deep, is decided where sessions are known.
-import { type HostTool, object, ToolFailure, text } from '../tool.ts';
+import { type HostTool, object, ToolFailure, text } from '../server/tool.ts';
 
 export const delegateTool: HostTool = {
   name: 'delegate',

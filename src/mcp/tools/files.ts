@@ -1,6 +1,6 @@
 // Files of the session, as the editor has them: with what it has not saved yet.
 import path from 'node:path';
-import { type CallContext, type HostTool, object, type ToolArgs, ToolFailure, text } from '../tool.ts';
+import { type CallContext, type HostTool, object, type ToolArgs, ToolFailure, text } from '../server/tool.ts';
 import { inside } from './inside.ts';
 
 const TIMEOUT_MS = 60_000;

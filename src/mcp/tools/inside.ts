@@ -1,7 +1,7 @@
 // Which paths a tool may name: those inside the session's roots, links followed. Who serves the file looks again when it opens it.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { type SessionHost, ToolFailure } from '../tool.ts';
+import { type SessionHost, ToolFailure } from '../server/tool.ts';
 
 const MAX_PATH_BYTES = 4096;
 

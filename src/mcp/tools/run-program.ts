@@ -1,6 +1,6 @@
 // A program from start to end: its output bounded, and nothing of it left when nobody waits any more.
 import { spawn } from '../../processes/spawn.ts';
-import { ToolFailure } from '../tool.ts';
+import { ToolFailure } from '../server/tool.ts';
 
 export type Program = {
   readonly command: string;

@@ -1,6 +1,6 @@
 // Commands, in the editor's own terminals where it has them, so that the user sees them run.
-import { type CallContext, type HostTool, object, ToolFailure, type ToolOutcome, text } from '../tool.ts';
-import type { TerminalOutput, Terminals } from '../workspace.ts';
+import { type CallContext, type HostTool, object, ToolFailure, type ToolOutcome, text } from '../server/tool.ts';
+import type { TerminalOutput, Terminals } from '../server/workspace.ts';
 import { inside } from './inside.ts';
 
 const DEFAULT_WAIT_MS = 60_000;

@@ -1,6 +1,7 @@
 // A tool that the user has defined: a program, and where a call's arguments stand among its own. Never a shell: an argument stays one argument.
+
+import { type HostTool, type ToolArgs, ToolFailure, type ToolOutcome } from '../server/tool.ts';
 import type { CommandSettings } from '../settings.ts';
-import { type HostTool, type ToolArgs, ToolFailure, type ToolOutcome } from '../tool.ts';
 import { runProgram } from './run-program.ts';
 
 const OUTPUT_BYTES = 256 * 1024;

@@ -1,10 +1,11 @@
 // One rule from its text: the long form with its keys, or the shorthand.
-import { type ArgTest, matchesRegex, oneOfValues, type Scalar } from '../args-test.ts';
-import { ACTIONS, EVIDENCE } from '../asked.ts';
-import { compileCommand } from '../command-pattern.ts';
-import { compileHost, compileNameGlob, type NameGlob } from '../name-glob.ts';
-import { compilePathGlob } from '../path-glob.ts';
-import { type Example, NO_CONDITIONS, type Rule, type Verdict } from '../rule.ts';
+
+import { ACTIONS, EVIDENCE } from '../actions/action.ts';
+import { compileCommand } from '../commands/command-pattern.ts';
+import { compileHost, compileNameGlob, type NameGlob } from '../paths/name-glob.ts';
+import { compilePathGlob } from '../paths/path-glob.ts';
+import { type ArgTest, matchesRegex, oneOfValues, type Scalar } from '../rules/args-test.ts';
+import { type Example, NO_CONDITIONS, type Rule, type Verdict } from '../rules/rule.ts';
 import { fields, flag, oneOf, oneOrMany, type Reader, type Spotted, text, texts } from './reader.ts';
 import { parseShorthand } from './shorthand.ts';
 import type { Tree } from './tree.ts';

@@ -1,6 +1,6 @@
 // Small steps for reading a tree strictly: every step reports what it does not accept and goes on, so that all problems come out at once.
-import { didYouMean } from '../nearest.ts';
-import type { Problem } from '../problem.ts';
+import { didYouMean } from './nearest.ts';
+import type { Problem } from './problem.ts';
 import type { Spot, Tree } from './tree.ts';
 
 export type Reader = {

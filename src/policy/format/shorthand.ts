@@ -1,6 +1,6 @@
 // `execute(npm test ...)`, `edit($cwd/src/**)`, `mcp(github:get_*)`, `fetch`: a whole rule in one string.
-import { ACTIONS, type Action } from '../asked.ts';
-import { didYouMean } from '../nearest.ts';
+import { ACTIONS, type Action } from '../actions/action.ts';
+import { didYouMean } from './nearest.ts';
 
 /** The key that the words in brackets belong to. */
 const INSIDE: Readonly<Record<Action, 'command' | 'path' | 'host' | 'mcp' | 'tool'>> = {

@@ -1,6 +1,6 @@
 // A policy file as a tree of plain values, each with its line and column. YAML's cleverness (aliases, tags, merges) ends here.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument, type YAMLError } from 'yaml';
-import { followers, type Problem } from '../problem.ts';
+import { followers, type Problem } from './problem.ts';
 
 export type Spot = { readonly line: number; readonly column: number };
 export type Entry = { readonly key: Spot; readonly value: Tree };

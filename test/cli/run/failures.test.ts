@@ -1,6 +1,6 @@
 // What `run` makes of an error: words, a way on, and an exit code by what the switchboard says in `data`, not by its words.
 import { expect, test } from 'vitest';
-import { CommandFailure } from '../../../src/cli/command-failure.ts';
+import { CommandFailure } from '../../../src/cli/failure.ts';
 import { inOwnWords } from '../../../src/cli/run/failures.ts';
 import { ClientError } from '../../../src/client/client.ts';
 

@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { storedSessions } from '../../../src/cli/serve/stored-sessions.ts';
-import { createSessionLog } from '../../../src/store/session-log.ts';
-import { appendStats } from '../../../src/store/session-stats.ts';
-import { transcriptsDir } from '../../../src/store/transcript-files.ts';
+import { createSessionLog } from '../../../src/store/sessions/session-store.ts';
+import { appendStats } from '../../../src/store/transcripts/session-stats.ts';
+import { transcriptsDir } from '../../../src/store/transcripts/transcript-files.ts';
 
 test('sessions of all processes are listed as they come and change; while nothing does, nothing is read', () => {
   const dir = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-stored-'));

@@ -1,0 +1,34 @@
+// What whoever embeds the switchboard hears of: nothing that holds a secret, and nothing that could hold up a frame.
+import type { AgentProcess } from '../agents/agent-process.ts';
+import type { AuditEntry } from '../audit/audit-line.ts';
+import type { ToolEvent } from '../mcp/server/call-tool.ts';
+import type { SwitchboardEvent } from './api.ts';
+
+export type Listener = {
+  readonly onAgent: (agent: string, child: AgentProcess) => void;
+  readonly onTool: (event: ToolEvent) => void;
+  /** Its words are cleaned of secrets. */
+  readonly onDecision: (entry: AuditEntry) => void;
+};
+
+export const UNHEARD: Listener = { onAgent: () => {}, onTool: () => {}, onDecision: () => {} };
+
+/** `tell` never throws. */
+export function listenerFor(tell: (event: SwitchboardEvent) => void): Listener {
+  return {
+    onAgent(agent, child) {
+      if (child.pid !== undefined) tell({ type: 'agent-started', agent, pid: child.pid });
+      child.onExit((exit) => {
+        if (exit.kind === 'unstartable') tell({ type: 'agent-exited', agent, code: null, signal: null, why: exit.why });
+        else tell({ type: 'agent-exited', agent, code: exit.code, signal: exit.signal, why: undefined });
+      });
+    },
+    onTool({ kind, sessionId, agent, tool, reason }) {
+      if (kind === 'refused-token' || tool === undefined) return;
+      tell({ type: 'tool', outcome: kind, tool, agent, sessionId, reason });
+    },
+    onDecision({ agent, session, method, summary, verdict, why, answeredBy }) {
+      tell({ type: 'decision', agent, sessionId: session, method, summary, verdict, why, answeredBy });
+    },
+  };
+}

@@ -1,0 +1,33 @@
+// How agents are started here: as child processes, with their last words cleaned of what they were given as secrets.
+import { type AgentProcess, startAgentProcess } from '../agents/agent-process.ts';
+import type { AgentSpec } from '../agents/defaults.ts';
+import type { Config } from '../config/config.ts';
+import { learnArgs, learnServer } from '../redaction/learn-secrets.ts';
+import { addEnvironment, createSecrets, type Secrets } from '../redaction/redact.ts';
+import { createRedactStream } from '../redaction/redact-stream.ts';
+
+/** `heard` gets what it says on stderr, cleaned, line by line. */
+export function launchAgent(spec: AgentSpec, mark: string, secrets: Secrets, heard?: (line: string) => void): AgentProcess {
+  const agent = startAgentProcess(spec, mark, createRedactStream(secrets), heard && ((line) => heard(secrets.redact(line))));
+  return { ...agent, stderrTail: () => agent.stderrTail().filter((line) => line !== '') };
+}
+
+/** What this process, the agents and the servers it may start have been given, and what the user wants taken out besides. */
+export async function secretsOf({ agents, mcpServers, logging }: Pick<Config, 'agents' | 'mcpServers' | 'logging'>): Promise<Secrets> {
+  const { patterns, variables } = logging.redact;
+  const compile = patterns.length === 0 ? undefined : (await import('../redaction/user-patterns.ts')).compileUserPattern;
+  const secrets = createSecrets(compile && patterns.map(compile));
+  addEnvironment(secrets, {}, process.env);
+  for (const name of variables) secrets.add(name, process.env[name] ?? '');
+  learnConfigured(secrets, { agents, mcpServers });
+  return secrets;
+}
+
+/** What agents and servers are given; to be known before any of them is started. */
+export function learnConfigured(secrets: Secrets, { agents, mcpServers }: Pick<Config, 'agents' | 'mcpServers'>): void {
+  for (const { env, args } of agents) {
+    addEnvironment(secrets, env);
+    learnArgs(secrets, args);
+  }
+  for (const { at } of mcpServers) learnServer(secrets, at);
+}

@@ -1,0 +1,133 @@
+// The files a policy is made of, strongest first: the organisation's, the user's, the project's, the command line's.
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import type { PolicySource } from '../config/config.ts';
+import { errorCode, isAbsent, readForeign } from '../config/read-text.ts';
+import { isTrusted } from '../config/trust.ts';
+import { loadPolicy } from '../policy/format/load.ts';
+import { renderPolicyProblem } from '../policy/format/problem.ts';
+import type { Layer } from '../policy/rules/layers.ts';
+import { readPolicyText } from './read-policy.ts';
+import { SetupFailure } from './setup-failure.ts';
+
+export type ReadLayer = Layer & { readonly text: string };
+
+export type LayerSources = {
+  readonly policies: readonly PolicySource[];
+  /** `--policy`. */
+  readonly flag: string | undefined;
+  /** The organisation's file, which need not be there. */
+  readonly managedFile: string;
+  readonly stateDir: string;
+};
+
+type Unusable = { readonly file: string; readonly problem: string };
+
+export type ReadLayers = {
+  readonly layers: readonly ReadLayer[];
+  /** To be watched, whether they are there or not. */
+  readonly files: readonly string[];
+  readonly notices: readonly string[];
+};
+
+/** `before` is what was read the last time: a project's file that has become unusable since loosens nothing. Throws a SetupFailure that names everything wrong with a file that counts. */
+export async function readLayers(
+  { policies, flag, managedFile, stateDir }: LayerSources,
+  before: readonly ReadLayer[] = [],
+): Promise<ReadLayers> {
+  const layers: ReadLayer[] = [];
+  const files: string[] = [managedFile];
+  const notices: string[] = [];
+  const managed = await readManaged(managedFile);
+  if (managed !== undefined) layers.push(usable('managed', managedFile, managed));
+  for (const source of policies) {
+    if (source.layer === 'project') {
+      const found = await readProject(source, stateDir, files);
+      if (!('problem' in found)) layers.push(found);
+      else {
+        const last = before.find(({ name, policy }) => name === 'project' && policy.file === found.file);
+        notices.push(`${found.problem}${last ? '; the one from before still holds' : ' and is ignored'}`);
+        if (last) layers.push(last);
+      }
+      continue;
+    }
+    const { file, text } = await textOf(source, files);
+    layers.push(usable('user', file, text));
+  }
+  if (flag !== undefined) {
+    const { file, text } = await readPolicyText(flag);
+    files.push(file);
+    layers.push(usable('command-line', file, text));
+  }
+  return { layers, files, notices };
+}
+
+async function textOf({ from, policy }: PolicySource, files: string[]): Promise<{ readonly file: string; readonly text: string }> {
+  // Its own lines are not known here: they are counted from the policy's beginning.
+  if (typeof policy !== 'string') return { file: `${from}#policy`, text: JSON.stringify(policy, null, 1) };
+  const { file, text } = await readPolicyText(policy, path.dirname(from));
+  files.push(file);
+  return { file, text };
+}
+
+/** `before` is the layer that it takes the place of. Throws a SetupFailure that names everything wrong with it. */
+export function usable(name: Layer['name'], file: string, text: string, before?: ReadLayer): ReadLayer {
+  const { policy, problems } = loadPolicy(file, text);
+  if (policy) return { ...before, name, policy, text };
+  throw new SetupFailure(
+    'POLICY_INVALID',
+    ['the policy is not usable', ...problems.map(renderPolicyProblem)].join('\n'),
+    `check it: switchboard policy check ${file}`,
+  );
+}
+
+/** What came with a repository must not be able to stop the switchboard; what it allows counts only when its very content is trusted. */
+async function readProject(source: PolicySource, stateDir: string, files: string[]): Promise<ReadLayer | Unusable> {
+  const { from, policy } = source;
+  if (typeof policy !== 'string') {
+    const { file, text } = await textOf(source, files);
+    return projectLayer(file, text, source.isFromTrusted);
+  }
+  const file = path.resolve(path.dirname(from), policy);
+  files.push(file);
+  try {
+    const { text } = await readForeign(file);
+    return projectLayer(file, text, await isTrusted(stateDir, text));
+  } catch (error) {
+    return { file, problem: `the project's policy ${file} cannot be read (${errorCode(error)})` };
+  }
+}
+
+function projectLayer(file: string, text: string, isVouchedFor: boolean): ReadLayer | Unusable {
+  const { policy, problems } = loadPolicy(file, text);
+  if (policy) return { name: 'project', policy, text, isTrusted: isVouchedFor };
+  return { file, problem: `the project's policy is not usable: ${problems.slice(0, 3).map(renderPolicyProblem).join('; ')}` };
+}
+
+/** One that others can write to is nobody's word: it must not be followed, and must not be passed over. */
+async function readManaged(file: string): Promise<string | undefined> {
+  try {
+    const handle = await open(file, constants.O_RDONLY);
+    try {
+      const { mode } = await handle.stat();
+      if (process.platform !== 'win32' && (mode & 0o022) !== 0)
+        throw new SetupFailure(
+          'POLICY_INVALID',
+          `the managed policy ${file} can be written to by others than its owner`,
+          `as its owner: chmod go-w ${file}`,
+        );
+      return (await handle.readFile('utf8')).replace(/^\uFEFF/, '');
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    if (error instanceof SetupFailure) throw error;
+    throw new SetupFailure(
+      'POLICY_INVALID',
+      `the managed policy ${file} cannot be read (${errorCode(error)})`,
+      'ask whoever manages this machine',
+    );
+  }
+}

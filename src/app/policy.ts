@@ -1,0 +1,187 @@
+// The policy as the proxy enforces it: its layers as one, its records, and a new version in its place when a file changes.
+import os from 'node:os';
+import { type Audit, createAudit } from '../audit/audit.ts';
+import type { AuditEntry } from '../audit/audit-line.ts';
+import type { Config } from '../config/config.ts';
+import { managedPolicyFile } from '../config/managed-policy.ts';
+import { policyHash } from '../config/policy-hash.ts';
+import { trustedFile } from '../config/trust.ts';
+import { type FileWatch, watchFiles } from '../config/watch-files.ts';
+import { type Hits, hitKey } from '../policy/hits.ts';
+import type { Policy } from '../policy/policy.ts';
+import { combine } from '../policy/rules/layers.ts';
+import { rememberedLayer } from '../policy/rules/remembered.ts';
+import { createGuard } from '../proxy/enforcement/create-enforcement.ts';
+import type { Guard } from '../proxy/enforcement/enforcement.ts';
+import type { CurrentPolicy } from '../proxy/enforcement/evaluate.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import { createRemembered, hashKey, rememberedFile } from '../store/remembered-answers.ts';
+import { canonicalPath } from '../workspace/canonical.ts';
+import { type LayerSources, type ReadLayer, readLayers, usable } from './policy-layers.ts';
+import { type Say, sayOnce } from './say-once.ts';
+
+export type PolicyFlags = {
+  readonly policy?: string;
+  readonly policyMode?: 'enforce' | 'observe';
+  /** Whether somebody can be asked; left out, somebody can. */
+  readonly isInteractive?: boolean;
+};
+
+export type Enforcing = {
+  readonly config: Pick<Config, 'policies'>;
+  readonly flags: PolicyFlags;
+  readonly stateDir: string;
+  /** Our own files: agents may not change them without being asked. */
+  readonly ownFiles: readonly string[];
+  readonly redact: Redactor;
+  readonly notice: Say;
+  readonly onDecision: (entry: AuditEntry) => void;
+};
+
+export type EnforcedPolicy = {
+  /** One for each connection: what was answered for a session alone is not for the session of the same name at another client. */
+  guard(): Guard;
+  /** Other files than before, or another policy in the configuration itself. One that cannot be used changes nothing. */
+  use(policies: Config['policies']): Promise<void>;
+  /** The files are read again, without waiting until somebody says that they have changed. */
+  reload(): Promise<void>;
+  /** How things are in this moment. */
+  state(): PolicyState;
+  close(): void;
+};
+
+export type PolicyState = {
+  readonly layers: readonly ReadLayer[];
+  readonly policy: Policy;
+  readonly policies: Config['policies'];
+  readonly isObserving: boolean;
+  /** Why the files as they are now are not what is in force. */
+  readonly problem: string | undefined;
+  /** Decisions since the start, by the rule that made them. */
+  readonly hits: ReadonlyMap<string, Hits>;
+  /** The same policy with another text for one of its files; throws what is wrong with it. */
+  with(file: string, text: string): Policy;
+};
+
+/** undefined when nobody has a policy: then everything is asked as the agents ask it. */
+export async function enforcePolicy({
+  config: { policies },
+  flags: { policy: flag, policyMode = 'enforce', isInteractive = true },
+  stateDir,
+  ownFiles,
+  redact,
+  notice,
+  onDecision,
+}: Enforcing): Promise<EnforcedPolicy | undefined> {
+  let sources = { policies, flag, managedFile: managedPolicyFile(process.platform, process.env), stateDir };
+  const read = await readLayers(sources);
+  for (const text of read.notices) notice(text);
+  if (read.layers.length === 0) return undefined;
+  let { layers: last, files: watched } = read;
+  const combined = (layers = last) => together(layers, [stateDir, ...ownFiles, ...watched].map(canonicalOr), stateDir);
+  let current = combined();
+  let problem: string | undefined;
+  const hits = new Map<string, Hits>();
+  const readAgain = async (wanted: LayerSources): Promise<void> => {
+    try {
+      const { layers, files, notices } = await readLayers(wanted, last);
+      for (const text of notices) notice(text);
+      if (layers.length === 0) throw new Error('there is none any more; to do without one, start anew');
+      problem = undefined;
+      const [isSame, isWatched] = [policyHash(layers) === current.hash, files.join('\n') === watched.join('\n')];
+      [sources, last, watched] = [wanted, layers, files];
+      if (isSame && isWatched) return;
+      current = combined();
+      if (!isWatched) watchAgain();
+      if (!isSame) notice('the policy has changed; it holds for all sessions from now on');
+    } catch (error) {
+      // Half a policy would be worse than the one from before.
+      problem = (error as Error).message;
+      notice(`THE POLICY HAS CHANGED AND CANNOT BE USED, so the one from before still holds: ${(error as Error).message}`);
+    }
+  };
+  // One after the other, so that what was read first does not come into force last.
+  let reading = Promise.resolve();
+  const reload = (change: Partial<LayerSources> = {}): Promise<void> => {
+    reading = reading.then(() => readAgain({ ...sources, ...change }));
+    return reading;
+  };
+  const onWatchProblem = sayOnce(notice, (error) => `changes of the policy are looked for every two seconds: ${(error as Error).message}`);
+  let watch: FileWatch | undefined;
+  function watchAgain(): void {
+    if (isClosed) return;
+    watch?.close();
+    watch = watchFiles([...watched, trustedFile(stateDir)], () => void reload(), { onProblem: onWatchProblem });
+    void watch.ready.then(() => reload()); // whatever happened between the last look and the watch
+  }
+  let isClosed = false;
+  watchAgain();
+  if (policyMode === 'observe')
+    notice('the policy is observed and not enforced: nothing is blocked, and the audit log says what would have been');
+  const written = createAudit(stateDir, {
+    redact,
+    onProblem: (problem) => notice(`${problem}; what a rule allows is asked until it can be`),
+  });
+  const audit: Audit = {
+    ...written,
+    record(entry) {
+      const outcome = written.record(entry);
+      const key = hitKey(entry.rule);
+      hits.set(key, { count: (hits.get(key)?.count ?? 0) + 1, lastAt: Date.now() });
+      onDecision({ ...entry, summary: redact(entry.summary), why: entry.why && redact(entry.why) });
+      return outcome;
+    },
+  };
+  const onProblem = sayOnce(notice, (error) => `answers for always cannot be kept: ${(error as Error).message}`);
+  return {
+    guard: () =>
+      createGuard({
+        current: () => current,
+        isObserving: policyMode === 'observe',
+        isInteractive,
+        audit,
+        remembered: createRemembered(stateDir, { redact, onProblem }),
+        canonical: canonicalPath,
+        home: canonicalOr(os.homedir()),
+      }),
+    use: (wanted) => reload({ policies: wanted }),
+    reload: () => reload(),
+    state: () => ({
+      layers: last,
+      policy: current.policy,
+      policies: sources.policies,
+      isObserving: policyMode === 'observe',
+      problem,
+      hits,
+      with: (file, text) =>
+        combined(last.map((layer) => (layer.policy.file === file ? usable(layer.name, file, text, layer) : layer))).policy,
+    }),
+    close() {
+      isClosed = true;
+      watch?.close();
+    },
+  };
+}
+
+function together(layers: readonly ReadLayer[], protect: readonly string[], stateDir: string): CurrentPolicy {
+  const made = new WeakMap<object, Policy>();
+  const policy = combine(layers, { protect });
+  return {
+    policy,
+    hash: policyHash(layers),
+    withAnswers(answers) {
+      if (answers.length === 0) return policy;
+      const found = made.get(answers) ?? combine([...layers, rememberedLayer(answers, rememberedFile(stateDir), hashKey)], { protect });
+      made.set(answers, found);
+      return found;
+    },
+  };
+}
+
+function canonicalOr(file: string): string {
+  try {
+    return canonicalPath(file);
+  } catch {
+    return file;
+  }
+}

@@ -1,0 +1,147 @@
+// What this process writes down of what passes: put together from the configuration, and looking on at every leg.
+import path from 'node:path';
+import type { Config } from '../config/config.ts';
+import { systemClock } from '../proxy/context.ts';
+import { createLearningTap } from '../redaction/learning-tap.ts';
+import type { Secrets } from '../redaction/redact.ts';
+import { redactJson } from '../redaction/redact-json.ts';
+import { createPieceCleaner } from '../redaction/redact-pieces.ts';
+import { createRedactStream } from '../redaction/redact-stream.ts';
+import type { Side } from '../store/frame-log/frame-lines.ts';
+import { createFrameLog, type FrameLog } from '../store/frame-log/frame-log.ts';
+import { createLineSink } from '../store/frame-log/line-sink.ts';
+import { createRecordTap, type RecordTap } from '../store/recordings/record-observer.ts';
+import { keepTidy } from '../store/transcripts/retention.ts';
+import { transcriptsDir } from '../store/transcripts/transcript-files.ts';
+import { createTranscriptTap, type TranscriptTap } from '../store/transcripts/transcript-observer.ts';
+import { createTranscriptSource, type TranscriptSource } from '../store/transcripts/transcript-source.ts';
+import { joinTaps, type Tap, type Watcher } from '../wire/observer.ts';
+import { type Say, sayOnce } from './say-once.ts';
+import { SetupFailure } from './setup-failure.ts';
+
+export type Records = {
+  watch(leg: string, side: Side): Watcher;
+  /** What was said in sessions, to be told again; undefined when nothing is written down. */
+  readonly transcripts: TranscriptSource | undefined;
+  /** Everything is on disk. */
+  close(): Promise<void>;
+};
+
+const DAY_MS = 86_400_000;
+const MAX_QUEUE_BYTES = 8 * 1024 * 1024;
+
+/** Somebody else who looks on at every leg, by its name; `down` hears that the peer is gone. */
+export type Onlooker = (leg: string, side: Side) => Tap & { readonly down?: (reason: string) => void };
+
+export type RecordsOptions = {
+  readonly config: Config;
+  readonly stateDir: string;
+  readonly secrets: Secrets;
+  readonly say: Say;
+  /** That of the connection, and of no other in this process. */
+  readonly name: string;
+  /** A file to record everything to. */
+  readonly recordTo?: string | undefined;
+  readonly onlooker?: Onlooker | undefined;
+};
+
+export function createRecords({ config, stateDir, secrets, say: notice, name, recordTo, onlooker }: RecordsOptions): Records {
+  const onProblem = sayOnce(notice, (error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
+  const frameLog = openFrameLog(config, stateDir, secrets, onProblem, name);
+  const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem) : undefined;
+  const recording = recordTo === undefined ? undefined : openRecording(recordTo, secrets, onProblem);
+  /** A record is not worth a session. */
+  const guarded =
+    <A extends readonly unknown[], R>(act: (...args: A) => R, otherwise: R) =>
+    (...args: A): R => {
+      try {
+        return act(...args);
+      } catch (error) {
+        onProblem(error);
+        return otherwise;
+      }
+    };
+  return {
+    transcripts: transcripts && createTranscriptSource(transcriptsDir(stateDir), transcripts, onProblem),
+    watch(leg, side) {
+      const frames = frameLog?.watch(leg, side);
+      const onlooking = onlooker?.(leg, side);
+      const taps = [
+        createLearningTap(secrets),
+        ...(frames ? [frames.tap] : []),
+        ...(side === 'editor' ? [transcripts, recording].filter((tap) => tap !== undefined) : []),
+        ...(onlooking ? [onlooking] : []),
+      ];
+      return {
+        tap: joinTaps(taps, onProblem),
+        lastFrames: guarded(() => frames?.lastFrames() ?? [], []),
+        down: guarded((reason) => {
+          frames?.down(reason);
+          onlooking?.down?.(reason);
+        }, undefined),
+      };
+    },
+    async close() {
+      transcripts?.close();
+      recording?.close();
+      await frameLog?.close();
+    },
+  };
+}
+
+function openFrameLog(
+  { logging }: Config,
+  stateDir: string,
+  secrets: Secrets,
+  onProblem: (error: unknown) => void,
+  connection: string,
+): FrameLog | undefined {
+  if (logging.frames === 'off') return undefined;
+  const now = Date.now;
+  const sink = createLineSink({
+    dir: path.join(stateDir, 'frames'),
+    name: `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${connection}`,
+    maxFileBytes: logging.maxFileBytes,
+    maxTotalBytes: logging.maxTotalBytes,
+    maxAgeMs: logging.maxAgeDays * DAY_MS,
+    maxQueueBytes: MAX_QUEUE_BYTES,
+    now,
+    onProblem,
+  });
+  return createFrameLog({ hasPayloads: logging.frames === 'redacted', sink, secrets, now, monotonicMs: systemClock.monotonicMs });
+}
+
+function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, onProblem: (error: unknown) => void): TranscriptTap {
+  const dir = transcriptsDir(stateDir);
+  const stopTidying = keepTidy(dir, { maxAgeMs: store.maxAgeDays * DAY_MS, maxTotalBytes: store.maxTotalBytes }, onProblem);
+  const clean = {
+    json: (value: unknown) => redactJson(value, secrets.redact),
+    text: secrets.redact,
+    stream: () => createRedactStream(secrets),
+    pieces: () => createPieceCleaner(secrets),
+    longest: secrets.longest,
+  };
+  const tap = createTranscriptTap({ dir, clean, now: Date.now, onProblem });
+  return {
+    ...tap,
+    close() {
+      tap.close();
+      stopTidying();
+    },
+  };
+}
+
+function openRecording(file: string, secrets: Secrets, onProblem: (error: unknown) => void): RecordTap {
+  const clean = {
+    json: (value: unknown) => redactJson(value, secrets.redact),
+    text: secrets.redact,
+    pieces: () => createPieceCleaner(secrets),
+  };
+  try {
+    return createRecordTap(file, clean, () => performance.now(), onProblem);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const hint = code === 'EEXIST' ? 'it is there already; name another, or remove it' : 'name a file in a directory that is there';
+    throw new SetupFailure('RECORD_FILE', `--record ${file} cannot be made (${code})`, hint);
+  }
+}

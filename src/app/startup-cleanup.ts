@@ -1,0 +1,29 @@
+// What an earlier switchboard could not end, or finish writing, because it was killed; and what many have left in the list of sessions.
+import { describeDaemons } from '../agents/daemons.ts';
+import { removeDrafts } from '../agents/drafts.ts';
+import { endLeftovers } from '../agents/leftovers.ts';
+import { isDue } from '../store/compacted-size.ts';
+import { COMPACT_FROM_BYTES } from '../store/defaults.ts';
+import { sessionsFile } from '../store/sessions/session-store.ts';
+import type { Say } from './say-once.ts';
+
+export function tidyUp(stateDir: string, onProblem: (error: unknown) => void, say: Say): void {
+  removeDrafts(stateDir, onProblem);
+  compactSessions(stateDir).catch((error: Error) => say(`the list of sessions stays as long as it is: ${error.message}`));
+  const { ended, daemons } = endLeftovers(stateDir, onProblem);
+  if (ended > 0) say(`ended ${ended} agent process(es) that an earlier switchboard left behind`);
+  if (daemons.length === 0) return;
+  const { names, end } = describeDaemons(daemons);
+  say(`these processes of earlier agents still run, in groups of their own: ${names}. They are not ended; to end them: ${end}`);
+}
+
+/** On Windows a file that somebody reads cannot be put another in place of. */
+async function compactSessions(stateDir: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  if (!isDue(sessionsFile(stateDir), COMPACT_FROM_BYTES)) return; // nearly always, and to load what follows is more than a megabyte
+  const [{ compactSessionLog }, { takeTurn }] = await Promise.all([
+    import('../store/sessions/compact.ts'),
+    import('../audit/line-lock.ts'),
+  ]);
+  compactSessionLog(stateDir, takeTurn);
+}

@@ -1,0 +1,67 @@
+// `host_tools.modules`: ES modules whose tools agents may call. They run in this very process, so only the user's own configuration may name them.
+import { pathToFileURL } from 'node:url';
+import type { HostTool, JsonSchema } from '../mcp/server/tool.ts';
+import type { HostFunction } from './api.ts';
+import { hostFunctions, type Named } from './host-functions.ts';
+import { SetupFailure } from './setup-failure.ts';
+
+const HINT = 'see "Tools of your own" in docs/tools.md';
+
+/** `others` are the tools there are besides. Throws a SetupFailure that names the module and what is wrong with it. */
+export async function toolsOfModules(files: readonly string[], others: readonly Named[]): Promise<readonly HostTool[]> {
+  const functions: HostFunction[] = [];
+  for (const [index, file] of files.entries()) functions.push(...(await functionsIn(file, `host_tools.modules[${index}]: ${file}`)));
+  return hostFunctions(functions, others, HINT);
+}
+
+async function functionsIn(file: string, place: string): Promise<readonly HostFunction[]> {
+  let module: { readonly tools?: unknown; readonly default?: unknown };
+  try {
+    module = await import(pathToFileURL(file).href);
+  } catch (error) {
+    throw new SetupFailure('TOOL_INVALID', `${place}: cannot be loaded: ${(error as Error).message}`, HINT);
+  }
+  const tools = module.tools ?? module.default;
+  if (!Array.isArray(tools))
+    throw new SetupFailure('TOOL_INVALID', `${place}: exports no list of tools, as "tools" or as its default`, HINT);
+  return tools.map((tool: Partial<HostFunction> | null, n) => {
+    const at = `${place}: tools[${n}]`;
+    const wrong = problemOf(tool);
+    if (wrong !== undefined || !tool) throw new SetupFailure('TOOL_INVALID', `${at}: ${wrong}`, HINT);
+    return withJsonSchema(tool as HostFunction, at);
+  });
+}
+
+function problemOf(tool: Partial<HostFunction> | null): string | undefined {
+  if (typeof tool !== 'object' || tool === null) return 'is not an object';
+  for (const key of ['name', 'description'] as const) if (typeof tool[key] !== 'string') return `"${key}" is not a string`;
+  return typeof tool.run === 'function' ? undefined : '"run" is not a function';
+}
+
+/** A schema of a library's (zod 4, say) by the interface that such libraries share. */
+type LibrarySchema = {
+  readonly '~standard': {
+    readonly jsonSchema?: { input(options: { target: string }): JsonSchema };
+    validate(value: unknown): Promise<Checked> | Checked;
+  };
+};
+type Checked = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly { readonly message: string }[] };
+
+/** Agents are shown a JSON Schema; what the function gets has been through its own schema, with defaults and all. */
+function withJsonSchema(tool: HostFunction, at: string): HostFunction {
+  const given = tool.inputSchema as JsonSchema | LibrarySchema | undefined;
+  if (given === undefined || !('~standard' in given)) return tool;
+  const { jsonSchema, validate } = (given as LibrarySchema)['~standard'];
+  if (!jsonSchema)
+    throw new SetupFailure('TOOL_INVALID', `${at}: its schema cannot be turned into a JSON Schema; with zod, take 4.2 or later`, HINT);
+  const inputSchema = jsonSchema.input({ target: 'draft-2020-12' });
+  return {
+    ...tool,
+    inputSchema,
+    async run(args, context) {
+      const checked = await validate(args);
+      if (checked.issues) throw new Error(checked.issues.map(({ message }) => message).join('; '));
+      return tool.run(checked.value as typeof args, context);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// `switchboard agents`: what is configured, and how it is doing in the proxies that run now.
+import { isRunning, readRunningRecords } from '../../agents/running-record.ts';
+import { secretsOf } from '../../app/launch.ts';
+import { printable } from '../../config/problems.ts';
+import { agentOf } from '../../proxy/agents/agent-pool.ts';
+import { hideArgs } from '../../setup/hide-secrets.ts';
+import { joinWords } from '../../setup/shell-words.ts';
+import { printJson, printTable } from '../output.ts';
+import { type ConfigFlags, resolveConfig } from '../resolve-config.ts';
+
+export type AgentsFlags = ConfigFlags & { readonly json?: boolean };
+
+type Health = {
+  readonly state?: string;
+  readonly pid?: number;
+  readonly since?: string;
+  readonly restarts?: number;
+  readonly sessions?: number;
+  readonly inFlight?: number;
+  readonly lastError?: string;
+  /** In words, cleaned of secrets. */
+  readonly lastErrorText?: string;
+  readonly unavailable?: string;
+  readonly stderrTail?: readonly string[];
+};
+
+export async function listAgents(flags: AgentsFlags): Promise<number> {
+  const { config, stateDir, switchedOff } = await resolveConfig({ ...flags, isOnlyShown: true });
+  const { redact } = await secretsOf(config);
+  const running = readRunningRecords(stateDir).flatMap(({ record }) => (record && isRunning(record.owner) ? [record] : []));
+  const agents = config.agents.map(({ name, label, command, args }) => ({
+    name,
+    label,
+    command: redact(command),
+    args: hideArgs(args).map(redact),
+    isDefault: name === config.defaultAgent,
+    // An agent with a process for each session shows up as name#1, name#2, …
+    processes: running.flatMap(({ owner, health }) =>
+      Object.entries(health as Record<string, Health>)
+        .filter(([id, { state, lastError }]) => agentOf(id) === name && (state !== 'idle' || lastError !== undefined))
+        .map(([id, about]) => ({ id, proxy: owner.pid, ...about })),
+    ),
+  }));
+  if (flags.json) printJson({ agents, switchedOff });
+  else {
+    printTable(
+      ['AGENT', 'STATE', 'PID', 'SINCE', 'SESSIONS', 'OPEN', 'RESTARTS', 'LAST ERROR', 'COMMAND'],
+      [...agents.flatMap(rowsOf), ...switchedOff.map((name) => [name, 'switched off', '', '', '', '', '', '', ''])],
+      process.stdout.columns,
+    );
+    for (const { processes } of agents) for (const one of processes) process.stdout.write(explain(one));
+  }
+  return 0;
+}
+
+/** What went wrong with it, and its own last words on that; nothing for an agent that is well. */
+function explain({ id, state, lastErrorText, unavailable, stderrTail = [] }: Health & { readonly id: string }): string {
+  const why = unavailable ?? lastErrorText;
+  if (why === undefined && state !== 'unhealthy') return '';
+  const words = why ?? 'it sends lines that are no messages';
+  return `\n${[`${id}: ${words}`, ...stderrTail.slice(-STDERR_LINES).map((line) => `  | ${line}`)].join('\n')}\n`;
+}
+
+const STDERR_LINES = 10;
+
+type Listed = {
+  readonly name: string;
+  readonly isDefault: boolean;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly processes: readonly Health[];
+};
+
+function rowsOf(agent: Listed): string[][] {
+  const command = printable(joinWords([agent.command, ...agent.args]));
+  const name = agent.isDefault ? `${agent.name} *` : agent.name;
+  if (agent.processes.length === 0) return [[name, 'not running', '', '', '', '', '', '', command]];
+  return agent.processes.map(({ state, pid, since, sessions, inFlight, restarts, lastError }) =>
+    [name, state, pid, since, sessions, inFlight, restarts, lastError, command].map((cell) => String(cell ?? '')),
+  );
+}

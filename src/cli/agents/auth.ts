@@ -1,0 +1,53 @@
+// A login in a terminal. Editors run our command again with an agent's arguments appended, and `switchboard auth` does it itself; the agent runs in our place.
+import { once } from 'node:events';
+import type { AuthMethod } from '../../acp/shapes.ts';
+import type { AgentSpec } from '../../agents/defaults.ts';
+import { whyUnstartable } from '../../agents/start-error.ts';
+import { spawn } from '../../processes/spawn.ts';
+import { CommandFailure } from '../failure.ts';
+import { startUnderSignals } from '../interrupts.ts';
+import { type ConfigFlags, resolveConfig } from '../resolve-config.ts';
+import { ownCommand, textsOf } from './methods.ts';
+
+/** The exit code is the agent's own: zero says that the login worked. */
+export async function auth(agent: string, args: readonly string[], flags: ConfigFlags): Promise<number> {
+  const { config } = await resolveConfig({ ...(flags.config !== undefined && { config: flags.config }), agent });
+  const [spec] = config.agents;
+  if (!spec) throw new CommandFailure(4, `there is no agent "${agent}"`);
+  return inTerminal(spec, spec.command, [...spec.args, ...args], {});
+}
+
+/** The same for a method as the agent tells of it; what it has in its environment wins over all else. */
+export function runInTerminal(spec: AgentSpec, method: AuthMethod): Promise<number> {
+  const own = ownCommand(method);
+  if (own) return inTerminal(spec, own.command, own.args, own.env);
+  const args = Array.isArray(method.args) ? method.args.map(String) : [];
+  return inTerminal(spec, spec.command, [...spec.args, ...args], textsOf(method.env));
+}
+
+async function inTerminal(
+  spec: AgentSpec,
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
+  const { child, ...signals } = startUnderSignals(() =>
+    spawn(command, [...args], {
+      stdio: 'inherit',
+      env: { ...process.env, ...spec.env, ...env }, // as when the agent is started to work: a login for another account would not be its own
+      ...(spec.cwd !== undefined && { cwd: spec.cwd }),
+    }),
+  );
+  try {
+    const [code] = (await once(child, 'exit')) as [number | null];
+    signals.check();
+    return code ?? 1;
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error;
+    const { why, next } = whyUnstartable(error as NodeJS.ErrnoException, { ...spec, command });
+    const words = `agent "${spec.name}" could not be started: ${why} (command: ${command})`;
+    throw new CommandFailure(7, words, next ?? `check "command" in agent_servers.${spec.name}`);
+  } finally {
+    signals.stop();
+  }
+}

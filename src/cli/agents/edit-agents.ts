@@ -1,0 +1,185 @@
+// `switchboard agents add` and `agents remove`: entries of the user's own configuration.
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { AGENT_NAME } from '../../agents/defaults.ts';
+import { isOurProxy } from '../../agents/recursion.ts';
+import { packageFile } from '../../app/package-files.ts';
+import { didYouMean } from '../../policy/format/nearest.ts';
+import { type Catalogue, type CatalogueAgent, readCatalogue } from '../../setup/catalogue.ts';
+import { withoutProperty, withProperty } from '../../setup/edit-jsonc.ts';
+import { hideArgs, looksSecret, secretArgs } from '../../setup/hide-secrets.ts';
+import { isOurNote } from '../../setup/provenance.ts';
+import { type Here, resolveStart } from '../../setup/start-command.ts';
+import { CommandFailure } from '../failure.ts';
+import { notice } from '../notice.ts';
+import { printTable } from '../output.ts';
+import { printData } from '../policy/output.ts';
+import { type ConfigFlags, surroundings } from '../resolve-config.ts';
+import { type Change, type ChangeFlags, makeChange, printChange, say } from '../setup/show-change.ts';
+import { openUserConfig, refuseWorse } from '../setup/user-config.ts';
+import { installAgent } from './install-agent.ts';
+
+export type AddFlags = ConfigFlags &
+  ChangeFlags & {
+    readonly command?: string;
+    readonly name?: string;
+    readonly env?: readonly string[];
+    readonly install?: boolean;
+    readonly force?: boolean;
+  };
+
+type Entry = {
+  readonly label?: string;
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+export async function addAgent(id: string, args: readonly string[], flags: AddFlags): Promise<number> {
+  const catalogue = theCatalogue();
+  const found = flags.command === undefined ? inCatalogue(catalogue, id) : undefined;
+  if (flags.command !== undefined && flags.install)
+    throw new CommandFailure(2, '--install is for agents of the catalogue, not for --command');
+  const name = flags.name ?? found?.id ?? id;
+  if (!AGENT_NAME.test(name))
+    throw new CommandFailure(
+      2,
+      `"${name}" cannot be an agent's name`,
+      'it starts with a letter or digit and holds only letters, digits, ".", "_" and "-"',
+    );
+  for (const [, { flag, value }] of secretArgs(args))
+    if (!/^\$\{/.test(value))
+      throw new CommandFailure(
+        2,
+        `what follows ${flag} looks like a secret, and does not belong on a command line`,
+        `write a reference in its place, in single quotes: ${flag} '\${env:NAME}'`,
+      );
+  const config = await openUserConfig(flags);
+  if (found && flags.install && !flags.dryRun) await installAgent(found, here());
+  const { entry, warnings } = found ? fromCatalogue(found, args, flags) : fromCommand(flags.command ?? '', args, flags);
+  if (isOurProxy(entry.command, entry.args ?? [])) throw new CommandFailure(2, 'the switchboard cannot be an agent of itself');
+  const present = config.agents[name];
+  if (present !== undefined && !isDeepStrictEqual(present, entry) && !flags.force)
+    throw new CommandFailure(
+      2,
+      `there is an agent "${name}" already, and it is set up otherwise`,
+      'add it under another name (--name NAME), or replace it (--force)',
+    );
+  const edited = isDeepStrictEqual(present, entry) ? config.text : withProperty(config.base, ['agent_servers', name], entry);
+  if (edited !== config.text) refuseWorse(config, edited);
+  const change = await makeChange(config, edited, flags);
+  report(
+    change,
+    { name, entry: { ...entry, args: hideArgs(entry.args ?? []), env: Object.keys(entry.env ?? {}) } },
+    warnings,
+    flags,
+    `switchboard agents test ${name}`,
+  );
+  return 0;
+}
+
+/** What there is to add, and how each would be started from here. */
+export async function listCatalogue(flags: AddFlags): Promise<number> {
+  if (flags.command !== undefined)
+    throw new CommandFailure(2, 'what is the agent to be called?', 'switchboard agents add NAME --command PROGRAM -- ARGS');
+  const around = here();
+  const agents = theCatalogue().map((agent) => ({
+    id: agent.id,
+    name: agent.name,
+    version: agent.version,
+    installed: resolveStart(agent, around).how === 'direct',
+  }));
+  if (flags.json) printData({ agents });
+  else
+    printTable(
+      ['ID', 'NAME', 'VERSION', 'HERE'],
+      agents.map(({ id, name, version, installed }) => [id, name, version, installed ? 'installed' : 'to be fetched']),
+    );
+  return 0;
+}
+
+export async function removeAgent(name: string, flags: ConfigFlags & ChangeFlags): Promise<number> {
+  const config = await openUserConfig(flags);
+  const names = Object.keys(config.agents);
+  if (!names.includes(name)) {
+    const hint = didYouMean(name, names) ?? (names.length > 0 ? `it has: ${names.join(', ')}` : 'it has no agents');
+    throw new CommandFailure(4, `there is no agent "${name}" in ${config.file}`, hint);
+  }
+  const edited = withoutProperty(config.base, ['agent_servers', name], isOurNote);
+  refuseWorse(config, edited);
+  const change = await makeChange(config, edited, flags);
+  report(change, { name }, [], flags);
+  return 0;
+}
+
+export const theCatalogue = (): Catalogue => readCatalogue(packageFile('config', 'agent-catalog.json'));
+
+/** What decides how an agent is started from here. */
+export function here(): Here {
+  const { env, platform, stateDir } = surroundings({});
+  return { env, platform, node: { path: process.execPath, version: process.version }, installDir: path.join(stateDir, 'agents') };
+}
+
+function inCatalogue(catalogue: Catalogue, id: string): CatalogueAgent {
+  const found = catalogue.find((agent) => agent.id === id);
+  if (found) return found;
+  const ids = catalogue.map((agent) => agent.id);
+  const hint = [
+    didYouMean(id, ids),
+    `known are: ${ids.join(', ')}. Any other: switchboard agents add ${AGENT_NAME.test(id) ? id : 'NAME'} --command PROGRAM -- ARGS`,
+  ];
+  throw new CommandFailure(4, `the catalogue has no agent "${id}"`, hint.filter((part) => part !== undefined).join(' '));
+}
+
+/** The entry for an agent of the catalogue, with what could not be resolved. */
+export function fromCatalogue(agent: CatalogueAgent, args: readonly string[], flags: Pick<AddFlags, 'env' | 'install'> = {}) {
+  const { command, args: own, env, how, warnings } = resolveStart(agent, here());
+  const variables = { ...env, ...readEnv(flags.env ?? []) };
+  const entry: Entry = {
+    label: agent.name,
+    command,
+    args: [...own, ...args],
+    ...(Object.keys(variables).length > 0 && { env: variables }),
+  };
+  const advice =
+    how === 'runner' && !flags.install && agent.distribution.npx
+      ? [`to install it now, once: switchboard agents add ${agent.id} --install --force`]
+      : [];
+  const unchecked = agent.checked ? [] : ['nobody has started it with the switchboard yet; its entry may be out of date'];
+  return {
+    entry,
+    warnings: [...warnings, ...advice, ...unchecked, ...(agent.note === undefined ? [] : [`about ${agent.name}: ${agent.note}`])],
+  };
+}
+
+function fromCommand(command: string, args: readonly string[], flags: AddFlags): { entry: Entry; warnings: string[] } {
+  const env = readEnv(flags.env ?? []);
+  return { entry: { command, args, ...(Object.keys(env).length > 0 && { env }) }, warnings: [] };
+}
+
+/** `KEY` refers to our own environment; `KEY=VALUE` is for what is no secret: command lines are seen by everyone. */
+function readEnv(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const at = text.indexOf('=');
+      const name = at === -1 ? text : text.slice(0, at);
+      if (!/^[A-Za-z_]\w*$/.test(name))
+        throw new CommandFailure(2, `"${name}" is not a variable's name`, 'write --env NAME or --env NAME=VALUE');
+      if (at === -1) return [name, `\${env:${name}}`];
+      if (looksSecret(name, text.slice(at + 1)))
+        throw new CommandFailure(
+          2,
+          `the value of ${name} looks like a secret, and does not belong on a command line`,
+          `set it in your environment and write --env ${name}`,
+        );
+      return [name, text.slice(at + 1)];
+    }),
+  );
+}
+
+function report(change: Change, about: object, warnings: readonly string[], { json, dryRun }: ChangeFlags, next?: string): void {
+  if (json) return printData({ ...about, ...change }, warnings);
+  printChange(change);
+  for (const warning of warnings) notice(warning);
+  if (next !== undefined && change.changed && !dryRun) say(`Try it: ${next}`);
+}

@@ -1,0 +1,88 @@
+// `switchboard import`: the agents of the editors on this machine into the user's own configuration.
+import { existsSync } from 'node:fs';
+import { withProperty } from '../../setup/edit-jsonc.ts';
+import { type EditorFile, openEditorFile } from '../../setup/editor-file.ts';
+import { EDITORS, placesHere } from '../../setup/editors.ts';
+import { type Taken, type TakenOver, takeOver } from '../../setup/import-agents.ts';
+import { provenance } from '../../setup/provenance.ts';
+import { CommandFailure } from '../failure.ts';
+import { notice } from '../notice.ts';
+import { printData } from '../policy/output.ts';
+import type { ConfigFlags } from '../resolve-config.ts';
+import { editorCalled, openEditor } from '../setup/connect.ts';
+import { type ChangeFlags, makeChange, printChange, say } from '../setup/show-change.ts';
+import { openUserConfig, refuseWorse } from '../setup/user-config.ts';
+import { here, theCatalogue } from './edit-agents.ts';
+
+export type ImportFlags = ConfigFlags & ChangeFlags & { readonly from?: string; readonly file?: string };
+
+export async function importCommand(flags: ImportFlags): Promise<number> {
+  const { files, warnings: unreadable } =
+    flags.from === undefined ? await editorsHere() : { files: await named(flags.from, flags), warnings: [] };
+  const config = await openUserConfig(flags);
+  const found = takeOver(files, config.agents, theCatalogue(), here());
+  const edited = found.taken.length === 0 ? config.text : withTaken(config.base, found.taken);
+  if (edited !== config.text) refuseWorse(config, edited);
+  const change = await makeChange(config, edited, flags);
+  const warnings = [...unreadable, ...warningsOf(found)];
+  if (flags.json) {
+    const taken = found.taken.map(({ name, source, missing }) => ({ name, source, enabled: missing.length === 0, missing }));
+    printData({ imported: taken, skipped: found.left, ...change }, warnings);
+    return 0;
+  }
+  if (files.length === 0) say('No editor with a list of agents was found.');
+  if (change.changed) printChange(change);
+  for (const { name, source } of found.taken) say(`imported: ${name}, from ${source}`);
+  for (const { name, source, why } of found.left) say(`left out: ${name} of ${source}: ${why}`);
+  if (files.length > 0 && found.taken.length + found.left.length === 0)
+    say(`Nothing to import: there is no agent in the list of ${files.map(({ editor }) => editor.title).join(' or ')}.`);
+  for (const text of warnings) notice(text);
+  return 0;
+}
+
+/** The editors' files that are here. One that cannot be read is told of, and does not keep the others from being read. */
+export async function editorsHere(): Promise<{ readonly files: readonly EditorFile[]; readonly warnings: readonly string[] }> {
+  const files: EditorFile[] = [];
+  const warnings: string[] = [];
+  for (const editor of EDITORS) {
+    const file = editor.file(placesHere());
+    if (!existsSync(file)) continue;
+    try {
+      files.push(await openEditorFile(editor, file));
+    } catch (error) {
+      warnings.push(`${editor.title} is passed over: ${(error as Error).message}`);
+    }
+  }
+  return { files, warnings };
+}
+
+export function withTaken(text: string, taken: readonly Taken[]): string {
+  return taken.reduce((before, { name, entry, source, missing }) => {
+    const hint = missing.length > 0 ? `; set ${missing.join(' and ')} in your environment, then take "enabled" out` : '';
+    return withProperty(before, ['agent_servers', name], entry, provenance(source) + hint);
+  }, text);
+}
+
+export function warningsOf({ taken }: TakenOver): string[] {
+  return taken.flatMap(({ name, missing, warnings }) => [
+    ...(missing.length > 0
+      ? [
+          `${name}: its secrets were not copied. Set ${missing.join(' and ')} in your environment, then enable it; until then it is not offered`,
+        ]
+      : []),
+    ...warnings.map((text) => `${name}: ${text}`),
+  ]);
+}
+
+async function named(from: string, flags: ImportFlags): Promise<EditorFile[]> {
+  const ids = from.split(',').map((id) => id.trim());
+  if (flags.file !== undefined && ids.length > 1) throw new CommandFailure(2, '--file goes with one editor', 'name one in --from');
+  const files: EditorFile[] = [];
+  for (const editor of ids.map(editorCalled)) {
+    const file = await openEditor(editor, flags);
+    if (file.mode === undefined)
+      throw new CommandFailure(4, `${editor.title} has no list of agents here: there is no ${file.file}`, 'name its file: --file FILE');
+    files.push(file);
+  }
+  return files;
+}

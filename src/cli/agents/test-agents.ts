@@ -1,0 +1,120 @@
+// `switchboard agents test`: whether an agent starts at all, and what it can do.
+import type { InitializeResult } from '../../acp/shapes.ts';
+import type { AgentSpec } from '../../agents/defaults.ts';
+import { secretsOf } from '../../app/launch.ts';
+import { isSame, PLAIN, type Tongue } from '../../dialects/select-dialect.ts';
+import type { ProxyError } from '../../errors.ts';
+import { startAgent } from '../../proxy/agents/start-agent.ts';
+import { systemClock } from '../../proxy/context.ts';
+import type { Secrets } from '../../redaction/redact.ts';
+import { redactJson } from '../../redaction/redact-json.ts';
+import type { Limits } from '../../wire/limits.ts';
+import { printJson, printJsonOfFailure } from '../output.ts';
+import { resolveConfig } from '../resolve-config.ts';
+import type { AgentsFlags } from './agents.ts';
+import { type Launch, untilInterrupted } from './temporary-agents.ts';
+
+const EXIT = { ok: 0, timeout: 3, unavailable: 7 } as const;
+
+type Tested = {
+  readonly agent: string;
+  readonly ok: boolean;
+  readonly startMs: number;
+  readonly result?: InitializeResult;
+  /** Where it is not ACP in lines. */
+  readonly tongue?: Tongue;
+  readonly error?: ProxyError;
+};
+
+/** Logins in a terminal are told of to those who have one, and `switchboard auth` does. */
+const TEST_PARAMS = JSON.stringify({
+  protocolVersion: 1,
+  clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true, auth: { terminal: true } },
+  clientInfo: { name: 'acp-switchboard', version: '0' },
+});
+
+/** Starts each agent (or the one named), initializes it, says what it can do, ends it. */
+export async function testAgents(name: string | undefined, flags: AgentsFlags): Promise<number> {
+  const { config, stateDir } = await resolveConfig({ ...flags, ...(name !== undefined && { agent: name }) });
+  const secrets = await secretsOf(config);
+  const tested = await untilInterrupted(stateDir, async (launch) => {
+    const all: Tested[] = [];
+    for (const spec of config.agents) all.push(await testAgent(spec, config.limits, secrets, launch));
+    return all;
+  });
+  const failed = tested.find(({ ok }) => !ok);
+  if (flags.json) printAsJson(tested, failed, secrets);
+  else for (const one of tested) process.stdout.write(`${secrets.redact(describe(one))}\n`);
+  if (!failed) return EXIT.ok;
+  return failed.error?.key === 'AGENT_SILENT' ? EXIT.timeout : EXIT.unavailable;
+}
+
+function printAsJson(tested: readonly Tested[], failed: Tested | undefined, { redact }: Secrets): void {
+  const agents = tested.map(({ error, ...rest }) => ({
+    ...rest,
+    ...(error && { error: { code: error.key, message: error.message, stderr: stderrOf(error) } }),
+  }));
+  const data = redactJson({ agents }, redact);
+  if (!failed) return printJson(data);
+  const count = tested.filter(({ ok }) => !ok).length;
+  const code = failed.error?.key === 'AGENT_SILENT' ? 'TIMEOUT' : 'AGENT_UNAVAILABLE';
+  const message = `${count} of ${tested.length} agents failed: ${failed.error?.message}`;
+  printJsonOfFailure({ code, message: redact(message), hint: 'each is in data.agents, with what it said on stderr' }, data);
+}
+
+const stderrOf = (error: ProxyError | undefined): readonly string[] => (error?.data?.stderr as readonly string[] | undefined) ?? [];
+
+/** Starts it, initializes it, ends it. */
+export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, launch: Launch): Promise<Tested> {
+  const from = performance.now();
+  return new Promise((resolve) => {
+    let isDone = false;
+    const done = async (about: Pick<Tested, 'ok' | 'result' | 'error' | 'tongue'>, leaving: Promise<void>) => {
+      if (isDone) return; // the end that we asked for ourselves
+      isDone = true;
+      const startMs = Math.round(performance.now() - from);
+      await leaving;
+      resolve({ agent: spec.name, startMs, ...about });
+    };
+    const run = startAgent(
+      spec,
+      {
+        launch: (agent) => launch(agent, secrets),
+        limits,
+        clock: systemClock,
+        initializeParams: () => TEST_PARAMS,
+        isTrial: true,
+      },
+      {
+        ready: ({ result }, tongue) => void done({ ok: true, result, ...(!isSame(tongue, PLAIN) && { tongue }) }, run.stop()),
+        over: (error, _, leaving) => void done({ ok: false, error }, leaving),
+        frame: () => {},
+        answer: () => {},
+        refused: () => {},
+        overlong: () => {},
+      },
+    );
+  });
+}
+
+function describe({ agent, ok, startMs, result, error, tongue }: Tested): string {
+  if (!ok) return [`${agent}: FAILED. ${error?.message}`, ...stderrOf(error).map((line) => `  | ${line}`)].join('\n');
+  const info = result?.agentInfo;
+  const methods = result?.authMethods ?? [];
+  return [
+    `${agent}: ok, initialized in ${startMs} ms`,
+    `  is            ${info ? `${info.title ?? info.name} ${info.version ?? ''}`.trim() : 'unnamed'}`,
+    `  capabilities  ${offered(result?.agentCapabilities ?? {}).join(', ') || 'the baseline only'}`,
+    ...(tongue ? [`  speaks        ${tongue.dialect}, framed by ${tongue.framing}`] : []),
+    `  logins        ${methods.map((method) => `${method.id} (${method.name})`).join(', ') || 'none'}`,
+  ].join('\n');
+}
+
+/** Paths of what is offered: `loadSession`, `promptCapabilities.image`, … */
+function offered(value: object, prefix = ''): string[] {
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (key === '_meta' || inner === false || inner === null) return [];
+    const nested = typeof inner === 'object' ? offered(inner, `${prefix}${key}.`) : [];
+    return nested.length > 0 ? nested : /Capabilities$/.test(key) ? [] : [`${prefix}${key}`];
+  });
+}

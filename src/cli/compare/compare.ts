@@ -1,0 +1,191 @@
+// `switchboard compare`: one prompt to several agents at once, each in a session, and where they may write in a directory, of its own.
+
+import { UNHEARD } from '../../app/events.ts';
+import type { PolicyFlags } from '../../app/policy.ts';
+import { VERSION } from '../../app/version.ts';
+import { type Conversations, converse, type PermissionAsked } from '../../client/sessions.ts';
+import type { PolicySource } from '../../config/config.ts';
+import { redactJson } from '../../redaction/redact-json.ts';
+import { CommandFailure } from '../failure.ts';
+import { startInside } from '../in-process-proxy.ts';
+import { onInterrupts } from '../interrupts.ts';
+import { notice } from '../notice.ts';
+import { printJson } from '../output.ts';
+import { inOwnWords } from '../run/failures.ts';
+import { createFiles, type Files } from '../run/files.ts';
+import { createPaint } from '../run/paint.ts';
+import { promptWords } from '../run/prompt-words.ts';
+import { type Outcome, type Place, printReport } from './report.ts';
+import { makeDirectories, type WorkDirectories, type WorkDirectory } from './work-directory.ts';
+
+export type CompareFlags = Omit<PolicyFlags, 'isInteractive'> & {
+  readonly agent?: readonly string[];
+  readonly config?: string;
+  readonly write?: true;
+  readonly into?: string;
+  readonly discard?: true;
+  readonly timeout?: number;
+  readonly json?: true;
+};
+
+const EXIT = { ok: 0, failed: 1, usage: 2, timeout: 3, interrupted: 130 } as const;
+
+/** Nobody can be asked while several work at once: inside its own directory each may do as it likes with files, anything else is for the policies. */
+const WITH_WRITE: PolicySource = {
+  layer: 'user',
+  from: 'switchboard compare --write',
+  policy: { version: 1, allow: ['read($cwd/**)', 'search($cwd/**)', 'edit($cwd/**)', 'delete($cwd/**)', 'move($cwd/**)'] },
+  isFromTrusted: true,
+};
+
+export async function compare(words: readonly string[], flags: CompareFlags): Promise<number> {
+  const { agent: wanted, ...rest } = flags;
+  if (wanted && new Set(wanted).size < Math.max(2, wanted.length))
+    throw new CommandFailure(EXIT.usage, 'there must be two agents or more, each once', 'switchboard compare "your prompt" -a ONE -a TWO');
+  if ((flags.into !== undefined || flags.discard) && !flags.write)
+    throw new CommandFailure(EXIT.usage, '--into and --discard are for agents that may write', 'add --write, or leave them out');
+  const prompt = await promptWords(words, process.stdin, 'switchboard compare "your prompt" -a ONE -a TWO');
+  const refused = new Map<string, string[]>();
+  const refuse = (agent: string, what: string) => void refused.set(agent, [...(refused.get(agent) ?? []), what]);
+  const onDecision: typeof UNHEARD.onDecision = ({ agent, verdict, summary }) => verdict === 'deny' && refuse(agent, summary);
+  const proxy = await startInside(
+    { ...rest, agents: wanted, isInteractive: false },
+    { isReadOnly: !flags.write, policies: flags.write ? [WITH_WRITE] : [], events: { ...UNHEARD, onDecision } },
+  );
+  const over = new AbortController();
+  const interrupts = onInterrupts(() => {
+    if (over.signal.aborted) return false;
+    over.abort();
+    return true;
+  }, proxy.kill);
+  const lent = new Map<string, Files>();
+  const canWrite = flags.write === true;
+  const agents = converse(
+    proxy.fromProxy,
+    proxy.toProxy,
+    { name: 'switchboard-compare', version: VERSION },
+    {
+      capabilities: { fs: { readTextFile: true, writeTextFile: canWrite }, terminal: false },
+      async serve(sessionId, method, params) {
+        return lent.get(sessionId)?.serve(method, params);
+      },
+    },
+  );
+  try {
+    const names = proxy.config.agents.map(({ name }) => name);
+    if (names.length < 2)
+      throw new CommandFailure(EXIT.usage, `there is one agent, and nothing to compare it with`, 'add another: switchboard agents add');
+    const directories = canWrite ? await makeDirectories(process.cwd(), names, flags.into) : undefined;
+    for (const [name, { kind, root }] of directories?.byAgent ?? []) notice(`${name} works in a ${kind}: ${root}`);
+    const work = Promise.all(
+      names.map((name) => {
+        const directory = directories?.byAgent.get(name);
+        const cwd = directory?.cwd ?? process.cwd();
+        const files = createFiles(cwd, { canWrite, canReadAll: false });
+        const permission = ({ title, options }: PermissionAsked) => {
+          refuse(name, title);
+          return options.find(({ kind }) => kind === 'reject_once')?.optionId;
+        };
+        const opened = (sessionId: string) => lent.set(sessionId, files);
+        return takeTurn(agents, name, cwd, prompt, { over: over.signal, timeoutS: flags.timeout, permission, opened }).finally(files.stop);
+      }),
+    );
+    // Whatever ends it, what is left of the directories is decided by what is in them, and not while somebody still writes there.
+    const turns = await Promise.race([work, interrupts.ended]).catch(async (error) => {
+      await proxy.close();
+      await settle(directories, flags);
+      throw error;
+    });
+    const places = await settle(directories, flags);
+    const outcomes = turns.map(({ exitCode, ...turn }): Outcome => {
+      const place = places.get(turn.agent);
+      return { ...turn, ok: exitCode === EXIT.ok, refused: refused.get(turn.agent) ?? [], ...(place && { directory: place }) };
+    });
+    const shown = redactJson(outcomes, proxy.secrets.redact) as readonly Outcome[];
+    if (flags.json) printJson({ prompt, outcomes: shown });
+    else
+      printReport(shown, createPaint(process.stdout.isTTY === true, process.env), (text) => {
+        process.stdout.write(text);
+      });
+    if (over.signal.aborted) return EXIT.interrupted;
+    return turns.find(({ exitCode }) => exitCode !== EXIT.ok)?.exitCode ?? EXIT.ok;
+  } finally {
+    agents.close();
+    await proxy.close();
+    interrupts.stop();
+  }
+}
+
+type Company = {
+  readonly over: AbortSignal;
+  readonly timeoutS: number | undefined;
+  readonly opened: (sessionId: string) => void;
+  readonly permission: (asked: PermissionAsked) => string | undefined;
+};
+
+type TurnTaken = Omit<Outcome, 'ok' | 'refused' | 'directory'> & { readonly exitCode: number };
+
+/** Never rejects: what goes wrong with one agent is part of the comparison. */
+async function takeTurn(agents: Conversations, agent: string, cwd: string, prompt: string, company: Company): Promise<TurnTaken> {
+  const late = company.timeoutS === undefined ? undefined : AbortSignal.timeout(company.timeoutS * 1000);
+  const signal = late ? AbortSignal.any([company.over, late]) : company.over;
+  let text = '';
+  try {
+    const { sessionId } = await unlessAborted(signal, agents.open(cwd, agent));
+    company.opened(sessionId);
+    const began = performance.now();
+    let firstWordsMs: number | undefined;
+    const turn = await agents.prompt(sessionId, prompt, {
+      signal,
+      progress(words) {
+        firstWordsMs ??= Math.round(performance.now() - began);
+        text += words;
+      },
+      permission: async (asked) => company.permission(asked),
+    });
+    const durationMs = Math.round(performance.now() - began);
+    const isLate = late?.aborted === true && !company.over.aborted;
+    return {
+      agent,
+      sessionId,
+      result: isLate ? 'timeout' : turn.stopReason,
+      text: turn.text,
+      durationMs,
+      ...(firstWordsMs !== undefined && { firstWordsMs }),
+      usage: turn.usage,
+      toolCalls: turn.toolCalls.length,
+      exitCode: isLate ? EXIT.timeout : EXIT.ok,
+    };
+  } catch (error) {
+    const failed = inOwnWords(error, agent, (words) => words); // cleaned with everything else that is shown
+    const { message, hint, exitCode } =
+      failed instanceof CommandFailure ? failed : { message: (error as Error).message, hint: undefined, exitCode: EXIT.failed };
+    const result = company.over.aborted ? 'cancelled' : late?.aborted ? 'timeout' : 'failed';
+    const code = result === 'timeout' ? EXIT.timeout : exitCode;
+    return { agent, result, text, error: { message, hint }, usage: {}, toolCalls: 0, exitCode: code };
+  }
+}
+
+/** An agent that does not even open a session must not keep the others' results from being shown. */
+function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = () => reject(new Error('it had not opened a session when the time was over'));
+    if (signal.aborted) aborted();
+    signal.addEventListener('abort', aborted, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
+  });
+}
+
+/** The one rule: what an agent has changed is kept, unless --discard was given; what it has not is removed. */
+async function settle(directories: WorkDirectories | undefined, { discard }: CompareFlags): Promise<ReadonlyMap<string, Place>> {
+  const places = new Map<string, Place>();
+  for (const [name, directory] of directories?.byAgent ?? []) places.set(name, await placeOf(directory, discard === true));
+  await directories?.remove([...places].flatMap(([name, { kept }]) => (kept ? [] : [name])));
+  return places;
+}
+
+async function placeOf(directory: WorkDirectory, isDiscarded: boolean): Promise<Place> {
+  const { kind, root, look, discard } = directory;
+  const changed = await directory.changes();
+  return { kind, path: root, changed, kept: !isDiscarded && changed?.length !== 0, look, discard };
+}

@@ -1,0 +1,122 @@
+// `switchboard demo`: a tour of the real thing, our own command as an editor would start it, in a folder that is thrown away.
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { VERSION } from '../../app/version.ts';
+import { CommandFailure } from '../failure.ts';
+import { COMMAND_FILE, type Editor, startEditor } from './client.ts';
+import { hostTool } from './host-tool.ts';
+import { createPage, type Page } from './page.ts';
+import { onePolicy, POLICY } from './policy-step.ts';
+import { records } from './records.ts';
+import { createEars, createStage, type Place, type Stage } from './stage.ts';
+import { crash } from './steps.ts';
+import { theEnd } from './the-end.ts';
+import { twoAgents } from './two-agents.ts';
+
+export type DemoFlags = { readonly fast?: boolean };
+
+const TOUR_MS = 120_000;
+
+/** Walks through the tour; returns the exit code. */
+export async function demo(flags: DemoFlags): Promise<number> {
+  const over = new AbortController();
+  const isTerminal = process.stdout.isTTY === true;
+  const page = createPage({
+    write: (text) => void process.stdout.write(text),
+    isTerminal,
+    columns: process.stdout.columns,
+    env: process.env,
+    isPaced: isTerminal && !flags.fast,
+    signal: over.signal,
+  });
+  let root: string | undefined;
+  let editor: Editor | undefined;
+  try {
+    root = await mkdtemp(path.join(await realpath(os.tmpdir()), 'switchboard-demo-'));
+    const place = await furnish(root, over.signal);
+    const ears = createEars();
+    editor = startEditor(place.project, place.env, ['--policy', place.policy], ears);
+    const walked = walk(page, createStage(page, editor, ears, place));
+    return await Promise.race([walked, ...interruptions(over.signal)]);
+  } catch (error) {
+    over.abort();
+    await editor?.stop(); // its last words come behind the end of the connection
+    throw failed(error, editor);
+  } finally {
+    over.abort();
+    await editor?.stop();
+    if (root !== undefined) await rm(root, { recursive: true, force: true });
+  }
+}
+
+async function walk(page: Page, stage: Stage): Promise<number> {
+  page.title(`switchboard ${VERSION}: one editor connection, two agents`);
+  page.plain('The real thing: our command, its embedded agents, a folder that is thrown away.');
+  page.plain('No account, no key, no network.');
+  // Of the form of a real one, made up anew each time.
+  const secret = `ghp_${randomBytes(15).toString('hex')}`;
+  const steps = [
+    () => twoAgents(stage, secret),
+    () => onePolicy(stage),
+    () => hostTool(stage),
+    () => crash(stage),
+    () => theEnd(stage),
+    () => records(stage, secret),
+  ];
+  for (const step of steps) {
+    await step();
+    await page.shown();
+  }
+  showNext(page);
+  await page.shown();
+  return 0;
+}
+
+/** As on a machine where nothing has been configured: the embedded agents serve, and nobody's files are touched. */
+async function furnish(root: string, signal: AbortSignal): Promise<Place> {
+  const [project, home, policy] = [path.join(root, 'project'), path.join(root, 'home'), path.join(root, 'policy.yaml')];
+  await mkdir(project);
+  await mkdir(home);
+  await writeFile(policy, POLICY);
+  const { SWITCHBOARD_CONFIG, XDG_CONFIG_HOME, ...rest } = process.env;
+  const env = { ...rest, HOME: home, USERPROFILE: home, APPDATA: home, SWITCHBOARD_HOME: path.join(home, 'state') };
+  return { project, policy, env, signal };
+}
+
+/** What can end the tour early, as exit codes. */
+function interruptions(signal: AbortSignal): Promise<number>[] {
+  const { SIGINT, SIGTERM } = os.constants.signals;
+  return [
+    once(process, 'SIGINT', { signal }).then(() => 128 + SIGINT),
+    once(process, 'SIGTERM', { signal }).then(() => 128 + SIGTERM),
+    // Whoever read the output has seen enough, as with `| head`.
+    once(process.stdout, 'error', { signal }).then(() => 0),
+    delay(TOUR_MS, undefined, { signal }).then(() => {
+      throw new CommandFailure(1, `the tour stops here: it was not over after ${TOUR_MS} ms`);
+    }),
+  ];
+}
+
+function failed(error: unknown, editor: Editor | undefined): CommandFailure {
+  const message = error instanceof CommandFailure ? error.message : `the tour stops here: ${(error as Error).message}`;
+  const tail = editor?.stderrTail().join('\n  ');
+  return new CommandFailure(1, message, tail ? `switchboard acp said:\n  ${tail}` : undefined);
+}
+
+function showNext(page: Page): void {
+  const isInstalled = path.basename(process.argv[1] ?? '') === 'switchboard';
+  const command = isInstalled ? 'switchboard' : `node ${path.relative(process.cwd(), COMMAND_FILE)}`;
+  page.plain('');
+  page.title('Try next');
+  const next = [
+    ['run "/plan a shed"', 'talk to these agents from here'],
+    ['serve --open', 'the console: the same in your browser'],
+    ['init', 'set up your agents and your editor'],
+    ['--help', 'everything else'],
+  ];
+  for (const [words = '', what = ''] of next) page.command(`${command} ${words.padEnd(18)}`, what);
+}

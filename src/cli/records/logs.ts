@@ -1,0 +1,81 @@
+// `switchboard logs`: the frame log for people, or as JSON for programs.
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nearestOf } from '../../policy/format/nearest.ts';
+import { FILTER_TERMS, type FrameFilter, type FrameRecord, parseFilter } from '../../store/frame-log/frame-filter.ts';
+import { followRecords, lastFailure, lastRecords } from '../../store/frame-log/read-frames.ts';
+import { CommandFailure } from '../failure.ts';
+import { notice } from '../notice.ts';
+import { printJson } from '../output.ts';
+import { surroundings } from '../resolve-config.ts';
+
+export type LogsFlags = { readonly follow?: boolean; readonly json?: boolean; readonly lines?: string; readonly lastFailure?: boolean };
+
+const LOOK_EVERY_MS = 200;
+const FAILURE_FRAMES = 50;
+
+export async function logs(terms: readonly string[], flags: LogsFlags): Promise<number> {
+  const wanted = parseFilter(terms);
+  if (typeof wanted !== 'function')
+    throw new CommandFailure(
+      2,
+      `"${wanted.wrong}" is not a filter`,
+      nearestOf(wanted.wrong.replace(/(?<=[:<>]).*/, ''), FILTER_TERMS, 'filters'),
+    );
+  const count = Number(flags.lines ?? 200);
+  if (!Number.isInteger(count) || count < 0) throw new CommandFailure(2, `--lines wants a whole number, not "${flags.lines}"`);
+  const dir = path.join(surroundings({}).stateDir, 'frames');
+  const records = flags.lastFailure ? lastFailure(dir, FAILURE_FRAMES).filter(wanted) : lastRecords(dir, wanted, count);
+  if (flags.follow) return follow(dir, wanted, records, flags.json === true);
+  if (flags.json) printJson({ records });
+  else for (const record of records) print(pretty(record));
+  if (records.length === 0)
+    notice(
+      flags.lastFailure
+        ? 'no agent went down and no prompt was answered with an error, as far as the log goes back'
+        : `nothing to show in ${dir}; log.frames may be "off"`,
+    );
+  return 0;
+}
+
+/** Until whoever reads has had enough. */
+async function follow(dir: string, wanted: FrameFilter, before: readonly FrameRecord[], isJson: boolean): Promise<number> {
+  const show = (record: FrameRecord) => print(isJson ? JSON.stringify(record) : pretty(record));
+  const follower = followRecords(dir);
+  before.forEach(show);
+  while (process.stdout.writable) {
+    follower.look().filter(wanted).forEach(show);
+    await sleep(LOOK_EVERY_MS);
+  }
+  return 0;
+}
+
+function pretty(record: FrameRecord): string {
+  const { t, leg = '', dir = '', kind, method, id, session, ms, bytes, error, event, reason, records, chunks, msg, line } = record;
+  const time = new Date(t).toISOString().slice(0, 23).replace('T', ' ');
+  if (event === 'dropped') return `${time}  ${records} records were dropped: the disk did not keep up`;
+  if (event !== undefined) return `${time}  ${leg}  ${event}${reason === undefined ? '' : `: ${reason}`}`;
+  const parts = [
+    time,
+    leg.padEnd(10),
+    dir.startsWith('from') ? '->' : '<-',
+    (kind ?? '').padEnd(12),
+    method ?? '',
+    id === undefined ? '' : `#${String(id)}`,
+    session === undefined ? '' : `session ${session}`,
+    ms === undefined ? '' : `${ms} ms`,
+    bytes === undefined ? '' : `${bytes} B`,
+    chunks === undefined ? '' : `${chunks} chunks`,
+    error === undefined ? '' : `ERROR ${error}`,
+  ].filter((part) => part !== '');
+  const payload = msg === undefined ? line : JSON.stringify(msg);
+  return printable(payload === undefined ? parts.join('  ') : `${parts.join('  ')}\n    ${payload}`);
+}
+
+/** What an agent wrote must not drive the terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+const printable = (text: string): string => text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, '?');
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

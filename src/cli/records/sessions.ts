@@ -1,0 +1,197 @@
+// `switchboard sessions`: what was opened with which agent, and what was said.
+import path from 'node:path';
+import { errorCode } from '../../config/read-text.ts';
+import { didYouMean } from '../../policy/format/nearest.ts';
+import { createSessionLog, type SessionRecord } from '../../store/sessions/session-store.ts';
+import { readStats, removeStats, type SessionStats } from '../../store/transcripts/session-stats.ts';
+import { readTranscript, removeTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
+import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
+import { CommandFailure } from '../failure.ts';
+import { notice } from '../notice.ts';
+import { printJson, printTable } from '../output.ts';
+import { surroundings } from '../resolve-config.ts';
+import { toHtml, toMarkdown, toText, wordsOf } from './render-transcript.ts';
+
+export type ListFlags = {
+  readonly agent?: string;
+  readonly cwd?: string;
+  readonly since?: string;
+  readonly limit?: string;
+  readonly json?: boolean;
+};
+export type ExportFlags = { readonly format?: 'md' | 'json' | 'html' };
+
+type Listed = {
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly nativeId: string;
+  readonly cwd?: string | undefined;
+  readonly additionalDirectories?: SessionRecord['additionalDirectories'];
+  readonly created: string;
+  readonly lastActivity: string;
+  readonly turns: number;
+  readonly title?: string | undefined;
+  readonly stopReason?: string | undefined;
+  readonly stopReasons: Readonly<Record<string, number>>;
+  readonly usage?: unknown;
+  readonly tools?: SessionRecord['tools'];
+};
+
+export async function listSessions(flags: ListFlags): Promise<number> {
+  const all = allSessions();
+  const sessions = wanted(all, flags);
+  if (flags.json) printJson({ sessions });
+  else if (sessions.length === 0) sayNone(all, flags);
+  else
+    printTable(
+      ['SESSION', 'AGENT', 'LAST ACTIVITY', 'TURNS', 'ENDED', 'TITLE', 'DIRECTORY'],
+      sessions.map(({ sessionId, agent, lastActivity, turns, stopReason, title, cwd }) =>
+        [
+          sessionId,
+          agent,
+          lastActivity.slice(0, 16).replace('T', ' '),
+          String(turns),
+          stopReason ?? '',
+          (title ?? '').slice(0, 60),
+          cwd ?? '',
+        ].map(printable),
+      ),
+    );
+  return 0;
+}
+
+function sayNone(all: readonly Listed[], { agent }: ListFlags): void {
+  if (all.length === 0) return notice('no session has been opened yet');
+  const meant = agent === undefined ? undefined : didYouMean(agent, new Set(all.map((session) => session.agent)));
+  notice(`none of the ${all.length} sessions is like that${meant === undefined ? '' : `; ${meant}`}`);
+}
+
+export async function showSession(id: string, flags: { readonly json?: boolean }): Promise<number> {
+  const { session, transcript } = find(id);
+  if (flags.json) printJson({ session, transcript });
+  else process.stdout.write(printable(toText(session, transcript)));
+  return 0;
+}
+
+export async function exportSession(id: string, { format = 'md' }: ExportFlags): Promise<number> {
+  const { session, transcript } = find(id);
+  if (format === 'json') process.stdout.write(`${JSON.stringify({ session, transcript }, null, 2)}\n`);
+  else process.stdout.write(format === 'html' ? toHtml(session, transcript) : toMarkdown(session, transcript));
+  return 0;
+}
+
+/** Our own records of it. What the agent keeps itself is the agent's. */
+export async function deleteSession(id: string): Promise<number> {
+  const record = forgetSession(surroundings({}).stateDir, id);
+  process.stdout.write(`deleted: ${printable(id)}\n`);
+  if (record) notice(`what agent "${record.agent}" itself keeps of the session is still there`);
+  return 0;
+}
+
+/** Its record, where there was one. Throws when nothing of it is here. */
+export function forgetSession(stateDir: string, id: string): SessionRecord | undefined {
+  const log = createSessionLog(stateDir, onProblem(stateDir));
+  const record = log.records().get(id);
+  const wasThere = removeTranscript(transcriptsDir(stateDir), id);
+  if (!record && !wasThere) throw unknown(id);
+  removeStats(transcriptsDir(stateDir), id);
+  if (record) log.append({ ...record, at: new Date().toISOString(), isGone: true });
+  return record;
+}
+
+/** Sessions in whose transcript every word occurs. */
+export async function searchSessions(words: readonly string[], flags: ListFlags): Promise<number> {
+  const dir = transcriptsDir(surroundings({}).stateDir);
+  const needles = words.map((word) => word.toLowerCase());
+  const found = wanted(allSessions(), { ...flags, limit: flags.limit ?? '1000000' }).flatMap((session) => {
+    const text = (readTranscript(dir, session.sessionId) ?? []).map(wordsOf).filter((part) => part !== '');
+    const whole = text.join('\n').toLowerCase();
+    if (!needles.every((needle) => whole.includes(needle))) return [];
+    const line = text.flatMap((part) => part.split('\n')).find((part) => needles.some((needle) => part.toLowerCase().includes(needle)));
+    return [{ ...session, line: (line ?? '').slice(0, 200) }];
+  });
+  if (flags.json) printJson({ sessions: found });
+  else if (found.length === 0) notice(`nothing of the kind was said in any session: ${printable(words.join(' '))}`);
+  else
+    printTable(
+      ['SESSION', 'AGENT', 'FOUND'],
+      found.map(({ sessionId, agent, line }) => [sessionId, agent, line].map(printable)),
+    );
+  return 0;
+}
+
+function allSessions(): Listed[] {
+  const { stateDir } = surroundings({});
+  const records = createSessionLog(stateDir, onProblem(stateDir)).records();
+  const stats = readStats(transcriptsDir(stateDir));
+  return [...records.values()].map((record) => listed(record, stats.get(record.sessionId)));
+}
+
+function listed(record: SessionRecord, stats: SessionStats | undefined): Listed {
+  const { sessionId, agent, nativeId, cwd, additionalDirectories, at, created = at, tools } = record;
+  const lastActivity = stats ? new Date(stats.t).toISOString() : at;
+  return {
+    ...{ sessionId, agent, nativeId, cwd, additionalDirectories, created, lastActivity },
+    ...{ turns: stats?.turns ?? 0, title: stats?.title, stopReason: stats?.stopReason, stopReasons: stats?.stopReasons ?? {} },
+    ...{ usage: stats?.usage, tools },
+  };
+}
+
+/** The newest first. */
+function wanted(all: readonly Listed[], { agent, cwd, since, limit = '50' }: ListFlags): Listed[] {
+  const from = since === undefined ? 0 : moment(since);
+  const below = cwd === undefined ? undefined : path.resolve(cwd);
+  const count = Number(limit);
+  if (!Number.isInteger(count) || count < 1) throw new CommandFailure(2, `--limit wants a whole number from 1, not "${limit}"`);
+  return all
+    .filter((one) => agent === undefined || one.agent === agent)
+    .filter((one) => below === undefined || one.cwd === below || one.cwd?.startsWith(below + path.sep) === true)
+    .map((one) => ({ one, ms: Date.parse(one.lastActivity) }))
+    .filter(({ ms }) => ms >= from)
+    .sort((a, b) => b.ms - a.ms)
+    .map(({ one }) => one)
+    .slice(0, count);
+}
+
+const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** `3d`, `12h`, or a date. */
+function moment(text: string): number {
+  const [, amount, unit] = /^(\d+)([mhdw])$/.exec(text) ?? [];
+  if (amount !== undefined) return Date.now() - Number(amount) * UNITS[unit as keyof typeof UNITS];
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new CommandFailure(2, `--since "${text}" is no time`, 'write 30m, 12h, 3d, 2w or a date such as 2026-11-01');
+  return at;
+}
+
+/** By its id, or by the beginning of it if that is enough. */
+function find(id: string): { readonly session: Listed; readonly transcript: readonly TranscriptRecord[] } {
+  const { stateDir } = surroundings({});
+  const all = allSessions();
+  const exact = all.find(({ sessionId }) => sessionId === id);
+  const beginning = exact ? [exact] : all.filter(({ sessionId }) => sessionId.startsWith(id));
+  const [session] = beginning;
+  if (!session) throw unknown(id);
+  if (beginning.length > 1) {
+    const ids = beginning.slice(0, 5).map(({ sessionId }) => sessionId);
+    throw new CommandFailure(4, `"${id}" is the beginning of ${beginning.length} sessions`, `among them: ${ids.join(', ')}`);
+  }
+  const transcript = readTranscript(transcriptsDir(stateDir), session.sessionId);
+  if (!transcript) notice('there is no transcript of it: store.transcripts was off, or it is too old');
+  return { session, transcript: transcript ?? [] };
+}
+
+function unknown(id: string): CommandFailure {
+  return new CommandFailure(4, `there is no session "${id}"`, 'switchboard sessions list shows those there are');
+}
+
+const onProblem =
+  (stateDir: string) =>
+  (error: unknown): never => {
+    const why = `the state directory ${stateDir} cannot be used (${errorCode(error)})`;
+    throw new CommandFailure(1, why, 'see what is there; switchboard doctor says where our files are');
+  };
+
+/** What an agent wrote must not drive the terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '?');

@@ -1,0 +1,276 @@
+// `switchboard run`: a prompt turn from a terminal or a script, through the proxy in this very process, so that policy, tools and records apply.
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { UNHEARD } from '../../app/events.ts';
+import type { PolicyFlags } from '../../app/policy.ts';
+import { VERSION } from '../../app/version.ts';
+import { type Client, createClient } from '../../client/client.ts';
+import { errorCode } from '../../config/read-text.ts';
+import { createLiveCleaner, type LiveCleaner } from '../../redaction/redact-live.ts';
+import { createSessionLog } from '../../store/sessions/session-store.ts';
+import { CommandFailure } from '../failure.ts';
+import { startInside } from '../in-process-proxy.ts';
+import { onInterrupts } from '../interrupts.ts';
+import { notice } from '../notice.ts';
+import { surroundings } from '../resolve-config.ts';
+import { askPerson } from './ask-person.ts';
+import { type AttachmentFlags, attachments } from './attachments.ts';
+import { discard } from './discard.ts';
+import { inOwnWords } from './failures.ts';
+import { createFiles } from './files.ts';
+import { createHeldBack } from './held-back.ts';
+import { createPaint } from './paint.ts';
+import { type Offered, refusal } from './permission-keys.ts';
+import { createPrompts, type Prompts } from './prompt-input.ts';
+import { promptWords } from './prompt-words.ts';
+import { createRefused } from './refused.ts';
+import { createSimpleOutput, createTextOutput, type TurnOutput } from './text-output.ts';
+import { type Opened, openSession, setMode, setOption, takeUpSession } from './turn.ts';
+
+export type RunFlags = PolicyFlags &
+  AttachmentFlags & {
+    readonly agent?: string;
+    readonly output: 'text' | 'simple' | 'jsonl' | 'json';
+    readonly write?: true;
+    readonly yolo?: true;
+    readonly resume?: string;
+    readonly saveSession?: string;
+    readonly listCommands?: true;
+    readonly mode?: string;
+    /** The configuration file, and options of the session as KEY=VALUE. */
+    readonly config?: readonly string[];
+    readonly timeout?: number;
+    readonly interactive?: true;
+  };
+
+/** Agents tell of their commands unasked, and one that has none may never do. */
+const COMMANDS_S = 30;
+
+const EXIT = { ok: 0, failed: 1, usage: 2, timeout: 3, interrupted: 130 } as const;
+
+export async function run(words: readonly string[], flags: RunFlags): Promise<number> {
+  const isAtTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  if (flags.interactive && !isAtTerminal)
+    throw new CommandFailure(EXIT.usage, '-i needs a terminal', 'leave it out, and give the prompt as an argument or on stdin');
+  const prompt = flags.listCommands || flags.interactive ? words.join(' ') : await promptWords(words, process.stdin);
+  const { file, settings } = configFlags(flags.config);
+  const canWrite = flags.write === true || flags.yolo === true;
+  const prompts = createPrompts();
+  const heldBack = createHeldBack((text) => prompts.show(text, (shown) => notice(shown.trimEnd())));
+  const refused = createRefused((text) => notice(proxy.secrets.redact(text)));
+  const proxy = await startInside(
+    { ...flags, config: file, isInteractive: isAtTerminal, onlyFirst: flags.resume === undefined },
+    { isReadOnly: !canWrite, say: heldBack.say, events: { ...UNHEARD, onDecision: (entry) => !isAtTerminal && refused.decided(entry) } },
+  );
+  const { agents, defaultAgent } = proxy.config;
+  const owner = flags.resume === undefined ? undefined : ownerOf(flags.resume);
+  const agent = agents.length === 1 ? (agents[0]?.name ?? '') : (agents.find(({ name }) => name === owner)?.name ?? defaultAgent);
+  const clean = createLiveCleaner(proxy.secrets);
+  const screen = createScreen(flags.output, clean, (text) => prompts.show(text, (shown) => void process.stdout.write(shown)));
+  screen.selected(agent, agents.find(({ name }) => name === agent)?.command);
+  const files = createFiles(process.cwd(), { canWrite, canReadAll: flags.yolo === true });
+  const commands = createSignal();
+  const client = createClient(proxy.fromProxy, proxy.toProxy, {
+    ...(screen.line && { line: screen.line }),
+    notification(method, params) {
+      if (method !== 'session/update') return;
+      heldBack.release();
+      screen.update({ method, params });
+      const { update } = (params ?? {}) as { update?: { sessionUpdate?: unknown } };
+      if (update?.sessionUpdate === 'available_commands_update') commands.given();
+    },
+    request(method, params, signal) {
+      if (method !== 'session/request_permission') return files.serve(method, params);
+      screen.output.end();
+      const { options = [] } = (params ?? {}) as { options?: readonly Offered[] };
+      const paint = createPaint(process.stderr.isTTY === true, process.env);
+      const shown = { ...(clean({ method, params }).params as object), options };
+      if (isAtTerminal) return askPerson({ input: process.stdin, output: process.stderr }, paint, shown, signal);
+      refused.asked(params);
+      return refusal(options);
+    },
+  });
+  const turns = createTurns(client, screen.output);
+  let logins: readonly string[] = [];
+  const interrupts = onInterrupts(turns.cancel, proxy.kill);
+  try {
+    const work = converse(client, turns, {
+      agent,
+      prompts,
+      prompt,
+      flags,
+      settings,
+      commands: commands.wait,
+      capabilities: files.capabilities,
+      offered(methods) {
+        logins = methods;
+      },
+    });
+    const [seconds, what] = flags.listCommands
+      ? [flags.timeout ?? COMMANDS_S, `agent "${agent}" has told of no commands`]
+      : [flags.timeout];
+    return await inTime(Promise.race([work, interrupts.ended]), seconds, what);
+  } catch (error) {
+    const failure = inOwnWords(error, agent, proxy.secrets.redact, logins);
+    if (failure instanceof Error) heldBack.releaseBeside(failure.message);
+    throw failure;
+  } finally {
+    screen.output.end();
+    heldBack.release();
+    client.close();
+    await files.stop();
+    await proxy.close();
+    interrupts.stop();
+  }
+}
+
+/** The agent that opened a session, as far as it is written down. */
+function ownerOf(sessionId: string): string | undefined {
+  return createSessionLog(surroundings({}).stateDir, () => {})
+    .records()
+    .get(sessionId)?.agent;
+}
+
+type Talk = {
+  readonly agent: string;
+  readonly prompts: Prompts;
+  readonly prompt: string;
+  readonly flags: RunFlags;
+  readonly settings: readonly string[];
+  readonly commands: Promise<void>;
+  readonly capabilities: unknown;
+  /** The ids of the ways to log in. */
+  readonly offered: (methods: readonly string[]) => void;
+};
+
+type Said = Omit<Talk, 'agent' | 'capabilities' | 'offered'> & { readonly blocks: readonly unknown[] };
+
+async function converse(client: Client, turns: Turns, talked: Talk): Promise<number> {
+  const { agent, prompts, prompt, flags, settings, commands, capabilities, offered } = talked;
+  const { agentCapabilities = {}, authMethods } = (await client.request('initialize', {
+    protocolVersion: 1,
+    clientCapabilities: capabilities,
+    clientInfo: { name: 'switchboard-run', title: 'switchboard run', version: VERSION },
+  })) as { agentCapabilities?: Readonly<Record<string, unknown>>; authMethods?: readonly { readonly id: string }[] | null };
+  offered((authMethods ?? []).map(({ id }) => id));
+  const params = { cwd: process.cwd(), mcpServers: [] };
+  const { promptCapabilities = {}, sessionCapabilities = {} } = agentCapabilities;
+  const blocks = await attachments(flags, agent, promptCapabilities as Readonly<Record<string, unknown>>);
+  const opened =
+    flags.resume === undefined ? await openSession(client, params) : await takeUpSession(client, flags.resume, params, agentCapabilities);
+  const ended = talk(client, turns, opened, { prompts, prompt, flags, settings, commands, blocks });
+  // One that was opened for nothing is no session to come back to.
+  return ended.finally(
+    () => (flags.resume ?? flags.saveSession) === undefined && !turns.hasBegun() && discard(client, opened.sessionId, sessionCapabilities),
+  );
+}
+
+async function talk(client: Client, turns: Turns, opened: Opened, said: Said): Promise<number> {
+  const { prompts, prompt, flags, settings, commands, blocks } = said;
+  if (flags.saveSession !== undefined) await save(flags.saveSession, opened.sessionId);
+  if (flags.mode !== undefined) await setMode(client, opened, flags.mode);
+  for (const setting of settings) await setOption(client, opened, setting);
+  if (flags.listCommands) {
+    await commands;
+    return EXIT.ok;
+  }
+  const code = prompt === '' ? EXIT.ok : await turns.prompt(opened, [{ type: 'text', text: prompt }, ...blocks]);
+  if (!flags.interactive) return code;
+  for await (const line of prompts.lines()) await turns.prompt(opened, [{ type: 'text', text: line }]);
+  return EXIT.ok;
+}
+
+/** `--config` is the configuration file, or an option of the session. */
+function configFlags(given: RunFlags['config'] = []): { readonly file: string | undefined; readonly settings: readonly string[] } {
+  const settings = given.filter((value) => value.includes('=') && !existsSync(value));
+  const [file] = given.filter((value) => !settings.includes(value));
+  return { file, settings };
+}
+
+/** Where things are shown, without secrets: a person's page, the assistant's words alone, or every frame and nothing else. */
+function createScreen(kind: RunFlags['output'], clean: LiveCleaner, write: (text: string) => void) {
+  const paint = createPaint(process.stdout.isTTY === true, process.env);
+  const isFrames = kind === 'jsonl' || kind === 'json';
+  const output = kind === 'text' ? createTextOutput(write, paint) : createSimpleOutput(isFrames ? () => {} : write, paint);
+  return {
+    output,
+    update(message: Readonly<Record<string, unknown>>): void {
+      if (!isFrames) output.update((clean(message).params as { update?: unknown } | undefined)?.update);
+    },
+    line: isFrames ? (_: string, line: string) => write(`${cleanLine(line, clean)}\n`) : undefined,
+    /** Arguments and environment are left out: they may hold secrets. */
+    selected(name: string, command: string | undefined): void {
+      if (isFrames) write(`${JSON.stringify({ jsonrpc: '2.0', method: 'client/selected_agent', params: { name, command } })}\n`);
+    },
+  };
+}
+
+/** As it came, if there is nothing in it to be taken out. */
+function cleanLine(line: string, clean: LiveCleaner): string {
+  const message = JSON.parse(line);
+  const shown = JSON.stringify(clean(message));
+  return shown === JSON.stringify(message) ? line : shown;
+}
+
+type Turns = {
+  /** Whether anything has been asked of the agent. */
+  hasBegun(): boolean;
+  prompt(opened: Opened, blocks: readonly unknown[]): Promise<number>;
+  /** Whether there was a turn to cancel, and it had not been cancelled before. */
+  cancel(): boolean;
+};
+
+function createTurns(client: Client, output: TurnOutput): Turns {
+  let current: string | undefined;
+  let hasBegun = false;
+  return {
+    hasBegun: () => hasBegun,
+    async prompt({ sessionId }, blocks) {
+      current = sessionId;
+      hasBegun = true;
+      try {
+        const { stopReason } = (await client.request('session/prompt', { sessionId, prompt: blocks })) as { stopReason?: string };
+        output.end();
+        if (stopReason !== 'end_turn') output.tagged('stopped', stopReason ?? 'for no reason given');
+        return stopReason === 'cancelled' ? EXIT.interrupted : EXIT.ok;
+      } finally {
+        current = undefined;
+      }
+    },
+    cancel() {
+      if (current === undefined) return false;
+      client.notify('session/cancel', { sessionId: current });
+      current = undefined;
+      return true;
+    },
+  };
+}
+
+async function inTime<T>(work: Promise<T>, seconds: number | undefined, what = 'not done'): Promise<T> {
+  if (seconds === undefined) return work;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new CommandFailure(EXIT.timeout, `${what} within ${seconds} s`, 'raise --timeout')), seconds * 1000);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function createSignal(): { readonly wait: Promise<void>; readonly given: () => void } {
+  let given = () => {};
+  const wait = new Promise<void>((resolve) => {
+    given = resolve;
+  });
+  return { wait, given: () => given() };
+}
+
+async function save(file: string, sessionId: string): Promise<void> {
+  try {
+    await writeFile(file, `${sessionId}\n`);
+  } catch (error) {
+    throw new CommandFailure(EXIT.failed, `the session id cannot be written to ${file} (${errorCode(error)})`, 'check --save-session');
+  }
+}

@@ -1,0 +1,98 @@
+// The console beside an editor: it shows the editor's sessions, and their questions can be answered in either place.
+
+import type { Beside } from '../../console/console.ts';
+import { neutralise } from '../../console/state/neutralise.ts';
+import { fields, list, text } from '../../console/state/read-update.ts';
+import type { BoardKeeper } from '../../console/state/state.ts';
+import { eventsOfTranscript } from '../../console/state/transcript-events.ts';
+import type { Connection } from '../../proxy/proxy.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
+import { type EditorWatch, NOTHING_ACCEPTED } from './watch-client.ts';
+
+export type BesideDeps = {
+  readonly connection: Pick<Connection, 'answer' | 'cancel' | 'judged'>;
+  readonly watch: EditorWatch;
+  readonly redact: Redactor;
+  /** What was said so far, all of it that is complete. */
+  readonly transcript: (sessionId: string) => readonly TranscriptRecord[] | undefined;
+  /** Whose session it is, where the answer that opened it does not say. */
+  readonly agentOf: (sessionId: string) => string;
+};
+
+type Waiting = { readonly questionId: string; readonly controller: AbortController };
+
+export function besideEditor({ connection, watch, redact, transcript, agentOf }: BesideDeps): (board: BoardKeeper) => Beside {
+  return (board) => {
+    const held = new Set<string>();
+    const questions = new Map<string, Waiting>();
+    /** Sessions that were in the middle of a turn when a page came: the beginning of what was being said is told when the turn is over. */
+    const partial = new Set<string>();
+    const clean = (words: string) => neutralise(redact(words));
+    const retell = (sessionId: string) => board.retell(sessionId, eventsOfTranscript(transcript(sessionId) ?? []));
+
+    watch.begin({
+      opened(sessionId, { cwd, agent }, answer) {
+        held.add(sessionId);
+        board.opened(sessionId, { cwd, agent: agent ?? agentOf(sessionId), accepts: NOTHING_ACCEPTED, isEditors: true }, answer);
+      },
+      options: board.options,
+      update(sessionId, update) {
+        if (watch.isAwake) board.update(sessionId, update);
+      },
+      prompt: (sessionId, words, blocks) => board.event(sessionId, { e: 'prompt', text: clean(words), blocks }),
+      end(sessionId, { stopReason, error }) {
+        board.event(sessionId, { e: 'end', stopReason, error: error === undefined ? undefined : clean(error) });
+        if (partial.delete(sessionId) && watch.isAwake) retell(sessionId);
+      },
+      closed(sessionId) {
+        held.delete(sessionId);
+        board.closed(sessionId);
+      },
+      asked(id, sessionId, params) {
+        const controller = new AbortController();
+        const answers = list(params.options).map(fields);
+        void board.ask(sessionId, params, controller.signal, {
+          judged: connection.judged(id),
+          opened: (questionId) => void questions.set(id, { questionId, controller }),
+          take(option) {
+            const chosen = option === undefined ? undefined : answers[option];
+            const how = `${text(chosen?.name) ?? 'dismissed'}: ${text(fields(params.toolCall).title) ?? 'the question'}`;
+            return connection.answer({ id, optionId: text(chosen?.optionId), where: 'the console', how });
+          },
+        });
+      },
+      elicited(id, sessionId, params) {
+        const controller = new AbortController();
+        void board.elicit(sessionId, params, controller.signal, {
+          opened: (questionId) => void questions.set(id, { questionId, controller }),
+          take: (_, reply) => connection.answer({ id, reply, where: 'the console', how: text(params.message) ?? 'the question' }),
+        });
+      },
+      answered(id, option, action) {
+        const open = questions.get(id);
+        questions.delete(id);
+        const known = (['accept', 'decline', 'cancel'] as const).find((one) => one === action);
+        if (open) board.settle(open.questionId, { option, by: 'editor', reply: known && { action: known } });
+      },
+      withdrawn(id) {
+        questions.get(id)?.controller.abort();
+        questions.delete(id);
+      },
+    });
+    return {
+      holds: (sessionId) => held.has(sessionId),
+      cancel: connection.cancel,
+      wake() {
+        watch.isAwake = true;
+        for (const sessionId of held) {
+          if (board.conversation(sessionId)?.isRunning) partial.add(sessionId);
+          retell(sessionId);
+        }
+      },
+      sleep() {
+        watch.isAwake = false;
+      },
+    };
+  };
+}

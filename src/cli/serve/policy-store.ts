@@ -1,0 +1,105 @@
+// The policy of this process, as the console shows and extends it.
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { EnforcedPolicy } from '../../app/policy.ts';
+import { PRESETS } from '../../app/read-policy.ts';
+import type { PolicySource } from '../../config/config.ts';
+import type { HousePlace, PolicyHouse } from '../../console/actions/policy-store.ts';
+import type { SessionRow } from '../../console/protocol/state.ts';
+import { familyOf } from '../../policy/actions/agents.ts';
+import { readToEdit, saveEdited } from '../../setup/edit-file.ts';
+import { canonicalPath } from '../../workspace/canonical.ts';
+import type { DefaultPolicy } from './default-policy.ts';
+import { pastInRecording, pastInTranscripts } from './past-requests.ts';
+
+export type HouseParts = {
+  readonly policy: EnforcedPolicy | undefined;
+  /** What holds when nobody has one; undefined where nothing does. */
+  readonly otherwise: DefaultPolicy | undefined;
+  readonly stateDir: string;
+  readonly stored: () => readonly SessionRow[];
+};
+
+export function policyHouse({ policy, otherwise, stateDir, stored }: HouseParts): PolicyHouse {
+  const isOurs = (source: PolicySource) =>
+    otherwise !== undefined && (source.policy === otherwise.shipped || source.policy === otherwise.own);
+
+  function place(): HousePlace | { readonly why: string } {
+    const { policies, layers } = policy?.state() ?? { policies: [], layers: [] };
+    if (!policy) return { why: 'there is no policy to put a rule into; set "policy" in the configuration, or start with --policy FILE' };
+    const source = policies.find(({ layer }) => layer === 'user');
+    if (source && otherwise && isOurs(source))
+      return { file: otherwise.own, isNew: !existsSync(otherwise.own), insteadOf: String(source.policy) };
+    if (source) return placeIn(source);
+    const given = layers.find(({ name }) => name === 'command-line')?.policy.file;
+    if (given !== undefined && !PRESETS.some((name) => given.endsWith(path.join('config', 'policies', `${name}.yaml`)))) return own(given);
+    return { why: 'the policy is no file of yours; name one as "policy" in the configuration, or start with --policy FILE' };
+  }
+  /** What a new file begins with. The one in force may be gone by now. */
+  const begun = (insteadOf: string) => readFile(existsSync(insteadOf) ? insteadOf : (otherwise?.shipped ?? insteadOf), 'utf8');
+  const placeFor: PolicyHouse['placeFor'] = (agent, cwd) => ({
+    agent,
+    family: familyOf(agent),
+    cwd: canonicalOr(cwd),
+    home: canonicalOr(os.homedir()),
+    interactive: true,
+    canonical: canonicalPath,
+  });
+  function found(): HousePlace {
+    const at = place();
+    if ('why' in at) throw new Error(at.why);
+    return at;
+  }
+
+  async function write(change: (text: string) => string): Promise<void> {
+    const { file, isNew, insteadOf } = found();
+    const edited = await readToEdit(file);
+    await saveEdited(edited, change(isNew ? await begun(insteadOf) : edited.text));
+    if (isNew && otherwise) await policy?.use((policy.state().policies ?? []).map((one) => (isOurs(one) ? otherwise.source() : one)));
+    else await policy?.reload();
+  }
+  /** One after the other: two pages may save at once, and neither rule may be lost. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  return {
+    state() {
+      const now = policy?.state();
+      return now && { ...now, isOurs: now.policies.some(isOurs) };
+    },
+    place,
+    async read() {
+      const { file, isNew, insteadOf } = found();
+      return isNew ? begun(insteadOf) : readFile(file, 'utf8');
+    },
+    write(change) {
+      const done = last.then(() => write(change));
+      last = done.catch(() => {});
+      return done;
+    },
+    placeFor,
+    past: (recording) =>
+      recording === undefined ? pastInTranscripts(stateDir, stored(), placeFor) : pastInRecording(recording, process.cwd(), placeFor),
+  };
+}
+
+function placeIn({ from, policy }: PolicySource): HousePlace | { readonly why: string } {
+  if (typeof policy !== 'string')
+    return { why: `the policy stands in ${from} itself; put it into a file of its own, name that as "policy", and rules can be added` };
+  if (!PRESETS.includes(policy)) return own(path.resolve(path.dirname(from), policy));
+  return {
+    why: `the policy is the preset "${policy}", which is no file of yours; copy it to one, name that as "policy" in ${from}, and rules can be added`,
+  };
+}
+
+const own = (file: string): HousePlace => ({ file, isNew: false, insteadOf: file });
+
+/** A directory that is not there is a place to explain things for all the same. */
+function canonicalOr(directory: string): string {
+  try {
+    return canonicalPath(directory);
+  } catch {
+    return directory;
+  }
+}

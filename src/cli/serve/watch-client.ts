@@ -1,0 +1,159 @@
+// What passes between an editor and the proxy, made into what the console shows. Requests and answers are few and always read; updates, which
+// are many, only while a page is open: what was missed is then told from the transcript.
+import type { Accepts, Block } from '../../console/protocol/conversation.ts';
+import { agentIn, blockOf, type Fields, fields, list, text } from '../../console/state/read-update.ts';
+import type { Frame } from '../../wire/frame.ts';
+import { patchedId, patchedText, type Tap } from '../../wire/observer.ts';
+import type { Patch } from '../../wire/writer.ts';
+
+/** What is done with it. */
+export type EditorEvents = {
+  opened(sessionId: string, about: { readonly cwd: string; readonly agent: string | undefined }, answer: Fields): void;
+  options(sessionId: string, answer: Fields): void;
+  update(sessionId: string, update: Fields): void;
+  prompt(sessionId: string, words: string, blocks: readonly Block[]): void;
+  end(sessionId: string, how: { readonly stopReason?: string; readonly error?: string }): void;
+  closed(sessionId: string): void;
+  /** A permission question, under the id the editor knows it by. */
+  asked(id: string, sessionId: string, params: Fields): void;
+  /** Likewise an elicitation; before there is a session there is none it is about. */
+  elicited(id: string, sessionId: string | undefined, params: Fields): void;
+  /** The editor has answered it; `option` is the place of the option, undefined for none, `action` what became of an elicitation. */
+  answered(id: string, option: number | undefined, action: string | undefined): void;
+  /** Nobody waits for an answer any more. */
+  withdrawn(id: string): void;
+};
+
+export type EditorWatch = {
+  readonly tap: Tap;
+  /** From here on everything is told. */
+  begin(events: EditorEvents): void;
+  /** Whether updates are wanted. */
+  isAwake: boolean;
+};
+
+type Passed = {
+  readonly frame: Frame | undefined;
+  readonly line: string;
+  readonly patches: readonly Patch[];
+  readonly isReceived: boolean;
+};
+type Asked = { readonly method: string; readonly params: Fields };
+
+const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
+const REQUESTS = new Set([...OPENS, 'session/prompt', 'session/set_config_option', 'session/close', 'session/delete']);
+const QUESTIONS = new Set(['session/request_permission', 'elicitation/create']);
+const NONE: readonly Patch[] = [];
+const MOST_ASKED = 10_000;
+
+export function watchEditor(): EditorWatch {
+  const fromEditor = new Map<string, Asked>();
+  const toEditor = new Map<string, Fields>();
+  let events: EditorEvents | undefined;
+  let waiting: Passed[] = [];
+
+  function note(passed: Passed): void {
+    if (waiting.push(passed) === 1) setImmediate(drain);
+  }
+  function drain(): void {
+    const passed = waiting;
+    waiting = [];
+    for (const one of passed) read(one);
+  }
+  function read({ frame, line, patches, isReceived }: Passed): void {
+    if (!events || (frame && !isWanted(frame, patches, isReceived))) return;
+    const message = parse(frame ? patchedText(frame, patches) : line);
+    const { method, params } = message;
+    const id = message.id === undefined ? undefined : JSON.stringify(message.id);
+    if (typeof method !== 'string') return isReceived ? answerOfEditor(events, id, message) : answerToEditor(events, id, message);
+    if (isReceived) return ofEditor(events, method, id, fields(params));
+    toldEditor(events, method, id, fields(params));
+  }
+  /** Files and pictures pass here too, and are not read for nothing. */
+  function isWanted(frame: Frame, patches: readonly Patch[], isReceived: boolean): boolean {
+    const { kind, method = '' } = frame;
+    if (kind === 'notification') return method === 'session/update' || method === '$/cancel_request';
+    if (kind === 'request') return isReceived ? REQUESTS.has(method) : QUESTIONS.has(method);
+    const id = patchedId(frame, patches) ?? '';
+    return isReceived ? toEditor.has(id) : fromEditor.has(id);
+  }
+  function ofEditor(on: EditorEvents, method: string, id: string | undefined, params: Fields): void {
+    if (id === undefined || !REQUESTS.has(method) || fromEditor.size >= MOST_ASKED) return;
+    fromEditor.set(id, { method, params });
+    if (method !== 'session/prompt') return;
+    const blocks = list(params.prompt).map(blockOf);
+    const words = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+    on.prompt(
+      String(params.sessionId),
+      words,
+      blocks.filter(({ type }) => type !== 'text'),
+    );
+  }
+  function answerToEditor(on: EditorEvents, id: string | undefined, message: Fields): void {
+    const asked = id === undefined ? undefined : fromEditor.get(id);
+    if (!asked || id === undefined) return;
+    fromEditor.delete(id);
+    const { method, params } = asked;
+    const result = fields(message.result);
+    const sessionId = String(result.sessionId ?? params.sessionId);
+    const error = message.error === undefined ? undefined : (text(fields(message.error).message) ?? 'failed');
+    if (method === 'session/prompt') on.end(sessionId, error === undefined ? { stopReason: String(result.stopReason) } : { error });
+    if (error !== undefined) return;
+    if (OPENS.has(method)) {
+      const agent = agentIn(result) ?? text(fields(fields(params._meta)['acp-switchboard']).agent);
+      on.opened(sessionId, { cwd: text(params.cwd) ?? '', agent }, result);
+    }
+    if (method === 'session/set_config_option') on.options(sessionId, result);
+    if (method === 'session/close' || method === 'session/delete') on.closed(sessionId);
+  }
+  function toldEditor(on: EditorEvents, method: string, id: string | undefined, params: Fields): void {
+    if (method === 'session/update') on.update(String(params.sessionId), fields(params.update));
+    if (method === '$/cancel_request') withdraw(on, JSON.stringify(params.requestId));
+    if (!QUESTIONS.has(method) || id === undefined || toEditor.size >= MOST_ASKED) return;
+    toEditor.set(id, params);
+    if (method === 'elicitation/create') on.elicited(id, text(params.sessionId), params);
+    else on.asked(id, String(params.sessionId), params);
+  }
+  function answerOfEditor(on: EditorEvents, id: string | undefined, message: Fields): void {
+    const params = id === undefined ? undefined : toEditor.get(id);
+    if (!params || id === undefined) return;
+    toEditor.delete(id);
+    const { outcome, action } = fields(message.result);
+    const { optionId } = fields(outcome);
+    const option = list(params.options).findIndex((one) => fields(one).optionId === optionId);
+    on.answered(id, optionId === undefined || option === -1 ? undefined : option, text(action));
+  }
+  function withdraw(on: EditorEvents, id: string): void {
+    if (toEditor.delete(id)) on.withdrawn(id);
+  }
+
+  const self: EditorWatch = {
+    isAwake: false,
+    begin(told) {
+      events = told;
+    },
+    tap: {
+      received(frame) {
+        if (frame.kind !== 'notification') note({ frame, line: '', patches: NONE, isReceived: true });
+      },
+      refused: () => {},
+      sent(frame, patches) {
+        if (frame.kind !== 'notification' || self.isAwake) note({ frame, line: '', patches, isReceived: false });
+      },
+      sentLine(line) {
+        note({ frame: undefined, line, patches: NONE, isReceived: false });
+      },
+    },
+  };
+  return self;
+}
+
+function parse(line: string): Fields {
+  try {
+    return fields(JSON.parse(line));
+  } catch {
+    return {};
+  }
+}
+
+export const NOTHING_ACCEPTED: Accepts = { image: false, audio: false, embeddedContext: false };

@@ -1,0 +1,46 @@
+// The files and terminals that the console lends agents: those of the session's directories, and no others.
+import { ClientError } from '../../client/client.ts';
+import type { Host } from '../../console/client/workspace.ts';
+import { ProxyError } from '../../errors.ts';
+import { type Roots, rootsOf } from '../../workspace/roots.ts';
+import { type Asker, createWorkspace } from '../../workspace/workspace.ts';
+
+const GRACE_MS = 3000;
+
+/** `mark` tells the programs it starts from others. */
+export function createHost(mark: string): Host {
+  const workspace = createWorkspace({ mark, onChild: () => {} });
+  const owners = new Map<string, { roots: Roots }>();
+  function askerOf(sessionId: string, judged: string | undefined): Asker {
+    const owner = owners.get(sessionId);
+    if (!owner) throw new ClientError(-32602, 'the session is not open here');
+    return { owner, roots: owner.roots, judged, graceMs: GRACE_MS };
+  }
+  return {
+    capabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
+    look(directories) {
+      const roots = rootsOf(directories);
+      return (sessionId) => {
+        // What runs in its terminals goes on: a session that is opened once more is still the same one's.
+        const owner = owners.get(sessionId);
+        if (owner) owner.roots = roots;
+        else owners.set(sessionId, { roots });
+      };
+    },
+    serve: async (sessionId, method, params, judged) => answered(workspace.serve(method, params, askerOf(sessionId, judged))),
+    edit: async (sessionId, file, edit, judged) => answered(workspace.edit(file, edit, askerOf(sessionId, judged))),
+    endOf(sessionId) {
+      const owner = owners.get(sessionId);
+      if (owner) workspace.endOf(owner);
+      owners.delete(sessionId);
+    },
+    stop: () => workspace.stop(),
+  };
+}
+
+/** What it says of failures, in the words of a client. */
+function answered<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw error instanceof ProxyError ? new ClientError(error.rpc, error.message, error.data) : error;
+  });
+}

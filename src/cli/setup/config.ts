@@ -1,0 +1,88 @@
+// `switchboard config`: which files have a say, whether they are valid, and the word that lets a project's file have its full say.
+import path from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { discover, userConfigFile } from '../../config/discover.ts';
+import { disabledNames, layerOf } from '../../config/layer.ts';
+import { type LoadOptions, loadConfig } from '../../config/load.ts';
+import { managedPolicyFile } from '../../config/managed-policy.ts';
+import { printable } from '../../config/problems.ts';
+import { programsOf } from '../../config/programs.ts';
+import { isTrusted, trust } from '../../config/trust.ts';
+import { hideArgs } from '../../setup/hide-secrets.ts';
+import { joinWords } from '../../setup/shell-words.ts';
+import { CommandFailure } from '../failure.ts';
+import { notice } from '../notice.ts';
+import { type ConfigFlags, surroundings } from '../resolve-config.ts';
+
+/** One line for each file that is read, the strongest last: the path, a tab, and what its word counts for. */
+export async function configPath(flags: ConfigFlags): Promise<number> {
+  const here = surroundings(flags);
+  const { origin, own, project, notices } = await discover(here);
+  for (const text of notices) notice(text);
+  const says = { flag: 'named by --config', env: 'named by $SWITCHBOARD_CONFIG', search: 'your own' }[origin];
+  if (own) print(`${printable(own.file)}\t${says}`);
+  if (project) {
+    const standing = (await isTrusted(here.stateDir, project.text)) ? 'trusted' : 'not trusted: only default_agent and routes count';
+    print(`${printable(project.file)}\tof the project, ${standing}`);
+  }
+  if (!own) notice(`you have no file of your own; it would be ${userConfigFile(here)}`);
+  if (!own && !project) notice(`there is no switchboard.jsonc or switchboard.json in ${here.cwd} or above it either`);
+  return 0;
+}
+
+/** Throws a ConfigError that names every problem, or a SetupFailure for those of the policy. */
+export async function configValidate(file: string | undefined, flags: ConfigFlags): Promise<number> {
+  const here = file === undefined ? surroundings(flags) : { ...surroundings({ config: file }), configBy: 'the command line' };
+  const { config, files, notices, origin, layer } = await loadConfig(here);
+  for (const text of notices) notice(text);
+  if (origin === 'none') {
+    notice('no configuration found: there is nothing to check, and the embedded demo agents would serve');
+    return 0;
+  }
+  const policies = await checkPolicies(config.policies, here);
+  const names = config.agents.map(({ name }) => (name === config.defaultAgent ? `${name} (default)` : name));
+  print(`valid: ${printable(files.join(', '))}`);
+  print(`agents: ${names.join(', ')}`);
+  const off = disabledNames(layer);
+  if (off.length > 0) print(`switched off: ${off.join(', ')}`);
+  if (policies.length > 0) print(`policy: ${printable(policies.join(', '))}`);
+  return 0;
+}
+
+/** The policies that it would be used with, by the same checks as `switchboard policy check`; throws when one cannot be used. */
+async function checkPolicies(policies: Config['policies'], { stateDir, platform, env }: LoadOptions): Promise<readonly string[]> {
+  const { readLayers } = await import('../../app/policy-layers.ts');
+  const { loadPolicy } = await import('../../policy/format/load.ts');
+  const { renderPolicyProblem } = await import('../../policy/format/problem.ts');
+  const { layers, notices } = await readLayers({ policies, flag: undefined, managedFile: managedPolicyFile(platform, env), stateDir });
+  for (const text of notices) notice(text);
+  return layers.map(({ name, policy, text }) => {
+    for (const warning of loadPolicy(policy.file, text).warnings) notice(`warning: ${renderPolicyProblem(warning)}`);
+    return `${policy.file} (${name}, ${policy.rules.length} rule${policy.rules.length === 1 ? '' : 's'})`;
+  });
+}
+
+/** Trusts the content the file has now. */
+export async function configTrust(file: string): Promise<number> {
+  const { stateDir, cwd } = surroundings({});
+  const target = path.resolve(cwd, file);
+  let trusted: Awaited<ReturnType<typeof trust>>;
+  try {
+    trusted = await trust(stateDir, target);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new CommandFailure(1, `the state directory ${stateDir} cannot be written (${code})`, 'set SWITCHBOARD_HOME to one that can');
+  }
+  print(`trusted: ${printable(target)}`);
+  print(`This holds for its content as it is now (sha256 ${trusted.hash.slice(0, 16)}…); after a change it must be trusted again.`);
+  const { parseDocument } = await import('../../config/parse.ts');
+  const programs = programsOf(layerOf(parseDocument(target, trusted.text)));
+  if (programs.length > 0) print('It may now start:');
+  for (const { for: whose, words } of programs) print(printable(`  ${joinWords(hideArgs(words))}  (${whose})`));
+  return 0;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

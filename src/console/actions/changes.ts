@@ -1,0 +1,109 @@
+// Changes that agents tell of, applied by hand: the hunks that a person chose, into the file as it is now, inside the session's directories. What
+// is written is what was shown: a change in which something had to be hidden is not applied from here.
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ClientError } from '../../client/client.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import type { ByHand, Host } from '../client/workspace.ts';
+import type { ChangeAt, ChatActs, HunkState } from '../protocol/chat.ts';
+import type { ToolContent } from '../protocol/conversation.ts';
+import { type Hunk, hunksOf, linesOf, MAX_COMPARED } from '../protocol/hunks.ts';
+import { neutralise } from '../state/neutralise.ts';
+import { fields } from '../state/read-update.ts';
+import type { BoardKeeper } from '../state/state.ts';
+import { applyHunks, aroundHunk, placeHunks, plainText } from './apply-hunks.ts';
+
+export type ChangesDeps = { readonly board: BoardKeeper; readonly host: Host; readonly byHand: ByHand; readonly redact: Redactor };
+type Diff = Extract<ToolContent, { type: 'diff' }>;
+type Found = { readonly diff: Diff; readonly hunks: readonly Hunk[]; readonly file: string };
+
+const PREVIEW_LINES = 400;
+/** A line may be as long as its file. */
+const PREVIEW_CHARACTERS = 200_000;
+
+export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
+  function find({ sessionId, toolCallId, at, print }: ChangeAt): Found {
+    const row = board.row(sessionId);
+    const item = board.conversation(sessionId)?.items.findLast((one) => one.kind === 'tool' && one.toolCallId === toolCallId);
+    const diff = item?.kind === 'tool' ? item.content?.[at] : undefined;
+    // One that is not shown as it is has none, and so cannot be applied from here.
+    if (!row || diff?.type !== 'diff' || diff.print !== print)
+      throw new ClientError(-32602, 'the agent has told the change anew meanwhile, or it is not here any more; look again');
+    if ((diff.oldText?.length ?? 0) + diff.newText.length > MAX_COMPARED)
+      throw new ClientError(-32602, 'the change is too large to be applied from here');
+    return { diff, hunks: hunksOf(diff), file: path.resolve(row.cwd, diff.path) };
+  }
+  function allowed(sessionId: string, act: 'read' | 'edit', file: string): string | undefined {
+    const verdict = byHand(sessionId, act, file);
+    if (!verdict.allow) throw new ClientError(-32603, verdict.reason);
+    return verdict.judged;
+  }
+  /** How the hunks stand to the text, and for those that do not fit what is there instead. */
+  function statesOf(text: string | undefined, { diff, hunks }: Found): readonly HunkState[] {
+    const plain = text === undefined ? undefined : plainText(text);
+    return placeHunks(plain, diff, hunks).map((placed, index): HunkState => {
+      if (placed.state !== 'conflict') return { state: placed.state };
+      const found = text === undefined ? undefined : neutralise(redact(aroundHunk(text, hunks[index] as Hunk)));
+      return { state: 'conflict', why: placed.why, found };
+    });
+  }
+
+  return {
+    /** What can be applied. */
+    async hunks(asked: ChangeAt): Promise<ChatActs['hunks']['get']> {
+      const found = find(asked);
+      const { sessionId } = asked;
+      const judged = allowed(sessionId, 'read', found.file);
+      const text = await host.serve(sessionId, 'fs/read_text_file', { sessionId, path: found.file }, judged).then(
+        (answer) => String(fields(answer).content),
+        (error: unknown) => {
+          if (error instanceof ClientError && error.code === -32002) return undefined;
+          throw error;
+        },
+      );
+      return { hunks: statesOf(text, found) };
+    },
+    /** All that were chosen, or nothing. */
+    async apply(asked: ChatActs['apply']['give']): Promise<ChatActs['apply']['get']> {
+      const found = find(asked);
+      const { sessionId, hunks: chosen } = asked;
+      const judged = allowed(sessionId, 'edit', found.file);
+      let states: readonly HunkState[] = [];
+      const edit = (text: string | undefined): string | undefined => {
+        const applied = applyHunks(text, found.diff, chosen, found.hunks);
+        const isFine = 'text' in applied && applied.isChanged;
+        states = statesOf(isFine ? applied.text : text, found);
+        return isFine ? applied.text : undefined;
+      };
+      const { isWritten } = await host.edit(sessionId, found.file, edit, judged);
+      if (isWritten) {
+        const some = states.length === 1 ? 'the change' : `${new Set(chosen).size} of ${states.length} hunks`;
+        board.event(sessionId, { e: 'note', text: `You applied ${some} to ${found.diff.path}.` });
+      }
+      return { isWritten, hunks: states };
+    },
+    /** The beginning of a file that the agent names, of those that the session may reach. */
+    async preview(sessionId: string, uri: string): Promise<ChatActs['preview']['get']> {
+      const row = board.row(sessionId);
+      const file = fileOf(uri);
+      if (!row || file === undefined) throw new ClientError(-32602, 'only files of this machine can be shown here');
+      const judged = allowed(sessionId, 'read', file);
+      const params = { sessionId, path: file, limit: PREVIEW_LINES + 1 };
+      const { content } = fields(await host.serve(sessionId, 'fs/read_text_file', params, judged));
+      const lines = linesOf(String(content));
+      const whole = lines.slice(0, PREVIEW_LINES).join('');
+      const isCut = lines.length > PREVIEW_LINES || whole.length > PREVIEW_CHARACTERS;
+      // Cut when it is clean: half of a secret would not be known for one.
+      return { text: neutralise(redact(whole)).slice(0, PREVIEW_CHARACTERS), isCut };
+    },
+  };
+}
+
+function fileOf(uri: string): string | undefined {
+  if (path.isAbsolute(uri)) return uri;
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return undefined; // another kind of address, or a file of another machine
+  }
+}

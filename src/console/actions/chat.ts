@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { ChatActs } from '../protocol/chat.ts';
+import type { ActsOf } from '../server/screens.ts';
+import { holderOf, type SessionDeps } from './sessions.ts';
+
+const id = z.string().min(1).max(2000);
+const inSession = { sessionId: id };
+const change = { ...inSession, toolCallId: z.string().max(2000), at: z.int().nonnegative(), print: z.string().min(1).max(64) };
+const value = z.union([z.string().max(100_000), z.number(), z.boolean(), z.array(z.int().nonnegative()).max(1000), z.null()]);
+
+export function chatActs(deps: Pick<SessionDeps, 'board' | 'desk' | 'beside'>): ActsOf<ChatActs> {
+  const mine = holderOf(deps);
+  return {
+    hunks: { gives: z.strictObject(change), perform: (given) => mine(given.sessionId).changes.hunks(given) },
+    apply: {
+      gives: z.strictObject({ ...change, hunks: z.array(z.int().nonnegative()).min(1).max(10_000) }),
+      perform: (given) => mine(given.sessionId).changes.apply(given),
+    },
+    reply: {
+      gives: z.strictObject({ questionId: z.uuid(), action: z.enum(['accept', 'decline', 'cancel']), values: z.array(value).max(200) }),
+      perform: (given, page) => deps.board.reply(given, page.id),
+    },
+    kill: {
+      gives: z.strictObject({ ...inSession, terminalId: id }),
+      perform: ({ sessionId, terminalId }) => mine(sessionId).kill(sessionId, terminalId),
+    },
+    preview: {
+      gives: z.strictObject({ ...inSession, uri: z.string().max(8000) }),
+      perform: ({ sessionId, uri }) => mine(sessionId).changes.preview(sessionId, uri),
+    },
+    rename: {
+      gives: z.strictObject({ ...inSession, title: z.string().trim().min(1).max(400) }),
+      perform: ({ sessionId, title }) => mine(sessionId).rename(sessionId, title),
+    },
+    delete: { gives: z.strictObject(inSession), perform: ({ sessionId }) => mine(sessionId).remove(sessionId) },
+    fork: { gives: z.strictObject(inSession), perform: ({ sessionId }) => mine(sessionId).fork(sessionId) },
+  };
+}

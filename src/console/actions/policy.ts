@@ -1,0 +1,143 @@
+// The Policy screen's server: the rules in force and how often each has decided, what they make of a request, and what another text would.
+import { z } from 'zod';
+import { ClientError } from '../../client/client.ts';
+import { summaryOf } from '../../policy/actions/summary.ts';
+import { decide } from '../../policy/decide.ts';
+import { askedAbout, isAction } from '../../policy/explain.ts';
+import { loadPolicy } from '../../policy/format/load.ts';
+import { hitKey } from '../../policy/hits.ts';
+import type { LayeredRule } from '../../policy/policy.ts';
+import { sourceOf } from '../../policy/rules/rule-source.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import type { PolicyActs, PolicyShown, PolicyTopics, RulePlace, RuleRow, Said, Tried } from '../protocol/policy.ts';
+import type { ActsOf, TopicsOf } from '../server/screens.ts';
+import { cleanValue } from '../state/clean-text.ts';
+import type { PolicyHouse, PolicyState } from './policy-store.ts';
+
+type ScreenActs = Pick<PolicyActs, 'policy.explain' | 'policy.text' | 'policy.try'>;
+
+const LOOK_EVERY_MS = 1000;
+const MOST_CHANGED = 500;
+const words = z.string().max(20_000);
+const file = z.string().max(4000);
+
+export function policyPart(house: PolicyHouse, redact: Redactor) {
+  const clean = <T>(value: T): T => cleanValue(value, redact) as T;
+  function state(): PolicyState {
+    const found = house.state();
+    if (!found) throw new ClientError(-32600, 'there is no policy; set "policy" in the configuration, or start with --policy');
+    return found;
+  }
+  function layerOf(wanted: string): PolicyState['layers'][number] {
+    const layer = state().layers.find(({ policy }) => policy.file === wanted);
+    if (!layer) throw new ClientError(-32602, 'this is no file of the policy');
+    return layer;
+  }
+  function shown(): PolicyShown {
+    const found = house.state();
+    if (!found) return { isThere: false };
+    const { layers, policy, isObserving, isOurs, problem, hits } = found;
+    const texts = new Map(layers.map((layer) => [layer.policy.file, layer.text]));
+    const row = ({ rule, layer, onlyTightens }: LayeredRule): RuleRow => {
+      const { verdict, id, file: from, line, reason } = rule;
+      const its = hits.get(hitKey(rule));
+      const text = sourceOf(texts.get(from) ?? '', line);
+      return { verdict, id, file: from, line, layer, text, reason, onlyTightens, hits: its?.count ?? 0, lastAt: its?.lastAt };
+    };
+    const strict = (verdict: string) => policy.strict.filter(({ rule }) => rule.verdict === verdict);
+    return clean({
+      isThere: true,
+      isObserving,
+      isOurs,
+      default: policy.default,
+      defaultHits: hits.get(hitKey(undefined))?.count ?? 0,
+      files: layers.map(({ name, policy: { file: from }, isTrusted = name !== 'project' }) => ({ layer: name, file: from, isTrusted })),
+      rules: [...strict('deny'), ...strict('ask'), ...policy.allow].map(row),
+      problem,
+      place: placeShown(house.place()),
+    });
+  }
+
+  const acts: ActsOf<ScreenActs> = {
+    'policy.explain': {
+      gives: z
+        .strictObject({
+          agent: z.string().min(1).max(200),
+          cwd: file.refine((directory) => directory.startsWith('/') || /^[A-Za-z]:/.test(directory), 'give an absolute directory'),
+          command: words.optional(),
+          path: file.optional(),
+          tool: z.string().max(400).optional(),
+          action: z.string().max(40).optional(),
+        })
+        .refine(({ command, path, tool }) => [command, path, tool].filter((one) => one).length === 1, 'give a command, a path or a tool'),
+      perform({ agent, cwd, action, ...about }) {
+        if (action !== undefined && !isAction(action)) throw new ClientError(-32602, 'there is no such action');
+        const asked = askedAbout(house.placeFor(agent, cwd), { ...about, action });
+        const { verdict, why, rule, matches, opaque } = decide(state().policy, asked);
+        return clean({ verdict, why, rule, matches, opaque, summary: summaryOf(asked) });
+      },
+    },
+    'policy.text': {
+      gives: z.strictObject({ file }),
+      perform({ file: wanted }) {
+        return { text: clean(layerOf(wanted).text) };
+      },
+    },
+    'policy.try': {
+      gives: z.strictObject({ file, text: z.string().max(1_000_000), recording: file.optional() }),
+      async perform({ file: wanted, text, recording }) {
+        layerOf(wanted);
+        const { policy: before, with: other } = state();
+        const { problems } = loadPolicy(wanted, text);
+        if (problems.length > 0) return clean({ ...NOTHING_TRIED, problems });
+        const after = other(wanted, text);
+        const past = await house.past(recording === '' ? undefined : recording);
+        const counts = { allow: 0, ask: 0, deny: 0 };
+        const changed: Tried['changed'][number][] = [];
+        for (const { where, asked, answer } of past) {
+          const [was, now] = [said(decide(before, asked)), said(decide(after, asked))];
+          counts[now.verdict]++;
+          if (was.verdict !== now.verdict && changed.length < MOST_CHANGED)
+            changed.push({ where, agent: asked.agent, summary: summaryOf(asked), was, now, answer });
+        }
+        return clean({ problems: [], requests: past.length, counts, changed });
+      },
+    },
+  };
+  const topics: TopicsOf<PolicyTopics> = {
+    policy: {
+      gives: z.strictObject({}),
+      follow(_, tell, page) {
+        let before = '';
+        const look = () => {
+          if (page.isBehind) return;
+          const news = shown();
+          const text = JSON.stringify(news);
+          if (text === before) return;
+          before = text;
+          tell(news);
+        };
+        look();
+        const timer = setInterval(look, LOOK_EVERY_MS);
+        return () => clearInterval(timer);
+      },
+    },
+  };
+  return { acts, topics };
+}
+
+const placeShown = (place: ReturnType<PolicyHouse['place']>): RulePlace =>
+  'why' in place ? place : { file: place.file, isNew: place.isNew };
+
+const NOTHING_TRIED = { requests: 0, counts: { allow: 0, ask: 0, deny: 0 }, changed: [] };
+
+const said = <Verdict extends string>({
+  verdict,
+  why,
+}: {
+  readonly verdict: Verdict;
+  readonly why: string;
+}): Said & { verdict: Verdict } => ({
+  verdict,
+  why,
+});

@@ -1,0 +1,134 @@
+// What a page may do with sessions and agents. Agents go by their names in the configuration.
+import { z } from 'zod';
+import { ClientError } from '../../client/client.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import type { Desk } from '../client/console-client.ts';
+import type { Beside, Transcripts } from '../console.ts';
+import type { McpServer, PromptBlock, SessionActs } from '../protocol/sessions.ts';
+import type { ActsOf } from '../server/screens.ts';
+import { neutralise } from '../state/neutralise.ts';
+import type { BoardKeeper } from '../state/state.ts';
+
+export type SessionDeps = {
+  readonly board: BoardKeeper;
+  readonly desk: () => Desk;
+  readonly beside: Beside | undefined;
+  readonly transcripts: Transcripts;
+  readonly redact: Redactor;
+  readonly restart: (agent: string) => boolean;
+  /** Agents have changed, and are to be shown so. */
+  readonly look: () => void;
+  readonly link: () => string;
+};
+
+const id = z.string().min(1).max(2000);
+const inSession = z.strictObject({ sessionId: id });
+const words = z.string().max(16 * 1024 * 1024);
+const uri = z.string().max(4000);
+const mimeType = z.string().max(200).optional();
+const promptBlock: z.ZodType<PromptBlock> = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: words }),
+  z.strictObject({ type: z.enum(['image', 'audio']), data: words, mimeType: z.string().regex(/^(?:image|audio)\/[\w.+-]{1,80}$/) }),
+  z.strictObject({ type: z.literal('resource_link'), uri, name: z.string().max(400) }),
+  z.strictObject({
+    type: z.literal('resource'),
+    resource: z.union([z.strictObject({ uri, mimeType, text: words }), z.strictObject({ uri, mimeType, blob: words })]),
+  }),
+]);
+
+/** Not `stdio`: that would be a command line. */
+const mcpServer: z.ZodType<McpServer> = z.strictObject({
+  type: z.enum(['http', 'sse']),
+  name: z.string().min(1).max(200),
+  url: z.url({ protocol: /^https?$/ }).max(4000),
+  headers: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,200}$/),
+        value: z
+          .string()
+          .max(8000)
+          .regex(/^[^\r\n\0]*$/),
+      }),
+    )
+    .max(50),
+});
+
+/** For what only whoever holds a session can do with it. */
+export function holderOf({ desk, beside }: Pick<SessionDeps, 'desk' | 'beside'>): (sessionId: string) => Desk {
+  return (sessionId) => {
+    if (beside?.holds(sessionId)) throw new ClientError(-32600, 'the editor has this session; go on with it there');
+    return desk();
+  };
+}
+
+export function sessionActs({ board, desk, beside, transcripts, redact, restart, look, link }: SessionDeps): ActsOf<SessionActs> {
+  const mine = holderOf({ desk, beside });
+  return {
+    watch: { gives: inSession, perform: ({ sessionId }, page) => page.watch(sessionId) },
+    unwatch: { gives: inSession, perform: ({ sessionId }, page) => page.unwatch(sessionId) },
+    new: {
+      gives: z.strictObject({
+        agent: z.string().max(200).optional(),
+        cwd: z.string().max(4000).optional(),
+        additionalDirectories: z.array(z.string().max(4000)).max(50).optional(),
+        mcpServers: z.array(mcpServer).max(50).optional(),
+      }),
+      perform: (given) => desk().open(given),
+    },
+    prompt: {
+      gives: z.strictObject({ sessionId: id, blocks: z.array(promptBlock).min(1).max(100) }),
+      perform: (given) => mine(given.sessionId).prompt(given),
+    },
+    cancel: {
+      gives: inSession,
+      perform: ({ sessionId }, page) =>
+        beside?.holds(sessionId) ? { isDone: beside.cancel(sessionId) } : desk().cancel(sessionId, page.id),
+    },
+    close: { gives: inSession, perform: ({ sessionId }) => mine(sessionId).close(sessionId) },
+    option: {
+      gives: z.strictObject({ sessionId: id, option: z.string().max(400), value: z.union([z.string().max(4000), z.boolean()]) }),
+      perform: (given) => mine(given.sessionId).option(given),
+    },
+    answer: {
+      gives: z.strictObject({ questionId: z.uuid(), option: z.int().nonnegative().nullable() }),
+      perform: ({ questionId, option }, page) => ({ isFirst: board.answer(questionId, option ?? undefined, page.id) }),
+    },
+    authenticate: {
+      gives: z.strictObject({ methodId: z.string().max(400) }),
+      perform: ({ methodId }) => desk().authenticate(methodId),
+    },
+    restart: {
+      gives: z.strictObject({ agent: z.string().max(200) }),
+      perform({ agent }) {
+        if (!restart(agent)) throw new ClientError(-32602, `there is no agent "${neutralise(agent)}"`);
+        look();
+      },
+    },
+    search: {
+      gives: z.strictObject({ words: z.string().max(400), agent: z.string().max(200).optional() }),
+      async perform({ words: wanted, agent }) {
+        const { found, isAll } = await transcripts.search(wanted, agent);
+        const clean = (line: string) => neutralise(redact(line));
+        return { found: found.map(({ row, lines }) => ({ row: board.row(row.sessionId) ?? row, lines: lines.map(clean) })), isAll };
+      },
+    },
+    export: {
+      gives: z.strictObject({ sessionId: id, format: z.enum(['md', 'json']) }),
+      perform({ sessionId, format }) {
+        const text = transcripts.text(sessionId, format);
+        if (text === undefined) throw new ClientError(-32002, 'nothing of this session was written down');
+        return { text };
+      },
+    },
+    forget: {
+      gives: inSession,
+      perform({ sessionId }) {
+        if (board.isLive(sessionId)) throw new ClientError(-32600, 'the session is open; close it first');
+        transcripts.remove(sessionId);
+        board.gone(sessionId);
+      },
+    },
+    link: { gives: z.strictObject({}), perform: () => ({ link: link() }) },
+  };
+}

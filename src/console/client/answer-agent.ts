@@ -1,0 +1,55 @@
+// What agents ask of their client: questions go to whoever looks on, files and terminals to the machine.
+import { ClientError } from '../../client/client.ts';
+import type { Judged } from '../state/pending-requests.ts';
+import { fields, list, text } from '../state/read-update.ts';
+import type { BoardKeeper } from '../state/state.ts';
+import type { createTerminalWatch } from '../state/terminal-watch.ts';
+import type { Host } from './workspace.ts';
+
+type Deps = {
+  readonly board: BoardKeeper;
+  readonly host: Host;
+  readonly terminals: ReturnType<typeof createTerminalWatch>;
+  readonly judged: (id: string) => Judged | undefined;
+};
+
+const MOST_SENT = 100;
+const CANCELLED = { outcome: { outcome: 'cancelled' } };
+
+export function answerAgents({ board, host, terminals, judged }: Deps) {
+  /** Sessions from which somebody was sent to a page. */
+  const sent = new Map<string, string>();
+  function awaitArrival(elicitationId: string, sessionId: string): void {
+    sent.set(elicitationId, sessionId);
+    // Agents need not say when it is done.
+    if (sent.size > MOST_SENT) for (const oldest of [...sent.keys()].slice(0, 1)) sent.delete(oldest);
+  }
+  return {
+    async request(method: string, value: unknown, signal: AbortSignal, id: string): Promise<unknown> {
+      const params = fields(value);
+      const sessionId = String(params.sessionId);
+      if (method === 'session/request_permission') {
+        const { option } = await board.ask(sessionId, params, signal, { judged: judged(id) });
+        const chosen = option === undefined ? undefined : fields(list(params.options)[option]).optionId;
+        return chosen === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId: chosen } };
+      }
+      if (method === 'elicitation/create') {
+        const { reply = { action: 'cancel' } } = await board.elicit(text(params.sessionId), params, signal);
+        if (reply.action === 'accept' && typeof params.elicitationId === 'string') awaitArrival(params.elicitationId, sessionId);
+        return reply;
+      }
+      if (!method.startsWith('fs/') && !method.startsWith('terminal/')) throw new ClientError(-32601, `Method not found: ${method}`);
+      if (!board.row(sessionId)) throw new ClientError(-32602, `There is no session "${sessionId}"`);
+      if (method === 'terminal/release') await terminals.last(sessionId, params.terminalId);
+      const result = await host.serve(sessionId, method, params);
+      if (method === 'terminal/create') terminals.begin(sessionId, String(fields(result).terminalId));
+      return result;
+    },
+    /** What somebody was sent to a page for is done there. */
+    arrived(elicitationId: string): void {
+      const sessionId = sent.get(elicitationId);
+      sent.delete(elicitationId);
+      if (sessionId !== undefined) board.event(sessionId, { e: 'note', text: 'What the page was opened for is done.' });
+    },
+  };
+}

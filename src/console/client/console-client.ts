@@ -1,0 +1,169 @@
+// Where a page's wishes become requests of an ACP client, and what agents ask of that client is answered. The console is an editor like any
+// other to the proxy beneath it, so policy, tools and records apply.
+import type { Readable, Writable } from 'node:stream';
+import { type Client, ClientError, createClient } from '../../client/client.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import { createChanges } from '../actions/changes.ts';
+import type { Block } from '../protocol/conversation.ts';
+import type { InSession, PromptBlock, SessionActs } from '../protocol/sessions.ts';
+import { adviceOn } from '../state/advice.ts';
+import { neutralise } from '../state/neutralise.ts';
+import type { Judged } from '../state/pending-requests.ts';
+import { type Fields, fields, list, MODE_OPTION, text } from '../state/read-update.ts';
+import type { BoardKeeper } from '../state/state.ts';
+import { createTerminalWatch } from '../state/terminal-watch.ts';
+import type { Transcript } from '../state/transcript-events.ts';
+import { answerAgents } from './answer-agent.ts';
+import { openSessions } from './open-sessions.ts';
+import type { ByHand, Host } from './workspace.ts';
+
+export type DeskDeps = {
+  readonly board: BoardKeeper;
+  readonly host: Host;
+  readonly redact: Redactor;
+  readonly byHand: ByHand;
+  readonly clientInfo: { readonly name: string; readonly title: string; readonly version: string };
+  readonly cwd: string;
+  /** What the policy has said of a question, by its id on the connection. */
+  readonly judged: (id: string) => Judged | undefined;
+  readonly transcript: (sessionId: string) => Transcript | undefined;
+  readonly directoriesOf: (sessionId: string) => readonly string[];
+};
+
+type Given<Act extends keyof SessionActs> = SessionActs[Act]['give'];
+export type Desk = ReturnType<typeof createDesk>;
+
+/** What a page can show. */
+const CAPABILITIES = {
+  session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
+  plan: {},
+  elicitation: { form: {}, url: {} },
+  auth: { terminal: true },
+};
+
+export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
+  const { board, host, redact } = deps;
+  const terminals = createTerminalWatch(board, host, redact);
+  const { request, arrived } = answerAgents({ board, host, terminals, judged: deps.judged });
+  const client: Client = createClient(input, output, { request, notification });
+  const sessions = openSessions(client, deps);
+  const ready = client.request('initialize', {
+    protocolVersion: 1,
+    clientCapabilities: { ...host.capabilities, ...CAPABILITIES },
+    clientInfo: deps.clientInfo,
+  });
+  ready.catch(() => {}); // whoever asks for something first hears of it
+
+  function notification(method: string, params: unknown): void {
+    const { sessionId, update, elicitationId } = fields(params);
+    if (method === 'elicitation/complete') return arrived(String(elicitationId));
+    if (method !== 'session/update' || typeof sessionId !== 'string') return;
+    if (board.isLive(sessionId)) updated(sessionId, fields(update));
+    else sessions.keepEarly(sessionId, fields(update));
+  }
+  /** What may be attached goes by the agent, which an update can change. */
+  function updated(sessionId: string, update: Fields): void {
+    const before = board.row(sessionId)?.agent;
+    board.update(sessionId, update);
+    const agent = board.row(sessionId)?.agent;
+    if (agent !== undefined && agent !== before) board.accepts(sessionId, sessions.acceptsOf(agent));
+  }
+  async function wake(sessionId: string): Promise<void> {
+    if (!board.isLive(sessionId)) await sessions.takeUp(sessionId);
+  }
+  async function prompt({ sessionId, blocks }: Given<'prompt'>): Promise<unknown> {
+    await ready;
+    await wake(sessionId);
+    if (board.conversation(sessionId)?.isRunning)
+      throw new ClientError(-32600, 'the session is still busy with another prompt; wait for it, or cancel it');
+    const words = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+    const others = blocks.flatMap((block) => (block.type === 'text' ? [] : [shownBlock(block)]));
+    board.event(sessionId, { e: 'prompt', text: neutralise(redact(words)), blocks: others });
+    const over = client.request('session/prompt', { sessionId, prompt: blocks });
+    over.then(
+      (answer) => board.event(sessionId, { e: 'end', stopReason: String(fields(answer).stopReason) }),
+      (error: Error) =>
+        board.event(sessionId, { e: 'end', error: neutralise(redact(wordsOf(error))), ...adviceOn(error, board.agents(), true) }),
+    );
+    return {};
+  }
+  async function option({ sessionId, option: id, value }: Given<'option'>): Promise<unknown> {
+    await wake(sessionId);
+    if (id === MODE_OPTION) {
+      await client.request('session/set_mode', { sessionId, modeId: value });
+      board.event(sessionId, { e: 'option', id, value });
+      return {};
+    }
+    const answer = fields(await client.request('session/set_config_option', { sessionId, configId: id, value }));
+    if (Array.isArray(answer.configOptions)) board.options(sessionId, answer);
+    board.accepts(sessionId, sessions.acceptsOf(board.row(sessionId)?.agent ?? ''));
+    return {};
+  }
+
+  return {
+    ready,
+    changes: createChanges(deps),
+    closed: client.closed,
+    async open(given: Given<'new'>): Promise<InSession> {
+      await ready;
+      return sessions.open(given);
+    },
+    prompt,
+    option,
+    async cancel(sessionId: string, by: string): Promise<unknown> {
+      client.notify('session/cancel', { sessionId });
+      board.cancelQuestions(sessionId, by);
+      return {};
+    },
+    async close(sessionId: string): Promise<unknown> {
+      if (!board.isLive(sessionId)) return {};
+      await client.request('session/close', { sessionId });
+      host.endOf(sessionId);
+      board.closed(sessionId);
+      return {};
+    },
+    async kill(sessionId: string, terminalId: string): Promise<unknown> {
+      return host.serve(sessionId, 'terminal/kill', { sessionId, terminalId });
+    },
+    async rename(sessionId: string, title: string): Promise<unknown> {
+      await wake(sessionId);
+      const answer = fields(await client.request('session/set_title', { sessionId, title }));
+      board.titled(sessionId, text(answer.title) ?? title);
+      return {};
+    },
+    async remove(sessionId: string): Promise<unknown> {
+      await ready;
+      await client.request('session/delete', { sessionId });
+      host.endOf(sessionId);
+      sessions.forget(sessionId);
+      board.gone(sessionId);
+      return {};
+    },
+    async fork(sessionId: string): Promise<InSession> {
+      await wake(sessionId);
+      return sessions.fork(sessionId);
+    },
+    async authenticate(methodId: string): Promise<unknown> {
+      await ready;
+      await client.request('authenticate', { methodId });
+      return {};
+    },
+    async stop(): Promise<void> {
+      terminals.stop();
+      board.stop();
+      client.close();
+      await host.stop();
+    },
+  };
+}
+
+function shownBlock(block: Exclude<PromptBlock, { type: 'text' }>): Block {
+  if (block.type !== 'resource') return block;
+  const { uri, mimeType } = block.resource;
+  return { type: 'resource', uri, mimeType, text: 'text' in block.resource ? block.resource.text : undefined };
+}
+
+function wordsOf(error: Error): string {
+  const { stderr } = fields(error instanceof ClientError ? error.data : undefined);
+  return [error.message, ...list(stderr).map((line) => `  ${String(line)}`)].join('\n');
+}

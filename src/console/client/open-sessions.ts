@@ -1,0 +1,156 @@
+// Sessions of the console: begun, taken up again, forked. Each is shown from its first update on.
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { type Client, ClientError } from '../../client/client.ts';
+import type { Accepts } from '../protocol/conversation.ts';
+import type { InSession, SessionActs } from '../protocol/sessions.ts';
+import type { SessionRow } from '../protocol/state.ts';
+import { neutralise } from '../state/neutralise.ts';
+import { agentIn, type Fields, fields } from '../state/read-update.ts';
+import type { BoardKeeper } from '../state/state.ts';
+import { eventsOfTranscript, type Transcript } from '../state/transcript-events.ts';
+import type { Host } from './workspace.ts';
+
+type Deps = {
+  readonly board: BoardKeeper;
+  readonly host: Host;
+  readonly cwd: string;
+  readonly transcript: (sessionId: string) => Transcript | undefined;
+  /** What a session was last opened with besides its `cwd`, in whichever process. */
+  readonly directoriesOf: (sessionId: string) => readonly string[];
+};
+type Given = SessionActs['new']['give'];
+/** What a session can be opened with besides its `cwd`. */
+type With = Pick<Given, 'additionalDirectories' | 'mcpServers'>;
+type Opened = InSession & { readonly answer: Fields };
+
+export function openSessions(client: Client, { board, host, cwd: here, transcript, directoriesOf }: Deps) {
+  /** Updates of a session may stand right behind the answer that opens it, before whoever waits for that answer has it. */
+  const early = new Map<string, Fields[]>();
+  let opening = 0;
+  /** Whoever takes a session up again has what it was begun with. Servers are kept here alone: there are secrets in them. */
+  const begunWith = new Map<string, With>();
+
+  const capabilitiesOf = (agent: string): readonly string[] => board.agents().find(({ name }) => name === agent)?.capabilities ?? [];
+  const isAgent = (name: string) => board.agents().some((agent) => agent.name === name);
+  function rowOf(sessionId: string): SessionRow {
+    const row = board.row(sessionId);
+    if (!row) throw new ClientError(-32002, `there is no session "${neutralise(sessionId)}"`);
+    return row;
+  }
+  async function opened<T>(act: () => Promise<T>): Promise<T> {
+    opening++;
+    try {
+      return await act();
+    } finally {
+      if (--opening === 0) early.clear();
+    }
+  }
+  /** Asks for a session in its directories. `known` is its id, where it has one already. */
+  async function openBy(method: string, params: Fields, cwd: string, more: With, known?: string): Promise<Opened> {
+    const { additionalDirectories = [], mcpServers = [] } = more;
+    for (const directory of [cwd, ...additionalDirectories]) checkDirectory(directory);
+    const lend = host.look([cwd, ...additionalDirectories]);
+    const also = additionalDirectories.length > 0 && { additionalDirectories };
+    if (known !== undefined) lend(known); // its agent may want files before it has answered
+    try {
+      const answer = fields(await client.request(method, { ...params, cwd, ...also, mcpServers }));
+      const sessionId = known ?? String(answer.sessionId);
+      if (known === undefined) lend(sessionId);
+      begunWith.set(sessionId, more);
+      return { answer, sessionId };
+    } catch (error) {
+      if (known !== undefined && !board.isLive(known)) host.endOf(known);
+      throw error;
+    }
+  }
+  /** What it was begun with, here or elsewhere, without directories that are there no more: those are said in it, and do not keep it from going on. */
+  function again(sessionId: string): { readonly more: With; readonly sayGone: (opened: string) => void } {
+    const { additionalDirectories = directoriesOf(sessionId), mcpServers } = begunWith.get(sessionId) ?? {};
+    const there = additionalDirectories.filter(isDirectory);
+    const gone = additionalDirectories.filter((one) => !there.includes(one));
+    const title = gone.length === 1 ? 'A directory of this session is gone' : 'Directories of this session are gone';
+    return {
+      more: { additionalDirectories: there, mcpServers },
+      sayGone(opened) {
+        if (gone.length > 0)
+          board.update(opened, {
+            sessionUpdate: 'notice',
+            severity: 'warning',
+            title,
+            description: `${gone.join(', ')}; it goes on without`,
+          });
+      },
+    };
+  }
+  /** `before` is what was said in it, where the agent itself does not tell. */
+  function begin(sessionId: string, { cwd, agent }: Pick<SessionRow, 'cwd' | 'agent'>, answer: Fields, before: Transcript = []): void {
+    board.opened(sessionId, { cwd, agent, accepts: self.acceptsOf(agent) }, answer);
+    for (const event of eventsOfTranscript(before)) board.replay(sessionId, event);
+    for (const update of early.get(sessionId) ?? []) board.update(sessionId, update);
+    early.delete(sessionId);
+  }
+
+  const self = {
+    acceptsOf(agent: string): Accepts {
+      const capabilities = capabilitiesOf(agent);
+      const has = (kind: string) => capabilities.includes(`promptCapabilities.${kind}`);
+      return { image: has('image'), audio: has('audio'), embeddedContext: has('embeddedContext') };
+    },
+    /** An update of a session that is not there yet. Into the list that is there: one that is loaded may have many thousands to tell. */
+    keepEarly(sessionId: string, update: Fields): void {
+      if (opening === 0) return;
+      const kept = early.get(sessionId);
+      if (kept) kept.push(update);
+      else early.set(sessionId, [update]);
+    },
+    async open({ agent, cwd = here, ...more }: Given): Promise<InSession> {
+      if (agent !== undefined && !isAgent(agent)) throw new ClientError(-32602, `there is no agent "${agent}"`);
+      const meta = agent === undefined ? {} : { _meta: { 'acp-switchboard': { agent } } };
+      return opened(async () => {
+        const { answer, sessionId } = await openBy('session/new', meta, cwd, more);
+        begin(sessionId, { cwd, agent: agentIn(answer) ?? agent ?? board.agents()[0]?.name ?? '' }, answer);
+        return { sessionId };
+      });
+    },
+    /** By load where that is possible: then the agent itself tells what was said. */
+    async takeUp(sessionId: string): Promise<void> {
+      const row = rowOf(sessionId);
+      const canLoad = capabilitiesOf(row.agent).includes('loadSession');
+      await opened(async () => {
+        const method = canLoad ? 'session/load' : 'session/resume';
+        const before = canLoad ? undefined : transcript(sessionId);
+        const { more, sayGone } = again(sessionId);
+        const { answer } = await openBy(method, { sessionId }, row.cwd, more, sessionId);
+        begin(sessionId, row, answer, before);
+        sayGone(sessionId);
+      });
+    },
+    async fork(sessionId: string): Promise<InSession> {
+      const row = rowOf(sessionId);
+      return opened(async () => {
+        const { more, sayGone } = again(sessionId);
+        const { answer, sessionId: forked } = await openBy('session/fork', { sessionId }, row.cwd, more);
+        begin(forked, row, answer, transcript(sessionId));
+        sayGone(forked);
+        board.titled(forked, row.title);
+        return { sessionId: forked };
+      });
+    },
+    /** It is deleted. */
+    forget: (sessionId: string) => void begunWith.delete(sessionId),
+  };
+  return self;
+}
+
+function isDirectory(named: string): boolean {
+  try {
+    return path.isAbsolute(named) && statSync(named).isDirectory();
+  } catch {
+    return false; // gone, or out of reach
+  }
+}
+
+function checkDirectory(cwd: string): void {
+  if (!isDirectory(cwd)) throw new ClientError(-32602, `${neutralise(cwd)} is not a directory; give the absolute path of one`);
+}

@@ -1,0 +1,163 @@
+// What was said and done in one session, as the console shows it, and the events it comes from. The same on both sides: the server keeps a
+// conversation so that a page can begin anywhere, the page keeps its own, and both become what they are by the same events in the same order.
+import type { LoginMethod } from './chat.ts';
+
+export type Block =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
+  | {
+      readonly type: 'resource_link';
+      readonly uri: string;
+      readonly name?: string | undefined;
+      readonly description?: string | undefined;
+    }
+  | { readonly type: 'resource'; readonly uri: string; readonly text?: string | undefined; readonly mimeType?: string | undefined }
+  | { readonly type: 'other'; readonly text: string };
+
+export type ToolContent =
+  | { readonly type: 'content'; readonly content: Block }
+  | {
+      readonly type: 'diff';
+      readonly path: string;
+      readonly oldText: string | undefined;
+      readonly newText: string;
+      /** There when it is shown as the agent told it, character by character. No two changes have the same, whatever an agent tries. */
+      readonly print?: string | undefined;
+    }
+  | { readonly type: 'terminal'; readonly terminalId: string };
+
+export type Role = 'user' | 'agent' | 'thought';
+export type PlanEntry = { readonly content: string; readonly status: string; readonly priority?: string | undefined };
+/** A turn has one, or several that go by ids. Some are a text, or lie in a file. */
+export type Plan = {
+  readonly planId?: string | undefined;
+  readonly entries: readonly PlanEntry[];
+  readonly text?: string | undefined;
+  readonly uri?: string | undefined;
+};
+/** The agent makes what was said so far shorter. `null` takes back what was told before. */
+export type Compaction = {
+  readonly compactionId: string;
+  readonly status?: string | undefined;
+  readonly summary?: string | null | undefined;
+  readonly error?: string | null | undefined;
+};
+/** A session that the agent has begun for a part of the work. */
+export type Subagent = {
+  readonly childId: string;
+  readonly title?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly state?: string | null | undefined;
+};
+/** What can be done about a failure, and how one logs in where that is what it takes. */
+export type Advice = { readonly hint?: string | undefined; readonly logins?: readonly LoginMethod[] | undefined };
+export type Command = { readonly name: string; readonly description: string; readonly hint?: string | undefined };
+export type Choice = { readonly value: string; readonly name: string; readonly description?: string | undefined };
+export type Option =
+  | {
+      readonly type: 'select';
+      readonly id: string;
+      readonly name: string;
+      readonly category?: string | undefined;
+      readonly value: string;
+      readonly choices: readonly Choice[];
+    }
+  | {
+      readonly type: 'boolean';
+      readonly id: string;
+      readonly name: string;
+      readonly category?: string | undefined;
+      readonly value: boolean;
+    };
+export type Usage = { readonly used: number; readonly size: number; readonly cost?: string | undefined };
+export type Accepts = { readonly image: boolean; readonly audio: boolean; readonly embeddedContext: boolean };
+export type Output = { readonly text: string; readonly isTruncated: boolean; readonly exit?: string | undefined };
+
+/** What an update says of a tool call; what it leaves out stays as it was. */
+export type ToolNews = {
+  readonly toolCallId: string;
+  readonly title?: string | undefined;
+  readonly toolKind?: string | undefined;
+  readonly status?: string | undefined;
+  readonly content?: readonly ToolContent[] | undefined;
+  readonly locations?: readonly string[] | undefined;
+  readonly input?: string | undefined;
+  readonly output?: string | undefined;
+};
+
+export type Item = { readonly id: number; size: number } & (
+  | { readonly kind: 'message'; readonly role: Role; readonly messageId: string | undefined; text: string; blocks: Block[] }
+  | ({ readonly kind: 'tool' } & { -readonly [K in keyof ToolNews]: ToolNews[K] })
+  | ({ readonly kind: 'plan' } & { -readonly [K in keyof Plan]: Plan[K] })
+  | ({ readonly kind: 'compaction' } & { -readonly [K in keyof Compaction]: Compaction[K] })
+  | ({ readonly kind: 'subagent' } & { -readonly [K in keyof Subagent]: Subagent[K] })
+  /** Updates of a kind that is not known here: how many in a row, and the last of them. */
+  | { readonly kind: 'unknown'; readonly name: string; count: number; text: string }
+  | {
+      readonly kind: 'decision';
+      readonly title: string;
+      readonly outcome: string;
+      readonly by: string;
+      readonly isYes: boolean | undefined;
+    }
+  | { readonly kind: 'note'; readonly text: string; readonly severity?: string | undefined }
+  | ({ readonly kind: 'end'; readonly stopReason: string | undefined; readonly error: string | undefined } & Advice)
+);
+
+export type Conversation = {
+  readonly sessionId: string;
+  items: Item[];
+  /** Items of before that are not kept any more. */
+  dropped: number;
+  nextId: number;
+  size: number;
+  isRunning: boolean;
+  commands: readonly Command[];
+  options: readonly Option[];
+  usage: Usage | undefined;
+  accepts: Accepts;
+  outputs: Record<string, Output>;
+};
+
+export type Event =
+  /** `drop`: so many characters at the end of the message are taken back first. */
+  | { readonly e: 'text'; readonly role: Role; readonly messageId?: string | undefined; readonly text: string; readonly drop?: number }
+  | { readonly e: 'block'; readonly role: Role; readonly block: Block }
+  | { readonly e: 'prompt'; readonly text: string; readonly blocks: readonly Block[] }
+  | ({ readonly e: 'tool' } & ToolNews)
+  | ({ readonly e: 'plan' } & Plan)
+  | { readonly e: 'unplan'; readonly planId: string }
+  /** `isMore`: the summary goes on, after so many characters of it are taken back. */
+  | ({ readonly e: 'compaction'; readonly isMore?: boolean; readonly drop?: number } & Compaction)
+  | ({ readonly e: 'subagent' } & Subagent)
+  | { readonly e: 'unknown'; readonly name: string; readonly text: string }
+  /** `isYes` by the kind of the option, whatever the agent calls it; undefined when it is not known. */
+  | { readonly e: 'decision'; readonly title: string; readonly outcome: string; readonly by: string; readonly isYes?: boolean | undefined }
+  | { readonly e: 'note'; readonly text: string; readonly severity?: string | undefined }
+  | ({ readonly e: 'end'; readonly stopReason?: string | undefined; readonly error?: string | undefined } & Advice)
+  | { readonly e: 'commands'; readonly commands: readonly Command[] }
+  | { readonly e: 'options'; readonly options: readonly Option[] }
+  /** A mode or option that the agent has changed by itself. */
+  | { readonly e: 'option'; readonly id: string; readonly value: string | boolean }
+  | { readonly e: 'usage'; readonly usage: Usage }
+  | { readonly e: 'accepts'; readonly accepts: Accepts }
+  | { readonly e: 'output'; readonly terminalId: string; readonly output: Output }
+  | { readonly e: 'running'; readonly isRunning: boolean }
+  /** Everything is told anew from here on. */
+  | { readonly e: 'reset' };
+
+export function createConversation(sessionId: string): Conversation {
+  return {
+    sessionId,
+    items: [],
+    dropped: 0,
+    nextId: 0,
+    size: 0,
+    isRunning: false,
+    commands: [],
+    options: [],
+    usage: undefined,
+    accepts: { image: false, audio: false, embeddedContext: false },
+    outputs: {},
+  };
+}

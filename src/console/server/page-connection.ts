@@ -1,0 +1,182 @@
+// One page: what it watches goes out in batches, what it asks for is answered. One that reads too slowly is not piled up for: it gets the
+// state anew when it has caught up.
+import { randomUUID } from 'node:crypto';
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import type { Conversation } from '../protocol/conversation.ts';
+import type { Failure, FromServer } from '../protocol/messages.ts';
+import type { Board } from '../protocol/state.ts';
+import type { Feed, Numbered } from '../state/feed.ts';
+import type { Parts } from './screens.ts';
+
+export type PageDeps = {
+  readonly feed: Feed;
+  readonly board: () => Board;
+  readonly conversation: (sessionId: string) => Conversation;
+  readonly parts: Parts;
+  readonly failure: (error: unknown) => Failure;
+  readonly opened: (page: Page) => void;
+  readonly closed: (page: Page) => void;
+};
+
+export type Page = {
+  readonly id: string;
+  send(message: FromServer): void;
+  /** Whether it has more before it than it can take. */
+  readonly isBehind: boolean;
+  watch(sessionId: string): void;
+  unwatch(sessionId: string): void;
+};
+
+const BATCH_MS = 16;
+const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
+const CAUGHT_UP_BYTES = 256 * 1024;
+const MAX_ASKED = 64;
+/** Each is sent anew to a page that has caught up. */
+const MAX_WATCHED = 100;
+
+const helloShape = z.strictObject({
+  hello: z.string().max(200),
+  epoch: z.string().max(100).optional(),
+  since: z.int().nonnegative().optional(),
+  sessions: z.array(z.string().min(1).max(2000)).max(50).optional(),
+});
+const askedShape = z.strictObject({
+  id: z.int().nonnegative(),
+  act: z.string().max(100),
+  topic: z.string().max(100).optional(),
+  give: z.unknown(),
+});
+type Asked = z.infer<typeof askedShape>;
+
+export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): void {
+  const hello = helloShape.safeParse(first).data;
+  if (!hello) return socket.close(4400, 'not understood');
+  const { feed } = deps;
+  const watched = new Set<string>(hello.sessions ?? []);
+  /** How to end each topic that it follows. */
+  const followed = new Map<string, () => void>();
+  let waiting: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let isLost = false;
+  let asked = 0;
+  /** What it has asked for and nobody has looked at yet. */
+  const heard: unknown[] = [];
+
+  const page: Page = {
+    id: randomUUID(),
+    send: (message) => sendText(JSON.stringify(message)),
+    get isBehind() {
+      return isLost || socket.bufferedAmount > MAX_BUFFERED_BYTES;
+    },
+    watch(sessionId) {
+      watched.add(sessionId);
+      const [oldest = sessionId] = watched;
+      if (watched.size > MAX_WATCHED) watched.delete(oldest);
+      flush();
+      sendConversation(sessionId);
+    },
+    unwatch: (sessionId) => void watched.delete(sessionId),
+  };
+
+  function sendText(text: string): void {
+    socket.send(text, catchUp);
+    // Who does not read its answers is not listened to: they would pile up here.
+    if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.pause();
+  }
+  /** Called whenever something has gone out. */
+  function catchUp(): void {
+    if (socket.bufferedAmount > CAUGHT_UP_BYTES) return;
+    socket.resume();
+    if (isLost) {
+      isLost = false;
+      sendAll();
+    }
+    hear();
+  }
+  /** One read may bring many wishes, more than are in time for a pause. */
+  function hear(): void {
+    while (heard.length > 0 && !socket.isPaused) void received(heard.shift());
+  }
+  /** The number is that of the last event in it: asking for it may have led to one more. */
+  function sendConversation(sessionId: string): void {
+    const conversation = deps.conversation(sessionId);
+    page.send({ t: 'conversation', seq: feed.seq, conversation });
+  }
+  function sendAll(): void {
+    const board = deps.board();
+    page.send({ t: 'board', seq: feed.seq, board });
+    for (const sessionId of watched) sendConversation(sessionId);
+  }
+  function take({ sessionId, text }: Numbered): void {
+    if (isLost || (sessionId !== undefined && !watched.has(sessionId))) return;
+    waiting.push(text);
+    timer ??= setTimeout(flush, BATCH_MS);
+  }
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting.length === 0) return;
+    const text = `{"t":"deltas","deltas":[${waiting.join(',')}]}`;
+    waiting = [];
+    if (socket.bufferedAmount > MAX_BUFFERED_BYTES) isLost = true;
+    else sendText(text);
+  }
+  function perform({ act, topic = '', give }: Asked): unknown {
+    if (act !== 'follow' && act !== 'unfollow') return deps.parts.perform(act, give, page);
+    const end = followed.get(topic);
+    followed.delete(topic);
+    end?.();
+    if (act === 'follow')
+      followed.set(
+        topic,
+        deps.parts.follow(topic, give, (news) => page.send({ t: 'news', topic, news }), page),
+      );
+    return undefined;
+  }
+  async function received(data: unknown): Promise<void> {
+    const value = parse(String(data));
+    const wish = askedShape.safeParse(value);
+    const re = Number((value as { id?: unknown } | undefined)?.id ?? -1);
+    if (!wish.success) return page.send({ t: 'answer', re, error: { message: z.prettifyError(wish.error) } });
+    if (asked >= MAX_ASKED) return page.send({ t: 'answer', re, error: { message: 'too much is asked for at once' } });
+    asked++;
+    try {
+      const made = perform(wish.data);
+      // What is there at once goes out at once: the next wish is heard only if there is room for it.
+      const result = made instanceof Promise ? await made : made;
+      flush(); // what has come of it stands before the answer
+      page.send({ t: 'answer', re, result: result ?? {} });
+    } catch (error) {
+      page.send({ t: 'answer', re, error: deps.failure(error) });
+    } finally {
+      asked--;
+    }
+  }
+
+  deps.opened(page);
+  const missed = hello.epoch === feed.epoch && hello.since !== undefined ? feed.since(hello.since) : undefined;
+  page.send({ t: 'welcome', page: page.id, epoch: feed.epoch, isResumed: missed !== undefined });
+  if (missed) for (const one of missed) take(one);
+  else sendAll();
+  const silence = feed.listen(take);
+  socket.on('message', (data) => {
+    heard.push(data);
+    hear();
+  });
+  socket.once('close', () => {
+    heard.length = 0;
+    silence();
+    clearTimeout(timer);
+    for (const end of followed.values()) end();
+    deps.closed(page);
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,188 @@
+// The console on loopback: a few files, one exchange of a link for a cookie, and one socket. Every local user and every web page can knock
+// here, so all of it is checked before anything is routed, files and socket alike.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { createKeys, type Keys } from './access-keys.ts';
+import { foreignness } from './foreign.ts';
+import type { PageFile } from './page-files.ts';
+
+export type ConsoleServer = {
+  readonly port: number;
+  /** A link that works once. */
+  link(): string;
+  close(): void;
+};
+
+export type ServerDeps = {
+  readonly port: number;
+  readonly files: ReadonlyMap<string, PageFile>;
+  /** A page that has shown who it is. */
+  readonly welcome: (socket: WebSocket, first: unknown) => void;
+  readonly now: () => number;
+  /** A link was used. */
+  readonly entered?: (() => void) | undefined;
+};
+
+/** A prompt may carry pictures. */
+const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
+const MAX_BODY_BYTES = 4096;
+const MAX_SOCKETS = 32;
+const MAX_IN_FLIGHT = 64;
+const HELLO_WITHIN_MS = 10_000;
+
+/** Resolves when it listens; rejects when it cannot. */
+export function openServer({ port, files, welcome, now, entered }: ServerDeps): Promise<ConsoleServer> {
+  const keys = createKeys(now);
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, clientTracking: true });
+  let inFlight = 0;
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024 }, (request, response) => {
+    if (inFlight >= MAX_IN_FLIGHT) return refuse(response, 429, 'too many requests at once');
+    inFlight++;
+    response.on('close', () => inFlight--);
+    // A peer that goes away in the middle of its request ends that request, and nothing else.
+    answer(request, response).catch(() => response.destroy());
+  });
+  server.maxConnections = 256;
+  server.on('upgrade', upgrade);
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of Object.entries(headersFor(portOf(server)))) response.setHeader(name, value);
+    const foreign = foreignness(request, portOf(server), false);
+    if (foreign) return refuse(response, 403, foreign);
+    const url = request.url ?? '';
+    if (request.method === 'POST' && url === '/enter') return enter(request, response);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'there is nothing to be done here');
+    const file = files.get(url);
+    if (!file) return refuse(response, 404, 'there is nothing here');
+    response.writeHead(200, { 'content-type': file.type, 'content-length': file.bytes.length });
+    response.end(request.method === 'HEAD' ? undefined : file.bytes);
+  }
+  /** The token of a link, for a cookie and a word. */
+  async function enter(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
+      return refuse(response, 415, 'content-type must be application/json');
+    const body = await readBody(request);
+    if (body === undefined) return refuse(response, 413, 'the body is too long, or no JSON');
+    const { token } = body as { token?: unknown };
+    const guest = typeof token === 'string' ? keys.redeem(token) : undefined;
+    if (!guest) {
+      if (keys.failed()) return void response.destroy();
+      return refuse(response, 401, 'this link is not valid, or was used before');
+    }
+    const cookie = `${cookieName(portOf(server))}=${guest.cookie}; HttpOnly; SameSite=Strict; Path=/`;
+    response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': cookie });
+    response.end(JSON.stringify({ word: guest.word }));
+    entered?.();
+  }
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => {}); // a peer that goes away in the middle of it
+    const say = (status: string) => void socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    if (foreignness(request, portOf(server), true)) return say('403 Forbidden');
+    if (request.url !== '/socket') return say('404 Not Found');
+    const cookie = cookieOf(request, portOf(server));
+    if (cookie === undefined || !keys.hasCookie(cookie)) {
+      if (keys.failed()) return void socket.destroy();
+      return say('401 Unauthorized');
+    }
+    if (sockets.clients.size >= MAX_SOCKETS) return say('429 Too Many Requests');
+    sockets.handleUpgrade(request, socket, head, (opened) => greet(opened, cookie, keys, welcome));
+  }
+
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: '127.0.0.1', port }, () => {
+      server.off('error', reject);
+      server.on('error', () => {});
+      resolve({
+        port: portOf(server),
+        link: () => `http://127.0.0.1:${portOf(server)}/#${keys.issue()}`,
+        close() {
+          for (const socket of sockets.clients) socket.terminate();
+          sockets.close();
+          server.close();
+          server.closeAllConnections();
+        },
+      });
+    });
+  });
+}
+
+/** The cookie has come by itself; the word that goes with it is the first thing a page of ours says. */
+function greet(socket: WebSocket, cookie: string, keys: Keys, welcome: ServerDeps['welcome']): void {
+  const timer = setTimeout(() => socket.terminate(), HELLO_WITHIN_MS);
+  socket.on('error', () => socket.terminate());
+  socket.once('close', () => clearTimeout(timer));
+  socket.once('message', (data) => {
+    clearTimeout(timer);
+    const first = parse(String(data));
+    const { hello } = (first ?? {}) as { hello?: unknown };
+    if (typeof hello === 'string' && keys.admits(cookie, hello)) return welcome(socket, first);
+    keys.failed();
+    socket.close(4401, 'this page is not let in');
+  });
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0;
+
+/** Browsers do not tell the ports of one host apart when it comes to cookies. */
+const cookieName = (port: number): string => `switchboard_${port}`;
+
+function cookieOf(request: IncomingMessage, port: number): string | undefined {
+  const wanted = `${cookieName(port)}=`;
+  const found = (request.headers.cookie ?? '').split(/;\s*/).filter((one) => one.startsWith(wanted));
+  return found.length === 1 ? found[0]?.slice(wanted.length) : undefined;
+}
+
+function headersFor(port: number): Readonly<Record<string, string>> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    'media-src data:',
+    `connect-src 'self' ws://127.0.0.1:${port} ws://localhost:${port}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'", // nothing here makes markup or code of text, so nothing may say that it is to be trusted
+  ];
+  return {
+    'content-security-policy': policy.join('; '),
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+    'cache-control': 'no-store',
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<object | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk as Buffer);
+  }
+  const value = parse(Buffer.concat(chunks).toString('utf8'));
+  return typeof value === 'object' && value !== null ? value : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(response: ServerResponse, status: number, why: string): void {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+  response.end(`${why}\n`);
+}

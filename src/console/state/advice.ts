@@ -1,0 +1,42 @@
+// What can be done about a failure that an agent or the proxy told of.
+import { ClientError } from '../../client/client.ts';
+import type { LoginMethod } from '../protocol/chat.ts';
+import type { Advice } from '../protocol/conversation.ts';
+import type { AgentRow } from '../protocol/state.ts';
+import { fields, list, text } from './read-update.ts';
+
+const LOGIN_WANTED = -32000;
+const NOT_FOUND = -32002;
+
+/** Ways in which an agent that ran has ended. Whoever was stopped, or cannot be started, is not there at the next try either: the message itself says what to do. */
+const ENDED = new Set(['agent_exited', 'hung_up', 'not_reading', 'queue_full', 'cancel_ignored', 'unreadable']);
+
+/** `isTurn`: a prompt failed, and not what was done before there could be one. */
+export function adviceOn(error: unknown, agents: readonly AgentRow[], isTurn = false): Advice {
+  if (!(error instanceof ClientError)) return {};
+  const { agent, reason, authMethods } = fields(error.data);
+  if (error.code === LOGIN_WANTED) {
+    const logins = loginsOf(text(agent), list(authMethods), agents);
+    return logins.length > 0 ? { logins } : { hint: 'The agent wants a login and does not say how. Its own command may have one.' };
+  }
+  if (error.code === NOT_FOUND)
+    return { hint: 'The agent does not know this session any more. What was said is kept; begin a new session to go on.' };
+  if (ENDED.has(text(reason) ?? '') && text(agent) !== undefined)
+    return {
+      hint: isTurn
+        ? 'Send the prompt again: the agent is started anew, and the session goes on.'
+        : 'Try again: the agent is started anew. What it said last is on the screen Agents.',
+    };
+  return {};
+}
+
+/** With several agents a method goes by `<agent>/<id>`. */
+function loginsOf(agent: string | undefined, named: readonly unknown[], agents: readonly AgentRow[]): readonly LoginMethod[] {
+  const hasSeveral = new Set(agents.map(({ name }) => name)).size > 1;
+  const all = agents.flatMap(({ name, authMethods }) =>
+    authMethods.map((method) => ({ agent: name, method: hasSeveral ? { ...method, id: `${name}/${method.id}` } : method })),
+  );
+  const ids = new Set(named.map((one) => text(one) ?? text(fields(one).id)));
+  const offered = all.filter((one) => (ids.size > 0 ? ids.has(one.method.id) : agent === undefined || one.agent === agent));
+  return [...new Map(offered.map(({ method }) => [method.id, method])).values()];
+}

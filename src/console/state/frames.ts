@@ -1,0 +1,205 @@
+// The frames that pass, for whoever looks on. While no page is open the taps do nothing at all.
+import { z } from 'zod';
+import { ClientError } from '../../client/client.ts';
+import type { Secrets } from '../../redaction/redact.ts';
+import type { FrameRecord } from '../../store/frame-log/frame-filter.ts';
+import type { Side } from '../../store/frame-log/frame-lines.ts';
+import { createFrameLog } from '../../store/frame-log/frame-log.ts';
+import { createFramePairs } from '../../store/frame-log/frame-pairs.ts';
+import type { ChartTopics } from '../protocol/charts.ts';
+import type { FrameActs, FrameRow, FrameTopics } from '../protocol/frames.ts';
+import type { ActsOf, TopicsOf } from '../server/screens.ts';
+import { createCharts } from './charts.ts';
+import { frameDetail } from './frame-detail.ts';
+import { createFrameRing, type Kept, type Wanted } from './frame-ring.ts';
+import { neutralise } from './neutralise.ts';
+
+export type Tap = ReturnType<ReturnType<typeof createFrameLog>['watch']>['tap'];
+
+/** A page that looks on. */
+type Viewer = { readonly page: { readonly isBehind: boolean }; readonly tell: (news: FrameTopics['frames']['news']) => void };
+
+export type Frames = ReturnType<typeof createFrames>;
+
+const SEND_EVERY_MS = 100;
+const SAMPLE_EVERY_MS = 1000;
+const MOST_AT_ONCE = 4000;
+
+type Interest = { readonly wanted: Wanted; next: number; isFirst: boolean };
+type ChartViewer = { readonly page: Viewer['page']; readonly tell: (news: ChartTopics['charts']['news']) => void };
+
+/** `dir` is where the frame log of all processes lies. */
+export function createFrames(secrets: Secrets, dir: string) {
+  const ring = createFrameRing(dir);
+  const pairs = createFramePairs(() => performance.now());
+  const charts = createCharts();
+  const interests = new Map<Viewer, Interest>();
+  const ofCharts = new Set<ChartViewer>();
+  let dropped = 0;
+  let isOpen = false;
+  let timer: NodeJS.Timeout | undefined;
+  let sampler: NodeJS.Timeout | undefined;
+
+  const log = createFrameLog({
+    hasPayloads: true,
+    secrets,
+    now: Date.now,
+    monotonicMs: () => performance.now(),
+    sink: {
+      write(lines) {
+        for (const line of lines.split('\n')) if (line !== '') take(JSON.parse(line) as FrameRecord);
+      },
+      drop(count) {
+        dropped += count;
+      },
+      flush: async () => {},
+      close: async () => {},
+    },
+  });
+
+  function take(record: FrameRecord): void {
+    const { id, leg = '', dir: way } = record;
+    ring.take(record, id === undefined ? undefined : pairs.take(leg, way?.startsWith('from') === true, id));
+    charts.record(record);
+  }
+  function send(): void {
+    log.settle();
+    const rows = ring.rows();
+    for (const [viewer, interest] of interests) {
+      // Rows wait for a slow page; they are not lost to it while they are in the ring.
+      if (viewer.page.isBehind) continue;
+      const from = rows.findIndex(({ n }) => n >= interest.next);
+      const fresh = from === -1 ? [] : rows.slice(from, from + MOST_AT_ONCE);
+      const wanted = fresh.filter(interest.wanted).map(rowOf);
+      if (wanted.length > 0 || interest.isFirst) viewer.tell({ rows: wanted, isFirst: interest.isFirst, dropped });
+      interest.isFirst = false;
+      interest.next = fresh.at(-1) === undefined ? ring.next : (fresh.at(-1) as Kept).n + 1;
+    }
+    schedule();
+  }
+  function schedule(): void {
+    clearTimeout(timer);
+    if (interests.size > 0) timer = setTimeout(send, SEND_EVERY_MS);
+  }
+  function sample(): void {
+    charts.sample(Date.now());
+    for (const { page, tell } of ofCharts) if (!page.isBehind) tell({ rows: charts.rows().slice(-1), isFirst: false });
+  }
+  function wantedBy(filter: string): Wanted {
+    const wanted = ring.wanted(filter);
+    if (typeof wanted === 'function') return wanted;
+    throw new ClientError(-32602, `"${neutralise(wanted.wrong)}" is no term of a filter`);
+  }
+
+  const filterShape = z.string().max(1000);
+  const acts: ActsOf<FrameActs> = {
+    frame: {
+      gives: z.strictObject({ n: z.int().nonnegative() }),
+      async perform({ n }) {
+        const row = ring.rows().find((one) => one.n === n);
+        if (!row) return { redactions: [], latency: {} };
+        return { ...(await frameDetail(row, clean(ring.body(n)), ring.rows())), row: rowOf(row) };
+      },
+    },
+    exportFrames: {
+      gives: z.strictObject({ filter: filterShape, after: z.int() }),
+      perform({ filter, after }) {
+        log.settle();
+        return ring.lines(wantedBy(filter), after);
+      },
+    },
+  };
+  const topics: TopicsOf<FrameTopics & ChartTopics> = {
+    frames: {
+      gives: z.strictObject({ filter: filterShape }),
+      follow({ filter }, tell, page) {
+        const viewer = { page, tell };
+        interests.set(viewer, { wanted: wantedBy(filter), next: 0, isFirst: true });
+        send();
+        return () => {
+          interests.delete(viewer);
+          schedule();
+        };
+      },
+    },
+    charts: {
+      gives: z.strictObject({}),
+      follow(_, tell, page) {
+        const viewer = { page, tell };
+        tell({ rows: charts.rows(), isFirst: true });
+        ofCharts.add(viewer);
+        return () => ofCharts.delete(viewer);
+      },
+    },
+  };
+
+  return {
+    /** A tap for a leg: it passes on what it sees only while somebody looks on. */
+    tap(leg: string, side: Side): Tap & { down(reason: string): void } {
+      const { tap, down } = log.watch(leg, side);
+      return {
+        down(reason) {
+          if (isOpen) down(reason);
+        },
+        ...(tap.skips && { skips: tap.skips }),
+        received(frame) {
+          if (!isOpen) return;
+          charts.passed(side, frame.end - frame.start);
+          pairs.received(leg, frame);
+          tap.received(frame);
+        },
+        refused(line) {
+          if (isOpen) tap.refused(line);
+        },
+        sent(frame, patches) {
+          if (!isOpen) return;
+          const addedMs = pairs.sent(leg, frame, patches);
+          if (addedMs !== undefined) charts.added(addedMs);
+          tap.sent(frame, patches);
+        },
+        sentLine(line) {
+          if (isOpen) tap.sentLine(line);
+        },
+      };
+    },
+    part: { acts, topics },
+    /** A page is there. What passes from now on is kept for it. */
+    look(): void {
+      if (isOpen) return;
+      isOpen = true;
+      charts.pause();
+      sampler = setInterval(sample, SAMPLE_EVERY_MS);
+    },
+    /** No page is left. */
+    rest(): void {
+      isOpen = false;
+      clearTimeout(timer);
+      clearInterval(sampler);
+    },
+  };
+}
+
+function rowOf({ n, record }: Kept): FrameRow {
+  const { t, leg, dir, kind, method, id, session, bytes, ms, error, chunks, event, reason, ours } = record;
+  return {
+    ...{
+      n,
+      t,
+      leg: clean(leg),
+      dir,
+      kind,
+      method: clean(method),
+      session: clean(session),
+      bytes,
+      ms,
+      error,
+      chunks,
+      event,
+      reason: clean(reason),
+      ours,
+    },
+    id: id === undefined ? undefined : clean(String(id)),
+  };
+}
+
+const clean = (text: string | undefined): string | undefined => (text === undefined ? undefined : neutralise(text));

@@ -1,0 +1,259 @@
+// From the protocol's words to the console's: what a session/update, or the answer that opens a session, means for a conversation.
+import { createHash } from 'node:crypto';
+import type {
+  Block,
+  Choice,
+  Compaction,
+  Event,
+  Option,
+  PlanEntry,
+  Role,
+  Subagent,
+  ToolContent,
+  ToolNews,
+} from '../protocol/conversation.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const fields = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** The option that stands for `modes`, which older agents have in its place. */
+export const MODE_OPTION = '$mode';
+const MAX_SHOWN = 100_000;
+
+/** No object: kinds are the agent's words, and may be `constructor`. */
+const ROLES: ReadonlyMap<string, Role> = new Map([
+  ['user_message_chunk', 'user'],
+  ['agent_message_chunk', 'agent'],
+  ['agent_thought_chunk', 'thought'],
+]);
+
+/** A chunk of text; it is cleaned as a stream. */
+export function chunkOf(
+  update: Fields,
+): { readonly role: Role; readonly messageId: string | undefined; readonly text: string } | undefined {
+  const role = ROLES.get(String(update.sessionUpdate));
+  const content = fields(update.content);
+  if (role === undefined || content.type !== 'text' || typeof content.text !== 'string') return undefined;
+  return { role, messageId: text(update.messageId), text: content.text };
+}
+
+export type SummaryChunk = { readonly compactionId: string; readonly text: string };
+
+/** A piece of what is left of a conversation that was made shorter. */
+export function summaryChunkOf(update: Fields): SummaryChunk | undefined {
+  if (update.sessionUpdate !== 'compaction_summary_chunk') return undefined;
+  return { compactionId: String(update.compactionId), text: wordsOf([update.content]) };
+}
+
+/** Everything but chunks of text. What is not known is shown as it came. */
+export function eventOf(update: Fields): Event | undefined {
+  const kind = String(update.sessionUpdate);
+  const role = ROLES.get(kind);
+  if (role !== undefined) return { e: 'block', role, block: blockOf(update.content) };
+  switch (kind) {
+    case 'tool_call':
+    case 'tool_call_update':
+      return typeof update.toolCallId === 'string' ? { e: 'tool', ...toolOf(update) } : unknownOf(update);
+    case 'plan':
+      return { e: 'plan', entries: list(update.entries).map(entryOf) };
+    case 'available_commands_update':
+      return { e: 'commands', commands: list(update.availableCommands).map(commandOf) };
+    case 'current_mode_update':
+      return { e: 'option', id: MODE_OPTION, value: String(update.currentModeId ?? update.modeId) };
+    case 'config_option_update':
+      return { e: 'options', options: optionsOf(update) };
+    case 'usage_update':
+      return usageOf(update);
+    case 'notice':
+      return {
+        e: 'note',
+        text: [text(update.title), text(update.description)].filter((part) => part !== undefined).join(': '),
+        severity: text(update.severity),
+      };
+    case 'plan_update':
+      return planOf(fields(update.plan)) ?? unknownOf(update);
+    case 'plan_removed':
+      return { e: 'unplan', planId: String(update.planId) };
+    case 'compaction_update':
+      return { e: 'compaction', ...compactionOf(update) };
+    case 'subagent_update':
+      return { e: 'subagent', ...subagentOf(update) };
+    default:
+      return unknownOf(update);
+  }
+}
+
+const unknownOf = (update: Fields): Event => ({
+  e: 'unknown',
+  name: text(update.sessionUpdate) ?? text(update.type) ?? 'update',
+  text: shown(update) ?? '',
+});
+
+function planOf({ type, planId, entries, content, uri }: Fields): Event | undefined {
+  const about = { e: 'plan' as const, planId: text(planId) };
+  if (type === 'items') return { ...about, entries: list(entries).map(entryOf) };
+  if (type === 'markdown') return { ...about, entries: [], text: text(content) ?? '' };
+  if (type === 'file') return { ...about, entries: [], uri: text(uri) ?? '' };
+  return undefined;
+}
+
+function compactionOf({ compactionId, status, summary, error }: Fields): Compaction {
+  return {
+    compactionId: String(compactionId),
+    status: text(status),
+    summary: Array.isArray(summary) ? wordsOf(summary) : nullOr(summary),
+    error: nullOr(error),
+  };
+}
+
+function subagentOf({ sessionId, title, description, state }: Fields): Subagent {
+  const { state: how, stopReason } = fields(state);
+  const words = [text(how), text(stopReason)].filter((part) => part !== undefined).join(': ');
+  return {
+    childId: String(sessionId),
+    title: nullOr(title),
+    description: nullOr(description),
+    state: state === null ? null : words === '' ? undefined : words,
+  };
+}
+
+/** What `null` takes back, and nothing leaves as it was. */
+const nullOr = (value: unknown): string | null | undefined => (value === null ? null : text(value));
+const wordsOf = (blocks: readonly unknown[]): string =>
+  blocks.map((block) => text(fields(block).text) ?? `[${String(fields(block).type)}]`).join('');
+
+/** A change that was not altered before it is shown gets a print. `update` is how it came, `event` what is shown. Line ends do not count. */
+export function withPrints(event: Event, update: Fields): Event {
+  if (event.e !== 'tool' || !event.content?.some(({ type }) => type === 'diff')) return event;
+  const given = list(update.content).map(fields);
+  const isSame = (shown: string | undefined, told: unknown) =>
+    shown === (typeof told === 'string' ? told.replaceAll('\r\n', '\n') : undefined);
+  const content = event.content.map((one, index): ToolContent => {
+    const { path, oldText, newText } = given[index] ?? {};
+    if (one.type !== 'diff') return one;
+    const isExact = isSame(one.path, path) && isSame(one.oldText, oldText) && isSame(one.newText, newText);
+    return isExact ? { ...one, print: printOf(one) } : one;
+  });
+  return { ...event, content };
+}
+
+/** Tells one change from another: what is applied must be what was looked at. */
+function printOf({ path, oldText, newText }: Extract<ToolContent, { type: 'diff' }>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([path, oldText ?? null, newText]))
+    .digest('base64url');
+}
+
+export function toolOf(call: Fields): ToolNews {
+  const { toolCallId, title, kind, status, content, locations, rawInput, rawOutput } = call;
+  return {
+    toolCallId: String(toolCallId),
+    title: text(title),
+    toolKind: text(kind),
+    status: text(status),
+    content: Array.isArray(content) ? content.flatMap(contentOf) : undefined,
+    locations: Array.isArray(locations) ? locations.map((one) => String(fields(one).path ?? '')) : undefined,
+    input: shown(rawInput),
+    output: shown(rawOutput),
+  };
+}
+
+function contentOf(value: unknown): ToolContent[] {
+  const one = fields(value);
+  if (one.type === 'content') return [{ type: 'content', content: blockOf(one.content) }];
+  if (one.type === 'terminal') return [{ type: 'terminal', terminalId: String(one.terminalId) }];
+  if (one.type === 'diff') return [{ type: 'diff', path: String(one.path), oldText: text(one.oldText), newText: text(one.newText) ?? '' }];
+  return [{ type: 'content', content: blockOf(one) }];
+}
+
+export function blockOf(value: unknown): Block {
+  const block = fields(value);
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: text(block.text) ?? '' };
+    case 'image':
+    case 'audio':
+      return { type: block.type, data: text(block.data) ?? '', mimeType: text(block.mimeType) ?? '' };
+    case 'resource_link':
+      return {
+        type: 'resource_link',
+        uri: text(block.uri) ?? '',
+        name: text(block.title) ?? text(block.name),
+        description: text(block.description),
+      };
+    case 'resource': {
+      const resource = fields(block.resource);
+      return { type: 'resource', uri: text(resource.uri) ?? '', text: text(resource.text), mimeType: text(resource.mimeType) };
+    }
+    default:
+      return { type: 'other', text: shown(value) ?? '' };
+  }
+}
+
+function entryOf(value: unknown): PlanEntry {
+  const { content, status, priority } = fields(value);
+  return { content: text(content) ?? '', status: text(status) ?? 'pending', priority: text(priority) };
+}
+
+function commandOf(value: unknown) {
+  const { name, description, input } = fields(value);
+  return { name: String(name), description: text(description) ?? '', hint: text(fields(input).hint) };
+}
+
+/** What a session has used so far. */
+export function usageOf({ used, size, cost }: Fields): Event | undefined {
+  if (typeof used !== 'number' || typeof size !== 'number') return undefined;
+  const { amount, currency } = fields(cost);
+  const price = typeof amount === 'number' ? `${amount.toFixed(2)} ${text(currency) ?? ''}`.trim() : undefined;
+  return { e: 'usage', usage: { used, size, cost: price } };
+}
+
+/** Of an answer that opens a session, or of an update: its options, and its modes where no option stands for them. */
+export function optionsOf(answer: Fields): readonly Option[] {
+  const options = list(answer.configOptions).flatMap(optionOf);
+  const modes = list(fields(answer.modes).availableModes);
+  if (modes.length === 0 || options.some(({ category }) => category === 'mode')) return options;
+  const choices = modes.map((mode): Choice => {
+    const { id, name, description } = fields(mode);
+    return { value: String(id), name: text(name) ?? String(id), description: text(description) };
+  });
+  const value = text(fields(answer.modes).currentModeId) ?? '';
+  return [...options, { type: 'select', id: MODE_OPTION, name: 'Mode', category: 'mode', value, choices }];
+}
+
+function optionOf(value: unknown): Option[] {
+  const { type, id, name, category, currentValue, options } = fields(value);
+  const about = { id: String(id), name: text(name) ?? String(id), category: text(category) };
+  if (type === 'boolean') return [{ type: 'boolean', ...about, value: currentValue === true }];
+  if (type !== undefined && type !== 'select') return [];
+  // Choices may stand in groups.
+  const all = list(options).flatMap((one) => (Array.isArray(fields(one).options) ? list(fields(one).options) : [one]));
+  const choices = all.map((one): Choice => {
+    const choice = fields(one);
+    return {
+      value: String(choice.value),
+      name: text(choice.name) ?? String(choice.value),
+      description: text(choice.description),
+    };
+  });
+  return [{ type: 'select', ...about, value: String(currentValue), choices }];
+}
+
+/** Whose session it is, where the answer or the update says so. */
+export function agentIn({ configOptions }: Fields): string | undefined {
+  const option = list(configOptions)
+    .map(fields)
+    .find(({ category }) => category === '_agent');
+  return text(option?.currentValue);
+}
+
+/** Anything, as a person reads it. */
+export function shown(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const words = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  return words.length > MAX_SHOWN ? `${words.slice(0, MAX_SHOWN)}…` : words;
+}

@@ -1,0 +1,302 @@
+// Everything the console shows, kept here so that a page can come and go: sessions, what was said in them, questions that are open, agents.
+// Each change is published with a number.
+import type { Redactor } from '../../redaction/redact.ts';
+import { apply } from '../protocol/apply-event.ts';
+import { type Accepts, type Conversation, createConversation, type Event } from '../protocol/conversation.ts';
+import type { AgentRow, Board, SessionRow } from '../protocol/state.ts';
+import { type CleanStream, createCleanStream } from './clean-stream.ts';
+import { cleanUpdate, cleanValue } from './clean-text.ts';
+import type { Feed } from './feed.ts';
+import { neutralise } from './neutralise.ts';
+import { createQuestions } from './pending-requests.ts';
+import {
+  agentIn,
+  chunkOf,
+  eventOf,
+  type Fields,
+  fields,
+  optionsOf,
+  type SummaryChunk,
+  summaryChunkOf,
+  text,
+  withPrints,
+} from './read-update.ts';
+import { createTextSayer, type TextSayer } from './text-stream.ts';
+
+export type BoardDeps = {
+  readonly feed: Feed;
+  readonly redact: Redactor;
+  readonly now: () => number;
+  readonly version: string;
+  readonly cwd: string;
+  readonly servers: readonly string[];
+  /** Sessions of before and of other processes. */
+  readonly stored: () => readonly SessionRow[];
+};
+
+type Live = {
+  row: SessionRow;
+  readonly conversation: Conversation;
+  readonly words: TextSayer;
+  /** Of the summary that is being told. */
+  summary: { readonly compactionId: string; readonly clean: CleanStream } | undefined;
+};
+
+export type Opened = {
+  readonly cwd: string;
+  readonly agent: string;
+  readonly accepts: Accepts;
+  readonly isEditors?: boolean | undefined;
+};
+
+export type BoardKeeper = ReturnType<typeof createBoard>;
+
+const TEXT_EVERY_MS = 25;
+
+export function createBoard({ feed, redact, now, version, cwd, servers, stored }: BoardDeps) {
+  const live = new Map<string, Live>();
+  const questions = createQuestions({
+    feed,
+    redact,
+    now,
+    row: (sessionId) => live.get(sessionId)?.row,
+    asked({ sessionId }) {
+      const session = live.get(sessionId);
+      if (session) noteState(session);
+    },
+    settled({ sessionId, title }, { outcome, by, isYes }) {
+      const session = live.get(sessionId);
+      if (!session) return;
+      const whom = by === undefined ? 'nobody' : by === 'editor' ? 'the editor' : 'you';
+      other(session, { e: 'decision', title, outcome, by: whom, isYes });
+      noteState(session);
+    },
+  });
+  const waiting = new Set<Live>();
+  let agents: readonly AgentRow[] = [];
+  let known = new Map<string, SessionRow>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function begin(row: SessionRow): Live {
+    const session: Live = {
+      row,
+      conversation: createConversation(row.sessionId),
+      words: createTextSayer(redact, (event) => tell(session, event)),
+      summary: undefined,
+    };
+    return session;
+  }
+  function tell(session: Live, event: Event): void {
+    apply(session.conversation, event);
+    feed.publish(event, session.row.sessionId);
+  }
+  function changeRow(session: Live, news: Partial<SessionRow>): void {
+    session.row = { ...session.row, ...news };
+    tellRow(session.row);
+  }
+  const clean = (words: string) => neutralise(redact(words));
+  const tellRow = (row: SessionRow) => feed.publish({ b: 'session', row: shownRow(row) });
+  function stateOf({ row, conversation }: Live): SessionRow['state'] {
+    return questions.isAsking(row.sessionId) ? 'asking' : conversation.isRunning ? 'running' : 'idle';
+  }
+  function noteState(session: Live): void {
+    const state = stateOf(session);
+    if (state !== session.row.state) changeRow(session, { state, at: now() });
+  }
+  /** The session may have moved to another agent: by the option, or by `/agent`, of which only an update tells. */
+  function noteAgent(session: Live, told: Fields): void {
+    const agent = agentIn(told);
+    if (agent !== undefined && agent !== session.row.agent) changeRow(session, { agent });
+  }
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const { words } of waiting) words.flush();
+    waiting.clear();
+  }
+  /** Anything but text ends the message that is being told. */
+  function other(session: Live, event: Event): void {
+    session.words.end();
+    tell(session, event);
+  }
+
+  /** In pieces, like what is said: a secret may lie across two of them. */
+  function summarise(session: Live, { compactionId, text: words }: SummaryChunk): void {
+    if (session.summary?.compactionId !== compactionId) session.summary = { compactionId, clean: createCleanStream(redact) };
+    const { drop, text: summary } = session.summary.clean.push(words);
+    other(session, { e: 'compaction', compactionId, summary, isMore: true, ...(drop > 0 && { drop }) });
+  }
+
+  const self = {
+    snapshot(): Board {
+      flush();
+      self.refresh();
+      const rows = new Map([...known, ...[...live].map(([id, { row }]) => [id, row] as const)]);
+      return {
+        version,
+        cwd,
+        servers,
+        agents,
+        sessions: [...rows.values()].map(shownRow),
+        questions: questions.list(),
+      };
+    },
+    conversation(sessionId: string): Conversation | undefined {
+      flush();
+      return live.get(sessionId)?.conversation;
+    },
+    row: (sessionId: string): SessionRow | undefined => live.get(sessionId)?.row ?? known.get(sessionId),
+    isLive: (sessionId: string): boolean => live.has(sessionId),
+
+    /** Looks for sessions of other processes, and says what is new. */
+    refresh(): void {
+      const before = known;
+      known = new Map(stored().map((row) => [row.sessionId, row]));
+      for (const id of before.keys()) if (!known.has(id) && !live.has(id)) feed.publish({ b: 'gone', sessionId: id });
+      for (const [id, row] of known) if (!live.has(id) && before.get(id)?.at !== row.at) tellRow(row);
+    },
+    agentsAre(rows: readonly AgentRow[]): void {
+      if (JSON.stringify(rows) === JSON.stringify(agents)) return;
+      agents = rows;
+      feed.publish({ b: 'agents', agents });
+    },
+    agents: () => agents,
+
+    /** A session is open in this process; `answer` is what the agent said to that. */
+    opened(sessionId: string, about: Opened, answer: Fields): void {
+      const before = self.row(sessionId);
+      const { agent, cwd: directory, accepts, isEditors } = about;
+      const session: Live =
+        live.get(sessionId) ??
+        begin({ sessionId, agent, title: before?.title ?? '', cwd: directory, state: 'idle', turns: before?.turns ?? 0, at: now() });
+      // A page may show it as it was written down; it is told from the beginning now.
+      if (!live.has(sessionId)) tell(session, { e: 'reset' });
+      live.set(sessionId, session);
+      changeRow(session, { agent, cwd: directory, isEditors, state: stateOf(session), at: now() });
+      tell(session, { e: 'accepts', accepts });
+      self.options(sessionId, answer);
+    },
+    options(sessionId: string, answer: Fields): void {
+      const session = live.get(sessionId);
+      if (!session) return;
+      tell(session, { e: 'options', options: optionsOf(fields(cleanValue(answer, redact))) });
+      noteAgent(session, answer);
+    },
+    accepts(sessionId: string, accepts: Accepts): void {
+      const session = live.get(sessionId);
+      if (session) tell(session, { e: 'accepts', accepts });
+    },
+    update(sessionId: string, update: Fields): void {
+      const session = live.get(sessionId);
+      if (!session) return;
+      const chunk = chunkOf(update);
+      if (chunk) {
+        session.words.add(chunk);
+        waiting.add(session);
+        timer ??= setTimeout(flush, TEXT_EVERY_MS);
+        return;
+      }
+      const more = summaryChunkOf(update);
+      if (more) return summarise(session, more);
+      const cleaned = cleanUpdate(update, redact);
+      if (cleaned.sessionUpdate === 'session_info_update') {
+        const title = cleaned.title === null ? '' : text(cleaned.title);
+        if (title !== undefined) changeRow(session, { title });
+        return;
+      }
+      const told = eventOf(cleaned);
+      if (!told) return;
+      const event = withPrints(told, update);
+      other(session, event);
+      if (event.e === 'options') noteAgent(session, update);
+      if (event.e === 'option') {
+        const mode = session.conversation.options.find(({ id }) => id === event.id);
+        const name = mode?.type === 'select' ? mode.choices.find(({ value }) => value === event.value)?.name : undefined;
+        other(session, { e: 'note', text: `Mode: ${name ?? String(event.value)}` });
+      }
+      if (event.e === 'usage') changeRow(session, { used: event.usage.used, size: event.usage.size, cost: event.usage.cost });
+    },
+    event(sessionId: string, told: Event): void {
+      const session = live.get(sessionId);
+      if (!session) return;
+      // The agent's own word, which may be any.
+      const event = told.e === 'end' && told.stopReason !== undefined ? { ...told, stopReason: clean(told.stopReason) } : told;
+      other(session, event);
+      if (event.e === 'prompt') {
+        const isFirst = session.row.title === '';
+        changeRow(session, { state: stateOf(session), at: now(), ...(isFirst && { title: titleOf(event.text) }) });
+      }
+      if (event.e === 'end')
+        changeRow(session, { state: stateOf(session), turns: session.row.turns + 1, stopReason: event.stopReason ?? 'error', at: now() });
+    },
+    /** Told anew from the beginning; what is set in the session stays. */
+    retell(sessionId: string, events: readonly Event[]): void {
+      const session = live.get(sessionId);
+      if (!session) return;
+      const { isRunning, commands, options, accepts, usage } = session.conversation;
+      const kept: Event[] = [
+        { e: 'commands', commands },
+        { e: 'options', options },
+        { e: 'accepts', accepts },
+      ];
+      other(session, { e: 'reset' });
+      for (const event of [...events, ...kept, ...(usage ? [{ e: 'usage' as const, usage }] : [])]) tell(session, event);
+      // Ends of turns may stand in what was told; the turn that runs goes on.
+      if (session.conversation.isRunning !== isRunning) tell(session, { e: 'running', isRunning });
+    },
+    /** Something of before: nothing of it is news. */
+    replay(sessionId: string, event: Event): void {
+      const session = live.get(sessionId);
+      if (session) other(session, event);
+    },
+    titled(sessionId: string, title: string): void {
+      const session = live.get(sessionId);
+      if (session) changeRow(session, { title: clean(title) });
+    },
+    /** It was deleted, here or where it was written down. */
+    gone(sessionId: string): void {
+      live.delete(sessionId);
+      known.delete(sessionId);
+      feed.publish({ b: 'gone', sessionId });
+    },
+    closed(sessionId: string): void {
+      const session = live.get(sessionId);
+      if (!session) return;
+      live.delete(sessionId);
+      // Until the records are looked at again: it may be taken up at once.
+      const row: SessionRow = { ...session.row, state: 'stored' };
+      known.set(sessionId, row);
+      tellRow(row);
+    },
+
+    ask: questions.ask,
+    elicit: questions.elicit,
+    reply: questions.reply,
+    answer: questions.answer,
+    openQuestion: questions.open,
+    settle: questions.settle,
+    cancelQuestions: questions.cancel,
+    stop(): void {
+      clearTimeout(timer);
+      questions.stop();
+    },
+  };
+  return self;
+}
+
+/** A directory may be called anything. The id stays what it is: pages ask by it, and show it only without what cannot be seen. */
+function shownRow(row: SessionRow): SessionRow {
+  return {
+    ...row,
+    agent: neutralise(row.agent),
+    cwd: neutralise(row.cwd),
+    title: neutralise(row.title),
+    stopReason: row.stopReason && neutralise(row.stopReason),
+  };
+}
+
+function titleOf(words: string): string {
+  const line = neutralise(words).replace(/\s+/g, ' ').trim();
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}

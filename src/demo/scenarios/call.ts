@@ -1,0 +1,40 @@
+// Calls one tool of one MCP server and shows the call like any other tool call.
+import type { ToolCallContent } from '@agentclientprotocol/sdk';
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { Scene } from './scenario.ts';
+import { SceneFailure } from './scene-failure.ts';
+
+export const call: Scene = async (turn, { rest }) => {
+  const [, server, tool, json = ''] = /^(\S+)\s+(\S+)\s*(.*)$/s.exec(rest) ?? [];
+  if (server === undefined || tool === undefined) throw new SceneFailure('Which tool? Try /call SERVER TOOL {"name": "value"}.');
+  const args = argumentsOf(json);
+
+  const shown = await turn.toolCall({
+    title: `${server}: ${tool}`,
+    kind: 'other',
+    status: 'in_progress',
+    rawInput: { server, tool, args },
+  });
+  const result = await turn.session.mcp.callTool(server, tool, args, turn.signal);
+  const status = result.isError === true ? 'failed' : 'completed';
+  await shown.update({ status, content: contentOf(result), rawOutput: result });
+  const words = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  await turn.say(`${tool} ${status === 'failed' ? 'failed' : 'answered'}: ${words}`);
+};
+
+function argumentsOf(json: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json || '{}');
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // said below, as for JSON of any other shape
+  }
+  throw new SceneFailure('The arguments of a tool are a JSON object, such as {"text": "hello"}.');
+}
+
+/** Text goes into the tool call as it is; the few other kinds only into its rawOutput. */
+function contentOf(result: CallToolResult): ToolCallContent[] {
+  return result.content.flatMap((block) =>
+    block.type === 'text' ? [{ type: 'content', content: { type: 'text', text: block.text } }] : [],
+  );
+}

@@ -1,0 +1,47 @@
+// Adds a line to a file: reads it, shows the diff, asks, writes. All through the client.
+import path from 'node:path';
+import { methods, RequestError } from '@agentclientprotocol/sdk';
+import { mayI } from '../request-permission.ts';
+import type { Turn } from '../turn.ts';
+import type { Scene } from './scenario.ts';
+import { SceneFailure } from './scene-failure.ts';
+
+const RESOURCE_NOT_FOUND = -32002;
+
+export const edit: Scene = async (turn, { rest }) => {
+  if (rest === '') throw new SceneFailure('Which file? Try /edit notes.txt.');
+  const { readTextFile, writeTextFile } = turn.clientCapabilities.fs ?? {};
+  // Writing without reading first would throw away what the file holds.
+  if (readTextFile !== true || writeTextFile !== true) throw new SceneFailure('I am sorry, your editor lets me change no files.');
+  const { sessionId, cwd, turns } = turn.session.record;
+  const file = path.resolve(cwd, rest);
+
+  await turn.think(`${turn.persona.thoughts[0]} I read ${rest} before I touch it.`);
+  const call = { title: `Edit ${rest}`, kind: 'edit' as const, locations: [{ path: file }], rawInput: { path: file } };
+  const shown = await turn.toolCall({ ...call, status: 'pending' });
+  const oldText = await readIfThere(turn, file);
+  const newText = `${oldText ?? ''}${turn.persona.title} was here in turn ${turns}.\n`;
+  const content = [{ type: 'diff' as const, path: file, oldText, newText }];
+  await shown.update({ content });
+
+  if (!(await mayI(turn, { toolCallId: shown.toolCallId, ...call, status: 'pending', content }))) {
+    await shown.update({ status: 'failed' });
+    await turn.say(`As you wish: I left ${rest} as it was.`);
+    return;
+  }
+  await shown.update({ status: 'in_progress' });
+  await turn.request(methods.client.fs.writeTextFile, { sessionId, path: file, content: newText });
+  await shown.update({ status: 'completed' });
+  await turn.say(`Done: ${rest} has one more line.`);
+};
+
+async function readIfThere(turn: Turn, file: string): Promise<string | null> {
+  try {
+    const { sessionId } = turn.session.record;
+    return (await turn.request(methods.client.fs.readTextFile, { sessionId, path: file })).content;
+  } catch (error) {
+    // Only this code says that the file is new. After any other error it may exist, and writing it would lose its text.
+    if (error instanceof RequestError && error.code === RESOURCE_NOT_FOUND) return null;
+    throw error;
+  }
+}

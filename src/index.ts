@@ -1,0 +1,91 @@
+// The library: the switchboard inside another program. See docs/embedding.md.
+import os from 'node:os';
+import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import type { ReadableStream, WritableStream } from 'node:stream/web';
+import type { ClientStreams, Switchboard, SwitchboardEvent, SwitchboardOptions } from './app/api.ts';
+import { assemble } from './app/assemble.ts';
+import { withDemoAgents } from './app/demo-agents.ts';
+import { listenerFor } from './app/events.ts';
+import { hostFunctions } from './app/host-functions.ts';
+import { SetupFailure } from './app/setup-failure.ts';
+import { type Config, type PolicySource, toConfig } from './config/config.ts';
+import { EMPTY_LAYER } from './config/layer.ts';
+import { loadConfig } from './config/load.ts';
+import { ConfigError, type Problem } from './config/problems.ts';
+import { stateDir as findStateDir } from './store/state-dir.ts';
+
+export type * from './app/api.ts';
+export { SetupFailure } from './app/setup-failure.ts';
+export { type Client, ClientError, type ClientEvents, createClient } from './client/client.ts';
+
+/** Puts a switchboard together; nothing is started before a client needs it. Throws a SetupFailure that says what cannot be used as it is. */
+export async function createSwitchboard(options: SwitchboardOptions = {}): Promise<Switchboard> {
+  const { onEvent = () => {}, tools = [], policy, policyMode, interactive } = options;
+  const tell = (event: SwitchboardEvent) => {
+    try {
+      onEvent(event);
+    } catch {
+      // The host's own affair: no session may suffer from it.
+    }
+  };
+  const say = (text: string) => tell({ type: 'notice', text });
+  const stateDir =
+    options.stateDir === undefined ? findStateDir(process.env, os.homedir(), process.platform) : path.resolve(options.stateDir);
+  const { config, files } = await configOf(options, stateDir, say);
+  const assembled = await assemble({
+    config: policy === undefined ? config : { ...config, policies: [...config.policies, ofHost(policy)] },
+    files,
+    stateDir,
+    say,
+    policy: { ...(policyMode && { policyMode }), ...(interactive !== undefined && { isInteractive: interactive }) },
+    tools: await hostFunctions(tools, config.hostTools.commands),
+    events: listenerFor(tell),
+  });
+  return {
+    connect(client) {
+      const served = assembled.connect(nodeStreams(client));
+      void served.connection.ended.then(served.close);
+      return { closed: served.closed, close: served.close };
+    },
+    close: assembled.close,
+  };
+}
+
+async function configOf(
+  { config, configFile }: SwitchboardOptions,
+  stateDir: string,
+  say: (text: string) => void,
+): Promise<{ readonly config: Config; readonly files: readonly string[] }> {
+  if (config !== undefined && configFile !== undefined)
+    throw new SetupFailure('CONFIG_INVALID', 'both config and configFile are given', 'give one of them');
+  const { env, platform } = process;
+  const here = { env: { ...env, SWITCHBOARD_CONFIG: '' }, cwd: process.cwd(), home: os.homedir(), platform, stateDir };
+  try {
+    if (configFile !== undefined) return await loadConfig({ ...here, configFlag: configFile });
+    if (config !== undefined) {
+      const given = { file: 'config', text: JSON.stringify(config), identity: 'config' };
+      return { ...(await loadConfig({ ...here, given })), files: [] };
+    }
+    say('no configuration was given: the embedded demo agents serve');
+    return { config: withDemoAgents(toConfig(EMPTY_LAYER, new Map()), stateDir), files: [] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const problems = configFile === undefined ? error.problems.map(inObject).join('\n') : error.message;
+    throw new SetupFailure('CONFIG_INVALID', problems, 'docs/configuration.md has every key');
+  }
+}
+
+/** An object has no lines: its problems are placed by path. */
+function inObject({ path: at, message, hint }: Problem): string {
+  const place = at === '' || message.startsWith(at) ? '' : `${at}: `;
+  return `config: ${place}${message}${hint === undefined ? '' : `; ${hint}`}`;
+}
+
+/** A policy of the host's own: it may allow as well as forbid. Files are looked for from the working directory. */
+const ofHost = (policy: PolicySource['policy']): PolicySource => ({ layer: 'user', from: 'options', policy, isFromTrusted: true });
+
+function nodeStreams(client: ClientStreams): { readonly input: Readable; readonly output: Writable } {
+  if ('input' in client) return client;
+  return { input: Readable.fromWeb(client.readable as ReadableStream), output: Writable.fromWeb(client.writable as WritableStream) };
+}

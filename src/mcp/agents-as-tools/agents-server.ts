@@ -1,0 +1,243 @@
+// Agents as tools of an MCP client: it opens sessions with them, prompts them, and is asked what they want to be allowed.
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  createMcpHandler,
+  fromJsonSchema,
+  type InputRequiredResult,
+  inputRequired,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { failed } from '../server/call-tool.ts';
+import { httpSessions } from '../server/http-sessions.ts';
+import { progressOf } from '../server/progress.ts';
+import { type JsonSchema, object, text } from '../server/tool.ts';
+import type { HttpHandler } from '../transports/http-listener.ts';
+import { type Asked, createPausedTurns, type PausedTurns, refusalIn, type Step } from './paused-turns.ts';
+
+type Permission = Asked;
+type Companion = {
+  readonly signal: AbortSignal;
+  readonly progress: (text: string) => void;
+  permission(asked: Permission): Promise<string | undefined>;
+};
+type TurnDone = {
+  readonly text: string;
+  readonly toolCalls: readonly { readonly title: string; readonly kind: string; readonly status: string }[];
+  readonly changedFiles: readonly string[];
+  readonly stopReason: string;
+};
+
+/** What can be done with agents, whoever does it. */
+export type Agents = {
+  agents(): Promise<readonly { readonly name: string; readonly title: string }[]>;
+  open(cwd: string, agent: string | undefined): Promise<{ readonly sessionId: string; readonly agent: string | undefined }>;
+  reopen(sessionId: string, cwd: string): Promise<void>;
+  isOpen(sessionId: string): boolean;
+  prompt(sessionId: string, text: string, companion: Companion): Promise<TurnDone>;
+  cancel(sessionId: string): void;
+  list(): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  transcript(sessionId: string): string | undefined;
+  hasTranscript(sessionId: string): boolean;
+};
+
+type Args = Readonly<Record<string, string | undefined>>;
+type Tool = {
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  run(args: Args, companion: Companion): Promise<CallToolResult>;
+};
+
+const SESSION = { session_id: { type: 'string', minLength: 1 } };
+const PROMPT = { prompt: { type: 'string', minLength: 1 } };
+const CWD = { cwd: { type: 'string', description: 'An absolute directory to work in; else the one switchboard was started in.' } };
+const TRANSCRIPTS = 'switchboard://transcripts/';
+
+function toolsOf(agents: Agents, cwd: string): Readonly<Record<string, Tool>> {
+  const done = ({ text: words, toolCalls, changedFiles, stopReason }: TurnDone, sessionId: string): CallToolResult => ({
+    ...text(words === '' ? `[the turn ended with ${stopReason}, and nothing was said]` : words),
+    structuredContent: {
+      session_id: sessionId,
+      text: words,
+      stop_reason: stopReason,
+      tool_calls: toolCalls.map(({ title, kind, status }) => ({ title, kind, status })),
+      changed_files: [...changedFiles],
+    },
+  });
+  const json = (value: object): CallToolResult => ({ ...text(JSON.stringify(value, null, 2)), structuredContent: { ...value } });
+  return {
+    list_agents: {
+      description: 'The agents there are.',
+      inputSchema: object({}),
+      run: async () => json({ agents: await agents.agents() }),
+    },
+    start_session: {
+      description: 'Opens a session with an agent. Its id is for prompt.',
+      inputSchema: object({ agent: { type: 'string', description: 'By name; else the default one.' }, ...CWD }),
+      async run(args) {
+        const { sessionId, agent } = await agents.open(args.cwd ?? cwd, args.agent);
+        return json({ session_id: sessionId, ...(agent !== undefined && { agent }) });
+      },
+    },
+    prompt: {
+      description:
+        'Sends a prompt to a session and waits for the turn to end: what was said, which tools were used, which files have changed.',
+      inputSchema: object({ ...SESSION, ...PROMPT }, ['session_id', 'prompt']),
+      async run({ session_id = '', prompt = '' }, companion) {
+        if (!agents.isOpen(session_id))
+          return failed(`Session "${session_id}" is not open here; start_session opens one, continue brings one back`);
+        return done(await agents.prompt(session_id, prompt, companion), session_id);
+      },
+    },
+    continue: {
+      description: 'Brings back a session of before, as list_sessions names it, and sends it a prompt.',
+      inputSchema: object({ ...SESSION, ...PROMPT, ...CWD }, ['session_id', 'prompt']),
+      async run({ session_id = '', prompt = '', cwd: where }, companion) {
+        if (!agents.isOpen(session_id)) await agents.reopen(session_id, where ?? cwd);
+        return done(await agents.prompt(session_id, prompt, companion), session_id);
+      },
+    },
+    cancel: {
+      description: 'Ends the turn that is under way in a session.',
+      inputSchema: object(SESSION, ['session_id']),
+      async run({ session_id = '' }) {
+        agents.cancel(session_id);
+        return text('The turn was told to end.');
+      },
+    },
+    list_sessions: {
+      description: 'The sessions that agents know of, also from before.',
+      inputSchema: object({}),
+      run: async () => json({ sessions: await agents.list() }),
+    },
+    get_transcript: {
+      description: 'What was said in a session, also in one of before.',
+      inputSchema: object(SESSION, ['session_id']),
+      async run({ session_id = '' }) {
+        const words = agents.transcript(session_id);
+        return words === undefined ? failed(`Nothing is known of a session "${session_id}"`) : text(words);
+      },
+    },
+  };
+}
+
+export type AgentsServerOptions = { readonly agents: Agents; readonly cwd: string; readonly version: string };
+
+function serverOf({ agents, cwd, version }: AgentsServerOptions, paused: PausedTurns<CallToolResult>): Server {
+  const tools = toolsOf(agents, cwd);
+  const server = new Server({ name: 'acp-switchboard', title: 'Switchboard', version }, { capabilities: { tools: {}, resources: {} } });
+  server.setRequestHandler('tools/list', () => ({
+    tools: Object.entries(tools).map(([name, { description, inputSchema }]) => ({
+      name,
+      description,
+      inputSchema: { ...inputSchema, type: 'object' as const },
+    })),
+  }));
+  server.setRequestHandler('tools/call', async ({ params: { name, arguments: args = {} } }, context) => {
+    const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+    if (!tool) return failed(`There is no tool "${name}"; tools/list names those there are`);
+    const { issues } = await fromJsonSchema<Args>(tool.inputSchema)['~standard'].validate(args);
+    if (issues) return failed(`The arguments of ${name} are not valid: ${issues.map(({ message }) => message).join('; ')}`);
+    try {
+      const { flushed, ...companion } = companionOf(server, context);
+      const outcome = isAskedAgain(context)
+        ? await inSteps(paused, tool, args as Args, companion, context.mcpReq)
+        : await tool.run(args as Args, companion);
+      await flushed();
+      return outcome;
+    } catch (error) {
+      return failed(error instanceof Error ? error.message : String(error));
+    }
+  });
+  const known = async () => (await agents.list().catch(() => [])).map(({ sessionId }) => String(sessionId)).filter(agents.hasTranscript);
+  server.setRequestHandler('resources/list', async () => ({
+    resources: (await known()).map((id) => ({
+      uri: `${TRANSCRIPTS}${encodeURIComponent(id)}`,
+      name: `Transcript of ${id}`,
+      mimeType: 'text/plain',
+    })),
+  }));
+  server.setRequestHandler('resources/read', ({ params: { uri } }) => {
+    const id = uri.startsWith(TRANSCRIPTS) ? decodeURIComponent(uri.slice(TRANSCRIPTS.length)) : '';
+    const words = agents.transcript(id);
+    if (words === undefined) throw new Error(`There is no resource ${uri}`);
+    return { contents: [{ uri, mimeType: 'text/plain', text: words }] };
+  });
+  return server;
+}
+
+function companionOf(server: Server, { mcpReq }: ServerContext): Companion & { flushed(): Promise<void> } {
+  return {
+    ...progressOf(mcpReq),
+    signal: mcpReq.signal,
+    permission: (asked) => elicited(server, mcpReq, asked),
+  };
+}
+
+/** A person may be away for a while. */
+const ANSWER_MS = 30 * 60_000;
+
+/** Who cannot be asked has not agreed: then it is a no. */
+async function elicited(server: Server, mcpReq: ServerContext['mcpReq'], { title, options }: Permission): Promise<string | undefined> {
+  const refusal = refusalIn({ title, options });
+  // In the 2026 era there is nobody to ask in the middle of a request; whoever can be asked there is, in between (paused-turns.ts).
+  if (mcpReq.envelope !== undefined || server.getClientCapabilities()?.elicitation === undefined) return refusal;
+  try {
+    return (
+      chosenIn(await mcpReq.elicitInput(questionOf({ title, options }), { timeout: ANSWER_MS, signal: mcpReq.signal }), options) ?? refusal
+    );
+  } catch {
+    return refusal;
+  }
+}
+
+function questionOf({ title, options }: Permission) {
+  const answer = { type: 'string' as const, title: 'Answer', enum: options.map(({ name }) => name) };
+  const requestedSchema = { type: 'object' as const, properties: { answer }, required: ['answer'] };
+  return { mode: 'form' as const, message: `The agent wants to do this: ${title}`, requestedSchema };
+}
+
+/** What comes back is the client's word, in whatever shape. */
+function chosenIn(given: unknown, options: Permission['options']): string | undefined {
+  const { action, content } = (given ?? {}) as { action?: unknown; content?: { answer?: unknown } | null };
+  return action === 'accept' ? options.find(({ name }) => name === content?.answer)?.optionId : undefined;
+}
+
+/** A client of the 2026 era that shows forms: it is answered with the question, and calls again with the answer. */
+function isAskedAgain({ mcpReq: { envelope } }: ServerContext): boolean {
+  const capabilities = (envelope as Readonly<Record<string, unknown>> | undefined)?.[CLIENT_CAPABILITIES_META_KEY];
+  return (capabilities as { elicitation?: unknown } | undefined)?.elicitation !== undefined;
+}
+
+async function inSteps(
+  paused: PausedTurns<CallToolResult>,
+  tool: Tool,
+  args: Args,
+  listener: Pick<Companion, 'signal' | 'progress'>,
+  mcpReq: ServerContext['mcpReq'],
+): Promise<CallToolResult | InputRequiredResult> {
+  const state = mcpReq.requestState<string>();
+  let step: Step<CallToolResult> | undefined;
+  if (state === undefined)
+    step = await paused.begin(({ ask, ...companion }) => tool.run(args, { ...companion, permission: ask }), listener);
+  else step = await paused.resume(state, ({ options }) => chosenIn(mcpReq.inputResponses?.permission, options), listener);
+  if (!step) return failed('The turn that was waiting for this answer is over; send the prompt again');
+  if ('done' in step) return step.done;
+  const { id, asked } = step.paused;
+  return inputRequired({ inputRequests: { permission: inputRequired.elicit(questionOf(asked)) }, requestState: id });
+}
+
+/** On our own stdio; resolves when the client has gone. */
+export function serveAgentsOnStdio(options: AgentsServerOptions): { close(): Promise<void> } {
+  const paused = createPausedTurns<CallToolResult>(ANSWER_MS, refusalIn);
+  return serveStdio(() => serverOf(options, paused));
+}
+
+export function serveAgentsOverHttp(options: AgentsServerOptions): HttpHandler {
+  const paused = createPausedTurns<CallToolResult>(ANSWER_MS, refusalIn);
+  const { fetch } = createMcpHandler(() => serverOf(options, paused));
+  const otherwise: HttpHandler = (request, parsedBody) => fetch(request, parsedBody === undefined ? {} : { parsedBody });
+  return httpSessions((front) => void serverOf(options, paused).connect(front), otherwise).handle;
+}

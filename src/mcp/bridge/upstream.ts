@@ -1,0 +1,40 @@
+// The server's end of a bridge: a child of ours, an address, or the client itself.
+import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import { type Children, type ServerProcess, serverProcess } from '../gateway/server-process.ts';
+import { type AskClient, acpBack } from './acp-upstream.ts';
+import type { ClientServer } from './client-server.ts';
+
+export type BackDeps = {
+  /** The session's directory, which the client's stdio servers are started in. */
+  readonly cwd: string | undefined;
+  readonly askClient: AskClient;
+  readonly children: Children | undefined;
+};
+export type Back = Transport & { readonly exit?: string | undefined };
+
+export function openBack(server: ClientServer, { cwd, askClient, children }: BackDeps): Back | ServerProcess {
+  switch (server.kind) {
+    case 'stdio':
+      return serverProcess({ command: server.command, args: server.args, env: server.env, cwd }, children);
+    case 'http':
+      return overHttp(server.url, server.headers);
+    case 'sse':
+      return new SSEClientTransport(new URL(server.url), { requestInit: { headers: server.headers } });
+    case 'acp':
+      return acpBack(server.serverId, askClient);
+  }
+}
+
+/** Long enough for a server to hear that a session of its has ended. */
+const FAREWELL_MS = 2000;
+
+function overHttp(url: string, headers: Readonly<Record<string, string>>): Transport {
+  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+  const close = transport.close.bind(transport);
+  transport.close = async () => {
+    const late = new Promise((resolve) => setTimeout(resolve, FAREWELL_MS).unref());
+    await Promise.race([transport.terminateSession(), late]).catch(() => {});
+    await close();
+  };
+  return transport;
+}

@@ -1,0 +1,131 @@
+// The configured servers' tools among ours: `docs-search` is `search` of the server `docs`. Their credentials stay here, and what they say of
+// their tools is what agents get to read, so it is cleaned, and a tool that has changed since it was first seen is not offered.
+import type { Tool } from '@modelcontextprotocol/client';
+import type { HostTool } from '../server/tool.ts';
+import type { McpServerSettings } from '../settings.ts';
+import { cleanTool, type ForeignTool, hashOf } from './clean-tool.ts';
+import type { Children } from './server-process.ts';
+import type { Upstream } from './upstream.ts';
+
+/** The hash under which a tool was first seen; `keep` writes it down. */
+export type Pins = { find(server: string, tool: string): string | undefined; keep(server: string, tool: string, hash: string): void };
+
+export type GatewayOptions = {
+  readonly servers: readonly McpServerSettings[];
+  readonly version: string;
+  readonly pins: Pins;
+  readonly onChange: () => void;
+  readonly notice: (text: string) => void;
+  readonly children: Children | undefined;
+};
+
+export type Gateway = {
+  tools(): readonly HostTool[];
+  /** Resolves when every server has said what its tools are, or long enough was waited for them. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const DOWN = '[not available at the moment]';
+const CALL_MS = 300_000;
+/** Agents ask for the list once, when a session begins: it is worth a moment. */
+const READY_MS = 10_000;
+
+export function createGateway({ servers, version, pins, onChange, notice, children }: GatewayOptions): Gateway {
+  const tools = new Map<string, readonly HostTool[]>();
+  /** Of all servers; asked for at every call. */
+  let all: readonly HostTool[] = [];
+  const changed = () => {
+    all = [...tools.values()].flat();
+    onChange();
+  };
+  const upstreams: Upstream[] = [];
+  const said = new Set<string>();
+  const once = (text: string) => {
+    if (!said.has(text)) notice(text);
+    said.add(text);
+  };
+  let starting: Promise<void> | undefined;
+
+  async function start(): Promise<void> {
+    const loaded = await import('./upstream.ts').catch((error: Error) => {
+      once(
+        `no MCP server of the configuration is available: what starts them could not be loaded (${error.message}); only a new start helps`,
+      );
+    });
+    if (!loaded) return;
+    const { createUpstream } = loaded;
+    const started = servers.map((settings) => {
+      const { name } = settings;
+      const upstream: Upstream = createUpstream(settings, version, {
+        children,
+        onTools(listed) {
+          tools.set(name, offered(name, listed, upstream));
+          changed();
+        },
+        onDown(why) {
+          once(`the MCP server "${name}" is not available: ${why}; it is tried again`);
+          const known = tools.get(name);
+          if (!known || known.some(({ description }) => description.startsWith(DOWN))) return;
+          // Still listed: a call tries it at once, and agents that ask for the list only once find the tools again.
+          tools.set(
+            name,
+            known.map((tool) => ({ ...tool, description: `${DOWN} ${tool.description}` })),
+          );
+          changed();
+        },
+      });
+      upstreams.push(upstream);
+      return upstream.start();
+    });
+    await Promise.race([Promise.all(started), new Promise((resolve) => setTimeout(resolve, READY_MS).unref())]);
+  }
+  function offered(server: string, listed: readonly Tool[], upstream: Upstream): readonly HostTool[] {
+    return listed.flatMap((raw) => {
+      const cleaned = cleanTool(raw);
+      if (!cleaned) {
+        once(`a tool of the MCP server "${server}" is not offered: its name is not usable`);
+        return [];
+      }
+      const { tool, removed } = cleaned;
+      if (removed > 0) once(`the description of ${server}-${tool.name} held ${removed} characters that nobody sees; they were removed`);
+      return isAsPinned(server, tool) ? [hostTool(server, tool, upstream)] : [];
+    });
+  }
+  function isAsPinned(server: string, tool: ForeignTool): boolean {
+    const hash = hashOf(tool);
+    const pinned = pins.find(server, tool.name);
+    if (pinned === undefined) pins.keep(server, tool.name, hash);
+    if (pinned === undefined || pinned === hash) return true;
+    once(
+      `${server}-${tool.name} is not offered: it has changed since it was first seen. If that is right: switchboard mcp approve ${server}`,
+    );
+    return false;
+  }
+
+  return {
+    tools: () => all,
+    ready() {
+      starting ??= start();
+      return starting;
+    },
+    async close() {
+      await Promise.all(upstreams.map((upstream) => upstream.close()));
+    },
+  };
+}
+
+function hostTool(server: string, { name, title, description, inputSchema }: ForeignTool, upstream: Upstream): HostTool {
+  return {
+    name: `${server}-${name}`,
+    ownName: name,
+    title: title ?? name,
+    description,
+    inputSchema,
+    effect: 'foreign', // what it says of itself is no evidence
+    needs: [],
+    timeoutMs: CALL_MS,
+    server,
+    run: (args, context) => upstream.call(name, args, context),
+  };
+}

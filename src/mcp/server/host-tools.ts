@@ -1,0 +1,158 @@
+// Lends tools to agents: a server for each session, by whichever way its agent takes. Nothing listens before a session needs it.
+import { randomBytes } from 'node:crypto';
+import { createPipe, type Pipe } from '../transports/acp-transport.ts';
+import type { HttpHandler } from '../transports/http-listener.ts';
+import { createDoors, newToken, type Shim } from '../transports/listeners.ts';
+import type { ArgsCheck, ToolEvent } from './call-tool.ts';
+import type { McpTransport } from './choose-transport.ts';
+import type { ToolGate } from './gate.ts';
+import type { Served, ServerInfo } from './sdk-server.ts';
+import type { HostTool } from './tool.ts';
+import { type Borrower, Lease, type LeaseDeps, tokenKey } from './tool-server.ts';
+
+/** How the names begin that our servers have on an agent's own connection. */
+export const OUR_SERVER = 'switchboard-';
+
+export type HostToolsOptions = {
+  readonly version: string;
+  readonly shim: Shim;
+  /** Asked each time, since tools of other servers come and go. */
+  readonly tools: () => readonly HostTool[];
+  /** One of them; left out, it is looked for among all. */
+  readonly find?: ((name: string) => HostTool | undefined) | undefined;
+  readonly toolsKnown?: (() => Promise<void>) | undefined;
+  readonly gate: ToolGate;
+  readonly onEvent: (event: ToolEvent) => void;
+  /** The tools cannot be had, for anybody, and why. */
+  readonly onUnserved?: ((why: string) => void) | undefined;
+  readonly maxOutputBytes: number;
+  readonly clean?: ((text: string) => string) | undefined;
+};
+
+export type Lent = {
+  readonly lease: Lease;
+  /** The `mcpServers` entry, as JSON text. It alone has the token. */
+  entry(name: string): string;
+};
+
+export type HostTools = {
+  /** A server for a session that is about to be opened. Calls back at once, unless a listener has to be opened first. */
+  lend(transport: McpTransport, borrower: Borrower, done: (lent: Lent | Error) => void): void;
+  /** A way to a lease through the ACP connection, for the agent that was lent it. */
+  pipe(lease: Lease): Pipe;
+  /** The tools are others now. */
+  toolsChanged(): void;
+  close(): void;
+};
+
+export function createHostTools(options: HostToolsOptions): HostTools {
+  const byKey = new Map<string, Lease>();
+  const served = new Map<Lease, Set<Served>>();
+  const handlers = new WeakMap<Lease, Promise<HttpHandler>>();
+  const info: ServerInfo = { name: 'switchboard', title: 'Switchboard', version: options.version };
+
+  function admit(token: string): Lease | undefined {
+    const lease = byKey.get(tokenKey(token));
+    if (lease) return lease;
+    options.onEvent({
+      ...{ kind: 'refused-token', sessionId: undefined, agent: undefined, server: 'switchboard', tool: undefined, args: undefined },
+      reason: 'a token that is not valid, or no longer',
+    });
+    return undefined;
+  }
+  /** Returns what forgets it again, for a connection that ends before its lease. */
+  function keep(lease: Lease, one: Served): () => void {
+    const all = served.get(lease) ?? new Set();
+    all.add(one);
+    served.set(lease, all);
+    const forget = lease.onRevoke(() => void one.close());
+    return () => {
+      all.delete(one);
+      forget();
+    };
+  }
+
+  /** What answers is loaded when it is first needed. No descriptor may be free then, or the package be another: that costs the tools and nothing else. */
+  function unserved(error: unknown): string {
+    const why = `the part of the switchboard that serves tools could not be loaded (${(error as Error).message}); only a new start helps`;
+    options.onUnserved?.(why);
+    return why;
+  }
+
+  /** Kept: to import what is loaded already takes a while, and somebody waits. */
+  let checkArgs: ArgsCheck | undefined;
+  const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
+  const find = options.find ?? ((name: string) => tools().find((tool) => tool.name === name));
+  const deps: LeaseDeps = {
+    ...{ tools, find, toolsKnown, gate, onEvent, maxOutputBytes, clean: options.clean },
+    check(tool, args) {
+      if (checkArgs) return checkArgs(tool, args);
+      return import('./sdk-server.ts').then((serve) => {
+        checkArgs = serve.checkArgs;
+        return serve.checkArgs(tool, args);
+      });
+    },
+    onRevoke(lease) {
+      byKey.delete(lease.key);
+      served.delete(lease);
+    },
+  };
+  function newLease(transport: McpTransport, key: string, borrower: Borrower): Lease {
+    const lease = new Lease(transport, key, borrower, deps);
+    byKey.set(key, lease);
+    return lease;
+  }
+  const doors = createDoors<Lease>(options.shim, {
+    admit,
+    serveSocket: (lease, socket) =>
+      void import('./sdk-server.ts')
+        .then(({ serveStream }) => {
+          if (!lease.isRevoked) socket.on('close', keep(lease, serveStream(lease, socket, info)));
+        })
+        .catch((error: unknown) => {
+          unserved(error);
+          socket.destroy(); // the shim ends with it, and the agent sees its server gone
+        }),
+    serveHttp(lease) {
+      const handler = handlers.get(lease) ?? import('./sdk-server.ts').then(({ serveHttp }) => handlerOf(lease, serveHttp(lease, info)));
+      if (!handlers.has(lease)) handler.catch(unserved);
+      handlers.set(lease, handler);
+      return handler;
+    },
+  });
+  function handlerOf(lease: Lease, served: Served & { readonly handle: HttpHandler }): HttpHandler {
+    keep(lease, served);
+    return served.handle;
+  }
+
+  return {
+    lend(transport, borrower, done) {
+      if (transport === 'acp') {
+        const lease = newLease('acp', `${OUR_SERVER}${randomBytes(16).toString('base64url')}`, borrower);
+        return done({ lease, entry: (name) => JSON.stringify({ type: 'acp', name, serverId: lease.key }) });
+      }
+      doors.open(transport, (write) => {
+        if (write instanceof Error) return done(write);
+        const token = newToken();
+        done({ lease: newLease(transport, tokenKey(token), borrower), entry: (name) => write(name, token) });
+      });
+    },
+    pipe(lease) {
+      const pipe = createPipe();
+      void import('./sdk-server.ts')
+        .then(({ serveTransport }) => {
+          if (lease.isRevoked) void pipe.close();
+          else keep(lease, serveTransport(lease, pipe, info, pipe.isTakenBack));
+        })
+        .catch((error: unknown) => pipe.refuse(unserved(error)));
+      return pipe;
+    },
+    toolsChanged() {
+      for (const all of served.values()) for (const one of all) one.toolsChanged();
+    },
+    close() {
+      for (const lease of [...byKey.values()]) lease.revoke();
+      doors.close();
+    },
+  };
+}

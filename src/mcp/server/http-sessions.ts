@@ -1,0 +1,102 @@
+// Connections over HTTP, of which HTTP knows nothing: each handshake of the 2025 era opens one, kept by the id that its later requests carry. Without
+// it a call could not be taken back and nothing could be told unasked. The 2026 era has no handshake, and every request is complete in itself.
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  isInitializeRequest,
+  type RequestId,
+  type Transport,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { HttpHandler } from '../transports/http-listener.ts';
+import { type Message, type PlainCall, plainCall, takenBack } from './plain-calls.ts';
+
+/** Of one agent to one server. Agents have one, and leave some behind without a word; the oldest goes. */
+const MAX_CONNECTIONS = 16;
+const VERSIONS: ReadonlySet<unknown> = new Set([undefined, '2025-03-26', '2025-06-18', '2025-11-25']);
+
+export type HttpSessions = { readonly handle: HttpHandler; close(): void };
+
+/** Answers a call of a tool by itself. */
+export type AnswerCall = (call: PlainCall, abort: AbortController) => Promise<object>;
+
+type Connection = {
+  readonly front: WebStandardStreamableHTTPServerTransport;
+  /** Calls that are answered without it, by their ids. */
+  readonly calls: Map<RequestId, AbortController>;
+};
+
+/** `otherwise` is for requests that belong to no connection and open none. */
+export function httpSessions(open: (front: Transport) => void, otherwise: HttpHandler, answerCall?: AnswerCall): HttpSessions {
+  const connections = new Map<string, Connection>();
+
+  function connect(): WebStandardStreamableHTTPServerTransport {
+    const calls = new Map<RequestId, AbortController>();
+    const front = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized(id) {
+        connections.set(id, { front, calls });
+        const [oldest] = connections.values();
+        if (connections.size > MAX_CONNECTIONS) void oldest?.front.close();
+      },
+    });
+    open(front);
+    const { onclose } = front;
+    front.onclose = () => {
+      if (front.sessionId !== undefined) connections.delete(front.sessionId);
+      for (const abort of calls.values()) abort.abort();
+      onclose?.();
+    };
+    return front;
+  }
+  async function handle(request: Request, parsedBody: unknown): Promise<Response> {
+    const body = parsedBody === undefined ? {} : { parsedBody };
+    const id = request.headers.get('mcp-session-id');
+    const known = id === null ? undefined : connections.get(id);
+    if (known) {
+      // What an answer is too late for is over: answers are not kept, so nobody can come back for this one.
+      const takeBack = () => {
+        for (const requestId of requestIds(parsedBody))
+          known.front.onmessage?.({
+            ...{ jsonrpc: '2.0', method: 'notifications/cancelled' },
+            params: { requestId, reason: 'the connection was closed' },
+          });
+      };
+      request.signal.addEventListener('abort', takeBack, { once: true });
+      return known.front.handleRequest(request, body);
+    }
+    if (id !== null) return refusal(404, -32001, 'This session has ended; open another with initialize', parsedBody);
+    return isInitializeRequest(parsedBody) ? connect().handleRequest(request, body) : otherwise(request, parsedBody);
+  }
+  /** Most of what agents send. Who wants to hear of progress needs a stream for the answer. */
+  function quick(headers: IncomingHttpHeaders, body: unknown, gone: AbortController): Promise<object> | undefined {
+    const known = connections.get(String(headers['mcp-session-id']));
+    if (!known || !answerCall || typeof body !== 'object' || body === null) return undefined;
+    const cancelled = takenBack(body as Message);
+    if (cancelled !== undefined) known.calls.get(cancelled)?.abort();
+    const call = plainCall(body as Message);
+    if (!call || call.progressToken !== undefined || known.calls.has(call.id)) return undefined;
+    if (!VERSIONS.has(headers['mcp-protocol-version']) || !headers.accept?.includes('application/json')) return undefined;
+    known.calls.set(call.id, gone);
+    return answerCall(call, gone).finally(() => known.calls.delete(call.id));
+  }
+
+  return {
+    handle: answerCall ? Object.assign(handle, { quick }) : handle,
+    close() {
+      for (const { front } of [...connections.values()]) void front.close();
+    },
+  };
+}
+
+function requestIds(body: unknown): RequestId[] {
+  return [body].flat().flatMap((message) => {
+    const { id, method } = (message ?? {}) as { id?: RequestId; method?: unknown };
+    return id === undefined || method === undefined ? [] : [id];
+  });
+}
+
+export function refusal(status: number, code: number, message: string, body: unknown): Response {
+  const id = (body as { id?: unknown } | null | undefined)?.id ?? null;
+  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
+}

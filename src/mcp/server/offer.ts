@@ -1,0 +1,52 @@
+// More servers in the list a session is opened with. What the editor wrote stays as it wrote it; ours are added behind it.
+import type { Span } from '../../wire/frame.ts';
+import { elements, member, members, stringAt } from '../../wire/json-path.ts';
+import type { Patch } from '../../wire/writer.ts';
+
+/** No underscore: agents build tool names as `server_tool` or `mcp__server__tool`, and take them apart there. */
+const NAME = 'switchboard';
+
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+
+/** In these the list may be left out; where it must be given, its lack is the agent's to complain about. */
+const MAY_LACK_LIST = new Set(['session/resume', 'session/fork']);
+
+/** Writes servers down, as JSON text, under names that are free; `taken` are the names that are not. */
+export type Entries = (name: string, taken: readonly (string | undefined)[]) => readonly string[];
+
+/** The change to `params` that adds servers; undefined when there is no list to add them to. */
+export function injection(bytes: Buffer, params: Span | undefined, method: string, entries: Entries): Patch | undefined {
+  if (!params || bytes[params.start] !== OPEN_BRACE) return undefined;
+  const lists = members(bytes, params.start).filter(({ key }) => key === 'mcpServers');
+  const [list, another] = lists;
+  if (another) return undefined; // which of them counts is the agent's to say
+  if (!list) {
+    if (!MAY_LACK_LIST.has(method)) return undefined;
+    const isEmpty = members(bytes, params.start).length === 0;
+    return { span: at(params.start + 1), text: `"mcpServers":[${entries(NAME, [])}]${isEmpty ? '' : ','}` };
+  }
+  if (bytes[list.value.start] !== OPEN_BRACKET) return undefined;
+  const servers = elements(bytes, list.value.start);
+  const taken = servers.map(({ start }) => stringAt(bytes, member(bytes, start, 'name')));
+  const text = entries(freeName(taken), taken).join(',');
+  const last = servers.at(-1);
+  return last ? { span: at(last.end), text: `,${text}` } : { span: at(list.value.start + 1), text };
+}
+
+/** The same for params that are at hand as text. */
+export function injectedText(paramsText: string, method: string, entries: Entries): string {
+  const bytes = Buffer.from(paramsText);
+  const patch = injection(bytes, { start: 0, end: bytes.length }, method, entries);
+  if (!patch) return paramsText;
+  return `${bytes.toString('utf8', 0, patch.span.start)}${patch.text}${bytes.toString('utf8', patch.span.end)}`;
+}
+
+/** A name the editor uses is the editor's. */
+function freeName(taken: readonly (string | undefined)[]): string {
+  let name = NAME;
+  for (let n = 2; taken.includes(name); n++) name = `${NAME}-${n}`;
+  return name;
+}
+
+const at = (offset: number): Span => ({ start: offset, end: offset });

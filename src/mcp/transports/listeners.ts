@@ -1,0 +1,83 @@
+// The ways in that listen: a private socket for the shim, loopback HTTP for agents that take that. Each is opened when the first session needs it.
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { type Guest, type HttpDoor, type HttpHandler, openHttpDoor } from './http-listener.ts';
+import { openSocketDoor, type SocketDoor } from './socket-listener.ts';
+
+export type DoorEvents<G extends Guest> = {
+  /** Whom a token belongs to; undefined (and noted) when it is nobody. */
+  admit(token: string): G | undefined;
+  serveSocket(guest: G, socket: Socket): void;
+  serveHttp(guest: G): Promise<HttpHandler>;
+};
+
+/** What opens a door to one session's server. Of a form that is taken out of records, should an agent repeat it. */
+export const newToken = (): string => `sbmcp_${randomBytes(32).toString('base64url')}`;
+
+/** How an agent starts the shim. */
+export type Shim = { readonly command: string; readonly args: readonly string[] };
+
+/** Writes a server down as the agent is to be told of it, as JSON text. It alone has the token. */
+export type WriteEntry = (name: string, token: string) => string;
+
+export type Doors = {
+  /** Calls back at once, unless the listener has yet to be opened. */
+  open(way: 'http' | 'stdio', done: (entry: WriteEntry | Error) => void): void;
+  close(): void;
+};
+
+export function createDoors<G extends Guest>(shim: Shim, on: DoorEvents<G>): Doors {
+  let socketDoor: SocketDoor | undefined;
+  let httpDoor: HttpDoor | undefined;
+  let opening: ((door: HttpDoor | Error) => void)[] | undefined;
+  let isClosed = false;
+
+  function openHttp(done: (door: HttpDoor | Error) => void): void {
+    if (httpDoor) return done(httpDoor);
+    if (opening) return void opening.push(done);
+    opening = [done];
+    openHttpDoor({ admit: on.admit, serve: on.serveHttp }, (door) => {
+      const waiting = opening ?? [];
+      opening = undefined;
+      if (!(door instanceof Error)) {
+        if (isClosed) door.close();
+        else httpDoor = door;
+      }
+      for (const go of waiting) go(door);
+    });
+  }
+
+  return {
+    open(way, done) {
+      if (way === 'http')
+        return openHttp((door) => {
+          if (door instanceof Error) return done(door);
+          done((name, token) => {
+            const headers = [{ name: 'Authorization', value: `Bearer ${token}` }];
+            return JSON.stringify({ type: 'http', name, url: door.url, headers });
+          });
+        });
+      try {
+        // The next session tries anew after a problem.
+        socketDoor ??= openSocketDoor({ admit: on.admit, serve: on.serveSocket }, () => {
+          socketDoor = undefined;
+        });
+      } catch (error) {
+        return done(error as Error);
+      }
+      const { address } = socketDoor;
+      done((name, token) => {
+        const env = [
+          { name: 'SWITCHBOARD_MCP_SOCKET', value: address },
+          { name: 'SWITCHBOARD_MCP_TOKEN', value: token },
+        ];
+        return JSON.stringify({ name, ...shim, env });
+      });
+    },
+    close() {
+      isClosed = true;
+      socketDoor?.close();
+      httpDoor?.close();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+// What a yes to a permission request covers besides the request itself: the files and the command that it showed, to the letter.
+
+import { askedPath } from '../commands/operands.ts';
+import { isAbsolute } from '../paths/path.ts';
+import type { AskedPath, Place } from './action.ts';
+import { directoryIn } from './ask.ts';
+import { askedPermission } from './permission.ts';
+import { rawFacts } from './raw-input.ts';
+import type { TerminalRequest } from './surfaces.ts';
+import { list, record, string } from './tool-call.ts';
+
+export type Grant =
+  /** `path` is canonical; `text` what the file is to hold, undefined when none was shown. */
+  | { readonly of: 'read' | 'edit'; readonly path: string; readonly text?: string | undefined }
+  | { readonly of: 'execute'; readonly words: string; readonly cwd: string };
+
+/**
+ * From the request alone: what the agent said of the call at other times may not have been before the user's eyes. Nothing where it is not
+ * clear what was shown; then the user is asked a second time.
+ */
+export function grantsIn(place: Place, request: unknown): readonly Grant[] {
+  const call = record(record(request).toolCall);
+  const asked = askedPermission(place, request);
+  if (asked.isUnreadable || asked.mcp || asked.evidence !== 'raw') return [];
+  const raw = rawFacts(call.rawInput);
+  if (asked.action === 'execute') {
+    const commands = [...raw.lines, ...raw.argvs];
+    const [command] = commands;
+    if (commands.length !== 1 || command === undefined || raw.doubts.length > 0) return [];
+    return run(place, typeof command === 'string' ? command : wordsOf(command), raw.workdir);
+  }
+  const diffs = list(call.content).filter((entry) => record(entry).type === 'diff');
+  if (asked.action === 'edit' && diffs.length > 0) return edits(place, diffs);
+  if ((asked.action !== 'edit' && asked.action !== 'read') || asked.opaque.length > 0) return [];
+  const [first, ...others] = asked.paths;
+  if (first?.evidence !== 'raw' || others.some(({ path }) => path !== first.path)) return [];
+  if (asked.action === 'read') return [{ of: 'read', path: first.path }];
+  // Without a diff, the whole text may be there as it is. Anything else (what is replaced by what) cannot be compared with what is written.
+  const fields = Object.entries(record(call.rawInput)).filter(([, value]) => !(typeof value === 'string' && raw.paths.includes(value)));
+  const isClear = fields.every(([key, value]) => (key === 'content' ? typeof value === 'string' : !isTelling(value)));
+  return isClear ? [{ of: 'edit', path: first.path, text: fields.find(([key]) => key === 'content')?.[1] as string | undefined }] : [];
+}
+
+/** What a `terminal/create` would have to be granted. Variables are no part of any command line that was shown. */
+export function terminalUse(place: Place, { command, args = [], env = [], cwd }: TerminalRequest): Grant | undefined {
+  if (env.length > 0) return undefined;
+  return run(place, args.length === 0 ? command : wordsOf([command, ...args]), cwd ?? undefined)[0];
+}
+
+/** The same for a file, as it was judged. */
+export function fileUse(of: 'read' | 'edit', file: AskedPath | undefined, text?: string): Grant | undefined {
+  return file === undefined || file.isUnfollowed ? undefined : { of, path: file.path, text };
+}
+
+export function covers(grant: Grant, use: Grant): boolean {
+  if (grant.of === 'execute') return use.of === 'execute' && use.words === grant.words && use.cwd === grant.cwd;
+  return use.of === grant.of && use.path === grant.path && (grant.text === undefined || use.text === grant.text);
+}
+
+function run(place: Place, words: string, directory: string | undefined): readonly Grant[] {
+  const { cwd, opaque } = directoryIn(place, directory ?? '.');
+  return opaque.length > 0 ? [] : [{ of: 'execute', words, cwd }];
+}
+
+/** An argv of plain words is the line that they make; any other is itself alone. */
+function wordsOf(argv: readonly string[]): string {
+  const isPlain = argv.every((word, index) => (index === 0 ? /^[\w@%+:,./-]+$/ : /^[\w@%+=:,./-]+$/).test(word));
+  return isPlain ? argv.join(' ') : JSON.stringify(argv);
+}
+
+// A diff may show a part of a file, and what is written is all of it: they are the same only where they are equal.
+function edits(place: Place, diffs: readonly unknown[]): readonly Grant[] {
+  const found = diffs.flatMap((entry) => {
+    const { path, newText } = record(entry);
+    const file = string(path);
+    if (file === undefined || !isAbsolute(file) || file.includes('..') || typeof newText !== 'string') return [];
+    const { path: real, isUnfollowed } = askedPath(file, place.cwd, place, 'write', 'raw');
+    return isUnfollowed ? [] : [{ of: 'edit' as const, path: real, text: newText }];
+  });
+  return found.filter(({ path }) => found.filter((other) => other.path === path).length === 1);
+}
+
+const isTelling = (value: unknown): boolean => typeof value === 'string' || (typeof value === 'object' && value !== null);

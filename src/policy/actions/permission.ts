@@ -1,0 +1,147 @@
+// `session/request_permission` in the normal form: what the agent says it will do, and how well it says it.
+
+import { type Analysis, analyseArgv, analyseLine } from '../commands/analyse.ts';
+import { askedPath } from '../commands/operands.ts';
+import { hostOf, resolvePath } from '../paths/path.ts';
+import { ACTIONS, type Action, type Asked, type AskedPath, type Evidence, type Place } from './action.ts';
+import { diffPaths, mcpInTitle, tableFor } from './agents.ts';
+import { ask, directoryIn, type Facts, together } from './ask.ts';
+import { type RawFacts, rawFacts, textsOf } from './raw-input.ts';
+import { startOfPattern } from './raw-path.ts';
+import { list, mergeToolCall, record, string, type ToolCall } from './tool-call.ts';
+
+/** What is named behind these is not looked at, and nothing is allowed then. */
+const MAX_PATHS = 1000;
+const KINDS: ReadonlySet<string> = new Set(ACTIONS.slice(0, ACTIONS.indexOf('mcp')));
+
+/**
+ * `request` is the `params` of the request; `known` what the session's table holds for its `toolCallId`, since some agents (codex for MCP)
+ * say nothing but the id here.
+ */
+export function askedPermission(place: Place, request: unknown, known?: ToolCall): Asked {
+  return ask(place, () => factsOf(place, mergeToolCall(known, record(request).toolCall)));
+}
+
+/** The same for a tool call seen in an update, for what agents do unasked. */
+export function askedToolCall(place: Place, call: ToolCall): Asked {
+  return ask(place, () => factsOf(place, mergeToolCall(undefined, call)));
+}
+
+function factsOf(place: Place, call: ToolCall): Facts {
+  const table = tableFor(place.family, place.agent);
+  const tool = table.toolName(call);
+  const told = table.mcp(call, tool);
+  const raw = rawFacts(call.rawInput);
+  const kind = KINDS.has(string(call.kind) ?? '') ? (call.kind as Action) : undefined;
+  const known = tool !== undefined && Object.hasOwn(table.tools, tool) ? table.tools[tool] : undefined;
+
+  const commands = readCommands(place, raw);
+  const mcp = told ?? (commands.commands.length > 0 ? undefined : mcpInTitle(call));
+  const isRun = mcp === undefined && commands.commands.length > 0;
+  const title = readTitle(place, call, raw, kind === 'execute' || known === 'execute');
+  const diffs = diffPaths(call);
+  const action = mcp ? 'mcp' : isRun ? 'execute' : actionOf(known, kind, raw.isWrite || diffs.length > 0);
+  const starts =
+    action === 'search' && !(tool !== undefined && table.textSearches?.includes(tool))
+      ? raw.patterns.flatMap((pattern) => startOfPattern(pattern) ?? [])
+      : [];
+  const patternDoubts = starts.flatMap(({ doubt }) => doubt ?? []);
+  const paths = readPaths(place, call, raw, [...diffs, ...starts.map(({ path }) => path)], action);
+  const hosts = raw.urls.flatMap((url) => hostOf(url) ?? []);
+
+  // A name that was only read off the id of the call (gemini) is no more than a title.
+  const isNamed = tool !== undefined && (string(call.name) !== undefined || Object.keys(record(call.rawInput)).length > 0);
+  const isKindOnly = mcp === undefined && !isRun && known === undefined && paths.length === 0 && hosts.length === 0;
+  const settled = isKindOnly && action !== 'execute' ? 'other' : action;
+  const isCut = paths.length >= MAX_PATHS;
+  const opaque = mcp ? [] : [...commands.opaque, ...raw.doubts, ...patternDoubts, ...(isCut ? ['more files than are looked at'] : [])];
+  return {
+    action: settled,
+    claims: claimsOf(settled, [
+      kind,
+      known,
+      action,
+      raw.isWrite || diffs.length > 0 ? 'edit' : undefined,
+      commands.commands.length > 0 ? 'execute' : undefined,
+    ]),
+    tool,
+    mcp,
+    // In an MCP call a `command` is an argument like any other: deny rules see it, but it is the tool that is allowed or not.
+    commands: [
+      ...(mcp ? commands.commands.map((command) => ({ ...command, where: 'within' as const })) : commands.commands),
+      ...title.commands,
+    ],
+    opaque,
+    isUnreadable: commands.isUnreadable,
+    paths,
+    hosts,
+    texts: textsOf(raw),
+    evidence: mcp && !told ? 'title' : evidenceOf(settled, told !== undefined || isRun, paths, isNamed || hosts.length > 0, call),
+  };
+}
+
+function claimsOf(settled: Action, claims: readonly (Action | undefined)[]): Action[] {
+  return [...new Set(claims)].flatMap((claim) => (claim === undefined || claim === settled ? [] : [claim]));
+}
+
+function readCommands(place: Place, { lines, argvs, workdir }: RawFacts): Analysis {
+  const { cwd, opaque } = workdir === undefined ? { cwd: place.cwd, opaque: [] } : directoryIn(place, workdir);
+  return together([
+    { commands: [], opaque, isUnreadable: false },
+    ...lines.map((line) => analyseLine(line, cwd, place, 'raw')),
+    ...argvs.map((argv) => analyseArgv(argv, cwd, place, 'raw')),
+  ]);
+}
+
+// Gemini shows a command in the title alone. It can then be denied or asked for, and never allowed.
+function readTitle(place: Place, call: ToolCall, { lines }: RawFacts, isExecution: boolean): Analysis {
+  const title = string(call.title)?.replace(/^`+|`+$/g, '');
+  if (title === undefined || !isExecution || lines.includes(title)) return together([]);
+  const { commands, isUnreadable } = analyseLine(title, place.cwd, place, 'title');
+  return { commands: commands.map((command) => ({ ...command, where: 'within' })), opaque: [], isUnreadable };
+}
+
+/** The tool's name tells more than the kind; where the kind is the more dangerous of the two, it counts. */
+function actionOf(known: Action | undefined, kind: Action | undefined, isWrite: boolean): Action {
+  const claimed = known ?? kind ?? 'other';
+  const isTame = claimed === 'read' || claimed === 'search' || claimed === 'think' || claimed === 'other' || claimed === 'fetch';
+  if (!isTame) return claimed;
+  if (kind === 'execute' || kind === 'delete' || kind === 'move') return kind;
+  return isWrite || kind === 'edit' ? 'edit' : claimed;
+}
+
+function readPaths(place: Place, call: ToolCall, raw: RawFacts, others: readonly string[], action: Action): AskedPath[] {
+  const access =
+    action === 'read' || action === 'search' ? 'read' : action === 'edit' || action === 'delete' || action === 'move' ? 'write' : 'unknown';
+  const base = raw.workdir === undefined || action === 'execute' ? place.cwd : resolvePath(place.cwd, raw.workdir);
+  const found = new Map<string, AskedPath>();
+  const seen = new Set<string>();
+  const add = (text: string, evidence: Evidence) => {
+    // Each is looked up on the disk, and meanwhile nobody else is served.
+    if (seen.has(text) || seen.size >= MAX_PATHS) return;
+    seen.add(text);
+    const path = askedPath(text, base, place, access, evidence);
+    if (!found.has(`${path.written}\n${path.path}`)) found.set(`${path.written}\n${path.path}`, path);
+  };
+  // Some tools take `link/..` for where the link leads up from, others for where it lies: both must fit.
+  const addBoth = (path: string, evidence: Evidence) => {
+    add(path, evidence);
+    if (path.includes('..')) add(resolvePath(base, path), evidence);
+  };
+  for (const path of [...raw.paths, ...others]) addBoth(path, 'raw');
+  for (const location of list(call.locations)) {
+    const path = string(record(location).path);
+    if (path !== undefined) addBoth(path, 'locations');
+  }
+  // A search that names no directory is one of the session's.
+  if (action === 'search' && found.size === 0 && Object.keys(record(call.rawInput)).length > 0) add(raw.workdir ?? '.', 'raw');
+  return [...found.values()];
+}
+
+function evidenceOf(action: Action, isRaw: boolean, paths: readonly AskedPath[], isNamed: boolean, call: ToolCall): Evidence {
+  if (isRaw) return 'raw';
+  if (action === 'execute') return string(call.title) === undefined ? 'none' : 'title';
+  if (paths.length > 0) return paths.every(({ evidence }) => evidence === 'raw') ? 'raw' : 'locations';
+  if (isNamed) return 'raw';
+  return string(call.title) === undefined ? 'none' : 'title';
+}

@@ -1,0 +1,108 @@
+// Every other surface in the normal form: files, terminals, MCP calls, questions, modes. What we carry out ourselves is known at first hand.
+
+import { analyseArgv, analyseLine } from '../commands/analyse.ts';
+import { askedPath } from '../commands/operands.ts';
+import { hostOf, resolvePath } from '../paths/path.ts';
+import type { Action, Asked, McpCall, Place } from './action.ts';
+import { ask, directoryIn } from './ask.ts';
+import { rawFacts, textsOf } from './raw-input.ts';
+
+/** `fs/read_text_file` is `read`, `fs/write_text_file` is `edit`. */
+export function askedPathUse(place: Place, action: Action, path: string): Asked {
+  return ask(place, () => {
+    const access = action === 'read' || action === 'search' ? 'read' : 'write';
+    return { action, evidence: 'raw', paths: [askedPath(path, place.cwd, place, access, 'raw')] };
+  });
+}
+
+/** A line for a shell. */
+export function askedCommand(place: Place, line: string, cwd: string = place.cwd): Asked {
+  return ask(place, () => ({
+    action: 'execute',
+    evidence: 'raw',
+    texts: [line],
+    ...analyseLine(line, resolvePath(place.cwd, cwd), place, 'raw'),
+  }));
+}
+
+/** Variables that change how a program talks, and not what it does. */
+const TAME_VARIABLES = /^(CI|NO_COLOR|FORCE_COLOR|CLICOLOR|TERM|COLUMNS|LINES|LANG|LC_\w+|TZ)$/;
+
+export type TerminalRequest = {
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  readonly env?: readonly { readonly name: string }[] | undefined;
+  readonly cwd?: string | null | undefined;
+};
+
+/** `terminal/create`. Clients hand a command without `args` to a shell, and some do so with `args` too: words a shell would read otherwise are opaque. */
+export function askedTerminal(place: Place, { command, args = [], env = [], cwd }: TerminalRequest): Asked {
+  return ask(place, () => {
+    const { cwd: at, opaque } = directoryIn(place, cwd ?? '.');
+    const analysis = args.length === 0 ? analyseLine(command, at, place, 'raw') : analyseArgv([command, ...args], at, place, 'raw');
+    const isShell = /(^|\/)(ba|z|da)?sh$/.test(command);
+    const isPlain = args.length === 0 || isShell || [command, ...args].every((word) => /^[\w@%+=:,./-]+$/.test(word));
+    const asLine = isPlain
+      ? []
+      : analyseLine([command, ...args].join(' '), at, place, 'raw').commands.map((found) => ({ ...found, where: 'within' as const }));
+    return {
+      action: 'execute',
+      evidence: 'raw',
+      texts: [JSON.stringify([command, ...args])],
+      commands: [...analysis.commands, ...asLine],
+      isUnreadable: analysis.isUnreadable,
+      opaque: [
+        ...opaque,
+        ...analysis.opaque,
+        ...(isPlain ? [] : ['words that a shell would read differently']),
+        ...(env.every(({ name }) => TAME_VARIABLES.test(name)) ? [] : ['variables of the environment are set']),
+      ],
+    };
+  });
+}
+
+/** `tools/call` on a server we front. Commands and paths among the arguments are for deny and ask rules. */
+export function askedMcp(place: Place, call: McpCall): Asked {
+  return ask(place, () => {
+    const raw = rawFacts(call.args);
+    const commands = raw.lines.flatMap((line) =>
+      analyseLine(line, place.cwd, place, 'raw').commands.map((found) => ({ ...found, where: 'within' as const })),
+    );
+    return {
+      action: 'mcp',
+      claims: commands.length > 0 ? ['execute'] : [],
+      evidence: 'raw',
+      tool: call.tool,
+      mcp: call,
+      commands,
+      paths: raw.paths.map((path) => askedPath(path, place.cwd, place, 'unknown', 'raw')),
+      hosts: raw.urls.flatMap((url) => hostOf(url) ?? []),
+      texts: textsOf(raw),
+    };
+  });
+}
+
+/** A program the client wants started for a session, such as a stdio server in `mcpServers`. */
+export function askedStart(place: Place, argv: readonly string[], name: string): Asked {
+  return ask(place, () => ({
+    action: 'execute',
+    evidence: 'raw',
+    tool: `mcp-server:${name}`,
+    texts: [JSON.stringify(argv)],
+    ...analyseArgv(argv, place.cwd, place, 'raw'),
+  }));
+}
+
+/** `elicitation/create` with a URL, or a fetch of our own. Given a URL or a bare host. */
+export function askedHost(place: Place, action: 'fetch' | 'elicit', url: string): Asked {
+  return ask(place, () => {
+    const host = hostOf(url.includes('://') ? url : `https://${url}`);
+    if (host === undefined) return { action, evidence: 'none', opaque: ['an address that cannot be read'] };
+    return { action, evidence: 'raw', hosts: [host], texts: [url] };
+  });
+}
+
+/** Something that is its action and a name: a mode (`mode`, its id as the tool), a form (`elicit`). */
+export function askedAction(place: Place, action: Action, tool?: string): Asked {
+  return ask(place, () => ({ action, tool, evidence: 'raw' }));
+}

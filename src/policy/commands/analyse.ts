@@ -1,0 +1,256 @@
+// A shell line as a list of commands, and every reason why that list may not be the whole truth.
+import { type Command as CommandNode, forEachChild, parse, type Redirection, type SyntaxNode } from 'unbash';
+import type { Command, Evidence, Operand, Place } from '../actions/action.ts';
+import { resolvePath } from '../paths/path.ts';
+import { programName } from './command-pattern.ts';
+import { crudeCommands, hasInvisible, hasLiveCharacter, isTooSlow, MAX_LINE_CHARACTERS } from './line-text.ts';
+import { askedPath, hostsOf, operandsOf } from './operands.ts';
+import { STATE_BUILTINS } from './programs.ts';
+import { unwrap } from './unwrap.ts';
+import { readWord } from './words.ts';
+
+export type Analysis = { readonly commands: readonly Command[]; readonly opaque: readonly string[]; readonly isUnreadable: boolean };
+
+/** Nobody nests this deep by hand. Beyond it the line is refused: giving up with a question would turn a deny into an ask. */
+const MAX_NESTING = 24;
+/** In one line, nested ones included: more would hold up every session of the proxy while it is judged. */
+const MAX_COMMANDS = 5000;
+const MAX_WORDS = 10_000;
+/** Files that are looked up on the disk, in every directory a command may run in. */
+const MAX_OPERANDS = 5000;
+const MAX_CWDS = 16;
+const NULL_DEVICE = '/dev/null';
+
+class Unreadable extends Error {}
+
+type Scene = {
+  readonly place: Place;
+  readonly evidence: Evidence;
+  readonly commands: Command[];
+  readonly opaque: Set<string>;
+  readonly budget: { words: number; operands: number };
+};
+
+/** Every command of a line in Bash's grammar. `cwd` is where the line starts. */
+export function analyseLine(text: string, cwd: string, place: Place, evidence: Evidence): Analysis {
+  return reading(place, evidence, (scene) => {
+    if (text.length > MAX_LINE_CHARACTERS) throw new Unreadable();
+    readScript(scene, text, [cwd], 'line', 0);
+  });
+}
+
+/** One command that is started without a shell. A shell given one script, which is how agents run a line, is read as that line. */
+export function analyseArgv(argv: readonly string[], cwd: string, place: Place, evidence: Evidence): Analysis {
+  const [shell = '', option, script] = argv;
+  const isLine = argv.length === 3 && /^(\/(usr\/)?bin\/)?(ba|z|da)?sh$/.test(shell) && /^-l?c$/.test(option ?? '');
+  if (isLine && script !== undefined) return analyseLine(script, cwd, place, evidence);
+  return reading(place, evidence, (scene) => {
+    const joined = argv.join(' ');
+    if (joined.length > MAX_LINE_CHARACTERS) throw new Unreadable();
+    if (hasInvisible(joined)) scene.opaque.add('control or invisible characters');
+    addCommand(scene, argv, true, [cwd], 'line', [], 0);
+  });
+}
+
+function reading(place: Place, evidence: Evidence, read: (scene: Scene) => void): Analysis {
+  const scene: Scene = { place, evidence, commands: [], opaque: new Set(), budget: { words: MAX_WORDS, operands: MAX_OPERANDS } };
+  let isUnreadable = false;
+  try {
+    read(scene);
+  } catch (error) {
+    // Too deep for the call stack is too deep as well.
+    if (!(error instanceof Unreadable) && !(error instanceof RangeError)) throw error;
+    isUnreadable = true;
+    scene.opaque.add('too long or nested too deeply to be read');
+  }
+  return { commands: scene.commands, opaque: [...scene.opaque], isUnreadable };
+}
+
+function readScript(scene: Scene, text: string, cwds: readonly string[], where: Command['where'], depth: number): void {
+  if (depth > MAX_NESTING || isTooSlow(text)) throw new Unreadable();
+  if (hasInvisible(text)) scene.opaque.add('control or invisible characters');
+  // Agents put lines into scripts of their own, where it would join the next line to this one.
+  if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) scene.opaque.add('a backslash at the end');
+  if (scene.place.shell === 'unknown') scene.opaque.add("a shell whose grammar is not Bash's");
+  const script = parse(text);
+  if (script.errors !== undefined && script.errors.length > 0) scene.opaque.add('not valid Bash');
+  if (scene.opaque.has('not valid Bash') || scene.place.shell === 'unknown')
+    for (const argv of crudeCommands(text)) addCommand(scene, argv, false, cwds, 'within', [], depth + 1);
+  if (script.commands.length === 0 && where === 'line') scene.opaque.add('no command');
+  let at = cwds;
+  for (const statement of script.commands) {
+    if (statement.background) scene.opaque.add('a background job');
+    at = readNode(scene, statement.command, at, where, depth);
+  }
+  // The parser saw nothing of the kind: then one of the two is wrong, and the careful one counts.
+  if (scene.opaque.size === 0 && hasLiveCharacter(text)) scene.opaque.add('a construct that is not a plain command');
+}
+
+/** Returns the directories a later command may run in. */
+function readNode(scene: Scene, node: SyntaxNode, cwds: readonly string[], where: Command['where'], depth: number): readonly string[] {
+  switch (node.type) {
+    case 'Command':
+      return readCommand(scene, node, cwds, where, depth);
+    case 'AndOr': {
+      let at = cwds;
+      for (const [index, command] of node.commands.entries()) {
+        // Behind `&&` a `cd` has worked; behind `||` it may not have.
+        const moved = readNode(scene, command, at, where, depth);
+        at = node.operators[index] === '&&' && command.type === 'Command' ? certain(at, moved) : moved;
+      }
+      return at;
+    }
+    case 'Pipeline':
+      for (const prefix of node.prefixes) if (prefix.type === 'Time') scene.opaque.add('"time"');
+      if (node.commands.length === 0) scene.opaque.add('not valid Bash'); // a lone `!`, which unbash 6.0.3 lets pass
+      // The parts of a pipeline run in shells of their own, except the last one in zsh.
+      return union([cwds, ...node.commands.map((command) => readNode(scene, command, cwds, where, depth))]);
+    default:
+      scene.opaque.add(NODE_REASONS[node.type] ?? 'a construct that is not a plain command');
+      return readInside(scene, node, cwds, depth);
+  }
+}
+
+const NODE_REASONS: Partial<Record<SyntaxNode['type'], string>> = {
+  If: 'a condition',
+  For: 'a loop',
+  ArithmeticFor: 'a loop',
+  While: 'a loop',
+  Select: 'a loop',
+  Case: 'a condition',
+  Function: 'a function definition',
+  Subshell: 'a subshell',
+  BraceGroup: 'a group',
+  Coproc: 'a background job',
+  TestCommand: 'a [[ ]] test',
+  ArithmeticCommand: 'an arithmetic command',
+};
+
+// Whatever it is, the commands inside it are found.
+function readInside(scene: Scene, node: SyntaxNode, cwds: readonly string[], depth: number): readonly string[] {
+  if (depth > MAX_NESTING) throw new Unreadable();
+  let at = cwds;
+  forEachChild(node, (child) => {
+    if (child.type === 'Script' && child.errors !== undefined && child.errors.length > 0) scene.opaque.add('not valid Bash');
+    if (child.type === 'Command') at = union([at, readCommand(scene, child, at, 'within', depth + 1)]);
+    else at = union([at, readInside(scene, child, at, depth + (isNesting(child) ? 1 : 0))]);
+  });
+  if (node.type === 'Redirect') readRedirect(scene, node, at, []);
+  return at;
+}
+
+const isNesting = ({ type }: SyntaxNode): boolean => type === 'Script' || type === 'CompoundList' || type === 'Word';
+
+function readCommand(scene: Scene, node: CommandNode, cwds: readonly string[], where: Command['where'], depth: number): readonly string[] {
+  const words = [...(node.name ? [node.name] : []), ...node.suffix];
+  const argv: string[] = [];
+  let isLiteral = true;
+  for (const word of words) {
+    if (word.type === 'Word') {
+      const { text, opaque } = readWord(word, scene.place);
+      argv.push(text);
+      if (opaque === undefined) continue;
+      scene.opaque.add(opaque);
+      isLiteral = false;
+      if (word.parts !== undefined) readInside(scene, word, cwds, depth + 1);
+    } else if (word.type === 'Assignment') {
+      argv.push(word.text);
+      scene.opaque.add('a variable is set');
+      isLiteral = false;
+      readInside(scene, word, cwds, depth + 1);
+    }
+  }
+  const redirects: Operand[] = [];
+  for (const part of node.prefix.length > 0 || node.suffix.length > 0 ? [...node.prefix, ...node.suffix] : []) {
+    if (part.type === 'Word' || (part.type === 'Assignment' && node.suffix.includes(part))) continue;
+    if (part.type === 'Assignment') {
+      scene.opaque.add('a variable is set');
+      readInside(scene, part, cwds, depth + 1);
+    } else {
+      readRedirect(scene, part, cwds, redirects);
+      if (part.type !== 'Redirect' || part.target?.parts !== undefined) readInside(scene, part, cwds, depth + 1);
+    }
+  }
+  if (node.name === undefined && redirects.length === 0) return cwds;
+  return addCommand(scene, argv, isLiteral, cwds, where, redirects, depth);
+}
+
+function readRedirect(scene: Scene, part: Redirection, cwds: readonly string[], operands: Operand[]): void {
+  if (part.type === 'HereDoc') scene.opaque.add('a here-document');
+  else if (part.type === 'HereString') scene.opaque.add('a here-string');
+  else if (part.target === undefined) scene.opaque.add('a redirection without its target');
+  else {
+    const { text, opaque } = readWord(part.target, scene.place);
+    const isNamed = part.descriptor?.type === 'FileDescriptorVariable';
+    if (opaque === undefined && !isNamed && /^[<>]&$/.test(part.operator) && /^[012]$/.test(text)) return; // 2>&1
+    if (opaque === undefined && !isNamed && text === NULL_DEVICE && part.operator !== '<>') return;
+    scene.opaque.add('a redirection to or from a file');
+    if (opaque !== undefined) scene.opaque.add(opaque);
+    const access = part.operator === '<' ? 'read' : 'write';
+    for (const cwd of cwds) operands.push({ ...askedPath(text, cwd, scene.place, access, scene.evidence), word: -1 });
+  }
+}
+
+function addCommand(
+  scene: Scene,
+  argv: readonly string[],
+  isLiteral: boolean,
+  cwds: readonly string[],
+  where: Command['where'],
+  redirects: readonly Operand[],
+  depth: number,
+): readonly string[] {
+  scene.budget.words -= argv.length;
+  if (depth > MAX_NESTING || scene.commands.length >= MAX_COMMANDS || scene.budget.words < 0) throw new Unreadable();
+  scene.budget.operands -= argv.length * cwds.length;
+  if (scene.budget.operands < 0) throw new Unreadable();
+  const { place, evidence } = scene;
+  const program = programName(argv[0] ?? '');
+  const operands = [...operandsOf(program, argv, cwds, place, evidence), ...redirects];
+  scene.commands.push({ argv, isLiteral, program, where, evidence, cwds, operands, hosts: hostsOf(argv) });
+  if (STATE_BUILTINS.has(program)) scene.opaque.add(`"${program}" changes what later commands mean`);
+  for (const inner of unwrap(argv)) {
+    if (inner.kind === 'code') scene.opaque.add(inner.reason);
+    else if (inner.kind === 'words') addCommand(scene, inner.argv, isLiteral, cwds, 'within', [], depth + 1);
+    else readNested(scene, inner.text, cwds, depth + 1);
+  }
+  return program === 'cd' ? afterCd(scene, argv, isLiteral, cwds) : cwds;
+}
+
+// Code in a string is never allowed, whatever it says, so its own reasons are not worth telling; what it starts is.
+function readNested(scene: Scene, text: string, cwds: readonly string[], depth: number): void {
+  scene.opaque.add('a command line inside a word');
+  const nested: Scene = { ...scene, opaque: new Set() };
+  readScript(nested, text, cwds, 'within', depth);
+}
+
+function afterCd(scene: Scene, argv: readonly string[], isLiteral: boolean, cwds: readonly string[]): readonly string[] {
+  const operands = argv.slice(1).filter((word) => !/^-[LPe@]+$|^--$/.test(word));
+  const [target] = operands;
+  const { home } = scene.place;
+  const isKnown = isLiteral && operands.length === 1 && target !== undefined && target !== '-' && target !== '';
+  if (!isKnown) scene.opaque.add('a change to a directory that is not known');
+  const goal = target === undefined ? home : target === '-' ? undefined : target;
+  const reached = goal === undefined ? [...(home === undefined ? [] : [home]), '/'] : cwds.map((cwd) => directoryAt(scene, goal, cwd));
+  const all = union([cwds, reached.map((path) => resolvePath('/', path))]);
+  if (all.length <= MAX_CWDS) return all;
+  scene.opaque.add('too many changes of directory');
+  return [...all.slice(0, 2), ...all.slice(2 - MAX_CWDS)];
+}
+
+function directoryAt(scene: Scene, goal: string, cwd: string): string {
+  const { path, isUnfollowed } = askedPath(goal, cwd, scene.place, 'read', 'raw');
+  if (isUnfollowed) scene.opaque.add('a change to a directory that is not known');
+  return path;
+}
+
+// What a `cd` added, without where it started from; unchanged when it added nothing (any other command, or `cd .`).
+function certain(before: readonly string[], after: readonly string[]): readonly string[] {
+  const added = after.filter((cwd) => !before.includes(cwd));
+  return added.length > 0 ? added : after;
+}
+
+function union(lists: readonly (readonly string[])[]): readonly string[] {
+  const [first = []] = lists;
+  return lists.every((list) => list === first) ? first : [...new Set(lists.flat())];
+}

@@ -1,0 +1,86 @@
+// Which files a command names: its operands, the values of its options, resolved against where it runs.
+import type { Access, Evidence, Operand, Place } from '../actions/action.ts';
+import { hostOf, resolvePath } from '../paths/path.ts';
+import { GIT_READERS, NOT_FILES, READERS } from './programs.ts';
+
+export function operandsOf(program: string, argv: readonly string[], cwds: readonly string[], place: Place, evidence: Evidence): Operand[] {
+  const notFiles = NOT_FILES.get(program);
+  if (notFiles === 'all') return [];
+  const access: Access = READERS.has(program) || (program === 'git' && GIT_READERS.has(argv[1] ?? '')) ? 'read' : 'unknown';
+  const first = notFiles === undefined || argv.some((word) => isGiven(word, notFiles)) ? -1 : firstOperand(argv);
+  const operands: Operand[] = [];
+  // A program named by a path is a file too: `./.env` as a command is as much a use of it as `cat .env`.
+  const named = (argv[0] ?? '').includes('/') ? 0 : 1;
+  for (let word = named; word < argv.length; word++) {
+    if (word === first) continue;
+    for (const text of candidates(argv[word] ?? ''))
+      for (const cwd of cwds) operands.push({ ...askedPath(text, cwd, place, access, evidence), word });
+  }
+  return operands;
+}
+
+// The pattern came with an option (`-e x`, `-nex`, `--regexp=x`, `--reg x`), so that the first operand is a file like the others.
+function isGiven(word: string, options: readonly string[]): boolean {
+  const name = word.split('=', 1)[0] ?? '';
+  return options.some((option) =>
+    option.startsWith('--') ? name.length > 2 && option.startsWith(name) : /^-\w/.test(word) && word.slice(1).includes(option.slice(1)),
+  );
+}
+
+function firstOperand(argv: readonly string[]): number {
+  return argv.findIndex((word, index) => index > 0 && !word.startsWith('-'));
+}
+
+const SEPARATORS = ['=', ':', '@'] as const;
+const NO_FILE = /^(-?\d+|always|never|auto|true|false)$/;
+
+// `--file=x`, `-I/x`, `if=x`, `@x`, `HEAD:x`: every part that could be a file. A plain number or switch word is none.
+function candidates(word: string): string[] {
+  if (word === '' || word === '-' || word === '--' || word.includes('://'))
+    return /(^|=)file:\/\//i.test(word) ? [decode(word.slice(word.indexOf('://') + 3))] : [];
+  const found: string[] = [];
+  if (!word.startsWith('-')) found.push(word);
+  else if (!word.startsWith('--') && word.length > 2 && /[/.~]/.test(word)) found.push(word.slice(2));
+  for (const separator of SEPARATORS) {
+    const at = word.indexOf(separator);
+    if (at !== -1 && at < word.length - 1) found.push(word.slice(at + 1));
+  }
+  return found.length === 0 ? found : found.filter((text) => !NO_FILE.test(text));
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A path as it is asked about: written, and with its symlinks resolved by the caller. */
+export function askedPath(text: string, cwd: string, place: Place, access: Access, evidence: Evidence) {
+  const expanded = place.home !== undefined && /^~(\/|$)/.test(text) ? place.home + text.slice(1) : text;
+  const written = resolvePath(cwd, expanded);
+  // As the disk would go: `..` behind a link leads up from where the link leads to, and not from where it lies.
+  const asWritten = expanded.startsWith('/') ? expanded : `${cwd}/${expanded}`;
+  const followed = follow(asWritten, place);
+  const path = followed ?? written;
+  const folded = path === written ? ([path.toLowerCase()] as const) : ([path.toLowerCase(), written.toLowerCase()] as const);
+  return { path, written, folded, access, evidence, ...(place.canonical && followed === undefined && { isUnfollowed: true as const }) };
+}
+
+function follow(path: string, { canonical }: Place): string | undefined {
+  try {
+    return canonical && resolvePath('/', canonical(path));
+  } catch {
+    return undefined;
+  }
+}
+
+export function hostsOf(argv: readonly string[]): string[] {
+  return argv.flatMap((word) => {
+    if (!word.includes('://')) return [];
+    const url = /[a-z][a-z0-9+.-]*:\/\/\S+/i.exec(word)?.[0];
+    const host = url === undefined ? undefined : hostOf(url);
+    return host === undefined ? [] : [host];
+  });
+}

@@ -1,0 +1,84 @@
+// Whether a word that a rule left open is an option of the floor, at any position, abbreviated, clustered or with its value attached.
+import { programName } from './command-pattern.ts';
+import { type FloorEntry, OPTION_FLOOR } from './dangerous-options.ts';
+
+type Entry = Pick<FloorEntry, 'words' | 'maxOperands' | 'firstOperand' | 'clusters' | 'why'> & {
+  /** `--output`, `-exec`, `-o`. */
+  readonly long: readonly string[];
+  readonly single: readonly string[];
+  readonly short: readonly string[];
+  readonly except: readonly string[];
+  readonly subcommands: readonly string[] | undefined;
+};
+
+const BY_PROGRAM = new Map<string, Entry[]>();
+for (const { programs, options, except, subcommands, ...rest } of OPTION_FLOOR) {
+  const entry: Entry = {
+    ...rest,
+    long: words(options).filter((option) => option.startsWith('--')),
+    single: words(options).filter((option) => !option.startsWith('--') && option.length > 2),
+    short: words(options).filter((option) => option.length === 2),
+    except: words(except ?? ''),
+    subcommands: subcommands === undefined ? undefined : words(subcommands),
+  };
+  for (const program of words(programs)) BY_PROGRAM.set(program, [...(BY_PROGRAM.get(program) ?? []), entry]);
+}
+
+function words(text: string): string[] {
+  return text.split(' ').filter((word) => word !== '');
+}
+
+/** Why an open allow does not cover this command; undefined when nothing stands against it. `isFree` says which words were left open. */
+export function floorReason(argv: readonly string[], isFree: (index: number) => boolean): string | undefined {
+  for (const program of programsIn(argv)) {
+    for (const entry of BY_PROGRAM.get(program) ?? []) {
+      if (isHit(entry, argv, isFree)) return `${program}: ${entry.why}`;
+    }
+  }
+  return undefined;
+}
+
+// `npx vitest --config x` and `python3 -m pytest -p x` hand their options on, so those of the second program count too.
+function programsIn(argv: readonly string[]): string[] {
+  const name = programName(argv[0] ?? '');
+  const first = name.replace(/^python[\d.]+$/, 'python3');
+  if (!/^(npx|bunx|pnpx|uvx|pipx|python3?|npm|pnpm|yarn|bun|uv|poetry)$/.test(first)) return [first];
+  return [
+    first,
+    ...argv
+      .slice(1)
+      .map(programName)
+      .filter((word) => BY_PROGRAM.has(word) && word !== first),
+  ];
+}
+
+function isHit(entry: Entry, argv: readonly string[], isFree: (index: number) => boolean): boolean {
+  const subcommand = argv[1] ?? '';
+  if (entry.subcommands !== undefined && !subcommand.startsWith('-') && !entry.subcommands.includes(subcommand)) return false;
+  let operands = 0;
+  for (let index = 1; index < argv.length; index++) {
+    const word = argv[index] ?? '';
+    if (!isFree(index)) continue;
+    if (entry.words?.test(word)) return true;
+    if (!word.startsWith('-') || word === '-') {
+      operands++;
+      if (operands > (entry.maxOperands ?? Number.POSITIVE_INFINITY)) return true;
+      if (operands === 1 && entry.firstOperand !== undefined && !entry.firstOperand.test(word)) return true;
+    } else if (isFloored(entry, word)) return true;
+  }
+  return false;
+}
+
+function isFloored({ long, single, short, except, clusters }: Entry, word: string): boolean {
+  const equals = word.indexOf('=');
+  const name = equals === -1 ? word : word.slice(0, equals);
+  if (name === '--' || except.includes(name)) return false;
+  // GNU and git accept any unambiguous beginning; `--a.b` sets a part of `--a`; some parsers take one dash for two, or two for one.
+  if (name.startsWith('--'))
+    return long.some((option) => option.startsWith(name) || name.startsWith(`${option}.`)) || single.includes(name.slice(1));
+  if (single.includes(name) || long.includes(`-${name}`)) return true;
+  return short.some((option) => {
+    if (word.startsWith(option)) return true;
+    return clusters === true && /^-\w+$/.test(word.slice(0, word.indexOf(option.slice(1)) + 1));
+  });
+}

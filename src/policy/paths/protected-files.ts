@@ -1,0 +1,84 @@
+// The built-in floor: files whose change would give an agent a say over itself or the next shell. Writing them is always asked.
+
+import { NO_CONDITIONS, type Rule } from '../rules/rule.ts';
+import { isAbsolute, resolvePath } from './path.ts';
+import { compilePathGlob, type PathGlob } from './path-glob.ts';
+
+const FLOOR: readonly { readonly id: string; readonly reason: string; readonly globs: readonly string[] }[] = [
+  {
+    id: 'floor:switchboard',
+    reason: 'a file that governs the switchboard itself',
+    globs: [
+      '**/switchboard.{json,jsonc}',
+      '**/acp-switchboard',
+      '**/acp-switchboard/**',
+      '**/.switchboard',
+      '**/.switchboard/**',
+      '**/audit.jsonl',
+    ],
+  },
+  {
+    id: 'floor:agent-settings',
+    reason: "an agent's or editor's settings can allow it anything",
+    globs: [
+      '**/.{claude,codex,gemini,qwen,opencode,copilot,cline,pi,cursor,continue,aider,augment,factory,kiro,roo,zed,vscode,idea}{,/**}',
+      '**/.config/{opencode,github-copilot,cline,zed,goose,claude,codex,gemini}{,/**}',
+      '**/{.claude.json,.mcp.json,opencode.json,opencode.jsonc,.aider.conf.yml,.clinerules}',
+      '**/.clinerules/**',
+    ],
+  },
+  {
+    id: 'floor:git-hooks',
+    reason: 'git runs it',
+    globs: [
+      '**/.git',
+      '**/.git/{hooks,config,config.worktree,info/attributes}',
+      '**/.git/hooks/**',
+      '**/.git/modules/**',
+      '**/.husky{,/**}',
+      '**/.{gitconfig,gitmodules}',
+      '**/.config/git{,/**}',
+    ],
+  },
+  {
+    id: 'floor:shell-startup',
+    reason: 'every new shell runs it',
+    globs: [
+      '**/.{bashrc,bash_profile,bash_login,bash_logout,bash_aliases,profile,zshrc,zshenv,zprofile,zlogin,zlogout,kshrc,mkshrc,cshrc,tcshrc,login,inputrc,envrc,direnvrc}',
+      '**/.config/{fish,nushell,autostart,systemd,direnv}{,/**}',
+      '/etc/{profile,bash.bashrc,bashrc,zshrc,zshenv,environment,crontab,sudoers}',
+      '/etc/{profile.d,cron.d,sudoers.d,ld.so.conf.d}/**',
+      '**/.ssh{,/**}',
+      '**/.{npmrc,yarnrc,yarnrc.yml,pypirc,netrc}',
+      '**/Library/LaunchAgents{,/**}',
+    ],
+  },
+];
+
+const BUILT_IN = '<built-in>';
+
+const FLOOR_RULES = FLOOR.map(({ id, reason, globs }) => floorRule(id, reason, globs.map(glob)));
+
+/** As ask rules, so that they hold against every allow and give way only to a deny. */
+export function floorRules(ours: readonly string[]): Rule[] {
+  const own = ours.filter(isAbsolute).flatMap((path) => literal(resolvePath('/', path)));
+  return [...FLOOR_RULES, ...(own.length > 0 ? [floorRule('floor:own-files', 'a file that governs the switchboard itself', own)] : [])];
+}
+
+function floorRule(id: string, reason: string, paths: readonly PathGlob[]): Rule {
+  const actions = new Set(['edit', 'delete', 'move', 'other'] as const);
+  return { ...NO_CONDITIONS, verdict: 'ask', id, file: BUILT_IN, line: 1, column: 1, reason, actions, paths };
+}
+
+function glob(source: string): PathGlob {
+  const compiled = compilePathGlob(source);
+  if ('wrong' in compiled) throw new Error(`the floor's glob ${source} is wrong: ${compiled.wrong}`);
+  return compiled;
+}
+
+// A path of ours is text, not a pattern: the file itself, and everything below when it is a directory.
+function literal(own: string): PathGlob {
+  const wanted = own.toLowerCase();
+  const isOwn = (path: string) => path.toLowerCase() === wanted || path.toLowerCase().startsWith(`${wanted}/`);
+  return { source: own, matches: isOwn, touches: ({ path, written }) => isOwn(path) || isOwn(written) };
+}

@@ -1,0 +1,75 @@
+// One more rule in the text of a policy. Nothing else of the text changes: not its comments, not its order, not its blanks.
+import { isSeq, parseDocument, type Scalar, stringify } from 'yaml';
+import { loadPolicy } from '../format/load.ts';
+import type { Problem } from '../format/problem.ts';
+import type { ProposedRule } from './propose-rule.ts';
+import type { Verdict } from './rule.ts';
+
+export type AddedRule = {
+  readonly text: string;
+  /** Where it stands, 1-based. */
+  readonly line: number;
+};
+
+export type NotAdded = { readonly problems: readonly Pick<Problem, 'line' | 'column' | 'message' | 'hint'>[] };
+
+/** The rule as a person reads and changes it. */
+export const ruleText = (rule: ProposedRule & { readonly reason?: string }): string => stringify(rule, { lineWidth: 0 });
+
+/** `rule` is a map of keys, or a shorthand. Lines of problems are those of the rule, where it is wrong by itself. */
+export function addRule(file: string, text: string, verdict: Verdict, rule: string): AddedRule | NotAdded {
+  const lines = rule.replaceAll('\r\n', '\n').trimEnd().split('\n');
+  if (lines.every((line) => line.trim() === '')) return wrong(1, 'the rule is empty', 'name at least an action');
+  const alone = loadPolicy(file, `version: 1\n${verdict}:\n${indented(lines, '  ')}`);
+  if (!alone.policy) return { problems: alone.problems.map((problem) => byItself(problem, verdict)) };
+  if (alone.policy.rules.length !== 1) return wrong(1, 'this is more than one rule', 'add one at a time');
+
+  const before = loadPolicy(file, text);
+  if (!before.policy) return { problems: before.problems };
+  const at = placeIn(text, verdict);
+  if (at === undefined)
+    return wrong(1, `the rules under "${verdict}" are not written one below the other, so none can be added`, 'add it by hand');
+  const [head, tail] = [text.slice(0, at.offset), text.slice(at.offset)];
+  const start = head === '' || head.endsWith('\n') ? head : `${head}\n`;
+  const added = `${start}${at.isNew ? `${verdict}:\n` : ''}${indented(lines, at.indent)}${tail}`;
+
+  // What comes out must be what went in and one more, whatever the rule was made to look like.
+  const after = loadPolicy(file, added);
+  if (!after.policy) return { problems: after.problems };
+  const [was, is] = [before.policy.rules, after.policy.rules].map((rules) => rules.filter((one) => one.verdict === verdict));
+  const others = after.policy.rules.length - before.policy.rules.length;
+  const mine = is?.[was?.length ?? 0];
+  if (others !== 1 || mine === undefined) return wrong(1, 'the rule would change other parts of the policy', 'add it by hand');
+  return { text: added, line: mine.line };
+}
+
+/** In its own lines, and without the place it had in a list of one. */
+function byItself({ line, column, message, hint }: Problem, verdict: Verdict): NotAdded['problems'][number] {
+  const words = message.replace(`${verdict}[0]: `, '').replace(`${verdict}[0].`, '');
+  return { line: Math.max(1, line - 2), column: Math.max(1, column - 4), message: words, ...(hint !== undefined && { hint }) };
+}
+
+const wrong = (line: number, message: string, hint: string): NotAdded => ({ problems: [{ line, column: 1, message, hint }] });
+
+const indented = (lines: readonly string[], indent: string): string =>
+  lines.map((line, index) => (line.trim() === '' ? '\n' : `${indent}${index === 0 ? '- ' : '  '}${line}\n`)).join('');
+
+type At = { readonly offset: number; readonly indent: string; readonly isNew: boolean };
+
+/** Behind the last rule of its kind; undefined when there is no such place. */
+function placeIn(text: string, verdict: Verdict): At | undefined {
+  const document = parseDocument(text);
+  const list = document.get(verdict, true);
+  if (list === undefined) return { offset: text.length, indent: '  ', isNew: true };
+  if (!isSeq(list) || list.flow || list.items.length === 0) return undefined;
+  const last = list.items.at(-1) as Scalar;
+  const [first] = list.items as Scalar[];
+  const [begin] = first?.range ?? [];
+  const [, end] = last.range ?? [];
+  if (begin === undefined || end === undefined) return undefined;
+  const lineStart = text.lastIndexOf('\n', begin - 1) + 1;
+  const [, indent] = /^([ ]*)-[ ]/.exec(text.slice(lineStart, begin)) ?? [];
+  if (indent === undefined) return undefined;
+  const lineEnd = text[end - 1] === '\n' ? end : text.indexOf('\n', end) + 1 || text.length;
+  return { offset: lineEnd, indent, isNew: false };
+}

@@ -1,0 +1,93 @@
+// Whether a rule that allows covers one part of a request: everything about that part must fit.
+
+import type { Asked, Command } from '../actions/action.ts';
+import { isEvident, type Subject } from '../actions/subjects.ts';
+import { ANY_COMMAND, type CommandPattern, fitsExactly, isFree } from '../commands/command-pattern.ts';
+import { floorReason } from '../commands/option-test.ts';
+import { interpreterOf, WRAPPERS } from '../commands/programs.ts';
+import { isInside } from '../paths/path.ts';
+import { argsMatch } from './args-test.ts';
+import type { Rule } from './rule.ts';
+
+/** `floored` gets the reason when only the option floor stands between the rule and the command. */
+export function covers(rule: Rule, subject: Subject, asked: Asked, floored: (reason: string) => void): boolean {
+  if (rule.actions && !rule.actions.has(('as' in subject ? subject.as : undefined) ?? asked.action)) return false;
+  if (subject.kind === 'command' && rule.mcp) return false;
+  if (rule.agents && !rule.agents.some((agent) => agent.matches(asked.agent))) return false;
+  if (rule.interactive !== undefined && rule.interactive !== asked.interactive) return false;
+  if (rule.evidence && !rule.evidence.has(asked.evidence)) return false;
+  if (rule.tools && !rule.tools.some((tool) => asked.tool !== undefined && tool.matches(asked.tool))) return false;
+  if (!isEvident(subject, asked)) return false;
+  if (rule.isExactly) return rule.isExactly(asked);
+  switch (subject.kind) {
+    case 'command':
+      return coversCommand(rule, subject.command, asked, floored);
+    case 'mcp': {
+      if (rule.commands || rule.paths || rule.hosts || !isAt(rule, [asked.cwd], asked)) return false;
+      const name = `${subject.call.server}:${subject.call.tool}`;
+      if (rule.mcp && !rule.mcp.some((wanted) => wanted.matches(name))) return false;
+      return rule.args === undefined || argsMatch(rule.args, subject.call.args);
+    }
+    case 'path':
+      if (rule.commands || rule.mcp || rule.hosts || !isAt(rule, [asked.cwd], asked)) return false;
+      return rule.paths === undefined || rule.paths.some((glob) => glob.matches(subject.path.path, asked));
+    case 'host':
+      if (rule.commands || rule.mcp || rule.paths || !isAt(rule, [asked.cwd], asked)) return false;
+      return rule.hosts === undefined || rule.hosts.some((wanted) => wanted.matches(subject.host));
+    case 'whole':
+      return !rule.commands && !rule.mcp && !rule.paths && !rule.hosts && isAt(rule, [asked.cwd], asked);
+  }
+}
+
+function isAt({ cwds }: Rule, at: readonly string[], asked: Asked): boolean {
+  return cwds === undefined || at.every((cwd) => cwds.some((glob) => glob.matches(cwd, asked)));
+}
+
+function coversCommand(rule: Rule, command: Command, asked: Asked, floored: (reason: string) => void): boolean {
+  if (!command.isLiteral || !isAt(rule, command.cwds, asked)) return false;
+  const { argv } = command;
+  return (rule.commands ?? [ANY_COMMAND]).some((pattern) => {
+    if (!fitsExactly(pattern, argv)) return false;
+    const free = (index: number) => isFree(pattern, index);
+    if (rule.paths && !operandsFit(rule, command, asked, free)) return false;
+    if (rule.hosts && !(command.hosts.length > 0 && command.hosts.every((host) => rule.hosts?.some((wanted) => wanted.matches(host)))))
+      return false;
+    const reason = strangeness(pattern, command, asked, rule.cwds !== undefined) ?? floorReason(argv, free);
+    if (reason !== undefined) floored(reason);
+    return reason === undefined;
+  });
+}
+
+// Every file the command names in a word that the rule left open. What the rule spells out, it has approved.
+function operandsFit(rule: Rule, { operands }: Command, asked: Asked, free: (index: number) => boolean): boolean {
+  return operands.every(({ word, path }) => (word >= 0 && !free(word)) || rule.paths?.some((glob) => glob.matches(path, asked)));
+}
+
+// A word behind the program that is no option and at least begins as the rule says: `scripts/build.mjs`, `scripts/*.mjs`.
+function namesScript({ tokens }: CommandPattern): boolean {
+  return tokens.slice(1).some(({ choices }) => choices.every(({ source }) => !/^[-*]/.test(source)));
+}
+
+/** What an allow that looks harmless would let in: another program, other code, another place. */
+function strangeness(
+  pattern: CommandPattern,
+  { argv, program, cwds, operands }: Command,
+  asked: Asked,
+  isPlaced: boolean,
+): string | undefined {
+  const name = argv[0] ?? '';
+  const isSpelledOut = !pattern.isOpen && argv.every((_, index) => !isFree(pattern, index));
+  const wrapper = WRAPPERS.get(program);
+  if (wrapper && !isSpelledOut && (!wrapper.subcommands || argv.some((word) => wrapper.subcommands?.includes(word))))
+    return `${program} starts another command; only a rule that spells out every word covers it`;
+  const isInterpreter = interpreterOf(program) !== undefined || interpreterOf(name) !== undefined;
+  if (isInterpreter && !isSpelledOut && !namesScript(pattern)) return `${program} runs code; a rule must name what it runs`;
+  // Given paths outside its repository, `git diff` compares any two files; so `--no-index` need not even be written.
+  if (program === 'git' && operands.some(({ word, path }) => isFree(pattern, word) && !isInside(asked.cwd, path)))
+    return 'git is given a file outside the session directory';
+  if (isPlaced) return undefined;
+  if (!cwds.every((cwd) => isInside(asked.cwd, cwd))) return 'it runs outside the session directory';
+  // A repository in a subdirectory brings its own hooks and configuration, and a relative script is another one there.
+  const isBound = program === 'git' || isInterpreter || name.includes('/');
+  return isBound && cwds.some((cwd) => cwd !== asked.cwd) ? `${program} in another directory may be or run something else` : undefined;
+}

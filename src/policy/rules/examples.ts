@@ -1,0 +1,62 @@
+// The examples inside rules, put to the rule that holds them. A rule that does not do what its author thought never comes into force.
+import type { Asked, Place } from '../actions/action.ts';
+import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../actions/surfaces.ts';
+import { decide } from '../decide.ts';
+import type { Problem } from '../format/problem.ts';
+import type { Policy } from '../policy.ts';
+import type { Example, Rule } from './rule.ts';
+
+/** Where examples play: `$cwd` and `$home` in them stand for these. */
+export const EXAMPLE_CWD = '/project';
+export const EXAMPLE_HOME = '/home/user';
+
+export function checkExamples(rules: readonly Rule[]): Problem[] {
+  return rules.flatMap((rule) => [
+    ...rule.match.flatMap((example) =>
+      isMatched(rule, example) ? [] : [problem(rule, example, 'this example should match the rule, but does not')],
+    ),
+    ...rule.notMatch.flatMap((example) =>
+      isMatched(rule, example) ? [problem(rule, example, 'this example should not match the rule, but does')] : [],
+    ),
+  ]);
+}
+
+/** How many examples the rules hold. */
+export function countExamples(rules: readonly Rule[]): number {
+  return rules.reduce((sum, { match, notMatch }) => sum + match.length + notMatch.length, 0);
+}
+
+function problem({ file, verdict }: Rule, { line, column, path }: Example, message: string): Problem {
+  const hint = verdict === 'allow' ? 'every command and file in it must be covered, and nothing in it left to the shell' : undefined;
+  return { file, line, column, path, message: `${path}: ${message}`, ...(hint !== undefined && { hint }) };
+}
+
+/** The rule alone, without the floor and without other rules: an allow must cover the example whole, the others need one part of it. */
+function isMatched(rule: Rule, example: Example): boolean {
+  const layered = { rule, layer: 'user', onlyTightens: false } as const;
+  const isAllow = rule.verdict === 'allow';
+  const policy: Policy = { strict: isAllow ? [] : [layered], allow: isAllow ? [layered] : [], default: 'ask', settings: [] };
+  const { rule: decisive } = decide(policy, askedBy(rule, example.text));
+  return decisive !== undefined;
+}
+
+// What an example is follows from the rule's keys: a command line, a path, a tool, a host.
+function askedBy(rule: Rule, example: string): Asked {
+  const [agent] = rule.agents ?? [];
+  const place: Place = {
+    agent: agent?.source.replaceAll('*', 'x') ?? 'agent',
+    cwd: EXAMPLE_CWD,
+    home: EXAMPLE_HOME,
+    interactive: rule.interactive ?? true,
+  };
+  const said = example.replace(/^\$cwd(?=\/|$)/, EXAMPLE_CWD).replace(/^\$home(?=\/|$)/, EXAMPLE_HOME);
+  const [action = 'other'] = rule.actions ?? [];
+  if (rule.mcp) {
+    const [server = '', ...tool] = example.split(':');
+    return askedMcp(place, { server, tool: tool.join(':'), args: {} });
+  }
+  if (rule.commands || action === 'execute') return askedCommand(place, example);
+  if (rule.paths) return rule.actions ? askedPathUse(place, action, said) : askedPathUse(place, 'read', said);
+  if (rule.hosts) return askedHost(place, action === 'elicit' ? 'elicit' : 'fetch', example);
+  return askedAction(place, action, example);
+}

@@ -1,0 +1,59 @@
+// Several policy files as one policy. Deny beats ask beats allow over all of them, so a layer can be loosened by no other.
+import { floorRules } from '../paths/protected-files.ts';
+import { LAYERS, type LayeredRule, type OnViolation, type Policy, type PolicyFile, type Settings } from '../policy.ts';
+import { VERDICTS, type Verdict } from './rule.ts';
+
+export type Layer = {
+  readonly name: (typeof LAYERS)[number];
+  readonly policy: PolicyFile;
+  /** A project's file came with a repository: until its very content is trusted, only what tightens counts. Others are trusted. */
+  readonly isTrusted?: boolean;
+};
+
+export type CombineOptions = {
+  /** Canonical paths of our own: state directory, configuration, policy files. Never auto-allowed for writing; those of the layers are added. */
+  readonly protect?: readonly string[];
+};
+
+/** Of the settings of an untrusted file: what narrows the defaults. To pin a mode is to choose it, and nobody has chosen this file. */
+function tightening({ agents, mcp, remember, limits }: Settings): Settings {
+  const isStrict = (response: OnViolation | undefined) => response === 'cancel' || response === 'kill';
+  return {
+    agents: new Map(
+      [...agents].map(([name, { refuse, onViolation }]) => [
+        name,
+        { pin: undefined, refuse, onViolation: isStrict(onViolation) ? onViolation : undefined },
+      ]),
+    ),
+    mcp,
+    remember: { ...remember, allowAlways: remember.allowAlways === 'workspace' ? undefined : remember.allowAlways },
+    limits,
+  };
+}
+
+/**
+ * The layers in any order. A layer's `allow` counts unless a stronger layer is closed (`default: deny`) or the layer is an untrusted
+ * project; its `ask` then still holds against an allow, but opens nothing that is closed. The default is the strictest that any layer sets, `ask` when none does.
+ */
+export function combine(layers: readonly Layer[], { protect = [] }: CombineOptions = {}): Policy {
+  const ordered = [...layers].sort((a, b) => LAYERS.indexOf(a.name) - LAYERS.indexOf(b.name));
+  const strict: LayeredRule[] = [];
+  const allow: LayeredRule[] = [];
+  const defaults: Verdict[] = [];
+  let closedAt = Number.POSITIVE_INFINITY;
+  for (const { name, policy, isTrusted = name !== 'project' } of ordered) {
+    const rank = LAYERS.indexOf(name);
+    const mayLoosen = isTrusted && rank <= closedAt;
+    for (const rule of policy.rules) {
+      if (rule.verdict !== 'allow') strict.push({ rule, layer: name, onlyTightens: !mayLoosen });
+      else if (mayLoosen) allow.push({ rule, layer: name, onlyTightens: false });
+    }
+    if (policy.default !== undefined && (policy.default !== 'allow' || mayLoosen)) defaults.push(policy.default);
+    if (policy.default === 'deny') closedAt = Math.min(closedAt, rank);
+  }
+  for (const rule of floorRules([...protect, ...layers.map(({ policy }) => policy.file)]))
+    strict.push({ rule, layer: 'built-in', onlyTightens: true });
+  const strictest = VERDICTS.find((verdict) => defaults.includes(verdict)) ?? 'ask';
+  const settings = ordered.map(({ name, policy, isTrusted = name !== 'project' }) => (isTrusted ? policy : tightening(policy)));
+  return { strict, allow, default: strictest, settings };
+}

@@ -1,0 +1,52 @@
+// Which rules can have to do with a program at all, so that a hundred rules cost no more than the few that name it.
+import { programName } from '../commands/command-pattern.ts';
+import type { LayeredRule } from '../policy.ts';
+
+type Placed = { readonly rule: LayeredRule; readonly at: number };
+
+export type RuleIndex = {
+  /** Rules that name none of these programs are left out; the others come in their order. */
+  naming(programs: readonly string[]): readonly LayeredRule[];
+  /** Rules without `command`. */
+  readonly others: readonly LayeredRule[];
+};
+
+const indexes = new WeakMap<readonly LayeredRule[], RuleIndex>();
+
+/** The index of a list of rules, made when first asked for. */
+export function indexOf(rules: readonly LayeredRule[]): RuleIndex {
+  let index = indexes.get(rules);
+  if (index === undefined) {
+    index = createIndex(rules);
+    indexes.set(rules, index);
+  }
+  return index;
+}
+
+function createIndex(rules: readonly LayeredRule[]): RuleIndex {
+  const byName = new Map<string, Placed[]>();
+  const anyName: Placed[] = [];
+  for (const [at, rule] of rules.entries()) {
+    const placed = { rule, at };
+    const names = namesOf(rule);
+    if (names === undefined) anyName.push(placed);
+    else for (const name of names) byName.set(name, [...(byName.get(name) ?? []), placed]);
+  }
+  const always = anyName.map(({ rule }) => rule);
+  return {
+    naming(programs) {
+      const found = new Set(programs.flatMap((program) => byName.get(program) ?? []));
+      if (found.size === 0) return always;
+      return [...anyName, ...found].sort((a, b) => a.at - b.at).map(({ rule }) => rule);
+    },
+    others: rules.filter(({ rule }) => rule.commands === undefined),
+  };
+}
+
+// Undefined: any program may be meant. Names are kept as a deny compares them, without directory and case, which loses none for an allow.
+function namesOf({ rule }: LayeredRule): ReadonlySet<string> | undefined {
+  if (rule.commands === undefined) return undefined;
+  const first = rule.commands.map(({ tokens }) => tokens[0]);
+  if (first.some((token) => token === undefined || !token.isFixed)) return undefined;
+  return new Set(first.flatMap((token) => token?.choices.map(({ source }) => programName(source)) ?? []));
+}

@@ -1,0 +1,56 @@
+// One rule, compiled: all its keys must match, and the values of one key are alternatives.
+
+import type { Action, Asked, Evidence } from '../actions/action.ts';
+import type { CommandPattern } from '../commands/command-pattern.ts';
+import type { NameGlob } from '../paths/name-glob.ts';
+import type { PathGlob } from '../paths/path-glob.ts';
+import type { ArgsTest } from './args-test.ts';
+
+export const VERDICTS = ['deny', 'ask', 'allow'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** An example inside a rule: what it is, and where it stands. */
+export type Example = { readonly text: string; readonly line: number; readonly column: number; readonly path: string };
+
+export type Rule = {
+  readonly verdict: Verdict;
+  /** As given, else its place in the file: `allow[2]`. */
+  readonly id: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly reason: string | undefined;
+  readonly actions: ReadonlySet<Action> | undefined;
+  readonly agents: readonly NameGlob[] | undefined;
+  readonly tools: readonly NameGlob[] | undefined;
+  readonly mcp: readonly NameGlob[] | undefined;
+  readonly commands: readonly CommandPattern[] | undefined;
+  readonly paths: readonly PathGlob[] | undefined;
+  readonly hosts: readonly NameGlob[] | undefined;
+  readonly args: ArgsTest | undefined;
+  readonly cwds: readonly PathGlob[] | undefined;
+  readonly interactive: boolean | undefined;
+  readonly evidence: ReadonlySet<Evidence> | undefined;
+  /** An answer of the user: it holds for one very request, and its other keys are empty. */
+  readonly isExactly?: ((asked: Asked) => boolean) | undefined;
+  readonly match: readonly Example[];
+  readonly notMatch: readonly Example[];
+};
+
+/** What every rule begins with: nothing that could keep it from matching. */
+export const NO_CONDITIONS: Omit<Rule, 'verdict' | 'id' | 'file' | 'line' | 'column'> = {
+  reason: undefined,
+  actions: undefined,
+  agents: undefined,
+  tools: undefined,
+  mcp: undefined,
+  commands: undefined,
+  paths: undefined,
+  hosts: undefined,
+  args: undefined,
+  cwds: undefined,
+  interactive: undefined,
+  evidence: undefined,
+  match: [],
+  notMatch: [],
+};

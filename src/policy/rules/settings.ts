@@ -1,0 +1,71 @@
+// What the settings of all layers come to: the strictest of each, so that no layer loosens another.
+import { type OnViolation, type Policy, SCOPES, type Scope, VIOLATIONS } from '../policy.ts';
+
+export type ModeSettings = {
+  /** Only these modes, when given; an empty list means that the layers leave none in common. */
+  readonly pin: readonly string[] | undefined;
+  readonly refuse: readonly string[];
+};
+
+/** Which modes an agent may be in. */
+export function modesOf({ settings }: Policy, agent: string): ModeSettings {
+  let pin: readonly string[] | undefined;
+  const refuse = new Set<string>();
+  for (const { agents } of settings) {
+    for (const found of [agents.get('*'), agents.get(agent)]) {
+      if (found?.pin) pin = pin === undefined ? found.pin : pin.filter((mode) => found.pin?.includes(mode));
+      for (const mode of found?.refuse ?? []) refuse.add(mode);
+    }
+  }
+  return { pin, refuse: [...refuse] };
+}
+
+/** Under its whole name and under the last part of it: copilot's modes are addresses. */
+export function isModeAllowed(policy: Policy, agent: string, mode: string): boolean {
+  const { pin, refuse } = modesOf(policy, agent);
+  const names = [mode, shortMode(mode)];
+  return !names.some((name) => refuse.includes(name)) && (pin === undefined || names.some((name) => pin.includes(name)));
+}
+
+export const shortMode = (mode: string): string => mode.slice(mode.lastIndexOf('#') + 1);
+
+/** What happens when an agent acts unasked. */
+export function onViolation({ settings }: Policy, agent: string): OnViolation {
+  const said = settings.flatMap(({ agents }) => [agents.get('*')?.onViolation, agents.get(agent)?.onViolation]);
+  return VIOLATIONS.toReversed().find((violation) => said.includes(violation)) ?? 'notify';
+}
+
+/** Whether a tool is listed at all: every layer that names tools to expose must name it. */
+export function isExposed({ settings }: Policy, server: string, tool: string): boolean {
+  return settings.every(({ mcp }) => mcp.expose === undefined || mcp.expose.some((glob) => glob.matches(`${server}:${tool}`)));
+}
+
+/** Whether a tool whose description or schema changed goes back to being asked. */
+export function arePinned({ settings }: Policy): boolean {
+  return settings.some(({ mcp }) => mcp.pin === true);
+}
+
+export type RememberSettings = { readonly allowAlways: Scope; readonly ttlMs: number | undefined };
+
+/** The narrowest scope and the shortest time any layer names. */
+export function rememberOf({ settings }: Policy): RememberSettings {
+  const scopes = settings.map(({ remember }) => remember.allowAlways);
+  return {
+    allowAlways: SCOPES.find((scope) => scopes.includes(scope)) ?? 'session',
+    ttlMs: least(settings.map(({ remember }) => remember.ttlMs)),
+  };
+}
+
+export type PolicyLimits = { readonly permissionTimeoutMs: number | undefined; readonly maxPendingPermissions: number | undefined };
+
+export function limitsOf({ settings }: Policy): PolicyLimits {
+  return {
+    permissionTimeoutMs: least(settings.map(({ limits }) => limits.permissionTimeoutMs)),
+    maxPendingPermissions: least(settings.map(({ limits }) => limits.maxPendingPermissions)),
+  };
+}
+
+function least(numbers: readonly (number | undefined)[]): number | undefined {
+  const given = numbers.filter((number) => number !== undefined);
+  return given.length === 0 ? undefined : Math.min(...given);
+}

@@ -1,0 +1,248 @@
+// One life of an agent: from its start over its answer to initialize to its end, whichever way that comes.
+import { randomUUID } from 'node:crypto';
+import type { AgentProcess, Exit } from '../../agents/agent-process.ts';
+import type { AgentSpec } from '../../agents/defaults.ts';
+import { type Handshake, readHandshake } from '../../agents/handshake.ts';
+import { lastWords } from '../../agents/stderr-tail.ts';
+import type { FirstWords } from '../../dialects/detect.ts';
+import { PLAIN, type Tongue, translate } from '../../dialects/select-dialect.ts';
+import { failure, type ProxyError } from '../../errors.ts';
+import { createLeg } from '../../wire/connection.ts';
+import type { Frame } from '../../wire/frame.ts';
+import type { Limits } from '../../wire/limits.ts';
+import type { Watcher } from '../../wire/observer.ts';
+import { readBody } from '../../wire/scanner/judge.ts';
+import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import type { Refusal } from '../../wire/scanner/strict-parse.ts';
+import type { Patch } from '../../wire/writer.ts';
+import type { Clock } from '../context.ts';
+import { requestLine } from '../messages.ts';
+import { createTrafficWatch } from '../traffic-watch.ts';
+
+export type AgentRun = {
+  isReady(): boolean;
+  /** It sends lines one after the other that cannot be passed on. */
+  isHealthy(): boolean;
+  pid(): number | undefined;
+  readonly sinceMs: number;
+  stderrTail(): readonly string[];
+  sendFrame(frame: Frame, patches: readonly Patch[]): void;
+  sendLine(line: string): void;
+  pause(): void;
+  resume(): void;
+  /** Ends it in good order; `over` is told as of any other end. */
+  stop(): Promise<void>;
+  /** Likewise, but nobody hears of it any more. */
+  retire(): Promise<void>;
+  kill(): void;
+};
+
+export type RunDeps = {
+  readonly launch: (spec: AgentSpec) => AgentProcess;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  /** The params of initialize, as the editor sent them. */
+  readonly initializeParams: () => string;
+  /** Whoever keeps records of this agent. */
+  readonly watcher?: Watcher | undefined;
+  /** Somebody waits for an answer of its. */
+  readonly isBusy?: () => boolean;
+  /** It is started only to see how it does. */
+  readonly isTrial?: boolean;
+};
+
+export type RunEvents = {
+  ready(handshake: Handshake): void;
+  /** It has not said what an agent says to initialize; true when somebody knows better what to make of it, and this life is of no use. */
+  suspect?(words: FirstWords): boolean;
+  /** A request or a notification. */
+  frame(frame: Frame): void;
+  answer(idText: string, frame: Frame): void;
+  /** A line that was not passed on; `reason` in our words. */
+  refused(refusal: Refusal): void;
+  overlong(refusal: Refusal): void;
+  /** Something that people may want to know. */
+  remark?(text: string): void;
+  /** Nothing will come from it any more. `leaving` is done when nothing of it is left. */
+  over(error: ProxyError, wasReady: boolean, leaving: Promise<void>): void;
+};
+
+export const HANDSHAKE_ID = 0;
+/** Of its last ones, as many go with an error. */
+export const STDERR_LINES = 20;
+const HANG_UP_MS = 1000;
+const STUCK_MS = 60_000;
+const UNHEALTHY_BAD_LINES = 100;
+
+export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: Tongue = PLAIN): AgentRun {
+  const { limits, clock } = deps;
+  const process = deps.launch(spec);
+  let isReady = false;
+  let isOver = false;
+  let isStopped = false;
+  let badLines = 0;
+  const watch = createTrafficWatch(clock, `agent "${spec.name}"`, (text) => on.remark?.(text));
+  let callOffHangUp: (() => void) | undefined;
+  let callOffReading: (() => void) | undefined;
+  const callOff = clock.after(spec.timeouts.initializeMs, () =>
+    end(failure('AGENT_SILENT', [spec.name, spec.timeouts.initializeMs, lastWords(process.stderrTail())], details('no_initialize'))),
+  );
+  const streams = translate(
+    process,
+    tongue,
+    { agent: spec.name, isNamed: spec.dialect === tongue.dialect, timeouts: spec.timeouts, mint: randomUUID },
+    {
+      maxFrameBytes: limits.maxFrameBytes,
+      after: clock.after,
+      remark: (text) => on.remark?.(text),
+      kill: () => end(failure('AGENT_UNSTOPPABLE', [spec.name], details('cancel_ignored'))),
+    },
+  );
+  const leg = createLeg(
+    streams.fromAgent,
+    streams.toAgent,
+    limits.maxFrameBytes,
+    {
+      frame(frame) {
+        try {
+          received(frame);
+        } catch (error) {
+          // A bug of ours that this agent has found: it must not cost the others their sessions.
+          end(failure('AGENT_UNREADABLE', [spec.name, String((error as Error).message)], details('unreadable')));
+        }
+      },
+      refused(refusal, line) {
+        if (isOver) return;
+        if (!isReady && on.suspect?.({ kind: 'noise', line: line.toString('latin1') })) return;
+        badLines++;
+        on.refused(refusal);
+      },
+      overlong({ kind, idText, method }) {
+        if (!isOver) on.overlong({ why: 'foreign', reason: 'longer than limits.max_frame_bytes', kind, idText, method });
+      },
+      full: watchReading,
+      end: () => hungUp('stdout'),
+      error: () => hungUp('stdin or stdout'),
+    },
+    deps.watcher?.tap,
+  );
+  process.onExit((exit) => {
+    streams.exited(exit.kind === 'exited' ? exit.code : null);
+    end(whyGone(exit));
+  });
+  // A dialect may answer in its agent's place, and must not for one that has not started.
+  const isStarted = process.pid !== undefined || tongue.dialect === 'acp';
+  if (isStarted) leg.writer.line(requestLine(String(HANDSHAKE_ID), 'initialize', deps.initializeParams()));
+
+  function received(frame: Frame): void {
+    if (isOver) return;
+    if (badLines > 0) badLines = 0;
+    watch(frame.end - frame.start);
+    if (frame.kind !== 'response') {
+      if (!isReady && on.suspect?.({ kind: 'method', method: frame.method as string })) return;
+      return on.frame(frame);
+    }
+    const idText = idTextOf(frame);
+    if (isReady || idText !== String(HANDSHAKE_ID)) return on.answer(idText, frame);
+    const handshake = readHandshake(spec.name, frame);
+    if (handshake instanceof Error) {
+      const body = readBody(frame);
+      if (body.ok && on.suspect?.({ kind: 'answer', [frame.outcome === 'error' ? 'error' : 'result']: body.value })) return;
+      return end(handshake);
+    }
+    callOff();
+    isReady = true;
+    on.ready(handshake);
+  }
+  function end(error: ProxyError): void {
+    if (isOver) return;
+    isOver = true;
+    callOff();
+    callOffHangUp?.();
+    callOffReading?.();
+    streams.stop();
+    // What an agent leaves behind gets the time to end by itself; an agent that hangs does not.
+    if (error.key !== 'AGENT_GONE') process.kill();
+    deps.watcher?.down(isStopped ? 'stopped' : String(error.data?.reason ?? error.key));
+    on.over(error, isReady, process.stop());
+  }
+  /** An agent that stops reading gets a capped queue and then fails alone; pausing the editor instead would stall everyone. */
+  function endIfDeaf(): void {
+    if (leg.writer.queuedBytes() > limits.maxQueueBytes)
+      end(failure('AGENT_DEAF', [spec.name, limits.maxQueueBytes], details('queue_full')));
+  }
+  /** The exit says more, and usually follows; a process that goes on without one of its streams is of no use. */
+  function hungUp(stream: string): void {
+    if (isOver) return;
+    callOffHangUp ??= clock.after(HANG_UP_MS, () => end(failure('AGENT_HUNG_UP', [spec.name, stream], details('hung_up'))));
+  }
+  /** An agent that takes nothing at all is not slow but stuck, however little waits for it. */
+  function watchReading(): void {
+    if (callOffReading) return;
+    const takenBytes = leg.writer.takenBytes();
+    callOffReading = clock.after(STUCK_MS, () => {
+      callOffReading = undefined;
+      if (isOver || leg.writer.queuedBytes() === 0) return;
+      if (leg.writer.takenBytes() > takenBytes) return watchReading();
+      end(failure('AGENT_STUCK', [spec.name, STUCK_MS / 1000], details('not_reading')));
+    });
+  }
+  function details(reason: string): Record<string, unknown> {
+    const lastFrames = deps.watcher?.lastFrames() ?? [];
+    return { agent: spec.name, reason, stderr: process.stderrTail().slice(-STDERR_LINES), ...(lastFrames.length > 0 && { lastFrames }) };
+  }
+  function whyGone(exit: Exit): ProxyError {
+    if (exit.kind === 'unstartable')
+      return failure('AGENT_MISSING', [spec.name, spec.command, exit.why, exit.next], {
+        agent: spec.name,
+        reason: 'not_startable',
+        command: spec.command,
+      });
+    const { code, signal } = exit;
+    const how = signal === null ? `code ${code}` : `signal ${signal}`;
+    const wasAsked = !isReady || deps.isBusy?.() === true;
+    // One that was killed at work has most likely nothing wrong with it.
+    const isWorthTest = !deps.isTrial && wasAsked && !(isReady && signal !== null);
+    const about = { wasAsked, isWorthTest, lastWords: lastWords(process.stderrTail()) };
+    const atStart = isReady ? undefined : { atStart: true };
+    return failure('AGENT_GONE', [spec.name, how, about], { ...details('agent_exited'), code, signal, ...atStart });
+  }
+
+  return {
+    isReady: () => isReady,
+    isHealthy: () => badLines < UNHEALTHY_BAD_LINES,
+    pid: () => process.pid,
+    sinceMs: clock.monotonicMs(),
+    stderrTail: process.stderrTail,
+    sendFrame(frame, patches) {
+      if (isOver) return;
+      leg.writer.frame(frame, patches);
+      endIfDeaf();
+    },
+    sendLine(line) {
+      if (isOver) return;
+      leg.writer.line(line);
+      endIfDeaf();
+    },
+    pause: leg.pause,
+    resume: leg.resume,
+    stop() {
+      isStopped = true;
+      callOff();
+      callOffReading?.();
+      streams.stop();
+      leg.writer.end(); // what is still queued goes before the end of its input
+      return process.stop();
+    },
+    retire() {
+      isOver = true;
+      callOff();
+      callOffHangUp?.();
+      callOffReading?.();
+      streams.stop();
+      leg.writer.end();
+      return process.stop();
+    },
+    kill: process.kill,
+  };
+}

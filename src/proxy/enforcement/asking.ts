@@ -1,0 +1,29 @@
+// A request of an agent's that a policy has a say in, with everything its surface needs.
+import type { Frame } from '../../wire/frame.ts';
+import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import type { AgentLeg } from '../agents/agent.ts';
+import type { Hub } from '../hub.ts';
+import type { Session } from '../sessions/session.ts';
+import type { PassOn } from './enforcement.ts';
+
+export type Asking = {
+  readonly hub: Hub;
+  readonly leg: AgentLeg;
+  readonly session: Session | undefined;
+  readonly frame: Frame;
+  /** Its `params`, read; what parsers read differently never gets here. */
+  readonly params: unknown;
+  readonly passOn: PassOn;
+};
+
+export type Params = Readonly<Record<string, unknown>>;
+
+export const paramsOf = ({ params }: Asking): Params =>
+  typeof params === 'object' && params !== null && !Array.isArray(params) ? (params as Params) : {};
+
+export const surfaceOf = ({ hub, leg, session, frame }: Asking) => ({ hub, leg, session, surface: frame.method as string });
+
+/** The request as it came, for the record. */
+export const textOf = ({ frame }: Asking): Buffer => frame.bytes.subarray(frame.start, frame.end);
+
+export const idOf = ({ frame }: Asking): string => idTextOf(frame);

@@ -1,0 +1,130 @@
+// The guard: every surface a policy has a say in, each in a file of its own.
+import { failure } from '../../errors.ts';
+import { isExposed, limitsOf } from '../../policy/rules/settings.ts';
+import { memberAt } from '../../wire/json-path.ts';
+import { readBody } from '../../wire/scanner/judge.ts';
+import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import type { Session } from '../sessions/session.ts';
+import { skipLine } from '../skip-line.ts';
+import type { Asking } from './asking.ts';
+import { bridgedCall } from './bridged-call.ts';
+import { byHand } from './by-hand.ts';
+import { twoFaced } from './duplicate-keys.ts';
+import { elicitation } from './elicitation.ts';
+import type { Guard } from './enforcement.ts';
+import { type GuardDeps, recordRefusedToken, recordUnread } from './evaluate.ts';
+import { isJudged } from './file-actions.ts';
+import { fileOrTerminal, takeBack, type WaitingRequests } from './files-and-terminals.ts';
+import { createGrants } from './grants.ts';
+import { type McpConnections, mcpCall, mcpConnect } from './mcp-servers.ts';
+import { modeUpdate, narrow, refusesChange, settleMode } from './modes.ts';
+import { createKnownCalls } from './observed-actions.ts';
+import { permission } from './permission.ts';
+import { refusesServers } from './servers.ts';
+import { lentCall, mayRead } from './tool-calls.ts';
+import { toolCall } from './unasked.ts';
+
+export type GuardOptions = Omit<GuardDeps, 'rootOf' | 'modes'>;
+
+export function createGuard(options: GuardOptions): Guard {
+  const roots = new WeakMap<Session, { readonly cwd: string; readonly root: string }>();
+  const deps: GuardDeps = {
+    ...options,
+    modes: new WeakMap(),
+    rootOf(session) {
+      const { cwd } = session;
+      const known = roots.get(session);
+      if (cwd === undefined || known?.cwd === cwd) return known?.root;
+      try {
+        const root = options.canonical(cwd);
+        roots.set(session, { cwd, root });
+        return root;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+  const calls = createKnownCalls();
+  const grants = createGrants();
+  const waiting: WaitingRequests = new WeakMap();
+  const connections: McpConnections = new WeakMap();
+
+  /** Nearly no chunk has one, and a chunk holds many frames. */
+  let lastChunk: Buffer | undefined;
+  let hasReturns = false;
+
+  /** What sees to requests of a method; undefined for those that no policy speaks of. */
+  function surfaceFor(method: string): ((asking: Asking) => void) | undefined {
+    switch (method) {
+      case 'session/request_permission':
+        return (asking) => permission(deps, calls, grants, asking);
+      case 'elicitation/create':
+        return (asking) => elicitation(deps, asking);
+      case 'mcp/message':
+        return (asking) => mcpCall(deps, connections, asking);
+      case 'mcp/connect':
+        return (asking) => mcpConnect(connections, asking);
+      default:
+        return isJudged(method) ? (asking) => fileOrTerminal(deps, waiting, grants, asking) : undefined;
+    }
+  }
+
+  return {
+    question(hub, leg, session, frame, passOn) {
+      const take = surfaceFor(frame.method as string);
+      if (!take) return void passOn(frame);
+      const body = readBody(frame);
+      if (body.ok) return take({ hub, leg, session, frame, params: body.value, passOn });
+      recordUnread(deps, { hub, leg, session, surface: frame.method as string }, frame.bytes.subarray(frame.start, frame.end), body.reason);
+      if (deps.isObserving) passOn(frame);
+      else leg.fail(idTextOf(frame), failure('AMBIGUOUS', [body.reason]));
+    },
+    refusesNotification(hub, leg, session, frame) {
+      // An editor that looks at the method alone would do as it is told.
+      if (frame.method === undefined || surfaceFor(frame.method) === undefined) return false;
+      const text = frame.bytes.subarray(frame.start, frame.end);
+      recordUnread(deps, { hub, leg, session, surface: frame.method }, text, 'a request was sent as a notification');
+      return !deps.isObserving;
+    },
+    refusesUpdate(hub, session, kind, frame) {
+      const doubt = twoFaced(kind, frame);
+      if (doubt === undefined) return false;
+      const { leg } = session;
+      recordUnread(deps, { hub, leg, session, surface: 'session/update' }, frame.bytes.subarray(frame.start, frame.end), doubt);
+      if (!deps.isObserving) skipLine(hub, leg, doubt);
+      return !deps.isObserving;
+    },
+    refusesReturn({ bytes, start, end }) {
+      if (bytes !== lastChunk) {
+        lastChunk = bytes;
+        hasReturns = bytes.includes(RETURN);
+      }
+      return hasReturns && !deps.isObserving && hasReturn(bytes, start, end);
+    },
+    takesBack: (leg, idText) => takeBack(waiting, leg, idText),
+    toolCall: (hub, session, frame) => toolCall(deps, calls, grants, hub, session, frame),
+    modeUpdate: (hub, session, frame) => modeUpdate(deps, hub, session, frame),
+    answer: (hub, leg, call, answer, then) => settleMode(deps, hub, leg, call, answer, then),
+    narrowed: (session, frame) => narrow(deps, session.leg, frame, memberAt(frame.bytes, frame.body, 'update')),
+    refusesChange: (hub, method, session, frame) => refusesChange(deps, hub, method, session, frame),
+    refusesServers: (hub, leg, paramsText) => refusesServers(deps, hub, leg, paramsText),
+    exposes: (server, tool) => isExposed(deps.current().policy, server, tool),
+    mayRead: (hub, session, file) => mayRead(deps, hub, session, file),
+    byHand: (hub, session, act, file) => byHand(deps, hub, session, act, file),
+    lentCall: (hub, session, request, signal) => lentCall(deps, hub, session, request, signal),
+    bridgedCall: (hub, session, call, signal) => bridgedCall(deps, hub, session, call, signal),
+    tokenRefused: (why) => recordRefusedToken(deps, why),
+    ended: (session) => deps.remembered.endSession(session.publicId),
+    maxPendingPermissions() {
+      return deps.isObserving ? undefined : limitsOf(deps.current().policy).maxPendingPermissions;
+    },
+  };
+}
+
+const RETURN = 0x0d;
+
+/** A carriage return other than at the end of the line. JSON takes it for a space, and some readers of lines for the end of one. */
+function hasReturn(bytes: Buffer, start: number, end: number): boolean {
+  const at = bytes.indexOf(RETURN, start);
+  return at !== -1 && at < end - 1;
+}

@@ -1,0 +1,34 @@
+// elicitation/create: where it wants to send a person, and what it wants to know. It always ends with a person, so it is declined or passed on.
+import type { Place } from '../../policy/actions/action.ts';
+import { askedAction, askedHost } from '../../policy/actions/surfaces.ts';
+import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
+import { type GuardDeps, judge, record } from './evaluate.ts';
+
+const SECRET = /passw|secret|token|api.?key|credential|private.?key|passphrase/i;
+
+export function elicitation(deps: GuardDeps, asking: Asking): void {
+  const { hub, leg, frame, passOn } = asking;
+  const { url, requestedSchema } = paramsOf(asking);
+  const ask = (place: Place) => (url === undefined ? askedAction(place, 'elicit', 'form') : askedHost(place, 'elicit', String(url)));
+  const matter = judge(deps, surfaceOf(asking), textOf(asking), ask);
+  // The protocol forbids it: what is typed into a form passes through the agent, its model and its logs.
+  const wantsSecret = asksForSecret(requestedSchema);
+  const isDenied = matter.verdict === 'deny' || wantsSecret;
+  if (deps.isObserving || !isDenied) {
+    record(deps, matter, 'passed', matter.by, isDenied ? 'deny' : matter.verdict);
+    return void passOn(frame);
+  }
+  const why = wantsSecret ? 'a form must not ask for a secret' : matter.decision.why;
+  record(deps, { ...matter, decision: { ...matter.decision, why } }, 'decline', 'policy', 'deny');
+  hub.notice(`a form or link of agent "${leg.name}" was declined: ${why}`);
+  leg.succeed(idOf(asking), '{"action":"decline"}');
+}
+
+function asksForSecret(schema: unknown): boolean {
+  const { properties } = (schema ?? {}) as { properties?: unknown };
+  if (typeof properties !== 'object' || properties === null) return false;
+  return Object.entries(properties).some(([name, field]) => {
+    const { title, format } = (field ?? {}) as { title?: unknown; format?: unknown };
+    return SECRET.test(name) || format === 'password' || (typeof title === 'string' && SECRET.test(title));
+  });
+}

@@ -1,0 +1,148 @@
+// One matter from question to record: what is asked, what the policy or an earlier answer says of it, and the line that is written before
+// anybody hears the outcome.
+import type { Audit, Written } from '../../audit/audit.ts';
+import type { AnsweredBy } from '../../audit/audit-line.ts';
+import type { Asked, Place } from '../../policy/actions/action.ts';
+import { familyOf } from '../../policy/actions/agents.ts';
+import { summaryOf } from '../../policy/actions/summary.ts';
+import { askedAction } from '../../policy/actions/surfaces.ts';
+import { type Decision, decide } from '../../policy/decide.ts';
+import type { Policy } from '../../policy/policy.ts';
+import type { Verdict } from '../../policy/rules/rule.ts';
+import type { RememberedAnswer, RememberedAnswers } from '../../store/remembered-answers.ts';
+import type { AgentLeg } from '../agents/agent.ts';
+import type { Hub } from '../hub.ts';
+import type { Session } from '../sessions/session.ts';
+
+/** What the guard is given from outside: a policy that may be replaced at any time, places to write to, and the file system's view of a path. */
+export type GuardDeps = {
+  readonly current: () => CurrentPolicy;
+  /** Nothing is blocked, and the records say what would have been. */
+  readonly isObserving: boolean;
+  /** Whether there is somebody to ask; if not, ask is deny. */
+  readonly isInteractive: boolean;
+  readonly audit: Audit;
+  readonly remembered: RememberedAnswers;
+  readonly canonical: (path: string) => string;
+  /** The session's directory as it was when first asked about: whoever puts a link in its place moves no rule with it. */
+  readonly rootOf: (session: Session) => string | undefined;
+  readonly home: string | undefined;
+  /** The modes, and the options for modes, that an agent has spoken of. */
+  readonly modes: WeakMap<AgentLeg, { readonly ids: Set<string>; readonly options: Set<string> }>;
+};
+
+/** The files' policy, and the same with what the user has answered for always. */
+export type CurrentPolicy = {
+  readonly policy: Policy;
+  readonly hash: string;
+  readonly withAnswers: (answers: readonly RememberedAnswer[]) => Policy;
+};
+
+export type Matter = {
+  readonly hub: Hub;
+  readonly leg: AgentLeg;
+  readonly session: Session | undefined;
+  readonly surface: string;
+  readonly asked: Asked;
+  readonly decision: Decision;
+  readonly verdict: Verdict;
+  readonly by: AnsweredBy;
+  /** As it came. */
+  readonly request: Buffer | string;
+  readonly policyHash: string;
+  readonly sinceMs: number;
+};
+
+/** For whoever waits for an answer: the chunk that the request came in is let go of. */
+export function kept(matter: Matter): Matter {
+  return { ...matter, request: Buffer.from(matter.request) };
+}
+
+export type About = { readonly hub: Hub; readonly leg: AgentLeg; readonly session: Session | undefined; readonly surface: string };
+
+export function judge(deps: GuardDeps, about: About, request: Buffer | string, ask: (place: Place) => Asked): Matter {
+  const { hash, withAnswers } = deps.current();
+  const sinceMs = about.hub.clock.monotonicMs();
+  const asked = ask(placeFor(deps, about));
+  const answers = deps.remembered.answersFor({ cwd: asked.cwd, session: asked.session, policy: hash });
+  const decision = decide(withAnswers(answers), asked);
+  const by = decision.layer === 'remembered' ? 'memory' : 'policy';
+  return { ...about, asked, decision, verdict: decision.verdict, by, request, policyHash: hash, sinceMs };
+}
+
+/** Where nothing lies, for a session whose directory nobody knows: no rule about `$cwd` fits anything there. */
+export const NOWHERE = '/dev/null/nowhere';
+
+export function placeFor(deps: GuardDeps, { leg, session }: About): Place {
+  const { agentInfo } = leg.handshake?.result ?? {};
+  return {
+    agent: leg.name,
+    family: familyOf(leg.name, agentInfo?.name, leg.spec.command),
+    session: session?.publicId,
+    cwd: (session && deps.rootOf(session)) ?? NOWHERE,
+    home: deps.home,
+    interactive: deps.isInteractive,
+    canonical: deps.canonical,
+  };
+}
+
+/** A request that could not be read far enough to be judged. */
+export function recordUnread(deps: GuardDeps, about: About, request: Buffer | string, why: string): void {
+  const matter = judge(deps, about, request, (place) => askedAction(place, 'other', 'unread'));
+  record(
+    deps,
+    { ...matter, decision: { ...matter.decision, why, rule: undefined } },
+    deps.isObserving ? 'passed' : 'refused',
+    'policy',
+    'deny',
+  );
+}
+
+/** The user has said yes, and by then it was not to be allowed any more. */
+export function recordLate(deps: GuardDeps, matter: Matter, why: string): void {
+  record(deps, { ...matter, decision: { ...matter.decision, why } }, 'refused', 'policy', 'deny');
+}
+
+/** Writes the matter down; false when it could not be, and then nothing may be allowed without a question. */
+export function record(
+  deps: GuardDeps,
+  matter: Matter,
+  option: string,
+  by: AnsweredBy = matter.by,
+  verdict: Verdict = matter.verdict,
+): boolean {
+  return write(deps, matter, { option, by, verdict }).isWritten;
+}
+
+type Outcome = { readonly option: string; readonly by: AnsweredBy; readonly verdict: Verdict; readonly answerIn?: number };
+
+/** The same, for whoever needs to know which line it became. */
+export function write(deps: GuardDeps, matter: Matter, { option, by, verdict, answerIn }: Outcome): Written {
+  const { hub, leg, session, surface, asked, decision, request, policyHash, sinceMs } = matter;
+  return deps.audit.record({
+    agent: leg.name,
+    session: session?.publicId,
+    method: surface,
+    request,
+    summary: summaryOf(asked),
+    evidence: asked.evidence,
+    verdict,
+    why: decision.why,
+    rule: decision.rule,
+    layer: decision.layer,
+    answeredBy: by,
+    answerIn,
+    option,
+    latencyMs: Math.max(0, hub.clock.monotonicMs() - sinceMs),
+    policyHash,
+    mode: deps.isObserving ? 'observe' : 'enforce',
+  });
+}
+
+/** Nobody knows who it was: every program of the machine can knock at a door. */
+export function recordRefusedToken(deps: GuardDeps, why: string): void {
+  deps.audit.record({
+    ...{ agent: '', method: 'mcp', request: '', summary: 'mcp: a connection', evidence: 'raw', verdict: 'deny', why },
+    ...{ answeredBy: 'policy', option: 'refused', latencyMs: 0, policyHash: deps.current().hash, mode: 'enforce' },
+  });
+}

@@ -1,0 +1,91 @@
+// fs/* and terminal/create in the normal form, and as they are shown to a person. What cannot be read to the letter is undefined: an editor may
+// read it more generously than we do.
+import path from 'node:path';
+import type { Asked, Place } from '../../policy/actions/action.ts';
+import { fileUse, type Grant, terminalUse } from '../../policy/actions/grant.ts';
+import { askedAction, askedPathUse, askedTerminal } from '../../policy/actions/surfaces.ts';
+import type { Shown } from './ask-user.ts';
+import type { Params } from './asking.ts';
+
+export type Surface = {
+  readonly ask: (place: Place) => Asked;
+  readonly shown: Shown;
+  /** What an earlier yes would have to cover. */
+  readonly use?: (place: Place, asked: Asked) => Grant | undefined;
+};
+
+/** What a person is shown of a file to be written. */
+const MAX_SHOWN = 64 * 1024;
+
+const JUDGED: Readonly<Record<string, (params: Params) => Surface | undefined>> = {
+  'fs/read_text_file': ({ path: file }) =>
+    isPath(file)
+      ? {
+          ask: (place) => askedPathUse(place, 'read', file),
+          use: (_, { paths: [read] }) => fileUse('read', read),
+          shown: { title: `Read ${file}`, kind: 'read', locations: [{ path: file }], rawInput: { path: file } },
+        }
+      : undefined,
+  'fs/write_text_file': ({ path: file, content }) =>
+    isPath(file) && isText(content)
+      ? {
+          ask: (place) => askedPathUse(place, 'edit', file),
+          use: (_, { paths: [edited] }) => fileUse('edit', edited, content),
+          shown: {
+            title: `Write ${file}`,
+            kind: 'edit',
+            locations: [{ path: file }],
+            rawInput: { path: file },
+            content: [written(file, content)],
+          },
+        }
+      : undefined,
+  'terminal/create': ({ command, args, env, cwd }) => {
+    const words = args ?? [];
+    const variables = env ?? [];
+    if (!isText(command) || !isListOf(words, isText) || !isListOf(variables, isVariable)) return undefined;
+    if (cwd !== undefined && cwd !== null && !isPath(cwd)) return undefined;
+    const settings = variables.map(({ name, value }) => `${name}=${value}`);
+    return {
+      ask: (place) => askedTerminal(place, { command, args: words, env: variables, cwd }),
+      use: (place) => terminalUse(place, { command, args: words, env: variables, cwd }),
+      shown: {
+        title: `Run ${[...settings, command, ...words].join(' ')}`,
+        kind: 'execute',
+        rawInput: { command: [command, ...words], ...(cwd && { cwd }), ...(settings.length > 0 && { env: settings }) },
+      },
+    };
+  },
+};
+
+/** These speak of a terminal that was judged when it was created. */
+const FOLLOWING = new Set(['terminal/output', 'terminal/wait_for_exit', 'terminal/kill', 'terminal/release']);
+
+/** Whatever calls itself a matter of files or terminals is one, whether or not we have heard of it. */
+export const isJudged = (method: string): boolean => /^_?(fs|terminal)\//i.test(method) && !FOLLOWING.has(method);
+
+export function surfaceOfMethod(method: string, params: Params): Surface | undefined {
+  if (Object.hasOwn(JUDGED, method)) return JUDGED[method]?.(params);
+  return { ask: (place) => askedAction(place, 'other', method), shown: { title: `Call ${method}`, kind: 'other', rawInput: params } };
+}
+
+function written(file: string, content: string): unknown {
+  if (content.length <= MAX_SHOWN) return { type: 'diff', path: file, newText: content };
+  const note = `The first ${MAX_SHOWN} of ${content.length} characters:\n\n${content.slice(0, MAX_SHOWN)}`;
+  return { type: 'content', content: { type: 'text', text: note } };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Absolute, and without the steps upwards that lead elsewhere behind a link: names, the disk and an editor must mean the same file by it. */
+const isPath = (value: unknown): value is string =>
+  isText(value) && path.isAbsolute(value) && !value.includes('\0') && !value.split(/[\\/]/).includes('..');
+
+const isVariable = (value: unknown): value is { readonly name: string; readonly value: string } => {
+  const { name, value: text } = (value ?? {}) as { name?: unknown; value?: unknown };
+  return isText(name) && isText(text);
+};
+
+function isListOf<T>(value: unknown, isOne: (item: unknown) => item is T): value is T[] {
+  return Array.isArray(value) && value.every(isOne);
+}

@@ -1,0 +1,88 @@
+// Calls of the tools we lend: carried out by us, so known at first hand. Files and commands are judged as such, and by the tool's name besides.
+import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
+import type { Asked, Place } from '../../policy/actions/action.ts';
+import { askedAction, askedMcp, askedPathUse, askedTerminal } from '../../policy/actions/surfaces.ts';
+import type { Hub } from '../hub.ts';
+import type { Session } from '../sessions/session.ts';
+import { titleOf } from '../tools/tool-gate.ts';
+import { askAboutCall } from './ask-about-call.ts';
+import { type GuardDeps, judge, type Matter, record } from './evaluate.ts';
+
+const KINDS = { read: 'read', write: 'edit', execute: 'execute', ask: 'other', delegate: 'other', foreign: 'other' } as const;
+
+export async function lentCall(
+  deps: GuardDeps,
+  hub: Hub,
+  session: Session,
+  request: ToolRequest,
+  signal: AbortSignal,
+): Promise<GateVerdict> {
+  const { leg } = session;
+  const about = { hub, leg, session, surface: 'tools/call' };
+  const { server, tool, args } = request;
+  const text = JSON.stringify({ server, tool, args });
+  const firstHand = firstHandOf(request);
+  const look = (): Matter => {
+    const byName = judge(deps, about, text, (place) => askedMcp(place, { server, tool, args }));
+    return firstHand && !isRefused(byName) ? judge(deps, about, text, firstHand) : byName;
+  };
+  const matter = look();
+  if (deps.isObserving) {
+    record(deps, matter, 'passed');
+    return { allow: true };
+  }
+  // To ask whether the user may be asked, or whether the session may know its own name, would be absurd, unless a rule wants it.
+  const isHarmless = !firstHand && (request.effect === 'ask' || request.effect === 'read');
+  if (matter.verdict === 'ask' && isHarmless && matter.decision.rule === undefined)
+    return record(deps, matter, 'passed', matter.by, 'allow') ? { allow: true } : NOT_WRITTEN;
+  if (matter.verdict === 'allow') return record(deps, matter, 'passed') ? allowed(matter) : NOT_WRITTEN;
+  if (matter.verdict === 'deny') {
+    record(deps, matter, 'refused');
+    return { allow: false, reason: `denied by policy: ${matter.decision.why}` };
+  }
+  const shown = { title: titleOf(request), kind: KINDS[request.effect], rawInput: args };
+  return askAboutCall(deps, { matter, session, shown, look, signal, allowed: allowed(matter) });
+}
+
+/** Whoever names the tool in order to refuse it means it, whatever it is called with. That no rule allows it by its name says nothing yet. */
+const isRefused = ({ asked, decision }: Matter): boolean => asked.isUnreadable || decision.rule?.verdict === 'deny';
+
+export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be written down, so it is not carried out' };
+
+/** With the place that was judged: what is opened must be that very one. */
+function allowed({ asked }: Matter): GateVerdict {
+  const judged = asked.action === 'mcp' || asked.action === 'execute' ? undefined : asked.paths[0]?.path;
+  return { allow: true, ...(judged !== undefined && { judged }) };
+}
+
+/** Undefined for a tool of which nothing but its name and arguments is known. */
+function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Asked) | undefined {
+  if (server !== 'switchboard') return undefined;
+  const path = typeof args.path === 'string' ? args.path : '.';
+  switch (tool) {
+    case 'read_file':
+      return (place) => askedPathUse(place, 'read', path);
+    case 'list_directory':
+    case 'search_files':
+      return (place) => askedPathUse(place, 'search', path);
+    case 'write_file':
+    case 'edit_file':
+      return (place) => askedPathUse(place, 'edit', path);
+    case 'delegate':
+      return (place) => askedAction(place, 'delegate', String(args.agent));
+    case 'run_command': {
+      const words = Array.isArray(args.args) ? args.args.map(String) : [];
+      const cwd = typeof args.cwd === 'string' ? args.cwd : undefined;
+      return (place) => askedTerminal(place, { command: String(args.command), args: words, cwd });
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Not written down for each file: what is, is the search. Observing, nothing is withheld. */
+export function mayRead(deps: GuardDeps, hub: Hub, session: Session, file: string): boolean {
+  if (deps.isObserving) return true;
+  const about = { hub, leg: session.leg, session, surface: 'tools/call' };
+  return judge(deps, about, file, (place) => askedPathUse(place, 'read', file)).verdict === 'allow';
+}

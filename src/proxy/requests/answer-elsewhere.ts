@@ -1,0 +1,48 @@
+// A question that somebody answers in another place than the editor: the first answer counts, and the other place is told.
+import type { GateVerdict } from '../../mcp/server/gate.ts';
+import { scan } from '../../wire/scanner/scanner.ts';
+import type { Hub } from '../hub.ts';
+import { notificationLine, resultLine } from '../messages.ts';
+import { tell } from '../sessions/attachments.ts';
+import { cancelTurns } from '../turns/cancel.ts';
+import { answerFromEditor } from './agent-requests.ts';
+
+export type ElsewhereAnswer = {
+  /** The question's id, as the editor knows it. */
+  readonly id: string;
+  /** To a permission question: the option's id; undefined for none of them. */
+  readonly optionId?: string | undefined;
+  /** To an elicitation. */
+  readonly reply?: { readonly action: string; readonly content?: unknown } | undefined;
+  /** For the editor: where it was answered, and how. */
+  readonly where: string;
+  readonly how: string;
+};
+
+/** As if the editor had said it, with all that a policy does with answers. False when the question is not open any more. */
+export function answerElsewhere(hub: Hub, { id, optionId, reply, where, how }: ElsewhereAnswer): boolean {
+  const question = hub.editor.openQuestion(id);
+  const method = question?.method ?? hub.editor.ownMethod(id);
+  if (method !== (reply ? 'elicitation/create' : 'session/request_permission')) return false;
+  const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
+  const frame = scan(Buffer.from(resultLine(id, JSON.stringify(reply ?? { outcome }))), 0);
+  if (!frame) return false;
+  answerFromEditor(hub, frame);
+  hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+  if (question?.session) tell(hub, question.session, 'info', `Answered in ${where}`, how);
+  return true;
+}
+
+/** Likewise a cancel. False when there is no such session. */
+export function cancelElsewhere(hub: Hub, sessionId: string): boolean {
+  const session = hub.sessions.get(sessionId);
+  if (session) cancelTurns(hub, session);
+  return session !== undefined;
+}
+
+/** What the user does by hand in a session. A policy that refuses it to the agent refuses it here too, and writes it down. */
+export function actByHand(hub: Hub, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
+  const session = hub.sessions.get(sessionId);
+  if (!session) return { allow: false, reason: 'the session is not open; send a prompt to take it up again' };
+  return hub.guard?.byHand(hub, session, act, file) ?? { allow: true };
+}

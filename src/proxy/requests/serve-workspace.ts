@@ -1,0 +1,101 @@
+// Files and terminals that the editor does not have: agents are told that they are there, and we answer for them.
+import { failure, ProxyError } from '../../errors.ts';
+import { canonicalId } from '../../router/request-id.ts';
+import { type Frame, textOf } from '../../wire/frame.ts';
+import { member, memberAt } from '../../wire/json-path.ts';
+import { readBody } from '../../wire/scanner/judge.ts';
+import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import { type Roots, rootsOf } from '../../workspace/roots.ts';
+import { FILE_METHODS, TERMINAL_METHODS, type Workspace } from '../../workspace/workspace.ts';
+import type { AgentLeg } from '../agents/agent.ts';
+import type { Greeting, Hub } from '../hub.ts';
+import type { Session } from '../sessions/session.ts';
+
+/** A request of an agent's that we are answering. */
+export type Serving = {
+  readonly idText: string;
+  readonly method: string;
+  /** Answers it now, in whichever way; the result of the work is then dropped. */
+  readonly answer: (say: () => void) => void;
+};
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** What the editor says of itself, completed by what we serve in its place. Its own capabilities always come first. */
+export function withWorkspace(workspace: Workspace | undefined, said: Omit<Greeting, 'served'>): Greeting {
+  const own = fields(said.clientCapabilities);
+  const fs = fields(own.fs);
+  const served = new Set<string>([
+    ...(fs.readTextFile === true ? [] : [FILE_METHODS.read]),
+    ...(fs.writeTextFile === true ? [] : [FILE_METHODS.write]),
+    ...(own.terminal === true ? [] : TERMINAL_METHODS),
+  ]);
+  if (!workspace || served.size === 0) return { ...said, served: NOTHING };
+  const clientCapabilities = { ...own, fs: { ...fs, readTextFile: true, writeTextFile: true }, terminal: true };
+  return { paramsText: withMember(said.paramsText, 'clientCapabilities', JSON.stringify(clientCapabilities)), clientCapabilities, served };
+}
+
+const fields = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+/** Everything else as it was written. */
+function withMember(objectText: string, key: string, valueText: string): string {
+  const bytes = Buffer.from(objectText);
+  const span = member(bytes, 0, key);
+  if (span) return `${bytes.toString('utf8', 0, span.start)}${valueText}${bytes.toString('utf8', span.end)}`;
+  const rest = objectText.slice(objectText.indexOf('{') + 1);
+  return `{${JSON.stringify(key)}:${valueText}${rest.trim() === '}' ? '' : ','}${rest}`;
+}
+
+/** The directories of a session that is being opened, before its agent hears of it; undefined when nothing is served. */
+export function rootsFor(hub: Hub, openParams: string | undefined): Roots | undefined {
+  if (!hub.greeting || hub.greeting.served.size === 0 || openParams === undefined) return undefined;
+  const { cwd, additionalDirectories } = fields(JSON.parse(openParams));
+  if (rootsOf([cwd]).real.length === 0) return undefined;
+  return rootsOf([cwd, ...(Array.isArray(additionalDirectories) ? additionalDirectories : [])]);
+}
+
+/** Whether a request of an agent's is ours to answer, since the editor cannot. */
+export const isServed = (hub: Hub, method: string | undefined): boolean =>
+  method !== undefined && hub.greeting?.served.has(method) === true;
+
+/** `judged` is where the path of a file led when a policy judged it. */
+export function serveWorkspace(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, judged: string | undefined): void {
+  const idText = idTextOf(frame);
+  const method = frame.method as string;
+  const params = readBody(frame);
+  if (!params.ok) return leg.fail(idText, failure('AMBIGUOUS', [params.reason]));
+  if (!hub.workspace || !session?.roots) return leg.fail(idText, failure('ROOTS_UNKNOWN', [method]));
+  const life = leg.lives;
+  const serving: Serving = {
+    idText,
+    method,
+    answer(say) {
+      // Nobody waits for it in another life of the agent, nor after it was taken back.
+      if (session.serving.delete(serving) && leg.isStarted && leg.lives === life) say();
+    },
+  };
+  session.serving.add(serving);
+  const asker = { owner: session, roots: session.roots, judged, graceMs: leg.spec.timeouts.stopGraceMs };
+  void hub.workspace.serve(method, params.value, asker).then(
+    (result) => serving.answer(() => leg.succeed(idText, JSON.stringify(result))),
+    (error) => serving.answer(() => leg.fail(idText, asProxyError(method, error))),
+  );
+}
+
+function asProxyError(method: string, error: unknown): ProxyError {
+  return error instanceof ProxyError ? error : failure('INTERNAL', [method, error instanceof Error ? error.message : String(error)]);
+}
+
+/** The agent takes a request back. Only waiting can be called off: what is being read, written or started is answered when it is done. */
+export function withdrawServed(leg: AgentLeg, frame: Frame): boolean {
+  const span = memberAt(frame.bytes, frame.body, 'requestId');
+  const id = span && canonicalId(textOf(frame.bytes, span));
+  for (const session of leg.sessions.values())
+    for (const { idText, method, answer } of session.serving) {
+      if (canonicalId(idText) !== id) continue;
+      if (method === 'terminal/wait_for_exit') answer(() => leg.fail(idText, failure('CANCELLED', [method])));
+      return true;
+    }
+  return false;
+}

@@ -1,0 +1,62 @@
+// An agent's answer on its way to the editor: the editor's own id, the public session id, and for errors the name of the agent.
+import type { Frame, Span } from '../wire/frame.ts';
+import { memberAt, members, stringAt } from '../wire/json-path.ts';
+import type { Patch } from '../wire/writer.ts';
+import type { AgentLeg } from './agents/agent.ts';
+import type { OpenRequest } from './client/client-connection.ts';
+import type { Hub } from './hub.ts';
+import { type Session, toNative, toPublic } from './sessions/session.ts';
+
+/** Sends a request to the session's agent and its answer back. */
+export function forward(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  request.session = session;
+  const { leg } = session;
+  leg.forward(frame, {
+    method: request.method,
+    request,
+    patches: toNative(session),
+    onAnswer: (answer) => passAnswer(hub, request, session, answer, leg),
+    onFail: (error) => hub.editor.fail(request, error),
+  });
+}
+
+/** `leg` is whose answer it is: the session may have moved to another since. */
+export function passAnswer(hub: Hub, request: OpenRequest, session: Session, answer: Frame, leg = session.leg): void {
+  hub.editor.pass(request, answer, [...toPublic(session, answer), ...errorPatches(hub, leg, answer, session)]);
+}
+
+/** -32000: the editor must learn which agent wants a login, and by which methods. */
+const AUTH_REQUIRED = '-32000';
+
+export function errorPatches(hub: Hub, leg: AgentLeg, answer: Frame, session?: Session): Patch[] {
+  const { body, outcome } = answer;
+  if (outcome !== 'error' || !body) return [];
+  const { bytes } = answer;
+  const patches: Patch[] = [];
+  const named = memberAt(bytes, body, 'data', 'sessionId');
+  if (session && named && session.publicId !== session.nativeId && stringAt(bytes, named) === session.nativeId)
+    patches.push({ span: named, text: JSON.stringify(session.publicId) });
+  if (!hub.alone && isAuthRequired(answer)) patches.push(...blame(leg, bytes, body));
+  return patches;
+}
+
+/** The agent wants a login first, and would say so to any other request too. */
+export function isAuthRequired({ bytes, body }: Frame): boolean {
+  const code = memberAt(bytes, body, 'code');
+  return code !== undefined && bytes.toString('utf8', code.start, code.end) === AUTH_REQUIRED;
+}
+
+/** Adds `data.agent` to an error, unless there is a `data` that cannot take it. */
+function blame(leg: AgentLeg, bytes: Buffer, error: Span): Patch[] {
+  const data = memberAt(bytes, error, 'data');
+  const methods = (leg.handshake?.result.authMethods ?? []).map(({ id }) => `${leg.name}/${id}`);
+  const ours = `"agent":${JSON.stringify(leg.name)},"authMethods":${JSON.stringify(methods)}`;
+  if (!data) return bytes[error.start] === 0x7b ? [{ span: at(error.start + 1), text: `"data":{${ours}},` }] : [];
+  if (bytes[data.start] === 0x6e) return [{ span: data, text: `{${ours}}` }];
+  if (bytes[data.start] !== 0x7b) return [];
+  const present = members(bytes, data.start);
+  if (present.some(({ key }) => key === 'agent' || key === 'authMethods')) return [];
+  return [{ span: at(data.start + 1), text: present.length > 0 ? `${ours},` : ours }];
+}
+
+const at = (offset: number): Span => ({ start: offset, end: offset });

@@ -1,0 +1,16 @@
+// Words of ours inside a session: a `notice` where the editor takes them, else a thought, which every editor shows.
+import type { Hub } from '../hub.ts';
+import { updateLine } from '../messages.ts';
+import type { Session } from './session.ts';
+
+export function tell(hub: Hub, session: Session, severity: 'info' | 'warning' | 'error', title: string, description: string): void {
+  const update = takesNotices(hub.greeting?.clientCapabilities)
+    ? { sessionUpdate: 'notice', severity, title, description }
+    : { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: `[switchboard] ${title}. ${description}\n` } };
+  hub.editor.line(updateLine(session.publicId, JSON.stringify(update)));
+}
+
+function takesNotices(capabilities: unknown): boolean {
+  const notices = (capabilities as { session?: { notices?: unknown } | null } | null | undefined)?.session?.notices;
+  return notices !== undefined && notices !== null && notices !== false;
+}

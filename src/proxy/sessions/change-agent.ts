@@ -1,0 +1,265 @@
+// The session's own settings, as far as they are ours: the `agent` option, the `/agent` command, and modes that stand as options.
+import { failure, type ProxyError, shown } from '../../errors.ts';
+import { offers } from '../../router/capabilities.ts';
+import { completeList, isAgentOption, standInFor, withMode, withModel } from '../../router/config-options.ts';
+import type { Frame } from '../../wire/frame.ts';
+import { memberAt, stringAt } from '../../wire/json-path.ts';
+import { readBody } from '../../wire/scanner/judge.ts';
+import type { AgentLeg } from '../agents/agent.ts';
+import { legForSession, vacate } from '../agents/agent-pool.ts';
+import type { OpenRequest } from '../client/client-connection.ts';
+import type { Hub } from '../hub.ts';
+import { updateLine } from '../messages.ts';
+import { errorPatches, forward, passAnswer } from '../rewrite.ts';
+import { serversFor } from '../tools/session-servers.ts';
+import { endQuestions } from '../turns/cancel.ts';
+import { failToolCalls } from '../turns/tool-calls.ts';
+import { announceCommand, announceOptions, choiceOf, modeChanged, modelChanged, readOptions, withOurOptions } from './config-options.ts';
+import { release, releaseAll } from './early-frames.ts';
+import { markEnded, track, untrack } from './find-session.ts';
+import { missingFor, noteServers, record } from './open-params.ts';
+import { notOpened, openingLimitMs } from './opening-limit.ts';
+import { type Session, toNative, toPublic } from './session.ts';
+
+/** `refusal` is the other agent's own answer, when it gave one. */
+type Done = {
+  readonly changed: () => void;
+  readonly failed: (error: ProxyError, refusal?: { readonly leg: AgentLeg; readonly answer: Frame }) => void;
+};
+
+export function setConfigOption(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  request.session = session;
+  if (hub.alone) return forward(hub, request, session, frame);
+  const params = readBody(frame);
+  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
+  const { configId, value } = (params.value ?? {}) as { configId?: unknown; value?: unknown };
+  if (isAgentOption(session.options, configId)) {
+    const list = () => hub.editor.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(hub, session))}}`);
+    return changeAgent(hub, request, session, value, {
+      changed: list,
+      failed: (error, refusal) =>
+        refusal
+          ? hub.editor.pass(request, refusal.answer, errorPatches(hub, refusal.leg, refusal.answer))
+          : hub.editor.fail(request, error),
+    });
+  }
+  const standsFor = typeof configId === 'string' ? standInFor(session.options, configId) : undefined;
+  if (standsFor && typeof value === 'string') return setStandIn(hub, request, session, standsFor, value);
+  const { leg } = session;
+  leg.forward(frame, {
+    method: request.method,
+    request,
+    patches: toNative(session),
+    onFail: (error) => hub.editor.fail(request, error),
+    onAnswer(answer) {
+      if (session.leg !== leg) return moved(hub, request, session);
+      if (answer.outcome !== 'result' || !answer.body) return passAnswer(hub, request, session, answer);
+      session.options = { ...session.options, ...pickOwn(answer) };
+      hub.editor.pass(request, answer, [...toPublic(session, answer), ...withOurOptions(hub, session, answer.bytes, answer.body)]);
+    },
+  });
+}
+
+/** An answer that came after the session had gone to another agent says nothing about what it is now. */
+function moved(hub: Hub, request: OpenRequest, session: Session): void {
+  const data = { agent: session.leg.name, sessionId: session.publicId };
+  hub.editor.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.leg.name}" meanwhile`], data));
+}
+
+function pickOwn(answer: Frame) {
+  const { own, ownIds } = readOptions(answer);
+  return own === undefined ? {} : { own, ownIds };
+}
+
+/** An option that stands for the agent's modes or models is set the way those are. */
+function setStandIn(hub: Hub, request: OpenRequest, session: Session, standsFor: 'mode' | 'model', value: string): void {
+  const { nativeId: sessionId } = session;
+  const [method, params] =
+    standsFor === 'mode'
+      ? (['session/set_mode', { sessionId, modeId: value }] as const)
+      : (['session/set_model', { sessionId, modelId: value }] as const);
+  const { leg } = session;
+  leg.request(method, JSON.stringify(params), {
+    onFail: (error) => hub.editor.fail(request, error),
+    onAnswer(answer) {
+      if (session.leg !== leg) return moved(hub, request, session);
+      if (answer.outcome === 'error') return hub.editor.pass(request, answer, errorPatches(hub, session.leg, answer, session));
+      session.options = standsFor === 'mode' ? withMode(session.options, value) : withModel(session.options, value);
+      hub.editor.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(hub, session))}}`);
+    },
+  });
+}
+
+/** The editor sets a mode or a model the old way: the option that stands for it follows. */
+export function setTheOldWay(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  request.session = session;
+  if (hub.alone) return forward(hub, request, session, frame);
+  const params = readBody(frame);
+  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
+  const { modeId, modelId } = (params.value ?? {}) as { modeId?: unknown; modelId?: unknown };
+  const { leg } = session;
+  leg.forward(frame, {
+    method: request.method,
+    request,
+    patches: toNative(session),
+    onFail: (error) => hub.editor.fail(request, error),
+    onAnswer(answer) {
+      if (session.leg !== leg) return moved(hub, request, session);
+      passAnswer(hub, request, session, answer);
+      if (answer.outcome !== 'result') return;
+      if (typeof modeId === 'string') modeChanged(hub, session, modeId);
+      if (typeof modelId === 'string') modelChanged(hub, session, modelId);
+    },
+  });
+}
+
+export function agentByCommand(hub: Hub, request: OpenRequest, session: Session, named: string): void {
+  const say = (text: string) => {
+    const content = JSON.stringify({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
+    hub.editor.line(updateLine(session.publicId, content));
+    hub.editor.succeed(request, '{"stopReason":"end_turn"}');
+  };
+  const others = hub.choice.agents.filter((name) => name !== session.leg.name).join(', ');
+  if (named === '') {
+    const canChange = !session.isStarted;
+    return say(
+      `This session's agent is ${session.leg.name}. ${canChange ? `Type /agent NAME to use another: ${others}.` : `Open a new session to use another: ${others}.`}`,
+    );
+  }
+  session.turns.add(request); // a turn like any other, so that a cancel or a close ends it
+  changeAgent(hub, request, session, named, {
+    failed: (error) => say(error.message),
+    changed() {
+      announceOptions(hub, session);
+      say(`This session's agent is now ${session.leg.name}.`);
+    },
+  });
+}
+
+/**
+ * Opens the session anew at another agent, under the id the editor knows. The lane is held meanwhile, so what follows goes to the new one.
+ * When the request is cancelled or taken back, the session stays where it is, and what the other agent opens is closed there.
+ */
+function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: unknown, done: Done): void {
+  const chosen = typeof wanted === 'string' ? hub.agents.get(wanted) : undefined;
+  if (!chosen)
+    return done.failed(
+      failure('AGENT_UNKNOWN', [shown(wanted), hub.choice.agents.join(', ')], { agent: wanted, agents: hub.choice.agents }),
+    );
+  const { leg: before, openParams } = session;
+  if (chosen.name === before.name) return done.changed(); // editors set saved values again, equal or not
+  if (session.isStarted || openParams === undefined)
+    return done.failed(failure('AGENT_LOCKED', [before.name, chosen.name], { agent: before.name, sessionId: session.publicId }));
+  const next = legForSession(hub, chosen);
+  session.toAgent.hold(request);
+  next.openings++;
+  let isWanted = true;
+  let isOpening = true;
+  /** Nobody waits for the other agent any more. */
+  const over = (then: () => void) => {
+    isWanted = false;
+    request.callOff = undefined;
+    callOffTimer();
+    then();
+    session.toAgent.release();
+  };
+  /** The other agent has said what it had to say. */
+  const opened = (then: () => void) => {
+    if (!isOpening) return;
+    isOpening = false;
+    next.openings--;
+    then();
+    releaseAll(hub, next);
+    vacate(hub, next);
+  };
+  const giveUp = (then: () => void) =>
+    over(() => {
+      then();
+      if (next.spec.isolation === 'session') opened(() => {}); // the process was for this alone
+    });
+  const failed = (error: ProxyError) => opened(() => isWanted && over(() => done.failed(error)));
+  const callOffTimer = hub.clock.after(openingLimitMs(next), () => giveUp(() => done.failed(notOpened(next))));
+  request.callOff = () => giveUp(() => {});
+  next.whenReady(() => {
+    if (!isWanted) return opened(() => {});
+    const missing = missingFor(next, openParams);
+    if (missing) return failed(failure('CAPABILITY_MISSING', ['session/new', next.name, missing], { agent: next.name }));
+    const refused = hub.guard?.refusesServers(hub, next, openParams);
+    if (refused) return failed(refused);
+    noteServers(next, openParams);
+    serversFor(hub, next, openParams, (servers) =>
+      next.request('session/new', servers.text(openParams, 'session/new'), {
+        onFail(error) {
+          servers.revoke();
+          failed(error);
+        },
+        onAnswer(answer) {
+          opened(() => (isWanted ? over(() => moveTo(hub, session, next, answer, done)) : discard(hub, next, answer)));
+          if (session.leg === next) servers.bind(session);
+          else servers.revoke();
+        },
+      }),
+    );
+  }, failed);
+}
+
+/** A session that was asked for and is not wanted any more. */
+export function discard(hub: Hub, leg: AgentLeg, answer: Frame): void {
+  const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
+  if (nativeId !== undefined) discardSession(hub, leg, nativeId);
+}
+
+export function discardSession(hub: Hub, leg: AgentLeg, nativeId: string): void {
+  const known = leg.sessions.get(nativeId);
+  if (known && !known.isMet) return; // the editor has found it meanwhile, and uses it
+  if (known) {
+    endQuestions(hub, known); // its id may be another's by the time of an answer
+    untrack(hub, known);
+  }
+  markEnded(leg, nativeId);
+  closeAt(leg, nativeId);
+}
+
+function moveTo(hub: Hub, session: Session, next: AgentLeg, answer: Frame, done: Done): void {
+  const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
+  if (nativeId === undefined) {
+    const message = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'it did not open the session';
+    const error = failure('AGENT_REFUSED', [next.name, 'session/new', message], { agent: next.name });
+    return answer.outcome === 'error' ? done.failed(error, { leg: next, answer }) : done.failed(error);
+  }
+  failToolCalls(hub, session);
+  endQuestions(hub, session); // those of the agent that is left
+  abandon(hub, session, session.leg);
+  session.leg = next;
+  session.nativeId = nativeId;
+  session.isLost = false;
+  session.hasCommands = false;
+  session.hasAgentCommand = false;
+  session.options = readOptions(answer);
+  track(hub, session);
+  next.ended.delete(nativeId);
+  record(hub, session);
+  done.changed();
+  release(hub, next, nativeId);
+  announceCommand(hub, session);
+}
+
+/** The session that is left behind: ended at its agent, and not listed again. */
+function abandon(hub: Hub, session: Session, leg: AgentLeg): void {
+  const { nativeId, publicId } = session;
+  leg.sessions.delete(nativeId);
+  markEnded(leg, nativeId);
+  hub.workspace?.endOf(session);
+  hub.log.append({ sessionId: publicId, agent: leg.name, nativeId, at: hub.clock.now(), isGone: true });
+  if (leg.isIsolated) vacate(hub, leg); // and with its process all of it ends, unless a fork of it lives there
+  closeAt(leg, nativeId);
+}
+
+/** Ends a session at its agent, as far as the agent knows how; nobody waits for its answers. */
+export function closeAt(leg: AgentLeg, nativeId: string, ways: readonly ('close' | 'delete')[] = ['close', 'delete']): void {
+  if (!leg.isReady) return;
+  const ignore = { onAnswer: () => {}, onFail: () => {} };
+  for (const way of ways)
+    if (offers(leg.handshake?.result, 'sessionCapabilities', way))
+      leg.request(`session/${way}`, JSON.stringify({ sessionId: nativeId }), ignore);
+}

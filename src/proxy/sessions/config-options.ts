@@ -1,0 +1,143 @@
+// The `agent` option and the `/agent` command, put into an agent's own frames without touching the rest of them. Only with several agents.
+import { readModels, readModes } from '../../acp/shapes.ts';
+import { agentCommand, COMMAND_NAME } from '../../router/agent-command.ts';
+import {
+  type AgentChoice,
+  type AgentOptions,
+  addedOptions,
+  completeList,
+  NO_OPTIONS,
+  withMode,
+  withModel,
+} from '../../router/config-options.ts';
+import type { Frame, Span } from '../../wire/frame.ts';
+import { elements, member, memberAt, members, stringAt } from '../../wire/json-path.ts';
+import type { Patch } from '../../wire/writer.ts';
+import { agentTitles, type Hub } from '../hub.ts';
+import { updateLine } from '../messages.ts';
+import { type Session, toPublic } from './session.ts';
+
+export function choiceOf(hub: Hub, session: Session): AgentChoice {
+  return { current: session.leg.name, agents: agentTitles(hub), isLocked: session.isStarted };
+}
+
+/** What a result of session/new, load, resume or fork says about options. */
+export function readOptions(frame: Frame): AgentOptions {
+  const { bytes, body } = frame;
+  if (!body) return NO_OPTIONS;
+  return {
+    ...ownOptions(bytes, body),
+    modes: readModes(valueAt(bytes, member(bytes, body.start, 'modes'))),
+    models: readModels(valueAt(bytes, member(bytes, body.start, 'models'))),
+  };
+}
+
+function ownOptions(bytes: Buffer, holder: Span): Pick<AgentOptions, 'own' | 'ownIds'> {
+  const list = member(bytes, holder.start, 'configOptions');
+  if (!list || bytes[list.start] !== 0x5b) return { own: undefined, ownIds: [] };
+  const entries = elements(bytes, list.start);
+  const ownIds = entries.flatMap((entry) => stringAt(bytes, member(bytes, entry.start, 'id')) ?? []);
+  return { own: bytes.toString('utf8', list.start + 1, list.end - 1).trim(), ownIds };
+}
+
+function valueAt(bytes: Buffer, span: Span | undefined): unknown {
+  return span && JSON.parse(bytes.toString('utf8', span.start, span.end));
+}
+
+/** Our options in front of the agent's, in the object at `holder` (a result, or an update). */
+export function withOurOptions(hub: Hub, session: Session, bytes: Buffer, holder: Span): Patch[] {
+  const ours = addedOptions(session.options, choiceOf(hub, session))
+    .map((option) => JSON.stringify(option))
+    .join(',');
+  return [inserted(bytes, holder, 'configOptions', ours)];
+}
+
+/** `items` at the front of the array member `key`; the member or the object is made where there is none. */
+function inserted(bytes: Buffer, holder: Span, key: string, items: string): Patch {
+  if (bytes[holder.start] !== 0x7b) return { span: holder, text: `{"${key}":[${items}]}` };
+  const list = member(bytes, holder.start, key);
+  if (list && bytes[list.start] === 0x5b) {
+    const at = list.start + 1;
+    return { span: { start: at, end: at }, text: elements(bytes, list.start).length > 0 ? `${items},` : items };
+  }
+  if (list) return { span: list, text: `[${items}]` };
+  const at = holder.start + 1;
+  const isEmpty = bytes.toString('utf8', at, holder.end - 1).trim() === '';
+  return { span: { start: at, end: at }, text: `"${key}":[${items}]${isEmpty ? '' : ','}` };
+}
+
+/** Tells the editor the whole list again, after something in it changed that the agent did not say itself. */
+export function announceOptions(hub: Hub, session: Session): void {
+  const list = completeList(session.options, choiceOf(hub, session));
+  hub.editor.line(updateLine(session.publicId, `{"sessionUpdate":"config_option_update","configOptions":${list}}`));
+}
+
+/** Our command, for an agent that has not sent a list of its own (yet). */
+export function announceCommand(hub: Hub, session: Session): void {
+  if (session.hasCommands) return;
+  const command = JSON.stringify(agentCommand(hub.choice.agents));
+  hub.editor.line(updateLine(session.publicId, `{"sessionUpdate":"available_commands_update","availableCommands":[${command}]}`));
+}
+
+/** Passes an update of a session on; those that speak of options, commands or other sessions are completed on the way. */
+export function passUpdate(hub: Hub, session: Session, kind: string | undefined, frame: Frame): void {
+  if (kind === undefined) return hub.editor.notify(frame, toPublic(session, frame));
+  const pass = (patches: readonly Patch[]) => hub.editor.notify(frame, [...toPublic(session, frame), ...patches]);
+  if (kind === 'tool_call' || kind === 'tool_call_update') return pass([]);
+  const { bytes } = frame;
+  const update = memberAt(bytes, frame.body, 'update');
+  if (!update) return pass([]);
+  switch (kind) {
+    case 'config_option_update':
+      session.options = { ...session.options, ...ownOptions(bytes, update) };
+      return pass(withOurOptions(hub, session, bytes, update));
+    case 'available_commands_update': {
+      session.hasCommands = true;
+      const list = member(bytes, update.start, 'availableCommands');
+      const names = list ? elements(bytes, list.start).map((entry) => stringAt(bytes, member(bytes, entry.start, 'name'))) : [];
+      session.hasAgentCommand = names.includes(COMMAND_NAME);
+      if (session.hasAgentCommand) return pass([]);
+      return pass([inserted(bytes, update, 'availableCommands', JSON.stringify(agentCommand(hub.choice.agents)))]);
+    }
+    case 'current_mode_update': {
+      pass([]);
+      const mode = stringAt(bytes, member(bytes, update.start, 'currentModeId'));
+      if (mode !== undefined) modeChanged(hub, session, mode);
+      return;
+    }
+    case 'subagent_update':
+      return pass(nestedIds(hub, session, bytes, update, ['sessionId']));
+    case 'session_message':
+      return pass(nestedIds(hub, session, bytes, update, ['senderSessionId', 'recipientSessionId']));
+    default:
+      return pass([]);
+  }
+}
+
+/** The option that stands for an agent's modes follows them. */
+export function modeChanged(hub: Hub, session: Session, modeId: string): void {
+  const { modes, own } = session.options;
+  if (!modes || modes.currentModeId === modeId) return;
+  session.options = withMode(session.options, modeId);
+  if (own === undefined) announceOptions(hub, session);
+}
+
+/** Likewise for its models. */
+export function modelChanged(hub: Hub, session: Session, modelId: string): void {
+  const { models, own } = session.options;
+  if (!models || models.currentModelId === modelId) return;
+  session.options = withModel(session.options, modelId);
+  if (own === undefined) announceOptions(hub, session);
+}
+
+/** Sessions that an update speaks of, under the names the editor knows them by. */
+function nestedIds(hub: Hub, session: Session, bytes: Buffer, update: Span, keys: readonly string[]): Patch[] {
+  // Each of them, also where one is there twice: the editor may take either.
+  const named = members(bytes, update.start).filter(({ key }) => keys.includes(key));
+  return named.flatMap(({ value: span }) => {
+    const nativeId = stringAt(bytes, span);
+    if (nativeId === undefined) return [];
+    const { publicId } = hub.table.adopt(session.leg.id, nativeId, session.cwd);
+    return publicId === nativeId ? [] : [{ span, text: JSON.stringify(publicId) }];
+  });
+}

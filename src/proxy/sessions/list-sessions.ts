@@ -1,0 +1,152 @@
+// One list of the sessions of all agents. An agent that fails or is slow is left out and named, and never spoils the rest.
+import { META_KEY } from '../../acp/shapes.ts';
+import { failure } from '../../errors.ts';
+import { offers } from '../../router/capabilities.ts';
+import { type Cursor, type Listed, mergePage, readCursor, writeCursor } from '../../router/list-page.ts';
+import type { Binding } from '../../router/session-table.ts';
+import type { Frame, Span } from '../../wire/frame.ts';
+import { isTwice, member, memberAt, members, stringAt } from '../../wire/json-path.ts';
+import { readBody } from '../../wire/scanner/judge.ts';
+import type { AgentLeg } from '../agents/agent.ts';
+import { agentOf } from '../agents/agent-pool.ts';
+import type { OpenRequest } from '../client/client-connection.ts';
+import type { Hub } from '../hub.ts';
+import { listed } from './find-session.ts';
+
+const LIST_MS = 5000;
+
+type Page = {
+  readonly agent: string;
+  readonly entries: readonly Listed[];
+  readonly next: string | undefined;
+  readonly problem: string | undefined;
+};
+
+export function listSessions(hub: Hub, request: OpenRequest, frame: Frame): void {
+  const params = readBody(frame);
+  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
+  const { cursor: cursorText, ...filter } = (params.value ?? {}) as { cursor?: unknown; cwd?: unknown };
+  const cwd = typeof filter.cwd === 'string' ? filter.cwd : undefined;
+  const cursor = typeof cursorText === 'string' ? readCursor(cursorText, cwd) : undefined;
+  if (typeof cursorText === 'string' && !cursor) return hub.editor.fail(request, failure('CURSOR_UNKNOWN', []));
+  // Sessions of earlier processes keep the ids under which editors know them.
+  for (const { sessionId: publicId, agent, nativeId, cwd: where } of hub.log.records().values())
+    hub.table.remember({ publicId, agent, nativeId, cwd: where });
+  const legs = [...hub.agents.values()].filter(({ name }) => !cursor || Object.hasOwn(cursor.next, name));
+  const pages: Page[] = [];
+  const arrived = (page: Page) => {
+    pages.push(page);
+    if (pages.length === legs.length) hub.editor.succeed(request, listText(hub, pages, cwd));
+  };
+  if (legs.length === 0) hub.editor.succeed(request, '{"sessions":[]}');
+  for (const leg of legs) askForPage(hub, leg, { ...filter, ...(cursor && { cursor: cursor.next[leg.name] }) }, arrived);
+}
+
+function askForPage(hub: Hub, leg: AgentLeg, params: object, arrived: (page: Page) => void): void {
+  const { name: agent } = leg;
+  if (!offers(leg.handshake?.result, 'sessionCapabilities', 'list'))
+    return arrived({ agent, ...ownPage(hub, leg, params), problem: undefined });
+  let isDone = false;
+  const finish = (page: Omit<Page, 'agent'>) => {
+    if (isDone) return;
+    isDone = true;
+    callOff();
+    arrived({ agent, ...page });
+  };
+  const failed = (problem: string) => finish({ entries: [], next: undefined, problem });
+  const callOff = hub.clock.after(LIST_MS, () => failed(`no answer within ${LIST_MS} ms`));
+  leg.request('session/list', JSON.stringify(params), {
+    onFail: (error) => failed(error.message),
+    onAnswer(answer) {
+      if (answer.outcome === 'error')
+        return failed(stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'an error without a message');
+      const next = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'nextCursor'));
+      finish({ entries: listed(answer).flatMap((span) => entryOf(hub, leg, answer, span) ?? []), next, problem: undefined });
+    },
+  });
+}
+
+/** An agent's entry as it wrote it, under the session's public id, and marked with its owner. */
+function entryOf(hub: Hub, leg: AgentLeg, { bytes }: Frame, span: Span): Listed | undefined {
+  if (isTwice(bytes, span, 'sessionId')) return undefined; // which of them it is would be the editor's guess
+  const id = member(bytes, span.start, 'sessionId');
+  const nativeId = stringAt(bytes, id);
+  if (!id || nativeId === undefined || hub.log.isHidden(leg.name, nativeId)) return undefined;
+  const cwd = stringAt(bytes, member(bytes, span.start, 'cwd'));
+  const sessionId = publicIdOf(hub, leg, nativeId, cwd);
+  const text = Buffer.from(
+    `${bytes.toString('utf8', span.start, id.start)}${JSON.stringify(sessionId)}${bytes.toString('utf8', id.end, span.end)}`,
+  );
+  return { sessionId, updatedAt: stringAt(bytes, member(bytes, span.start, 'updatedAt')), text: marked(text, leg.name) };
+}
+
+/** Whoever lists a session that another agent has under the same id gets an alias, written down so that a later load finds its way. */
+function publicIdOf(hub: Hub, leg: AgentLeg, nativeId: string, cwd: string | undefined): string {
+  for (const other of hub.isolated) {
+    const elsewhere = other.name === leg.name ? hub.table.findNative(other.id, nativeId) : undefined;
+    if (elsewhere) return elsewhere.publicId;
+  }
+  const { publicId } = hub.table.adopt(leg.id, nativeId, cwd);
+  if (publicId !== nativeId) {
+    // Both are written down: to a later process the plain id would otherwise be anyone's.
+    for (const binding of [hub.table.find(nativeId), hub.table.find(publicId)]) if (binding) writeDown(hub, binding);
+  }
+  return publicId;
+}
+
+function writeDown(hub: Hub, { publicId, agent, nativeId, cwd }: Binding): void {
+  const inUse = hub.sessions.get(publicId);
+  const isOnlyTried = inUse?.isLoading && inUse.openParams === undefined; // its agent may not have it
+  if (isOnlyTried || hub.log.records().has(publicId)) return;
+  hub.log.append({ sessionId: publicId, agent: agentOf(agent), nativeId, ...(cwd !== undefined && { cwd }), at: hub.clock.now() });
+}
+
+function marked(entry: Buffer, agent: string): string {
+  const ours = `"${META_KEY}":${JSON.stringify({ agent })}`;
+  const meta = member(entry, 0, '_meta');
+  if (!meta) return `${entry.toString('utf8', 0, entry.lastIndexOf(0x7d))},"_meta":{${ours}}}`;
+  if (entry[meta.start] !== 0x7b) return `${entry.toString('utf8', 0, meta.start)}{${ours}}${entry.toString('utf8', meta.end)}`;
+  const separator = members(entry, meta.start).length > 0 ? ',' : '';
+  return `${entry.toString('utf8', 0, meta.start + 1)}${ours}${separator}${entry.toString('utf8', meta.start + 1)}`;
+}
+
+const OWN_PAGE = 200;
+
+/** For an agent that cannot list: what we have written down ourselves, the newest first, page by page. */
+function ownPage(hub: Hub, leg: AgentLeg, { cwd, cursor }: { cwd?: unknown; cursor?: unknown }): Omit<Page, 'agent' | 'problem'> {
+  const stats = hub.transcripts?.stats();
+  const all = [...hub.log.records().values()]
+    .filter((record) => record.agent === leg.name && record.cwd !== undefined && (typeof cwd !== 'string' || record.cwd === cwd))
+    .map(({ sessionId, cwd: where, additionalDirectories: more, at }) => {
+      const { t, title } = stats?.get(sessionId) ?? {};
+      const directories = { cwd: where, ...(more && { additionalDirectories: more }) };
+      return {
+        sessionId,
+        ...directories,
+        ...(title !== undefined && { title }),
+        updatedAt: t === undefined ? at : new Date(t).toISOString(),
+      };
+    })
+    .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : 0));
+  const from = typeof cursor === 'string' ? all.findIndex(({ sessionId }) => sessionId === cursor) + 1 : 0;
+  const page = all.slice(from, from + OWN_PAGE);
+  return {
+    entries: page.map((entry) => ({
+      ...{ sessionId: entry.sessionId, updatedAt: entry.updatedAt },
+      text: JSON.stringify({ ...entry, _meta: { [META_KEY]: { agent: leg.name } } }),
+    })),
+    next: from + OWN_PAGE < all.length ? page.at(-1)?.sessionId : undefined,
+  };
+}
+
+function listText(hub: Hub, pages: readonly Page[], cwd: string | undefined): string {
+  const inAgentOrder = [...hub.agents.keys()].flatMap((name) => pages.filter(({ agent }) => agent === name));
+  const sessions = mergePage(inAgentOrder.map(({ entries }) => entries)).map(({ text }) => text);
+  const next: Cursor['next'] = Object.fromEntries(
+    inAgentOrder.flatMap((page) => (page.next === undefined ? [] : [[page.agent, page.next]])),
+  );
+  const nextCursor = writeCursor({ next, cwd });
+  const failed = Object.fromEntries(pages.flatMap(({ agent, problem }) => (problem === undefined ? [] : [[agent, problem]])));
+  const meta = Object.keys(failed).length > 0 ? `,"_meta":${JSON.stringify({ [META_KEY]: { failed } })}` : '';
+  return `{"sessions":[${sessions.join(',')}]${nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`}${meta}}`;
+}

@@ -1,0 +1,215 @@
+// session/load and session/resume: how the editor comes back to a session.
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { failure, ProxyError } from '../../errors.ts';
+import { type WayBack, waysBack } from '../../router/ways-back.ts';
+import { detach, type Frame, textOf } from '../../wire/frame.ts';
+import { memberAt, stringAt } from '../../wire/json-path.ts';
+import type { Patch } from '../../wire/writer.ts';
+import type { AgentLeg } from '../agents/agent.ts';
+import { legForSession } from '../agents/agent-pool.ts';
+import { withServerList } from '../agents/legacy-frames.ts';
+import type { OpenRequest } from '../client/client-connection.ts';
+import { contained } from '../failed-on.ts';
+import type { Hub } from '../hub.ts';
+import { rootsFor } from '../requests/serve-workspace.ts';
+import { errorPatches, isAuthRequired } from '../rewrite.ts';
+import { serversFor } from '../tools/session-servers.ts';
+import { closeAt } from './change-agent.ts';
+import { announceCommand } from './config-options.ts';
+import { release } from './early-frames.ts';
+import { goesByAnotherName, isTracked, probe, track, untrack } from './find-session.ts';
+import { lacking, missingFor, moreDirectories, noteServers, record } from './open-params.ts';
+import { openedPatches } from './open-session.ts';
+import { loadFromRecord, tellAgain } from './replay-transcript.ts';
+import { createSession, type Session, toNative, waitsForEnd, withholdReplay } from './session.ts';
+
+/** Of a session whose owner is known. Prompts wait behind it; a replay passes at once. */
+export function loadSession(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  loadAt(hub, request, session, hub.alone ? detach(frame) : withServerList(detach(frame)), {
+    failed: (error) => hub.editor.fail(request, error),
+    refused: (answer) => hub.editor.pass(request, answer, errorPatches(hub, session.leg, answer, session)),
+  });
+}
+
+type Otherwise = { readonly failed: (error: ProxyError) => void; readonly refused: (answer: Frame) => void };
+
+function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, otherwise: Otherwise): void {
+  const { leg } = session;
+  const endedIn = leg.ended.get(session.nativeId);
+  const params = frame.body && textOf(frame.bytes, frame.body);
+  const roots = rootsFor(hub, params);
+  session.isMet = false; // the editor knows it, whoever spoke of it first
+  release(hub, leg, session.nativeId); // what was held while nobody knew whose it was comes first
+  session.toAgent.hold(request);
+  session.isLoading = true;
+  let replayed = () => {};
+  const over = (then: () => void) => {
+    session.isLoading = false;
+    replayed();
+    then();
+    session.toAgent.release();
+  };
+  /** It is there, unless it was closed meanwhile, behind the load. */
+  const opened = (instead: () => void, then: () => void) =>
+    over(() => {
+      if (isTracked(hub, session)) return then();
+      const { publicId: sessionId, nativeId } = session;
+      instead();
+      if (!leg.sessions.has(nativeId)) closeAt(leg, nativeId, ['close']); // the close may have overtaken it on its way to the agent
+      otherwise.failed(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+    });
+  /** One that did not come back is not kept, unless it was in use before. */
+  const lost = (then: () => void) =>
+    over(() => {
+      if (session.openParams !== undefined) return then();
+      if (session.isAgentsOwn) session.isMet = true;
+      else {
+        untrack(hub, session);
+        // It was never left, since it was never there; what had ended before has still ended.
+        if (endedIn === undefined) leg.ended.delete(session.nativeId);
+        else leg.ended.set(session.nativeId, endedIn);
+      }
+      then();
+    });
+  const failed = (error: ProxyError) => lost(() => otherwise.failed(error));
+  leg.whenReady(() => {
+    if (request.isAnswered) return failed(failure('CANCELLED', [request.method])); // closed or taken back before it could be sent
+    const problem = (hub.alone ? undefined : whyNot(request, session, frame, params)) ?? hub.guard?.refusesServers(hub, leg, params);
+    if (problem) return failed(problem);
+    const ways = waysOf(hub, request, leg);
+    if (ways.length === 0) return loadFromRecord(hub, request, session, { opened: (then) => opened(() => {}, then), failed });
+    noteServers(leg, params);
+    session.roots ??= roots;
+    send(ways);
+  }, failed);
+
+  function send([method = request.method, ...others]: readonly string[]): void {
+    // A resume by way of load: the replay is not what was asked for. A load by way of resume: the replay is ours.
+    const isOtherWay = method !== request.method;
+    const isReplayed = method === 'session/load';
+    replayed = isOtherWay && isReplayed ? withholdReplay(session) : () => {};
+    if (isReplayed && !isOtherWay) session.withheldReplay = undefined;
+    const native = toNative(session);
+    serversFor(hub, leg, params, (servers) => {
+      leg.forward(frame, {
+        method,
+        request,
+        session,
+        patches: (mine) => [...native(mine), ...renamed(mine, method), ...servers.patches(mine, request.method)],
+        onHeard: () => replayed(),
+        onFail(error) {
+          servers.revoke();
+          failed(error);
+        },
+        onAnswer(answer) {
+          if (answer.outcome === 'error') {
+            servers.revoke();
+            // Not behind a close that has gone past it.
+            const isFinal = others.length === 0 || request.isAnswered || session.afterEnd.isHeld || isAuthRequired(answer);
+            return isFinal ? lost(() => otherwise.refused(answer)) : send(others);
+          }
+          // Taken back while the agent was moved out of a refused mode: the editor has its answer, and would never know that it is open.
+          if (request.isAnswered && isTracked(hub, session) && session.openParams === undefined) {
+            servers.revoke();
+            return over(() => leave(hub, session));
+          }
+          opened(servers.revoke, () => {
+            release(hub, leg, session.nativeId);
+            leg.ended.delete(session.nativeId);
+            session.isStarted = true;
+            session.isLost = false;
+            session.isRecord = false;
+            session.withheldReplay = undefined;
+            session.openParams = params;
+            session.roots = roots ?? session.roots;
+            remember(hub, session, frame);
+            if (isOtherWay && method === 'session/resume') tellAgain(hub, session);
+            hub.editor.pass(request, answer, openedPatches(hub, session, answer));
+            if (!hub.alone) announceCommand(hub, session);
+            servers.bind(session);
+          });
+        },
+      });
+    });
+  }
+}
+
+/** It is there, and the editor does not want it. What the agent has made itself it also keeps; nothing of it is deleted. */
+function leave(hub: Hub, session: Session): void {
+  if (session.isAgentsOwn) {
+    session.isMet = true;
+    return;
+  }
+  closeAt(session.leg, session.nativeId, ['close']);
+  untrack(hub, session);
+}
+
+function whyNot(request: OpenRequest, session: Session, frame: Frame, params: string | undefined): ProxyError | undefined {
+  const { leg } = session;
+  const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
+  if (cwd !== undefined && !path.isAbsolute(cwd)) return failure('CWD_RELATIVE', [request.method]);
+  const missing = missingFor(leg, params);
+  return missing ? lacking(request, leg, missing) : undefined;
+}
+
+/** A load by way of resume only where there are transcripts: else nobody could say what was said. */
+function waysOf(hub: Hub, { method }: OpenRequest, leg: AgentLeg): readonly string[] {
+  if (hub.alone) return [method];
+  const ways = waysBack(leg.handshake?.result, method as WayBack);
+  return method === 'session/load' && !ways.includes(method) && !hub.transcripts ? [] : ways;
+}
+
+function renamed(frame: Frame, method: string): Patch[] {
+  if (frame.method === method) return [];
+  let at = frame.start;
+  while (frame.bytes[at] !== 0x7b) at++;
+  const span = memberAt(frame.bytes, { start: at, end: frame.end }, 'method');
+  return span ? [{ span, text: JSON.stringify(method) }] : [];
+}
+
+/** A session of before is in use again, perhaps from another folder, perhaps for the first time through us. */
+function remember(hub: Hub, session: Session, frame: Frame): void {
+  session.cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
+  const { publicId, nativeId, leg, cwd } = session;
+  hub.table.claim(publicId, leg.id, nativeId, cwd);
+  const kept = hub.log.records().get(publicId);
+  const isSame =
+    kept?.agent === leg.name &&
+    kept.cwd === cwd &&
+    isDeepStrictEqual(kept.additionalDirectories ?? [], moreDirectories(session.openParams));
+  if (!isSame) record(hub, session);
+}
+
+/** Of an id that nobody here has heard of: ask the agents, then try those that can only be tried. */
+export function loadUnknown(hub: Hub, request: OpenRequest, sessionId: string, frame: Frame): void {
+  const owned = detach(frame);
+  probe(hub, sessionId, ({ owner, candidates }) => {
+    if (request.isAnswered) return; // taken back meanwhile
+    if (owner instanceof ProxyError) return hub.editor.fail(request, owner);
+    if (owner) return loadInTurn(hub, request, owner, owned);
+    const next = ([leg, ...others]: readonly AgentLeg[]): void => {
+      if (request.isAnswered) return;
+      // Another agent may have opened a session of that id meanwhile, and then it is that one.
+      const opened = hub.sessions.get(sessionId);
+      if (opened) return loadInTurn(hub, request, opened, owned);
+      if (!leg) return hub.editor.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+      if (goesByAnotherName(hub, leg, sessionId)) return next(others);
+      const session = track(hub, createSession(sessionId, legForSession(hub, leg), sessionId, undefined));
+      const onwards = () => next(others);
+      loadAt(hub, request, session, owned, { failed: onwards, refused: onwards });
+    };
+    next(candidates);
+  });
+}
+
+/** Behind what holds the session, and never behind a close that is under way: the agent would have a session that nobody knows of. */
+function loadInTurn(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  const run = () => {
+    if (isTracked(hub, session)) loadInTurn(hub, request, session, frame);
+    else loadUnknown(hub, request, session.publicId, frame);
+  };
+  const step = { request, run: contained(hub, request, request.method, run) };
+  if (session.toAgent.isHeld) session.toAgent.wait(step);
+  else if (!waitsForEnd(session, step)) loadSession(hub, request, session, frame);
+}

@@ -1,0 +1,38 @@
+// The sessions of one agent by its own ids. Nearly every frame of an agent's names one: those that came by before are found without a table.
+
+import type { Frame } from '../../wire/frame.ts';
+import { Beside } from '../../wire/scanner/beside.ts';
+import { sessionIdOf } from '../../wire/scanner/large-frame.ts';
+import type { Session } from './session.ts';
+
+export class NativeSessions extends Map<string, Session> {
+  readonly #named = new Beside<Session>();
+
+  /** The session that a frame names. */
+  of(frame: Frame): Session | undefined {
+    const known = frame.session && this.#named.get(frame.session);
+    return known ?? this.#find(frame);
+  }
+
+  #find(frame: Frame): Session | undefined {
+    const nativeId = sessionIdOf(frame);
+    const session = nativeId === undefined ? undefined : this.get(nativeId);
+    if (session && frame.session) this.#named.set(frame.session, session);
+    return session;
+  }
+
+  override set(nativeId: string, session: Session): this {
+    if (this.has(nativeId)) this.#named.clear();
+    return super.set(nativeId, session);
+  }
+
+  override delete(nativeId: string): boolean {
+    this.#named.clear();
+    return super.delete(nativeId);
+  }
+
+  override clear(): void {
+    this.#named.clear();
+    super.clear();
+  }
+}

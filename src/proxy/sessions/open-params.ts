@@ -1,0 +1,53 @@
+// What a session is opened with, as far as it matters here: what not every agent understands, and which servers it lends.
+import { failure, type ProxyError } from '../../errors.ts';
+import { offers } from '../../router/capabilities.ts';
+import { elements, member, stringAt } from '../../wire/json-path.ts';
+import type { AgentLeg } from '../agents/agent.ts';
+import type { OpenRequest } from '../client/client-connection.ts';
+import type { Hub } from '../hub.ts';
+import type { Session } from './session.ts';
+
+/** Fields of which an agent that ignores them would do something else than was asked. */
+const GATED_FIELDS = ['additionalDirectories', 'systemPrompt'];
+
+/** The first such field that is given and that the agent does not support. */
+export function missingFor(leg: AgentLeg, paramsText: string | undefined): string | undefined {
+  const params = (paramsText === undefined ? null : JSON.parse(paramsText)) as Record<string, unknown> | null;
+  return GATED_FIELDS.find((field) => isGiven(params?.[field]) && !offers(leg.handshake?.result, 'sessionCapabilities', field));
+}
+
+export const lacking = (request: OpenRequest, leg: AgentLeg, field: string): ProxyError =>
+  failure('CAPABILITY_MISSING', [request.method, leg.name, field], { agent: leg.name });
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+
+/** Servers that live in the editor itself: only an agent that was given one may call it. */
+export function noteServers(leg: AgentLeg, paramsText: string | undefined): void {
+  if (paramsText === undefined) return;
+  const bytes = Buffer.from(paramsText);
+  const servers = member(bytes, 0, 'mcpServers');
+  if (!servers) return;
+  for (const { start } of elements(bytes, servers.start)) {
+    const serverId = stringAt(bytes, member(bytes, start, 'serverId'));
+    if (serverId !== undefined) leg.mcpServers.set(serverId, stringAt(bytes, member(bytes, start, 'name')) ?? serverId);
+  }
+}
+
+/** The directories besides its `cwd` that a session was opened with. */
+export function moreDirectories(openParams: string | undefined): readonly string[] {
+  const params = (openParams === undefined ? null : JSON.parse(openParams)) as { additionalDirectories?: unknown } | null;
+  const given = Array.isArray(params?.additionalDirectories) ? params.additionalDirectories : [];
+  return given.filter((one): one is string => typeof one === 'string');
+}
+
+/** Written down for later processes. `lease` is what it is lent, if it has not got that yet. */
+export function record(hub: Hub, { publicId, leg, nativeId, cwd, openParams, loan, errand }: Session, lease = loan?.lease): void {
+  if (errand) return; // its public id is another's
+  const { transport, state } = lease ?? {};
+  const more = moreDirectories(openParams);
+  hub.log.append({
+    ...{ sessionId: publicId, agent: leg.name, nativeId, ...(cwd !== undefined && { cwd }), at: hub.clock.now() },
+    ...(more.length > 0 && { additionalDirectories: more }),
+    ...(transport !== undefined && state !== undefined && { tools: { transport, state } }),
+  });
+}

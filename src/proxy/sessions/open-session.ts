@@ -1,0 +1,133 @@
+// session/new and session/fork: how a session comes to be, and to its id.
+import path from 'node:path';
+import { META_KEY } from '../../acp/shapes.ts';
+import { failure, ProxyError } from '../../errors.ts';
+import type { Lease } from '../../mcp/server/tool-server.ts';
+import { chooseAgent } from '../../router/choose-agent.ts';
+import { detach, type Frame, textOf } from '../../wire/frame.ts';
+import { memberAt, stringAt } from '../../wire/json-path.ts';
+import { readBody } from '../../wire/scanner/judge.ts';
+import type { Patch } from '../../wire/writer.ts';
+import type { AgentLeg } from '../agents/agent.ts';
+import { legForSession, vacate } from '../agents/agent-pool.ts';
+import { withServerList } from '../agents/legacy-frames.ts';
+import type { OpenRequest } from '../client/client-connection.ts';
+import type { Hub } from '../hub.ts';
+import { rootsFor } from '../requests/serve-workspace.ts';
+import { errorPatches } from '../rewrite.ts';
+import { serversFor } from '../tools/session-servers.ts';
+import { discard } from './change-agent.ts';
+import { forgetSetAside } from './close-session.ts';
+import { announceCommand, readOptions, withOurOptions } from './config-options.ts';
+import { release, releaseAll } from './early-frames.ts';
+import { track } from './find-session.ts';
+import { lacking, missingFor, noteServers, record } from './open-params.ts';
+import { createSession, type Session, toNative, toPublic } from './session.ts';
+
+export function newSession(hub: Hub, request: OpenRequest, frame: Frame): void {
+  const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
+  if (hub.alone) return openAt(hub, legForSession(hub, hub.alone), request, frame, { cwd });
+  const params = readBody(frame);
+  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
+  if (cwd === undefined || !path.isAbsolute(cwd)) return hub.editor.fail(request, failure('CWD_RELATIVE', ['session/new']));
+  const { _meta } = (params.value ?? {}) as Record<string, unknown>;
+  const asked = (_meta as Record<string, { agent?: unknown } | null | undefined> | null | undefined)?.[META_KEY]?.agent;
+  const chosen = chooseAgent(hub.choice, asked, cwd);
+  if (chosen instanceof ProxyError) return hub.editor.fail(request, chosen);
+  openAt(hub, legForSession(hub, hub.agents.get(chosen) as AgentLeg), request, frame, { cwd });
+}
+
+export function forkSession(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+  const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
+  openAt(hub, session.leg, request, frame, { cwd, parent: session });
+}
+
+/** Sends a request whose answer mints a session; what the agent says of that session before the answer is held until behind it. */
+function openAt(
+  hub: Hub,
+  leg: AgentLeg,
+  request: OpenRequest,
+  frame: Frame,
+  about: { readonly cwd: string | undefined; readonly parent?: Session },
+): void {
+  // Counted from now on: a process of its own is taken, whether or not it runs yet.
+  leg.openings++;
+  const owned = hub.alone ? detach(frame) : withServerList(detach(frame));
+  const openParams = owned.body && textOf(owned.bytes, owned.body);
+  const over = (then: () => void) => {
+    leg.openings--;
+    then();
+    releaseAll(hub, leg);
+    vacate(hub, leg);
+  };
+  const failed = (error: ProxyError) => over(() => hub.editor.fail(request, error));
+  leg.whenReady(() => {
+    const missing = hub.alone ? undefined : missingFor(leg, openParams);
+    if (missing) return failed(lacking(request, leg, missing));
+    const refused = hub.guard?.refusesServers(hub, leg, openParams);
+    if (refused) return failed(refused);
+    noteServers(leg, openParams);
+    const native = toNative(about.parent);
+    const roots = rootsFor(hub, openParams) ?? about.parent?.roots;
+    serversFor(hub, leg, openParams, (servers) => {
+      leg.forward(owned, {
+        method: request.method,
+        request,
+        patches: (mine) => [...native(mine), ...servers.patches(mine, request.method)],
+        onFail(error) {
+          servers.revoke();
+          failed(error);
+        },
+        onAnswer: (answer) =>
+          over(() => {
+            const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
+            if (nativeId === undefined) {
+              servers.revoke();
+              return hub.editor.pass(request, answer, errorPatches(hub, leg, answer));
+            }
+            // Taken back while the agent was moved out of a refused mode: the editor has its answer, and would never hear of the session.
+            if (request.isAnswered) {
+              servers.revoke();
+              return discard(hub, leg, answer);
+            }
+            const session = mint(hub, leg, nativeId, { cwd: about.cwd, openParams }, servers.lease);
+            session.roots = roots;
+            session.isStarted = about.parent !== undefined;
+            hub.editor.pass(request, answer, openedPatches(hub, session, answer));
+            release(hub, leg, nativeId);
+            if (!hub.alone) announceCommand(hub, session);
+            servers.bind(session, true);
+          }),
+      });
+    });
+  }, failed);
+}
+
+function mint(
+  hub: Hub,
+  leg: AgentLeg,
+  nativeId: string,
+  { cwd, openParams }: Pick<Session, 'cwd' | 'openParams'>,
+  lease: Lease | undefined,
+): Session {
+  const { publicId } = hub.table.mint(leg.id, nativeId, cwd);
+  forgetSetAside(leg, nativeId);
+  // The agent may have spoken of it before, or the editor have asked for one of that name: it is the same session.
+  const known = leg.sessions.get(nativeId);
+  const session = track(hub, known?.publicId === publicId ? known : createSession(publicId, leg, nativeId, cwd));
+  leg.ended.delete(nativeId);
+  session.isMet = false;
+  session.isRecord = false;
+  session.cwd = cwd;
+  session.openParams = openParams;
+  record(hub, session, lease);
+  return session;
+}
+
+/** The public id, and with several agents our options, in an answer that opens a session. */
+export function openedPatches(hub: Hub, session: Session, answer: Frame): readonly Patch[] {
+  const patches = toPublic(session, answer);
+  if (hub.alone || !answer.body) return patches;
+  session.options = readOptions(answer);
+  return [...patches, ...withOurOptions(hub, session, answer.bytes, answer.body)];
+}

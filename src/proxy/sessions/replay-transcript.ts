@@ -1,0 +1,61 @@
+// A load at an agent that cannot tell a session again: what was said comes from our transcript, marked as such. An agent that can do nothing
+// of the kind goes on with what its process still has; what it does not have can be read, and nothing else.
+import { META_KEY } from '../../acp/shapes.ts';
+import { failure, type ProxyError } from '../../errors.ts';
+import { completeList, NO_OPTIONS } from '../../router/config-options.ts';
+import type { Update } from '../../store/transcripts/transcript-updates.ts';
+import type { OpenRequest } from '../client/client-connection.ts';
+import type { Hub } from '../hub.ts';
+import { notificationLine } from '../messages.ts';
+import { tell } from './attachments.ts';
+import { takeUp } from './close-session.ts';
+import { announceCommand, choiceOf } from './config-options.ts';
+import type { Session } from './session.ts';
+
+const FROM_RECORD = { replay: 'transcript' } as const;
+
+/** `opened` ends the load if its session is there, `failed` with an error. */
+export function loadFromRecord(
+  hub: Hub,
+  request: OpenRequest,
+  session: Session,
+  { opened, failed }: { readonly opened: (then: () => void) => void; readonly failed: (error: ProxyError) => void },
+): void {
+  const { leg, publicId: sessionId } = session;
+  const isHeld = takeUp(session);
+  const updates = request.method === 'session/load' ? hub.transcripts?.updates(sessionId) : undefined;
+  if (!isHeld && !updates)
+    return failed(failure('SESSION_NOT_LOADABLE', [sessionId, leg.name, request.method], { sessionId, agent: leg.name }));
+  opened(() => {
+    session.isRecord = !isHeld;
+    session.isStarted = true;
+    if (!isHeld) Object.assign(session, { openParams: undefined, isLost: false, options: NO_OPTIONS });
+    say(hub, session, updates ?? []);
+    if (!isHeld) tell(hub, session, 'warning', 'This session can be read and not continued', readOnly(leg.title));
+    hub.editor.succeed(request, resultText(hub, session, isHeld));
+    if (isHeld) announceCommand(hub, session);
+  });
+}
+
+const readOnly = (agent: string): string =>
+  `${agent} cannot bring sessions back, so this is what was written down of it. Open a new session to go on.`;
+
+/** Before the answer to a load that was done without a replay of the agent's. */
+export function tellAgain(hub: Hub, session: Session): void {
+  const updates = hub.transcripts?.updates(session.publicId);
+  if (updates) return say(hub, session, updates);
+  const why = `${session.leg.title} goes on with it but cannot repeat what was said, and there is no transcript of it here.`;
+  tell(hub, session, 'warning', 'The history of this session is not shown', why);
+}
+
+function say(hub: Hub, { publicId: sessionId }: Session, updates: readonly Update[]): void {
+  const _meta = { [META_KEY]: FROM_RECORD };
+  for (const update of updates) hub.editor.line(notificationLine('session/update', JSON.stringify({ sessionId, update, _meta })));
+}
+
+function resultText(hub: Hub, session: Session, isHeld: boolean): string {
+  const { modes } = session.options;
+  const meta = { [META_KEY]: { agent: session.leg.name, ...FROM_RECORD, canContinue: isHeld } };
+  const list = completeList(session.options, choiceOf(hub, session));
+  return `{"configOptions":${list}${modes ? `,"modes":${JSON.stringify(modes)}` : ''},"_meta":${JSON.stringify(meta)}}`;
+}

@@ -1,0 +1,134 @@
+// A session's files and terminals for the tools we lend: the editor's, where it has them, else whatever serves them instead.
+import { failure } from '../../errors.ts';
+import type { Ability } from '../../mcp/server/tool.ts';
+import type { ExitStatus, TerminalOutput, Terminals, Workspace } from '../../mcp/server/workspace.ts';
+import { createDescriptors } from '../../workspace/descriptors.ts';
+import type { Roots } from '../../workspace/roots.ts';
+import { listDirectory, searchFiles } from '../../workspace/search.ts';
+import type { Hub } from '../hub.ts';
+import { askEditor, EditorRefusal } from '../requests/ask-client.ts';
+import { isServed } from '../requests/serve-workspace.ts';
+import type { Session } from '../sessions/session.ts';
+
+type ClientCapabilities = {
+  fs?: { readTextFile?: unknown; writeTextFile?: unknown } | null;
+  terminal?: unknown;
+  elicitation?: { form?: unknown } | null;
+};
+
+const capabilitiesOf = (hub: Hub): ClientCapabilities => (hub.greeting?.clientCapabilities ?? {}) as ClientCapabilities;
+
+/** What there is of the editor's, or of ours in its name. */
+function offered(hub: Hub) {
+  const { fs, terminal } = capabilitiesOf(hub);
+  return { canRead: fs?.readTextFile === true, canWrite: fs?.writeTextFile === true, hasTerminals: terminal === true };
+}
+
+/** Whether a request of a lent tool's is ours to answer, since the editor cannot. */
+function isOurs(hub: Hub, method: string): boolean {
+  if (isServed(hub, method)) return true;
+  const { canRead, canWrite, hasTerminals } = offered(hub);
+  const canEditor = method === 'fs/read_text_file' ? canRead : method === 'fs/write_text_file' ? canWrite : hasTerminals;
+  return !canEditor && hub.workspace !== undefined;
+}
+
+/** What can be lent on this connection, whatever the session. */
+export function abilitiesOf(hub: Hub): Set<Ability> {
+  const { canRead, canWrite, hasTerminals } = offered(hub);
+  const abilities = new Set<Ability>(['ask', 'list', 'search']);
+  if (canRead || hub.workspace) abilities.add('read');
+  if (canWrite || hub.workspace) abilities.add('write');
+  if (hasTerminals || hub.workspace) abilities.add('terminal');
+  if (hub.agents.size > 1) abilities.add('delegate');
+  return abilities;
+}
+
+/** Whether the editor can show a form. `{}` in `elicitation` is no promise of that; `form` is. */
+export function showsForms(hub: Hub): boolean {
+  const form = capabilitiesOf(hub).elicitation?.form;
+  return form !== undefined && form !== null && form !== false;
+}
+
+export function workspaceOf(hub: Hub, session: Session, roots: Roots): Workspace {
+  const descriptors = createDescriptors();
+  const abilities = abilitiesOf(hub);
+  const ask = (method: string, params: object, signal: AbortSignal, judged?: string) =>
+    isOurs(hub, method)
+      ? unless(signal, served(hub, session, session.roots ?? roots, method, { sessionId: session.publicId, ...params }, judged))
+      : askEditor(hub, method, { sessionId: session.publicId, ...params }, signal);
+  return {
+    // ACP has no way to ask an editor for these two.
+    listDirectory: ({ path }) => listDirectory(descriptors, roots, path),
+    searchFiles: (params, signal) =>
+      searchFiles(descriptors, roots, { ...params, mayRead: (file) => hub.guard?.mayRead(hub, session, file) ?? true }, signal),
+    ...(abilities.has('read') && {
+      async readTextFile({ judged, ...params }, signal) {
+        const { content } = (await ask('fs/read_text_file', params, signal, judged)) as { content?: unknown };
+        if (typeof content !== 'string') throw new EditorRefusal('the editor gave no content');
+        return { content };
+      },
+    }),
+    ...(abilities.has('write') && {
+      async writeTextFile({ judged, ...params }, signal) {
+        await ask('fs/write_text_file', params, signal, judged);
+      },
+    }),
+    ...(abilities.has('terminal') && { terminals: editorTerminals(session, ask) }),
+  };
+}
+
+/** By what we have ourselves where the editor has nothing. Our terminals of a session end with it, like the agent's own. */
+function served(hub: Hub, session: Session, roots: Roots, method: string, params: object, judged: string | undefined): Promise<unknown> {
+  if (!hub.workspace || roots.real.length === 0) return Promise.reject(failure('ROOTS_UNKNOWN', [method]));
+  const asker = { owner: session, roots, judged, graceMs: session.leg.spec.timeouts.stopGraceMs };
+  return hub.workspace.serve(method, params, asker);
+}
+
+/** Nobody waits for it any more; what is under way ends by itself. */
+function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancelled = () => reject(new DOMException('cancelled', 'AbortError'));
+    if (signal.aborted) cancelled();
+    signal.addEventListener('abort', cancelled, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancelled));
+  });
+}
+
+/** The session is over: what its tools have left running in the editor ends. */
+export function releaseTerminals(hub: Hub, session: Session): void {
+  for (const terminalId of session.lentTerminals)
+    if (!isOurs(hub, 'terminal/release'))
+      hub.editor.ownRequest('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
+  session.lentTerminals.clear();
+}
+
+/** Long enough for any editor; a terminal that does not answer must not hold a call for ever. */
+const ANSWER_MS = 30_000;
+
+function editorTerminals(session: Session, ask: (method: string, params: object, signal: AbortSignal) => Promise<unknown>): Terminals {
+  const soon = () => AbortSignal.timeout(ANSWER_MS);
+  /** An id is the editor's word, and it would give any session's terminal for it. */
+  const own = (terminalId: string) => {
+    if (!session.lentTerminals.has(terminalId)) throw new EditorRefusal('this session has no such terminal');
+    return { terminalId };
+  };
+  return {
+    async create({ command, args, cwd, outputByteLimit }, signal) {
+      const { terminalId } = (await ask('terminal/create', { command, args, env: [], cwd, outputByteLimit }, signal)) as {
+        terminalId?: unknown;
+      };
+      if (typeof terminalId !== 'string') throw new EditorRefusal('the editor gave no terminal');
+      session.lentTerminals.add(terminalId);
+      return { terminalId };
+    },
+    output: async ({ terminalId }) => (await ask('terminal/output', own(terminalId), soon())) as TerminalOutput,
+    waitForExit: async ({ terminalId }, signal) => (await ask('terminal/wait_for_exit', own(terminalId), signal)) as ExitStatus,
+    async kill({ terminalId }) {
+      await ask('terminal/kill', own(terminalId), soon());
+    },
+    async release({ terminalId }) {
+      await ask('terminal/release', own(terminalId), soon());
+      session.lentTerminals.delete(terminalId);
+    },
+  };
+}

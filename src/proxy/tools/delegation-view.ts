@@ -1,0 +1,95 @@
+// What an agent does that another has sent, as the user and the sender see it: in the tool call that sent it.
+import { randomUUID } from 'node:crypto';
+import type { Frame } from '../../wire/frame.ts';
+import { memberAt, stringAt } from '../../wire/json-path.ts';
+import { readBody } from '../../wire/scanner/judge.ts';
+import type { Patch } from '../../wire/writer.ts';
+import type { AgentLeg } from '../agents/agent.ts';
+import type { Hub } from '../hub.ts';
+import { updateLine } from '../messages.ts';
+import type { Session } from '../sessions/session.ts';
+
+export type ErrandView = {
+  /** A session/update of the agent that was sent. */
+  hear(frame: Frame): void;
+  over(isDone: boolean): void;
+  /** What it has said. */
+  text(): string;
+};
+
+/** Chunks come by the dozen, and each showing holds all that was said so far. */
+const SHOW_EVERY_MS = 250;
+const MAX_TEXT = 1024 * 1024;
+const MAX_SHOWN = 16 * 1024;
+const MAX_TITLE = 120;
+
+export function createErrandView(
+  hub: Hub,
+  parent: Session,
+  { title }: AgentLeg,
+  prompt: string,
+  onProgress: (text: string) => void,
+): ErrandView {
+  const sessionId = parent.publicId;
+  // An agent that reports its tool calls has one under way now, and that is this one.
+  const [reported, another] = parent.toolCalls;
+  const toolCallId = reported !== undefined && another === undefined ? reported : `switchboard-${randomUUID()}`;
+  const isOurs = toolCallId !== reported;
+  let words = '';
+  let shown = '';
+  let callOff: (() => void) | undefined;
+  const tell = (update: object) => hub.editor.line(updateLine(sessionId, JSON.stringify({ ...update, toolCallId })));
+  const content = () => [{ type: 'content', content: { type: 'text', text: shown.slice(-MAX_SHOWN) } }];
+  const show = () => {
+    callOff = undefined;
+    tell({ sessionUpdate: 'tool_call_update', status: 'in_progress', content: content() });
+  };
+  const add = (piece: string) => {
+    shown = (shown + piece).slice(-2 * MAX_SHOWN);
+    callOff ??= hub.clock.after(SHOW_EVERY_MS, show);
+    onProgress(piece);
+  };
+  if (isOurs) {
+    const asked = prompt.length > MAX_TITLE ? `${prompt.slice(0, MAX_TITLE)}…` : prompt;
+    tell({ sessionUpdate: 'tool_call', title: `${title}: ${asked}`, kind: 'other', status: 'in_progress', rawInput: { prompt } });
+  }
+  return {
+    hear(frame) {
+      const body = readBody(frame);
+      const { update } = ((body.ok ? body.value : undefined) ?? {}) as { update?: Update };
+      if (update?.sessionUpdate === 'agent_message_chunk' && update.content?.type === 'text') {
+        const piece = String(update.content.text);
+        words = (words + piece).slice(0, MAX_TEXT);
+        add(piece);
+      }
+      if (update?.sessionUpdate === 'tool_call') add(`\n[${title}: ${String(update.title)}]\n`);
+    },
+    over(isDone) {
+      const isWaiting = callOff !== undefined;
+      callOff?.();
+      callOff = undefined;
+      if (isOurs) tell({ sessionUpdate: 'tool_call_update', status: isDone ? 'completed' : 'failed', content: content() });
+      else if (isWaiting) show();
+    },
+    text: () => words,
+  };
+}
+
+type Update = {
+  readonly sessionUpdate?: unknown;
+  readonly content?: { readonly type?: unknown; readonly text?: unknown };
+  readonly title?: unknown;
+};
+
+/** A question of the agent that was sent, so that the user can tell whose it is and no tool call of the other's is taken for its own. */
+export function asErrand({ errand, leg }: Session, { bytes, body, method }: Frame): Patch[] {
+  if (!errand || method !== 'session/request_permission') return [];
+  const call = memberAt(bytes, body, 'toolCall');
+  return (['toolCallId', 'title'] as const).flatMap((key) => {
+    const span = memberAt(bytes, call, key);
+    const words = stringAt(bytes, span);
+    return span && words !== undefined
+      ? [{ span, text: JSON.stringify(key === 'title' ? `${leg.title}: ${words}` : `${errand.id}/${words}`) }]
+      : [];
+  });
+}

@@ -1,0 +1,223 @@
+// One agent asks another: a session of the other's that the editor does not know of, for one turn. What that agent asks for (permissions, files,
+// terminals) is asked in the session it works for; what it says is shown in the tool call that sent it, and its last words are the answer.
+import { randomUUID } from 'node:crypto';
+import type { Delegated, Delegation } from '../../mcp/server/tool.ts';
+import { ToolFailure } from '../../mcp/server/tool.ts';
+import type { Frame } from '../../wire/frame.ts';
+import { memberAt, stringAt } from '../../wire/json-path.ts';
+import { readBody } from '../../wire/scanner/judge.ts';
+import type { AgentLeg } from '../agents/agent.ts';
+import { legForSession, vacate } from '../agents/agent-pool.ts';
+import type { Hub } from '../hub.ts';
+import { rootsFor } from '../requests/serve-workspace.ts';
+import { discardSession } from '../sessions/change-agent.ts';
+import { release, releaseAll } from '../sessions/early-frames.ts';
+import { markEnded, takeOver } from '../sessions/find-session.ts';
+import { notOpened, openingLimitMs } from '../sessions/opening-limit.ts';
+import { createSession, type Session } from '../sessions/session.ts';
+import { endQuestions } from '../turns/cancel.ts';
+import { createErrandView } from './delegation-view.ts';
+import { revokeLoan } from './host-tools.ts';
+import { serversFor } from './session-servers.ts';
+
+/** An agent that was asked may ask another, and that one nobody. */
+const MAX_DEPTH = 2;
+/** On one connection. Each is an agent at work, with costs of its own. */
+const MAX_AT_ONCE = 4;
+
+/** What a session of another's making is for. */
+export type Errand = {
+  /** The agents on the way here, the first that was asked by the user first. */
+  readonly agents: readonly string[];
+  /** What its calls of lent tools are known by. */
+  readonly id: string;
+  hear(frame: Frame): void;
+  /** Nobody waits for it any more. */
+  cancel(): void;
+};
+
+const underWay = new WeakMap<Hub, Set<object>>();
+
+export type Delegate = (
+  hub: Hub,
+  parent: Session,
+  task: Delegation,
+  signal: AbortSignal,
+  onProgress: (text: string) => void,
+) => Promise<Delegated>;
+
+export const delegate: Delegate = async (hub, parent, { agent, prompt }, signal, onProgress) => {
+  const target = mayAsk(hub, parent, agent);
+  const view = createErrandView(hub, parent, target, prompt, onProgress);
+  const cancelled = new AbortController();
+  const taken = AbortSignal.any([signal, cancelled.signal]);
+  const errand = { cancel: () => cancelled.abort() };
+  const atWork = underWay.get(hub) ?? new Set();
+  underWay.set(hub, atWork.add(errand));
+  parent.errands.add(errand);
+  try {
+    const child = await opened(hub, parent, target, { hear: view.hear, ...errand }, taken);
+    try {
+      const stopReason = await turn(hub, child, prompt, taken);
+      view.over(stopReason !== 'cancelled');
+      return { agent, sessionId: child.nativeId, text: view.text(), stopReason };
+    } finally {
+      end(hub, child);
+    }
+  } catch (error) {
+    view.over(false);
+    throw error;
+  } finally {
+    atWork.delete(errand);
+    parent.errands.delete(errand);
+  }
+};
+
+/** The agent that is meant, when it may be asked. */
+function mayAsk(hub: Hub, parent: Session, agent: string): AgentLeg {
+  const before = [...(parent.errand?.agents ?? []), parent.leg.name];
+  const others = hub.choice.agents.filter((name) => !before.includes(name));
+  const target = hub.agents.get(agent);
+  const named = others.length > 0 ? `; there are ${others.join(', ')}` : '';
+  if (!target) throw new ToolFailure(`there is no agent "${agent}"${named}`);
+  if (before.includes(agent)) throw new ToolFailure(`"${agent}" waits for this very answer (${before.join(' asked ')})${named}`);
+  if (before.length > MAX_DEPTH) throw new ToolFailure(`an agent that was asked through ${MAX_DEPTH} others may not ask another`);
+  if ((underWay.get(hub)?.size ?? 0) >= MAX_AT_ONCE)
+    throw new ToolFailure(`${MAX_AT_ONCE} agents are already at work for others; wait for one`);
+  if (parent.cwd === undefined) throw new ToolFailure('this session has no directory that another agent could work in');
+  return target;
+}
+
+/** A session of the other agent's, in the directory of the one it works for. One that nobody waits for any more is closed when it comes. */
+function opened(
+  hub: Hub,
+  parent: Session,
+  target: AgentLeg,
+  errand: Pick<Errand, 'hear' | 'cancel'>,
+  signal: AbortSignal,
+): Promise<Session> {
+  const leg = legForSession(hub, target);
+  const openParams = JSON.stringify({ cwd: parent.cwd, mcpServers: [] });
+  leg.openings++;
+  const over = () => {
+    leg.openings--;
+    releaseAll(hub, leg);
+    vacate(hub, leg);
+  };
+  return new Promise((resolve, reject) => {
+    let isWanted = true;
+    const giveUp = (why: string) => {
+      isWanted = false;
+      callOff();
+      signal.removeEventListener('abort', cancel);
+      reject(new ToolFailure(why));
+    };
+    const cancel = () => giveUp('it was cancelled');
+    const callOff = hub.clock.after(openingLimitMs(leg), () => giveUp(notOpened(leg).message));
+    signal.addEventListener('abort', cancel, { once: true });
+    const failed = (why: string) => {
+      over();
+      giveUp(why);
+    };
+    leg.whenReady(
+      () =>
+        serversFor(hub, leg, openParams, (servers) =>
+          leg.request('session/new', servers.text(openParams, 'session/new'), {
+            onFail(error) {
+              servers.revoke();
+              failed(error.message);
+            },
+            onAnswer(answer) {
+              const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
+              if (nativeId === undefined) {
+                servers.revoke();
+                const words = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message'));
+                return failed(`${target.name} did not open a session: ${words ?? 'its answer cannot be used'}`);
+              }
+              if (!isWanted) {
+                servers.revoke();
+                discardSession(hub, leg, nativeId);
+                return over();
+              }
+              const met = leg.sessions.get(nativeId);
+              if (met && !met.isMet) {
+                servers.revoke();
+                return failed(`the editor uses the session that ${target.name} has opened`);
+              }
+              callOff();
+              signal.removeEventListener('abort', cancel);
+              // The editor knows only the session it is for, so what the agent asks is asked there.
+              const child = createSession(parent.publicId, leg, nativeId, parent.cwd);
+              const agents = [...(parent.errand?.agents ?? []), parent.leg.name];
+              child.errand = { ...errand, agents, id: `delegated-${randomUUID()}` };
+              child.openParams = openParams;
+              child.roots = rootsFor(hub, openParams);
+              if (met) {
+                takeOver(hub, met, child);
+                hub.table.release(met.publicId);
+              }
+              leg.sessions.set(nativeId, child);
+              leg.ended.delete(nativeId);
+              servers.bind(child);
+              release(hub, leg, nativeId);
+              over();
+              resolve(child);
+            },
+          }),
+        ),
+      (error) => failed(error.message),
+    );
+  });
+}
+
+/** How the turn ended. One that is taken back has its time to end, like any other that is cancelled. */
+function turn(hub: Hub, child: Session, prompt: string, signal: AbortSignal): Promise<string> {
+  const { leg, nativeId: sessionId } = child;
+  if (signal.aborted) return Promise.resolve('cancelled');
+  return new Promise((resolve, reject) => {
+    let callOff = () => {};
+    const over = (then: () => void) => {
+      signal.removeEventListener('abort', cancel);
+      callOff();
+      then();
+    };
+    const cancel = () => {
+      leg.notifyLine('session/cancel', JSON.stringify({ sessionId }));
+      leave(hub, child);
+      callOff = hub.clock.after(leg.spec.timeouts.cancelMs, () => over(() => resolve('cancelled')));
+    };
+    leg.request('session/prompt', JSON.stringify({ sessionId, prompt: [{ type: 'text', text: prompt }] }), {
+      session: child,
+      onFail: (error) => over(() => reject(new ToolFailure(error.message))),
+      onAnswer(answer) {
+        const body = readBody(answer);
+        const { stopReason, message } = ((body.ok ? body.value : undefined) ?? {}) as { stopReason?: unknown; message?: unknown };
+        if (answer.outcome === 'result') return over(() => resolve(String(stopReason)));
+        over(() => reject(new ToolFailure(`${leg.name} refused the prompt: ${String(message ?? 'its answer cannot be used')}`)));
+      },
+    });
+    signal.addEventListener('abort', cancel, { once: true });
+  });
+}
+
+/** From now on nobody hears what the agent says there, and nobody answers it or works for it. */
+function leave(hub: Hub, child: Session): void {
+  const { leg, nativeId } = child;
+  endQuestions(hub, child);
+  revokeLoan(child); // and with it what others do for it
+  if (leg.sessions.get(nativeId) !== child) return;
+  leg.sessions.delete(nativeId);
+  markEnded(leg, nativeId);
+}
+
+function end(hub: Hub, child: Session): void {
+  const { leg, nativeId, publicId: sessionId } = child;
+  for (const terminalId of child.terminals) {
+    hub.terminals.delete(terminalId);
+    hub.editor.ownRequest('terminal/release', JSON.stringify({ sessionId, terminalId }));
+  }
+  hub.workspace?.endOf(child);
+  leave(hub, child);
+  discardSession(hub, leg, nativeId);
+  vacate(hub, leg);
+}

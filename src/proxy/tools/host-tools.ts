@@ -1,0 +1,266 @@
+// The server in each session: added to the list the session is opened with, bound to the session once it has an id, worthless when it ends.
+
+import { directEntry } from '../../mcp/gateway/direct.ts';
+import { createGateway, type Gateway, type Pins } from '../../mcp/gateway/gateway.ts';
+import type { Children } from '../../mcp/gateway/server-process.ts';
+import type { ToolEvent } from '../../mcp/server/call-tool.ts';
+import { chooseTransport, type McpTransport, type SeenTransports } from '../../mcp/server/choose-transport.ts';
+import type { ToolGate } from '../../mcp/server/gate.ts';
+import { createHostTools, type HostTools, type Lent } from '../../mcp/server/host-tools.ts';
+import { type Entries, injectedText, injection } from '../../mcp/server/offer.ts';
+import type { Abilities, HostTool, SessionHost } from '../../mcp/server/tool.ts';
+import type { Borrower, Lease } from '../../mcp/server/tool-server.ts';
+import type { McpServerSettings } from '../../mcp/settings.ts';
+import type { Pipe } from '../../mcp/transports/acp-transport.ts';
+import type { Shim } from '../../mcp/transports/listeners.ts';
+import type { Frame } from '../../wire/frame.ts';
+import type { Patch } from '../../wire/writer.ts';
+import { type Roots, rootsOf } from '../../workspace/roots.ts';
+import type { AgentLeg } from '../agents/agent.ts';
+import type { Hub } from '../hub.ts';
+import { askUser } from '../requests/ask-user.ts';
+import { moreDirectories, record } from '../sessions/open-params.ts';
+import type { Session } from '../sessions/session.ts';
+import { abilitiesOf, releaseTerminals, workspaceOf } from './client-workspace.ts';
+import { memoryKey, noteTransport, stateReached } from './confirm-tools.ts';
+import type { Delegate } from './delegation.ts';
+import { createTokenWatch } from './refused-token.ts';
+import { askingGate } from './tool-gate.ts';
+import { traceCall } from './trace-call.ts';
+
+export type LendingOptions = {
+  readonly tools: readonly HostTool[];
+  readonly shim: Shim;
+  /** Decides about every call where there is no policy; without it the user is asked. */
+  readonly onToolCall?: ToolGate | undefined;
+  readonly onEvent?: ((event: ToolEvent) => void) | undefined;
+  readonly maxOutputBytes?: number;
+  /** Takes secrets out of results before agents read them. */
+  readonly clean?: ((text: string) => string) | undefined;
+  /** Configured MCP servers, and where it is kept what their tools looked like. */
+  readonly servers?: readonly McpServerSettings[] | undefined;
+  readonly pins?: Pins | undefined;
+  readonly children?: Children | undefined;
+  /** Which transports agents were seen to use. */
+  readonly memory?: TransportMemory | undefined;
+};
+
+export type TransportMemory = {
+  seen(key: string): SeenTransports;
+  note(key: string, transport: McpTransport, how: 'connected' | 'ignored'): void;
+};
+
+export type Lending = {
+  readonly hostTools: HostTools;
+  readonly memory: TransportMemory | undefined;
+  /** Agents of which the user has heard that they do not use what they are lent. */
+  readonly toldOf: Set<string>;
+  /** Sessions that agents have opened with others, by the ids that their calls have. */
+  readonly errands: Map<string, Session>;
+  /** How they open them. */
+  readonly delegate: Delegate;
+  /** Servers that agents are told of as they are. */
+  readonly direct: readonly McpServerSettings[];
+  /** Servers that agents reach through their ACP connection, and whose they are. */
+  readonly byServerId: Map<string, { readonly leg: AgentLeg; readonly lease: Lease }>;
+  /** And, for an older draft, by the connections they opened to them. */
+  readonly byConnectionId: Map<string, { readonly leg: AgentLeg; readonly lease: Lease; forget(): void }>;
+  /** How messages of theirs get to the server, and what takes back those under way, by the agent's ids. */
+  readonly channels: WeakMap<Lease, { readonly pipe: Pipe; readonly open: Map<string, () => void> }>;
+  close(): Promise<void>;
+};
+
+const MAX_OUTPUT_BYTES = 1024 * 1024;
+
+export function createLending(options: LendingOptions, hub: () => Hub, version: string, delegate: Delegate): Lending {
+  const gate: ToolGate = (request, signal) => {
+    const { guard, sessions, lending } = hub();
+    const session = sessions.get(request.sessionId) ?? lending?.errands.get(request.sessionId);
+    if (!session) return Promise.resolve({ allow: false, reason: 'the session has ended' });
+    return guard ? guard.lentCall(hub(), session, request, signal) : (options.onToolCall ?? askingGate(hub(), session))(request, signal);
+  };
+  const tokenRefused = createTokenWatch(hub);
+  const onEvent = (event: ToolEvent) => {
+    if (event.kind === 'refused-token') tokenRefused('the tools of a session');
+    traceCall(hub(), event);
+    options.onEvent?.(event);
+  };
+  let isUnservedTold = false;
+  const onUnserved = (why: string) => {
+    if (!isUnservedTold) hub().notice(`agents have no tools of ours: ${why}`);
+    isUnservedTold = true;
+  };
+  const { servers = [], pins, tools } = options;
+  const throughUs = servers.filter(({ expose }) => expose === 'gateway');
+  const gateway: Gateway | undefined =
+    pins && throughUs.length > 0
+      ? createGateway({
+          servers: throughUs,
+          version,
+          pins,
+          notice: (text) => hub().notice(text),
+          children: options.children,
+          onChange: () => hostTools.toolsChanged(),
+        })
+      : undefined;
+  const hostTools = createHostTools({
+    version,
+    shim: options.shim,
+    tools() {
+      const { guard } = hub();
+      const all = gateway ? [...tools, ...gateway.tools()] : tools;
+      return guard ? all.filter(({ server, ownName, name }) => guard.exposes(server, ownName ?? name)) : all;
+    },
+    find(name) {
+      const { guard } = hub();
+      const tool = tools.find((one) => one.name === name) ?? gateway?.tools().find((one) => one.name === name);
+      return tool && (!guard || guard.exposes(tool.server, tool.ownName ?? tool.name)) ? tool : undefined;
+    },
+    toolsKnown: gateway?.ready,
+    gate,
+    onEvent,
+    onUnserved,
+    maxOutputBytes: options.maxOutputBytes ?? MAX_OUTPUT_BYTES,
+    clean: options.clean,
+  });
+  return {
+    hostTools,
+    memory: options.memory,
+    toldOf: new Set(),
+    direct: servers.filter(({ expose }) => expose === 'direct'),
+    delegate,
+    errands: new Map(),
+    byServerId: new Map(),
+    byConnectionId: new Map(),
+    channels: new WeakMap(),
+    async close() {
+      hostTools.close();
+      await gateway?.close();
+    },
+  };
+}
+
+const NOWHERE: Roots = { named: [], real: [] };
+
+/** What is lent to one session, from before it is opened until it ends. A class with little in it: every session has one, and few are used. */
+export class Loan implements Borrower {
+  readonly leg: AgentLeg;
+  /** Undefined when nothing is lent. */
+  lease: Lease | undefined;
+  /** Since when the agent could have connected. */
+  readonly sinceMs: number;
+  /** Somebody looks whether it has. */
+  isLookedFor = false;
+  readonly #hub: Hub;
+  /** Only until the agent was told of them: the token is in there. */
+  #entries: Entries | undefined;
+  #session: Session | undefined;
+  /** Where the session may reach, resolved when it was opened: nothing put there later moves it. */
+  #roots: Roots = NOWHERE;
+
+  constructor(hub: Hub, leg: AgentLeg) {
+    this.#hub = hub;
+    this.leg = leg;
+    this.sinceMs = hub.clock.monotonicMs();
+  }
+  get abilities(): Abilities {
+    return abilitiesOf(this.#hub);
+  }
+  onState(lease: Lease): void {
+    if (this.#session) stateReached(this.#hub, this.#session, lease);
+  }
+  onRevoke(): void {
+    if (this.lease) this.#hub.lending?.byServerId.delete(this.lease.key);
+    if (!this.#session) return;
+    if (this.#session.errand) this.#hub.lending?.errands.delete(this.#session.errand.id);
+    releaseTerminals(this.#hub, this.#session);
+  }
+  lend(lending: Lending, { lease, entry }: Lent, bridged: ReadonlyMap<string, string>): void {
+    this.lease = lease;
+    this.#entries = (name, taken) => [
+      entry(name),
+      ...lending.direct
+        .filter((server) => !taken.includes(server.name))
+        .flatMap((server) => bridged.get(server.name) ?? directEntry(server, process.env) ?? []),
+    ];
+    if (lease.transport === 'acp') lending.byServerId.set(lease.key, { leg: this.leg, lease });
+  }
+  /** The changes to a frame that opens the session. */
+  patches(frame: Frame, method: string): Patch[] {
+    const patch = this.#entries && injection(frame.bytes, frame.body, method, this.#entries);
+    return patch ? [patch] : [];
+  }
+  /** The same to params at hand as text. */
+  text(paramsText: string, method: string): string {
+    return this.#entries ? injectedText(paramsText, method, this.#entries) : paramsText;
+  }
+  /** The session is there. An earlier loan of its ends with this. */
+  bind(session: Session, isRecorded = false): void {
+    if (session.loan !== this) revokeLoan(session);
+    this.#entries = undefined;
+    if (!this.lease) return;
+    session.loan = this;
+    this.#session = session;
+    if (session.errand) this.#hub.lending?.errands.set(session.errand.id, session);
+    noteTransport(this.#hub, session, this.lease);
+    if (!isRecorded || this.lease.state !== 'offered') record(this.#hub, session);
+    this.#roots = rootsOf(directoriesOf(session));
+    this.lease.bind();
+  }
+  host(): SessionHost {
+    const hub = this.#hub;
+    const session = this.#session as Session;
+    const { lending } = hub;
+    return {
+      sessionId: session.errand?.id ?? session.publicId,
+      agent: session.leg.name,
+      cwd: session.cwd,
+      roots: directoriesOf(session),
+      workspace: workspaceOf(hub, session, this.#roots),
+      ask: (question, signal) => askUser(hub, session, question, signal),
+      ...(lending &&
+        hub.agents.size > 1 && {
+          otherAgents: hub.choice.agents.filter((name) => name !== session.leg.name),
+          delegate: (task, abort, onProgress) => lending.delegate(hub, session, task, abort, onProgress),
+        }),
+    };
+  }
+  /** The session is closed and may come back: nothing of this can be used until then. */
+  rest(): void {
+    this.lease?.rest();
+    if (this.#session) releaseTerminals(this.#hub, this.#session);
+    this.#session = undefined;
+  }
+  revoke(): void {
+    this.lease?.revoke();
+  }
+}
+
+/** `bridged` are entries for servers that the agent cannot take as they are. Calls back at once, unless a listener has to be opened first. */
+export function lend(hub: Hub, leg: AgentLeg, bridged: ReadonlyMap<string, string>, done: (loan: Loan) => void): void {
+  const { lending } = hub;
+  const loan = new Loan(hub, leg);
+  const seen = lending?.memory?.seen(memoryKey(hub, leg)) ?? {};
+  const transport = chooseTransport(leg.spec.mcpTransport, leg.handshake?.result.agentCapabilities?.mcpCapabilities, seen);
+  // An agent that cannot be told of servers would only be said to ignore ours.
+  const isHeard = leg.takesServers || leg.spec.mcpTransport !== 'auto';
+  if (!lending || !transport || !isHeard) return done(loan);
+  lending.hostTools.lend(transport, loan, (lent) => {
+    // A session without our tools is better than none.
+    if (lent instanceof Error) hub.notice(`agent "${leg.name}" gets no tools: ${lent.message}`);
+    else loan.lend(lending, lent, bridged);
+    done(loan);
+  });
+}
+
+/** The session's agent has gone, or the session has: nobody may use what was lent to it. */
+export function revokeLoan(session: Session): void {
+  session.loan?.revoke();
+  session.loan = undefined;
+  session.bridged?.revoke();
+  session.bridged = undefined;
+}
+
+function directoriesOf({ cwd, openParams }: Session): readonly string[] {
+  return [...(cwd === undefined ? [] : [cwd]), ...moreDirectories(openParams)];
+}

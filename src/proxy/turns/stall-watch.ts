@@ -1,0 +1,52 @@
+// A turn in which nothing comes any more. The user is told once; waiting for the user's own answer does not count.
+
+import type { OpenRequest } from '../client/client-connection.ts';
+import type { Hub } from '../hub.ts';
+import { tell } from '../sessions/attachments.ts';
+import type { Session } from '../sessions/session.ts';
+import { cancelTurns } from './cancel.ts';
+
+/** How often one looks while a turn may be silent: instead of noting the time of every frame, whether there was one is noted. */
+const LOOKS = 6;
+
+export function watchForSilence(hub: Hub, session: Session): void {
+  const { timeouts, onStall } = session.leg.spec;
+  if (timeouts.stallMs === 0) return;
+  session.quietSinceMs = hub.clock.monotonicMs();
+  session.isHeard = false;
+  if (session.isWatched) return;
+  session.isWatched = true;
+  let isTold = false;
+  const look = () => {
+    if (session.turns.size === 0) {
+      session.isWatched = false;
+      return;
+    }
+    const nowMs = hub.clock.monotonicMs();
+    if (session.isHeard || session.questions.size > 0 || session.serving.size > 0) {
+      session.quietSinceMs = nowMs;
+      isTold = false;
+    }
+    session.isHeard = false;
+    if (!isTold && nowMs - session.quietSinceMs >= timeouts.stallMs) {
+      isTold = true;
+      const next = onStall === 'notice' ? 'Cancel the turn if it hangs.' : 'The turn is being cancelled.';
+      tell(hub, session, 'warning', `${session.leg.title} has been silent for ${Math.round(timeouts.stallMs / 1000)} s`, next);
+      const turns = [...session.turns];
+      if (onStall !== 'notice') cancelTurns(hub, session);
+      if (onStall === 'end') hub.clock.after(timeouts.cancelMs, () => endDeaf(hub, turns));
+    }
+    hub.clock.after(timeouts.stallMs / LOOKS, look);
+  };
+  hub.clock.after(timeouts.stallMs / LOOKS, look);
+}
+
+/** Whose agent has not answered them, though they were cancelled: it hears nothing any more, and its sessions come back in another life. */
+function endDeaf(hub: Hub, turns: readonly OpenRequest[]): void {
+  for (const turn of turns) {
+    const { at } = turn;
+    if (at?.leg.findCall(at.id)?.request !== turn) continue;
+    hub.notice(`agent "${at.leg.name}" was ended: a turn of it was silent, and it did not end that when it was cancelled`);
+    at.leg.kill();
+  }
+}

@@ -1,0 +1,52 @@
+// A request or an answer is on two legs: as it came, and as it went on. Which are the same, and how long it was with us.
+import type { Frame } from '../../wire/frame.ts';
+import { patchedId } from '../../wire/observer.ts';
+import type { Patch } from '../../wire/writer.ts';
+
+/** `addedMs` is there for the one that went on. */
+export type Passage = { readonly pair: number; readonly addedMs?: number };
+
+export type FramePairs = {
+  received(leg: string, frame: Frame): void;
+  /** How long it was with us, if it is known as what came. */
+  sent(leg: string, frame: Frame, patches: readonly Patch[]): number | undefined;
+  /** Of a frame that has a record now; asked once. */
+  take(leg: string, isReceived: boolean, id: unknown): Passage | undefined;
+};
+
+const MOST = 10_000;
+
+export function createFramePairs(monotonicMs: () => number): FramePairs {
+  const passing = new WeakMap<Frame, { readonly pair: number; readonly atMs: number }>();
+  const passages = new Map<string, Passage>();
+  let pairs = 0;
+
+  function note(key: string, passage: Passage): void {
+    // Those whose records never came.
+    if (passages.size >= MOST) passages.clear();
+    passages.set(key, passage);
+  }
+  return {
+    received(leg, frame) {
+      if (frame.id === undefined) return;
+      const pair = ++pairs;
+      passing.set(frame, { pair, atMs: monotonicMs() });
+      note(keyOf(leg, true, patchedId(frame, [])), { pair });
+    },
+    sent(leg, frame, patches) {
+      const came = frame.id === undefined ? undefined : passing.get(frame);
+      if (!came) return undefined;
+      const addedMs = monotonicMs() - came.atMs;
+      note(keyOf(leg, false, patchedId(frame, patches)), { pair: came.pair, addedMs });
+      return addedMs;
+    },
+    take(leg, isReceived, id) {
+      const key = keyOf(leg, isReceived, JSON.stringify(id));
+      const passage = passages.get(key);
+      passages.delete(key);
+      return passage;
+    },
+  };
+}
+
+const keyOf = (leg: string, isReceived: boolean, idText: string | undefined): string => `${isReceived ? 'from' : 'to'} ${idText} ${leg}`;

@@ -1,0 +1,176 @@
+// Lines to files of our own, in batches and off the way of frames. What the disk cannot take, or not in time, is dropped and counted, never piled up.
+import { closeSync, constants, openSync, readdirSync, rmSync, statSync, write } from 'node:fs';
+import path from 'node:path';
+import { makeDirectory } from '../../private-files.ts';
+
+export type LineSink = {
+  /** Queues whole lines; `count` says how many. */
+  write(lines: string, count: number): void;
+  /** Counts what was left out before it got here. */
+  drop(count: number): void;
+  /** Resolves when all that was queued is on disk. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type LineSinkOptions = {
+  readonly dir: string;
+  /** The name of a file without its ending; a number is added when it is full. */
+  readonly name: string;
+  readonly maxFileBytes: number;
+  /** Above these the oldest files of the directory go. */
+  readonly maxTotalBytes: number;
+  readonly maxAgeMs: number;
+  readonly maxQueueBytes: number;
+  readonly now: () => number;
+  readonly onProblem: (error: unknown) => void;
+};
+
+const BATCH_BYTES = 256 * 1024;
+const BATCH_MS = 250;
+/** A disk that is full may have room again. */
+const RETRY_MS = 30_000;
+
+/** Never the file of somebody else, never through a link. */
+const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND;
+
+export function createLineSink(options: LineSinkOptions): LineSink {
+  const { dir, now, onProblem } = options;
+  /** Encoded as they come: to do it for a whole batch at once would hold up frames. */
+  let queue: Buffer[] = [];
+  let queued = 0;
+  /** How many records the queue holds. */
+  let records = 0;
+  let dropped = 0;
+  let fd: number | undefined;
+  let fileBytes = 0;
+  let files = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | undefined;
+  /** Until it is tried again. */
+  let isBroken = false;
+  let isClosed = false;
+
+  function open(): number {
+    makeDirectory(dir);
+    const suffix = files === 0 ? '' : `.${String(files).padStart(4, '0')}`;
+    files++;
+    fileBytes = 0;
+    prune(options);
+    return openSync(path.join(dir, `${options.name}${suffix}.jsonl`), FLAGS, 0o600);
+  }
+  function take(): Buffer {
+    if (dropped > 0) queue.push(Buffer.from(`${JSON.stringify({ t: now(), event: 'dropped', records: dropped })}\n`));
+    const batch = Buffer.concat(queue);
+    queue = [];
+    queued = 0;
+    records = 0;
+    dropped = 0;
+    return batch;
+  }
+  async function writeAll(): Promise<void> {
+    let batch = 0;
+    try {
+      while (!isBroken && (queued > 0 || dropped > 0)) {
+        if (fd !== undefined && fileBytes >= options.maxFileBytes) {
+          closeSync(fd);
+          fd = undefined;
+        }
+        fd ??= open();
+        batch = records + dropped;
+        fileBytes += await writeWhole(fd, take());
+        batch = 0;
+      }
+    } catch (error) {
+      rest(batch);
+      onProblem(error);
+    }
+  }
+  /** Nothing is kept meanwhile, only counted. What comes next is a new file: of the last, half a line may be written. */
+  function rest(lost: number): void {
+    isBroken = true;
+    dropped += lost + records;
+    queue = [];
+    queued = 0;
+    records = 0;
+    if (fd !== undefined) closeSync(fd);
+    fd = undefined;
+    setTimeout(() => {
+      isBroken = isClosed;
+      if (!isBroken && dropped > 0) schedule();
+    }, RETRY_MS).unref();
+  }
+  function start(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    // Not taken off by writeAll itself: with nothing to write it is over before it is kept here, and nothing would ever be written again.
+    writing ??= writeAll().finally(() => {
+      writing = undefined;
+      if (!isBroken && queued > 0) schedule();
+    });
+    return writing;
+  }
+  /** Soon, but not for each line: a write costs as much as many frames. */
+  function schedule(): void {
+    if (isBroken) return;
+    if (queued >= BATCH_BYTES) void start();
+    else timer ??= setTimeout(() => void start(), BATCH_MS).unref();
+  }
+
+  return {
+    write(lines, count) {
+      if (isClosed) return;
+      if (isBroken || queued + lines.length > options.maxQueueBytes) dropped += count;
+      else {
+        const bytes = Buffer.from(lines);
+        queue.push(bytes);
+        queued += bytes.length;
+        records += count;
+      }
+      schedule();
+    },
+    drop(count) {
+      dropped += count;
+      schedule();
+    },
+    flush: start,
+    async close() {
+      await writing;
+      await start();
+      if (fd !== undefined) closeSync(fd);
+      fd = undefined;
+      isBroken = true;
+      isClosed = true;
+    },
+  };
+}
+
+function writeWhole(fd: number, bytes: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const from = (at: number) =>
+      write(fd, bytes, at, bytes.length - at, null, (error, written) => {
+        if (error) reject(error);
+        else if (at + written < bytes.length) from(at + written);
+        else resolve(bytes.length);
+      });
+    from(0);
+  });
+}
+
+type Retention = Pick<LineSinkOptions, 'dir' | 'maxTotalBytes' | 'maxAgeMs' | 'now' | 'maxFileBytes'>;
+
+/** Removes the oldest files, so that there is room for another within the bounds. */
+export function prune({ dir, maxTotalBytes, maxAgeMs, now, maxFileBytes }: Retention): void {
+  let left = maxTotalBytes - maxFileBytes;
+  const files = readdirSync(dir).flatMap((name) => {
+    if (!name.endsWith('.jsonl')) return [];
+    // Not by `path.join`: for some dozens of files V8 would bring out its optimizing compiler, which is 4 MB in a process that is at rest.
+    const file = `${dir}${path.sep}${name}`;
+    const about = statSync(file, { throwIfNoEntry: false });
+    return about ? [{ file, bytes: about.size, changedMs: about.mtimeMs }] : [];
+  });
+  for (const { file, bytes, changedMs } of files.toSorted((a, b) => b.changedMs - a.changedMs)) {
+    left -= bytes;
+    if (left < 0 || now() - changedMs > maxAgeMs) rmSync(file, { force: true });
+  }
+}

@@ -1,0 +1,177 @@
+// The transcripts of the sessions that something is said in: their lines wait in memory for a moment, and then go to a file each.
+import { appendLines } from '../append-lines.ts';
+import { PendingBlocks, PendingLines } from './pending-lines.ts';
+import { appendStats, removeStats, type TurnStats } from './session-stats.ts';
+import { dropSpare } from './spare-buffers.ts';
+import { type Cleaner, createTranscript, type Transcript } from './transcript.ts';
+import { removeTranscript, transcriptFile } from './transcript-files.ts';
+
+export type Kept = {
+  readonly transcript: Transcript;
+  readonly lines: PendingLines;
+  /** How much of it could not be written, in bytes, and when that is tried again. */
+  lost: number;
+  retryAt: number;
+  /** What its agent says now has been said before. */
+  isReplay: boolean;
+};
+
+export type OpenTranscripts = {
+  of(sessionId: string): Kept;
+  turnEnded(turn: TurnStats): void;
+  /** What has come is on disk in a moment. */
+  writeSoon(): void;
+  writeAll(): void;
+  /** Nothing of the session is kept, nor of what is still said of it, until it is there `again`. Returns what was kept of it. */
+  forget(sessionId: string): Kept | undefined;
+  again(sessionId: string): void;
+  /** Everything is on disk, also what was still coming. */
+  close(): void;
+};
+
+export type TranscriptOptions = {
+  readonly dir: string;
+  readonly clean: Cleaner;
+  readonly now: () => number;
+  readonly onProblem: (error: unknown) => void;
+};
+
+const WRITE_EVERY_MS = 250;
+/** A write takes as long as many frames: while so many sessions are busy, they are written less often. */
+const MANY_SESSIONS = 64;
+const WRITE_MANY_EVERY_MS = 1000;
+const WRITE_BYTES = 256 * 1024;
+/** So many files, and then it is the turn of frames again. */
+const FILES_AT_ONCE = 16;
+/** A disk that is full may have room again. */
+const RETRY_MS = 30_000;
+
+export function createOpenTranscripts({ dir, clean, now, onProblem }: TranscriptOptions): OpenTranscripts {
+  const sessions = new Map<string, Kept>();
+  const pending = new PendingBlocks();
+  const dirty = new Set<string>();
+  const forgotten = new Set<string>();
+  let endedTurns: TurnStats[] = [];
+  /** There from when something is to be written until it is. */
+  let timer: NodeJS.Timeout | undefined;
+  let immediate: NodeJS.Immediate | undefined;
+  let hasWaited = false;
+
+  function open(sessionId: string): Kept {
+    const lines = new PendingLines(pending);
+    const added = (): void => {
+      dirty.add(sessionId);
+      if (lines.length > WRITE_BYTES) write(sessionId);
+    };
+    const transcript = createTranscript(clean, {
+      entry(entry) {
+        if (forgotten.has(sessionId)) return;
+        lines.text(`{"t":${now()},${JSON.stringify(entry).slice(1)}\n`);
+        added();
+      },
+      escaped(before, bytes, start, end, after) {
+        if (forgotten.has(sessionId)) return;
+        lines.text(`{"t":${now()},${before}`);
+        lines.bytes(bytes, start, end);
+        lines.text(after);
+        added();
+      },
+    });
+    const kept: Kept = { transcript, lines, lost: 0, retryAt: 0, isReplay: false };
+    sessions.set(sessionId, kept);
+    return kept;
+  }
+  function whenDue(): void {
+    if (dirty.size < MANY_SESSIONS || hasWaited) return writeSome([...dirty], 0);
+    hasWaited = true;
+    timer = setTimeout(whenDue, WRITE_MANY_EVERY_MS - WRITE_EVERY_MS).unref();
+  }
+  /** Those that were due, a few at a time; what is said in one of them meanwhile is written with it. */
+  function writeSome(due: readonly string[], done: number): void {
+    const end = done + FILES_AT_ONCE;
+    for (const sessionId of due.slice(done, end)) write(sessionId);
+    if (end < due.length) {
+      immediate = setImmediate(() => writeSome(due, end));
+      return;
+    }
+    writeStats();
+    rest();
+    writeSoon();
+  }
+  function writeAll(): void {
+    for (const sessionId of dirty) write(sessionId);
+    writeStats();
+    rest();
+  }
+  /** Nothing is being written. */
+  function rest(): void {
+    clearTimeout(timer);
+    clearImmediate(immediate);
+    timer = undefined;
+    immediate = undefined;
+    hasWaited = false;
+    if (dirty.size > 0) return;
+    pending.dropSpare();
+    dropSpare();
+  }
+  function writeSoon(): void {
+    if (dirty.size > 0) timer ??= setTimeout(whenDue, WRITE_EVERY_MS).unref();
+  }
+  function write(sessionId: string): void {
+    dirty.delete(sessionId);
+    const kept = sessions.get(sessionId);
+    if (!kept || kept.lines.length === 0) return;
+    const { lost } = kept;
+    const lines = kept.lines.take();
+    kept.lost += lines.length;
+    if (lost > 0 && now() < kept.retryAt) return;
+    const gap = `{"t":${now()},"kind":"omitted","bytes":${lost}}\n`;
+    const file = transcriptFile(dir, sessionId);
+    try {
+      appendLines(file, lost === 0 ? lines : Buffer.concat([Buffer.from(gap), lines]));
+      kept.lost = 0;
+    } catch (error) {
+      kept.retryAt = now() + RETRY_MS;
+      const { code, message } = error as NodeJS.ErrnoException;
+      onProblem(new Error(`${file} cannot be written (${code ?? message}); it is tried again every half minute, and says what is missing`));
+    }
+  }
+  function writeStats(): void {
+    if (endedTurns.length === 0) return;
+    const turns = endedTurns;
+    endedTurns = [];
+    try {
+      appendStats(dir, turns);
+    } catch (error) {
+      onProblem(error);
+    }
+  }
+
+  return {
+    of: (sessionId) => sessions.get(sessionId) ?? open(sessionId),
+    turnEnded(turn) {
+      if (!forgotten.has(turn.sessionId)) endedTurns.push(turn);
+    },
+    writeSoon,
+    writeAll,
+    forget(sessionId) {
+      const kept = sessions.get(sessionId);
+      kept?.lines.clear();
+      sessions.delete(sessionId);
+      endedTurns = endedTurns.filter((turn) => turn.sessionId !== sessionId);
+      forgotten.add(sessionId);
+      try {
+        removeTranscript(dir, sessionId);
+        removeStats(dir, sessionId);
+      } catch (error) {
+        onProblem(error);
+      }
+      return kept;
+    },
+    again: (sessionId) => void forgotten.delete(sessionId),
+    close() {
+      for (const { transcript } of sessions.values()) transcript.end();
+      writeAll();
+    },
+  };
+}

@@ -1,0 +1,291 @@
+// Looks on at the editor's leg and writes down what is said in each session. Frames are only noted when they pass, and read afterwards.
+
+import type { Frame } from '../../wire/frame.ts';
+import { patchedId, patchedText, type Tap } from '../../wire/observer.ts';
+import { Beside } from '../../wire/scanner/beside.ts';
+import { sessionIdOf, sessionTokenOf } from '../../wire/scanner/large-frame.ts';
+import type { Patch } from '../../wire/writer.ts';
+import { chunkSpan } from './frame-text.ts';
+import { createOpenTranscripts, type Kept, type TranscriptOptions } from './open-transcripts.ts';
+import { hasTranscript } from './transcript-files.ts';
+import { promptSpan, stopReasonIn } from './turn-frames.ts';
+
+export type TranscriptTap = Tap & {
+  /** What has been said so far is on disk, but for messages that are still coming. */
+  settle(): void;
+  /** The session has been deleted: nothing of it is kept, nor of what is still said of it, until it is opened again. */
+  forget(sessionId: string): void;
+  /** Everything is on disk. */
+  close(): void;
+};
+
+/** A request without an answer: of the editor's, or put to it; and of its `params` what its answer is read with. */
+type Asked = { readonly method: string; readonly sessionId: string | undefined; readonly params: Fields };
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What passed and has not been read yet. */
+type Passed = {
+  readonly frame: Frame | undefined;
+  readonly line: string;
+  readonly patches: readonly Patch[];
+  readonly isReceived: boolean;
+};
+
+/** Reading and redacting it would hold up others; that it was there is noted. */
+const MAX_FRAME_BYTES = 256 * 1024;
+const MAX_WAITING = 100_000;
+/** A moment, in which more may come, unless there is much to read or to hold on to: whoever answers at once is not held up by it. */
+const READ_MS = 5;
+const READ_FRAMES = 256;
+const READ_BYTES = 256 * 1024;
+const MOST_ASKED = 10_000;
+const NO_PATCHES: readonly Patch[] = [];
+const NOTHING: Fields = {};
+const PLAIN_ID = /^(?:[1-9]\d{0,14}|0|"[^"\\]*")$/;
+
+const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
+const FROM_EDITOR = new Set([...OPENS, 'session/prompt', 'session/set_mode']);
+const TO_EDITOR = new Set(['session/request_permission']);
+const KEPT_UPDATES = new Set([
+  ...['agent_message_chunk', 'agent_thought_chunk', 'user_message_chunk', 'tool_call', 'tool_call_update'],
+  ...['plan', 'current_mode_update', 'session_info_update', 'usage_update'],
+]);
+
+export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
+  const { dir, clean, now, onProblem } = options;
+  const transcripts = createOpenTranscripts(options);
+  const byToken = new Map<string, Kept>();
+  const named = new Beside<Kept>();
+  const fromEditor = new Map<string, Asked>();
+  const toEditor = new Map<string, Asked>();
+  /** A frame by itself is an update that goes to the editor as it came: nearly all are. */
+  let waiting: (Frame | Passed)[] = [];
+  let waitingBytes = 0;
+  /** Whether a question to the editor may be among what waits. */
+  let hasQuestion = false;
+  let readTimer: NodeJS.Timeout | undefined;
+  let immediate: NodeJS.Immediate | undefined;
+
+  function note(passed: Frame | Passed, bytes: number): void {
+    if (waiting.length >= MAX_WAITING) return;
+    waiting.push(passed);
+    waitingBytes += bytes;
+    if (waiting.length >= READ_FRAMES || waitingBytes >= READ_BYTES) immediate ??= setImmediate(drain);
+    else readTimer ??= setTimeout(drain, READ_MS).unref();
+  }
+  function drain(): void {
+    clearTimeout(readTimer);
+    clearImmediate(immediate);
+    readTimer = undefined;
+    immediate = undefined;
+    waitingBytes = 0;
+    hasQuestion = false;
+    const passed = waiting;
+    waiting = [];
+    for (let k = 0; k < passed.length; k++) readOne(passed[k] as Frame | Passed);
+    transcripts.writeSoon();
+  }
+  /** The same id comes with every chunk. */
+  function keptOfFrame(frame: Frame): Kept | undefined {
+    const known = frame.session && named.get(frame.session);
+    if (known) return known;
+    const token = sessionTokenOf(frame);
+    const kept = token === undefined ? undefined : keptByToken(token);
+    if (kept && frame.session) named.set(frame.session, kept);
+    return kept;
+  }
+  /** As a token of JSON. */
+  function keptByToken(token: string): Kept {
+    const kept = byToken.get(token) ?? transcripts.of(JSON.parse(token));
+    byToken.set(token, kept);
+    return kept;
+  }
+
+  function readOne(one: Frame | Passed): void {
+    try {
+      if ('isReceived' in one) read(one);
+      else update(one, NO_PATCHES);
+    } catch (error) {
+      onProblem(error); // a frame of a shape nobody thought of: the next one may be better
+    }
+  }
+  function read({ frame, line, patches, isReceived }: Passed): void {
+    if (frame?.kind === 'notification') return update(frame, patches);
+    if (frame && frame.end - frame.start > MAX_FRAME_BYTES) return large(frame, patches, isReceived);
+    if (frame && (isReceived ? takePlainPrompt(frame) : takePlainEnd(frame, patches))) return;
+    const message: Fields = JSON.parse(frame ? patchedText(frame, patches) : line);
+    const id = JSON.stringify(message.id);
+    const { method, params } = message as { method?: string; params?: Fields };
+    if (method === undefined) return isReceived ? answerOfEditor(toEditor, id, message) : answerToEditor(id, message);
+    if (message.id === undefined) return updateOf(params);
+    const sessionId = typeof params?.sessionId === 'string' ? params.sessionId : undefined;
+    const open = isReceived ? fromEditor : toEditor;
+    if (!(isReceived ? FROM_EDITOR : TO_EDITOR).has(method) || open.size >= MOST_ASKED) return;
+    open.set(id, { method, sessionId, params: neededLater(method, params ?? {}) });
+    if (isReceived && sessionId !== undefined) begin(method, sessionId, params ?? {});
+  }
+  /** A prompt of a text and nothing else is taken as it stands. False if it is another one. */
+  function takePlainPrompt(frame: Frame): boolean {
+    const span = frame.method === 'session/prompt' && fromEditor.size < MOST_ASKED ? promptSpan(frame) : undefined;
+    const sessionId = span && sessionIdOf(frame);
+    if (!span || sessionId === undefined) return false;
+    fromEditor.set(idOf(frame, NO_PATCHES), { method: 'session/prompt', sessionId, params: NOTHING });
+    transcripts.of(sessionId).transcript.prompt(frame.bytes, span.start, span.end);
+    return true;
+  }
+  /** Nothing is left to do about an answer that nobody waits for here, or that says no more than why its turn ended. False if it is another one. */
+  function takePlainEnd(frame: Frame, patches: readonly Patch[]): boolean {
+    if (frame.kind !== 'response') return false;
+    const id = idOf(frame, patches);
+    const asked = fromEditor.get(id);
+    if (!asked) return true;
+    const stopReason = asked.method === 'session/prompt' ? stopReasonIn(frame) : undefined;
+    if (stopReason === undefined || asked.sessionId === undefined) return false;
+    fromEditor.delete(id);
+    endTurn(asked.sessionId, transcripts.of(asked.sessionId), { stopReason }, undefined);
+    return true;
+  }
+  function begin(method: string, sessionId: string, params: Fields): void {
+    if (OPENS.has(method)) transcripts.again(sessionId);
+    const kept = transcripts.of(sessionId);
+    // What an agent says while it loads has been said before; if it was before our time, it is news to us.
+    if (method === 'session/load') kept.isReplay = hasTranscript(dir, sessionId);
+    if (method === 'session/prompt') kept.transcript.add({ kind: 'prompt', ...promptText(params.prompt) });
+  }
+  function update(frame: Frame, patches: readonly Patch[]): void {
+    if (frame.sessionId === undefined) return;
+    const patched = patches.length === 0 ? undefined : patches.find((patch) => patch.span.start === frame.sessionId?.start)?.text;
+    const chunk = patches.length === 0 || patched !== undefined ? chunkSpan(frame) : undefined;
+    if (chunk || frame.end - frame.start > MAX_FRAME_BYTES) {
+      const kept = patched === undefined ? keptOfFrame(frame) : keptByToken(patched);
+      if (!kept || kept.isReplay) return;
+      const { transcript } = kept;
+      if (chunk) transcript.chunk(chunk.role, undefined, frame.bytes, chunk.start, chunk.end);
+      else transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
+    } else updateOf((JSON.parse(patchedText(frame, patches)) as { params?: Fields }).params);
+  }
+  function updateOf(params: Fields | undefined): void {
+    if (typeof params?.sessionId !== 'string' || typeof params.update !== 'object' || params.update === null) return;
+    const news = params.update as Fields;
+    // A session of which nothing is kept costs nothing: many are opened and never used.
+    if (!KEPT_UPDATES.has(String(news.sessionUpdate))) return;
+    const kept = transcripts.of(params.sessionId);
+    if (!kept.isReplay) kept.transcript.update(news);
+  }
+  /** A large prompt or answer: what it was about is known, what it said is not kept. */
+  function large(frame: Frame, patches: readonly Patch[], isReceived: boolean): void {
+    const span = frame.sessionId;
+    if (frame.kind === 'response') {
+      const id = idOf(frame, patches);
+      return isReceived ? void toEditor.delete(id) : answerToEditor(id, {});
+    }
+    if (!isReceived || frame.method !== 'session/prompt' || span === undefined) return;
+    const sessionId: string = sessionIdOf(frame) ?? '';
+    fromEditor.set(idOf(frame, patches), { method: 'session/prompt', sessionId, params: NOTHING });
+    transcripts.of(sessionId).transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
+  }
+
+  function answerOfEditor(open: Map<string, Asked>, id: string, { result }: Fields): void {
+    const asked = open.get(id);
+    open.delete(id);
+    if (asked?.sessionId === undefined) return;
+    const { outcome, optionId } = ((result as Fields | undefined)?.outcome ?? {}) as Fields;
+    const { toolCall, options } = asked.params as { toolCall?: Fields; options?: readonly Fields[] };
+    const option = options?.find((one) => one.optionId === optionId);
+    transcripts.of(asked.sessionId).transcript.add({
+      kind: 'permission',
+      ...{ toolCallId: toolCall?.toolCallId, title: toolCall?.title },
+      outcome: typeof outcome === 'string' ? outcome : 'failed',
+      ...(option && { option: { optionId, name: option.name, kind: option.kind } }),
+    });
+  }
+  function answerToEditor(id: string, { result, error }: Fields): void {
+    const asked = fromEditor.get(id);
+    fromEditor.delete(id);
+    if (!asked) return;
+    const { method, params } = asked;
+    const answer = (result ?? {}) as Fields;
+    const sessionId = asked.sessionId ?? (typeof answer.sessionId === 'string' ? answer.sessionId : undefined);
+    if (sessionId === undefined) return;
+    if (method === 'session/new' || method === 'session/fork') return transcripts.again(String(answer.sessionId));
+    const kept = transcripts.of(sessionId);
+    if (OPENS.has(method)) {
+      kept.isReplay = false;
+      if (error === undefined)
+        kept.transcript.add({ kind: 'opened', sessionId, method, ...(typeof params.cwd === 'string' && { cwd: params.cwd }) });
+    } else if (method === 'session/set_mode' && error === undefined) kept.transcript.add({ kind: 'mode', modeId: params.modeId });
+    else if (method === 'session/prompt') endTurn(sessionId, kept, answer, error as Fields | undefined);
+  }
+  function endTurn(sessionId: string, { transcript }: Kept, { stopReason, usage }: Fields, error: Fields | undefined): void {
+    transcript.end();
+    const reported = usage === undefined ? transcript.usage() : { ...(transcript.usage() as object | undefined), ...(usage as object) };
+    transcript.add({ kind: 'turn', stopReason, error: error ? String(error.message) : undefined, usage: reported });
+    transcripts.turnEnded({
+      sessionId,
+      t: now(),
+      title: transcript.title(),
+      stopReason: error ? 'error' : String(stopReason),
+      usage: reported === undefined ? undefined : clean.json(reported),
+    });
+  }
+
+  return {
+    skips: { receivedNotes: true },
+    received: (frame) => {
+      if (frame.kind === 'response' ? toEditor.size > 0 || hasQuestion : frame.kind === 'request' && FROM_EDITOR.has(frame.method ?? ''))
+        note({ frame, line: '', patches: NO_PATCHES, isReceived: true }, frame.end - frame.start);
+    },
+    sent(frame, patches) {
+      const { kind, method, start, end } = frame;
+      if (kind === 'notification' && method === 'session/update')
+        return note(patches.length === 0 ? frame : { frame, line: '', patches, isReceived: false }, end - start);
+      const isQuestion = TO_EDITOR.has(method ?? '');
+      if (isQuestion) hasQuestion = true;
+      if (isQuestion || kind === 'response') note({ frame, line: '', patches, isReceived: false }, end - start);
+    },
+    sentLine: (line) => {
+      hasQuestion = true; // it may be one
+      note({ frame: undefined, line, patches: NO_PATCHES, isReceived: false }, line.length);
+    },
+    refused: () => {},
+    settle() {
+      drain();
+      transcripts.writeAll();
+    },
+    forget(sessionId) {
+      drain();
+      const kept = transcripts.forget(sessionId);
+      for (const [token, one] of byToken) if (one === kept) byToken.delete(token);
+      named.clear();
+    },
+    close() {
+      drain();
+      transcripts.close();
+    },
+  };
+}
+
+/** The id of a request or an answer as it leaves, in the spelling of `JSON.stringify`. */
+function idOf(frame: Frame, patches: readonly Patch[]): string {
+  const text = patchedId(frame, patches) ?? 'null';
+  return PLAIN_ID.test(text) ? text : JSON.stringify(JSON.parse(text));
+}
+
+/** Not the words of a prompt: an agent that does not answer may be sent very many. */
+function neededLater(method: string, { cwd, modeId, toolCall, options }: Fields): Fields {
+  if (method === 'session/prompt') return NOTHING;
+  const { toolCallId, title } = (toolCall ?? {}) as Fields;
+  return { cwd, modeId, toolCall: { toolCallId, title }, options };
+}
+
+/** The words of a prompt; what is not text stands beside them, without its data. */
+function promptText(prompt: unknown): { text: string; other?: readonly unknown[] } {
+  const texts: string[] = [];
+  const other: unknown[] = [];
+  for (const block of Array.isArray(prompt) ? (prompt as readonly Fields[]) : []) {
+    if (typeof block?.text === 'string') texts.push(block.text);
+    else other.push({ ...block, ...('data' in block && { data: '[omitted]' }) });
+  }
+  const text = texts.join('\n');
+  return other.length > 0 ? { text, other } : { text };
+}

@@ -1,0 +1,260 @@
+// The transcript of one session as it comes about: chunks become messages, tool calls are kept until they have ended.
+import { type Role, roleOf } from './frame-text.ts';
+import { giveBack, SPARE_BYTES, takeBuffer } from './spare-buffers.ts';
+import type { Entry, ToolRecord } from './transcript-record.ts';
+
+/** Takes secrets out: of a value, and of a text that comes in pieces. */
+export type Cleaner = {
+  json(value: unknown): unknown;
+  text(text: string): string;
+  stream(): { push(text: string): string; end(): string };
+  /** For what tools put out, a piece at a time; `owner` tells whose tools. */
+  pieces(): { update(owner: string, update: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> };
+  /** How much at the end of a text may be the beginning of a secret, in characters. */
+  longest(): number;
+};
+
+/** Where a transcript goes: entries, and those with a text that is still escaped as it stood in JSON, between `before` and `after`. */
+export type TranscriptSink = {
+  entry(entry: Entry): void;
+  escaped(before: string, bytes: Buffer, start: number, end: number, after: string): void;
+};
+
+export type Transcript = {
+  /** The text of a chunk, as it stands in JSON: `bytes[start..end)`, still escaped. */
+  chunk(role: Role, messageId: unknown, bytes: Buffer, start: number, end: number): void;
+  /** Any `update` of a session/update. */
+  update(update: Readonly<Record<string, unknown>>): void;
+  /** The text of a prompt, in the same way. */
+  prompt(bytes: Buffer, start: number, end: number): void;
+  add(entry: Entry): void;
+  /** The turn is over, and with it what was open. */
+  end(): void;
+  title(): string | undefined;
+  /** Usage as the agent reported it last. */
+  usage(): unknown;
+};
+
+/** A message is written in parts of this length, so that one without an end does not fill the memory. */
+const PART_BYTES = 64 * 1024;
+const SHORT_BYTES = 256;
+/** Nobody reads more of a message than this, and looking for secrets in it takes time. What is left out is counted. */
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+const MOST_OPEN_TOOLS = 1000;
+const NO_PART = Buffer.alloc(0);
+/** What stands around a text that is written as it came. */
+const PROMPT = '"kind":"prompt","text":"';
+const MESSAGE: Readonly<Record<Role, string>> = {
+  agent: '"kind":"message","role":"agent","text":"',
+  thought: '"kind":"message","role":"thought","text":"',
+  user: '"kind":"message","role":"user","text":"',
+};
+const END = '"}\n';
+const MORE = '","more":true}\n';
+
+export function createTranscript(clean: Cleaner, sink: TranscriptSink): Transcript {
+  return new OpenTranscript(clean, sink);
+}
+
+// A class, so that all that a chunk touches is one object: with many sessions, none of it is in the cache.
+class OpenTranscript implements Transcript {
+  /** Of the message that is coming; undefined when none is. */
+  #role: Role | undefined = undefined;
+  #messageId: unknown = undefined;
+  /** What has come of it since its last part, in `part[0..length)`, and how much since its beginning. */
+  #part: Buffer = NO_PART;
+  #length = 0;
+  #total = 0;
+  #leftOut = 0;
+  /** There once something in the message had to be looked at more closely. */
+  #stream: ReturnType<Cleaner['stream']> | undefined = undefined;
+  readonly #clean: Cleaner;
+  readonly #sink: TranscriptSink;
+  #tools: Map<string, ToolRecord> | undefined = undefined;
+  #pieces: ReturnType<Cleaner['pieces']> | undefined = undefined;
+  #reportedTitle: string | undefined = undefined;
+  #reportedUsage: unknown = undefined;
+
+  constructor(clean: Cleaner, sink: TranscriptSink) {
+    this.#clean = clean;
+    this.#sink = sink;
+  }
+
+  chunk(role: Role, messageId: unknown, bytes: Buffer, start: number, end: number): void {
+    if (this.#role !== role || this.#messageId !== messageId) this.#beginMessage(role, messageId);
+    const length = end - start;
+    this.#total += length;
+    if (this.#total > MAX_MESSAGE_BYTES) {
+      this.#leftOut += length;
+      return;
+    }
+    if (this.#length + length > this.#part.length && !this.#makeRoom(role, length))
+      return this.#pushDecoded(role, decoded(this.#takePart() + bytes.toString('utf8', start, end)));
+    copy(bytes, start, end, this.#part, this.#length);
+    this.#length += length;
+  }
+
+  update(update: Readonly<Record<string, unknown>>): void {
+    const { sessionUpdate: kind, content, messageId } = update;
+    const role = roleOf(kind);
+    if (role !== undefined) {
+      const { type, text } = (content ?? {}) as { type?: unknown; text?: unknown };
+      if (type === 'text' && typeof text === 'string') {
+        const bytes = Buffer.from(JSON.stringify(text));
+        return this.chunk(role, messageId, bytes, 1, bytes.length - 1);
+      }
+      return this.add({ kind: 'block', role, content });
+    }
+    if (kind === 'tool_call' || kind === 'tool_call_update') {
+      this.#endMessage();
+      this.#pieces ??= this.#clean.pieces();
+      this.#toolCall(this.#pieces.update('', update));
+    } else if (kind === 'plan') this.add({ kind: 'plan', entries: update.entries });
+    else if (kind === 'current_mode_update') this.add({ kind: 'mode', modeId: update.currentModeId });
+    else if (kind === 'session_info_update' && typeof update.title === 'string') {
+      this.#reportedTitle = this.#clean.json(update.title) as string;
+      this.add({ kind: 'title', title: this.#reportedTitle });
+    } else if (kind === 'usage_update') {
+      const { sessionUpdate: _, ...reported } = update;
+      this.#reportedUsage = this.#clean.json(reported);
+    }
+  }
+
+  prompt(bytes: Buffer, start: number, end: number): void {
+    const escaped = bytes.toString('utf8', start, end);
+    if (!this.#isPlain(escaped)) return this.add({ kind: 'prompt', text: decoded(escaped) });
+    this.#endMessage();
+    this.#sink.escaped(PROMPT, bytes, start, end, END);
+  }
+
+  add(entry: Entry): void {
+    this.#endMessage();
+    this.#sink.entry(this.#cleaned(entry));
+  }
+
+  end(): void {
+    this.#endMessage();
+    if (this.#tools) for (const tool of [...this.#tools.values()]) this.#endTool(tool);
+  }
+
+  title(): string | undefined {
+    return this.#reportedTitle;
+  }
+
+  usage(): unknown {
+    return this.#reportedUsage;
+  }
+
+  #beginMessage(role: Role, messageId: unknown): void {
+    this.#endMessage();
+    this.#role = role;
+    this.#messageId = messageId;
+  }
+
+  #endMessage(): void {
+    const role = this.#role;
+    const stream = this.#stream;
+    const leftOut = this.#leftOut;
+    if (role === undefined) return;
+    const part = this.#part;
+    const length = this.#length;
+    const escaped = this.#takePart();
+    this.#role = undefined;
+    this.#messageId = undefined;
+    this.#part = NO_PART;
+    this.#total = 0;
+    this.#leftOut = 0;
+    this.#stream = undefined;
+    if (!stream && this.#isPlain(escaped)) {
+      if (length > 0) this.#sink.escaped(MESSAGE[role], part, 0, length, END);
+    } else {
+      const last = stream ?? this.#clean.stream();
+      const text = last.push(decoded(escaped)) + last.end();
+      if (text !== '') this.#sink.entry({ kind: 'message', role, text });
+    }
+    giveBack(part);
+    if (leftOut > 0) this.#sink.entry({ kind: 'omitted', bytes: leftOut });
+  }
+
+  #takePart(): string {
+    const escaped = this.#part.toString('utf8', 0, this.#length);
+    this.#length = 0;
+    return escaped;
+  }
+
+  /** Text in which nothing is to be taken out is written as it came. It is looked for as it reads: where a line begins, `\n` ends in a letter. */
+  #isPlain(escaped: string): boolean {
+    if (escaped.includes('\\u')) return false;
+    const text = decoded(escaped);
+    return this.#clean.text(text) === text;
+  }
+
+  /** False when there is none to be had: it is longer than a part. */
+  #makeRoom(role: Role, length: number): boolean {
+    if (this.#length + length > PART_BYTES) this.#writePart(role);
+    const wanted = this.#length + length;
+    if (wanted <= this.#part.length) return true;
+    if (wanted > PART_BYTES) return false;
+    const larger = takeBuffer(wanted <= SPARE_BYTES ? wanted : Math.min(PART_BYTES, wanted * 2));
+    this.#part.copy(larger, 0, 0, this.#length);
+    giveBack(this.#part);
+    this.#part = larger;
+    return true;
+  }
+
+  #writePart(role: Role): void {
+    const length = this.#length;
+    const escaped = this.#takePart();
+    // At a blank: not within an escape, nor within most secrets. What may be the beginning of one stays.
+    const cut = this.#stream || !this.#isPlain(escaped) ? -1 : escaped.lastIndexOf(' ', escaped.length - this.#clean.longest());
+    if (cut <= 0) return this.#pushDecoded(role, decoded(escaped));
+    const kept = Buffer.byteLength(escaped.slice(cut));
+    this.#sink.escaped(MESSAGE[role], this.#part, 0, length - kept, MORE);
+    this.#part.copyWithin(0, length - kept, length);
+    this.#length = kept;
+  }
+
+  #pushDecoded(role: Role, text: string): void {
+    this.#stream ??= this.#clean.stream();
+    const sure = this.#stream.push(text);
+    if (sure !== '') this.#sink.entry({ kind: 'message', role, text: sure, more: true });
+  }
+
+  #toolCall(update: Readonly<Record<string, unknown>>): void {
+    const { toolCallId, title: name, kind, status, content, locations, rawInput, rawOutput } = update;
+    if (typeof toolCallId !== 'string') return;
+    const given = { title: name, toolKind: kind, status, content, locations, rawInput, rawOutput };
+    const news = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
+    this.#tools ??= new Map();
+    const tool: ToolRecord = { ...this.#tools.get(toolCallId), ...news, toolCallId };
+    this.#tools.set(toolCallId, tool);
+    const [oldest] = this.#tools.size > MOST_OPEN_TOOLS ? this.#tools.values() : [];
+    if (oldest) this.#endTool(oldest);
+    if (status === 'completed' || status === 'failed') this.#endTool(tool);
+  }
+
+  #endTool(tool: ToolRecord): void {
+    this.#tools?.delete(tool.toolCallId);
+    this.#sink.entry(this.#cleaned({ kind: 'tool', ...tool }));
+  }
+
+  /** Its own keys, and what kind it is, are words of ours. */
+  #cleaned(entry: Entry): Entry {
+    const copy: Record<string, unknown> = { kind: entry.kind };
+    for (const key in entry) {
+      if (key === 'kind') continue;
+      const value: unknown = entry[key as keyof Entry];
+      if (typeof value === 'string') copy[key] = this.#clean.text(value);
+      else copy[key] = typeof value === 'object' ? (this.#clean.json({ [key]: value }) as typeof copy)[key] : value;
+    }
+    return copy as Entry;
+  }
+}
+
+const decoded = (escaped: string): string => (escaped.includes('\\') ? JSON.parse(`"${escaped}"`) : escaped);
+
+/** Most pieces are short, and for those a call of `Buffer.copy` takes longer than the copying. */
+function copy(from: Buffer, start: number, end: number, to: Buffer, at: number): void {
+  if (end - start > SHORT_BYTES) from.copy(to, at, start, end);
+  else for (let i = start, k = at; i < end; i++, k++) to[k] = from[i] as number;
+}

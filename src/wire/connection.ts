@@ -1,0 +1,123 @@
+// One connection to a peer: bytes in become frames, frames become bytes out. It knows JSON-RPC, not ACP, and not what carries the bytes.
+import { isUtf8 } from 'node:buffer';
+import type { Sink, Source } from './byte-stream.ts';
+import { notePassed } from './collect-young.ts';
+import { type Frame, LF } from './frame.ts';
+import { createLineSplitter } from './framing/ndjson.ts';
+import type { Tap } from './observer.ts';
+import { longFrame } from './scanner/large-frame.ts';
+import { type Envelope, envelopeOfOverlong } from './scanner/overlong.ts';
+import { scan } from './scanner/scanner.ts';
+import { careful, type Refusal } from './scanner/strict-parse.ts';
+import { forgetView } from './scanner/view.ts';
+import { createWriter, type Writer } from './writer.ts';
+
+/** A line that passed the frame limit; `idText` and `kind` as far as its beginning and end tell. */
+export type OverlongFrame = Envelope & { readonly bytes: number };
+
+export type LegEvents = {
+  frame(frame: Frame): void;
+  refused(refusal: Refusal, line: Buffer): void;
+  overlong(frame: OverlongFrame): void;
+  /** The peer has gone; the last line follows if it lacks only its line feed, then `end`. */
+  ending?(): void;
+  /** The peer will send no more. */
+  end(): void;
+  /** The peer is not taking what we write; `drain` follows. */
+  full?(): void;
+  drain?(): void;
+  error?(error: Error): void;
+};
+
+export type Leg = {
+  readonly writer: Writer;
+  /** Stop and go on reading from the peer. */
+  pause(): void;
+  resume(): void;
+};
+
+/** Above this a buffer is worth letting go of before the next one comes. */
+const LARGE_BYTES = 1 << 20;
+
+export function createLeg(input: Source, output: Sink, maxFrameBytes: number, on: LegEvents, tap?: Tap): Leg {
+  const writer = createWriter(
+    output,
+    {
+      full: () => on.full?.(),
+      drain: () => on.drain?.(),
+      error: (error) => on.error?.(error),
+    },
+    tap,
+  );
+  const splitter = createLineSplitter({
+    maxFrameBytes,
+    onOverlong: ({ head, tail, bytes }) => on.overlong({ ...envelopeOfOverlong(head, tail), bytes }),
+    onLong(pieces, byteLength, { line, cuts }) {
+      const brief = isUtf8(line) ? scan(line, 0) : undefined;
+      const frame = brief && longFrame(brief, cuts, pieces, byteLength);
+      if (!frame) return false;
+      handOver(frame);
+      notePassed(byteLength);
+      return true;
+    },
+    onLines(bytes, start, end) {
+      // One check for all lines of the chunk; only when it fails is each line looked at.
+      const isText = isUtf8(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
+      for (let at = start; at < end; ) at = oneLine(bytes, at, isText);
+      if (bytes.length > LARGE_BYTES) forgetView();
+    },
+  });
+
+  /** Hands the line at `start` over and returns where the next one begins. */
+  function oneLine(bytes: Buffer, start: number, isText: boolean): number {
+    const frame = isText ? scan(bytes, start) : undefined;
+    if (frame !== undefined) {
+      if (frame.end - start > maxFrameBytes) tooLong(bytes, start, frame.end);
+      else handOver(frame);
+      return frame.end + 1;
+    }
+    const end = bytes.indexOf(LF, start);
+    if (end - start > maxFrameBytes) tooLong(bytes, start, end);
+    else if (!isBlank(bytes, start, end)) {
+      const decided = careful(bytes, start, end);
+      if ('why' in decided) {
+        const line = bytes.subarray(start, end);
+        on.refused(decided, line);
+        tap?.refused(line);
+      } else handOver(decided);
+    }
+    return end + 1;
+  }
+  function handOver(frame: Frame): void {
+    tap?.received(frame);
+    on.frame(frame);
+  }
+  function tooLong(bytes: Buffer, start: number, end: number): void {
+    on.overlong({
+      ...envelopeOfOverlong(bytes.subarray(start, Math.min(end, start + 4096)), bytes.subarray(Math.max(start, end - 512), end)),
+      bytes: end - start,
+    });
+  }
+
+  input.on('data', (chunk: Buffer) => splitter.push(chunk));
+  let isOver = false;
+  function end(): void {
+    if (isOver) return;
+    isOver = true;
+    on.ending?.();
+    splitter.end();
+    on.end();
+  }
+  input.on('end', end);
+  input.on('close', end);
+  input.on('error', (error: Error) => {
+    on.error?.(error);
+    end();
+  });
+  return { writer, pause: () => void input.pause(), resume: () => void input.resume() };
+}
+
+function isBlank(bytes: Buffer, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if ((bytes[i] as number) > 0x20) return false;
+  return true;
+}

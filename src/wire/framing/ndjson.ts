@@ -1,0 +1,99 @@
+// Cuts a byte stream into lines at 0x0A and nowhere else: CR and U+2028 are legal inside JSON, and other splitters break on them.
+
+import { LF } from '../frame.ts';
+import { type Abridged, createAbridger } from '../scanner/elide.ts';
+import { LONG_BYTES } from '../scanner/large-frame.ts';
+
+/** What is kept of a line that is too long: enough to say whose it was. */
+const HEAD_BYTES = 4096;
+const TAIL_BYTES = 512;
+
+export type Overlong = { readonly head: Buffer; readonly tail: Buffer; readonly bytes: number };
+
+export type LineSplitter = {
+  push(chunk: Buffer): void;
+  /** The stream is over; a last line without a line feed still counts. */
+  end(): void;
+};
+
+export function createLineSplitter(options: {
+  readonly maxFrameBytes: number;
+  /** One or more whole lines: the last byte of `bytes[start..end)` is a line feed. */
+  readonly onLines: (bytes: Buffer, start: number, end: number) => void;
+  readonly onOverlong: (line: Overlong) => void;
+  /** A long line that can be told in short, in the pieces it came in. False: it is wanted in one. */
+  readonly onLong?: (pieces: readonly Buffer[], byteLength: number, abridged: Abridged) => boolean;
+}): LineSplitter {
+  const { maxFrameBytes, onLines, onOverlong, onLong } = options;
+  // Pieces of the line that is not yet complete. Joined once: appending to one buffer would be quadratic.
+  let pieces: Buffer[] = [];
+  let pieceBytes = 0;
+  const abridger = onLong && createAbridger();
+  /** How many of the pieces it has seen. */
+  let abridged = 0;
+  let skipping: { head: Buffer; tail: Buffer; bytes: number } | undefined;
+
+  /** `feed` is 1 when the piece ends with the line's line feed, which does not count. */
+  function keep(piece: Buffer, feed: 0 | 1): void {
+    if (skipping) skip(piece);
+    else if (pieceBytes + piece.length - feed > maxFrameBytes) {
+      skipping = { head: Buffer.alloc(0), tail: Buffer.alloc(0), bytes: 0 };
+      for (const earlier of pieces) skip(earlier);
+      skip(piece);
+      takePieces();
+      abridger?.end();
+    } else {
+      pieces.push(piece);
+      pieceBytes += piece.length;
+      // While they are at hand, and not all at once when the last one has come.
+      if (abridger && pieceBytes > LONG_BYTES) while (abridged < pieces.length) abridger.push(pieces[abridged++] as Buffer);
+    }
+  }
+  function skip(piece: Buffer): void {
+    if (!skipping) return;
+    if (skipping.head.length < HEAD_BYTES) skipping.head = Buffer.concat([skipping.head, piece]).subarray(0, HEAD_BYTES);
+    // A copy, since a slice would keep the whole piece alive.
+    skipping.tail = Buffer.from(Buffer.concat([skipping.tail, piece.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES));
+    skipping.bytes += piece.length;
+  }
+  /** The line in the making ends with `piece`, its line feed included. */
+  function finish(piece: Buffer): void {
+    keep(piece, 1);
+    if (skipping) {
+      onOverlong({ ...skipping, head: Buffer.from(skipping.head), bytes: skipping.bytes - 1 });
+      skipping = undefined;
+      return;
+    }
+    const byteLength = pieceBytes;
+    const brief = abridged > 0 ? abridger?.end() : undefined;
+    const taken = takePieces();
+    if (brief && onLong?.(taken, byteLength, brief)) return;
+    const line = taken.length === 1 ? piece : Buffer.concat(taken, byteLength);
+    onLines(line, 0, line.length);
+  }
+  function takePieces(): readonly Buffer[] {
+    const taken = pieces;
+    pieces = [];
+    pieceBytes = 0;
+    abridged = 0;
+    return taken;
+  }
+
+  return {
+    push(chunk) {
+      let from = 0;
+      if (pieceBytes > 0 || skipping) {
+        const lf = chunk.indexOf(LF);
+        if (lf === -1) return keep(chunk, 0);
+        finish(chunk.subarray(0, lf + 1));
+        from = lf + 1;
+      }
+      const behind = chunk.lastIndexOf(LF) + 1;
+      if (behind > from) onLines(chunk, from, behind);
+      if (Math.max(behind, from) < chunk.length) keep(chunk.subarray(Math.max(behind, from)), 0);
+    },
+    end() {
+      if (pieceBytes > 0 || skipping) finish(Buffer.from([LF]));
+    },
+  };
+}

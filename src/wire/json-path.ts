@@ -1,0 +1,127 @@
+// Finding members and elements inside JSON that is already known to be valid, by their places in the bytes,
+// so that a value can be replaced or lifted out while everything around it stays as it was written.
+import type { Span } from './frame.ts';
+import { knownEnd } from './scanner/long-strings.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACE = 0x7d;
+const CLOSE_BRACKET = 0x5d;
+
+export type Member = { readonly key: string; readonly value: Span };
+
+/** The members of the object at `at`, in order, duplicates included; keys are decoded. */
+export function members(bytes: Buffer, at: number): Member[] {
+  const found: Member[] = [];
+  walk(bytes, at, (key, value) => {
+    found.push({ key, value });
+    return false;
+  });
+  return found;
+}
+
+/** The first member called `key` of the object at `at`; undefined when there is none or `at` is not an object. */
+export function member(bytes: Buffer, at: number, key: string): Span | undefined {
+  let found: Span | undefined;
+  walk(bytes, at, (name, value) => {
+    if (name !== key) return false;
+    found = value;
+    return true;
+  });
+  return found;
+}
+
+/** Whether the object at `at` has more than one member called `key`: parsers differ in which of them counts. */
+export function isTwice(bytes: Buffer, at: Span | undefined, key: string): boolean {
+  let count = 0;
+  if (at) walk(bytes, at.start, (name) => name === key && ++count > 1);
+  return count > 1;
+}
+
+/** The value reached from the one at `at` through nested objects. */
+export function memberAt(bytes: Buffer, at: Span | undefined, ...path: readonly string[]): Span | undefined {
+  let value = at;
+  for (const key of path) value = value && member(bytes, value.start, key);
+  return value;
+}
+
+/** The elements of the array at `at`; none when it is not an array. */
+export function elements(bytes: Buffer, at: number): Span[] {
+  const found: Span[] = [];
+  if (bytes[at] !== OPEN_BRACKET) return found;
+  let i = space(bytes, at + 1);
+  while (bytes[i] !== CLOSE_BRACKET) {
+    const end = valueEnd(bytes, i);
+    found.push({ start: i, end });
+    i = space(bytes, end);
+    if (bytes[i] === COMMA) i = space(bytes, i + 1);
+  }
+  return found;
+}
+
+/** The decoded text of the string token at `span`; undefined when it is no string. */
+export function stringAt(bytes: Buffer, span: Span | undefined): string | undefined {
+  if (span === undefined || bytes[span.start] !== QUOTE) return undefined;
+  for (let i = span.start; i < span.end; i++) if (bytes[i] === BACKSLASH) return JSON.parse(bytes.toString('utf8', span.start, span.end));
+  return bytes.toString('utf8', span.start + 1, span.end - 1);
+}
+
+function walk(bytes: Buffer, at: number, visit: (key: string, value: Span) => boolean): void {
+  if (bytes[at] !== OPEN_BRACE) return;
+  let i = space(bytes, at + 1);
+  while (bytes[i] !== CLOSE_BRACE) {
+    const keyEnd = stringEnd(bytes, i);
+    const key = stringAt(bytes, { start: i, end: keyEnd }) as string;
+    const start = space(bytes, space(bytes, keyEnd) + 1);
+    const end = valueEnd(bytes, start);
+    if (visit(key, { start, end })) return;
+    i = space(bytes, end);
+    if (bytes[i] === COMMA) i = space(bytes, i + 1);
+  }
+}
+
+function space(bytes: Buffer, from: number): number {
+  let i = from;
+  let c = bytes[i];
+  while (c === 0x20 || c === 0x09 || c === 0x0d || c === 0x0a) c = bytes[++i];
+  return i;
+}
+
+/** Behind the string that begins at `from`. */
+export function stringEnd(bytes: Buffer, from: number): number {
+  return knownEnd(bytes, from) ?? walkString(bytes, from);
+}
+
+function walkString(bytes: Buffer, from: number): number {
+  for (let i = from + 1; ; i++) {
+    const c = bytes[i];
+    if (c === QUOTE) return i + 1;
+    if (c === BACKSLASH) i++;
+    else if (c === undefined) return i; // cannot be in valid JSON; never loop for ever over a caller's mistake
+  }
+}
+
+function valueEnd(bytes: Buffer, from: number): number {
+  const first = bytes[from];
+  if (first === QUOTE) return stringEnd(bytes, from);
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
+    let i = from;
+    for (let c = bytes[i]; c !== undefined && c !== COMMA && c !== CLOSE_BRACE && c !== CLOSE_BRACKET && c > 0x20; c = bytes[i]) i++;
+    return i;
+  }
+  let depth = 0;
+  for (let i = from; i < bytes.length; ) {
+    const c = bytes[i];
+    if (c === QUOTE) {
+      i = stringEnd(bytes, i);
+      continue;
+    }
+    if (c === OPEN_BRACE || c === OPEN_BRACKET) depth++;
+    else if ((c === CLOSE_BRACE || c === CLOSE_BRACKET) && --depth === 0) return i + 1;
+    i++;
+  }
+  return bytes.length;
+}

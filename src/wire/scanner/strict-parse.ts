@@ -1,0 +1,82 @@
+// The careful path: lines the scanner was unsure of. Slow and complete: decode, JSON.parse, then find the same places by decoded keys.
+import { isUtf8 } from 'node:buffer';
+import type { Frame, Span } from '../frame.ts';
+import { type Member, members, stringAt } from '../json-path.ts';
+import { internInside } from './interned.ts';
+import { outcomeOf } from './scanner.ts';
+
+/**
+ * A line that is not passed on. `broken` is not JSON at all, `foreign` is JSON but no message, `ambiguous` is a message that another
+ * parser could read differently. The id is there when it is beyond doubt, so that whoever waits for an answer can get one.
+ */
+export type Refusal = {
+  readonly why: 'broken' | 'foreign' | 'ambiguous';
+  readonly reason: string;
+  readonly kind: Frame['kind'] | undefined;
+  readonly idText: string | undefined;
+  readonly method: string | undefined;
+};
+
+const ROUTING_KEYS = ['id', 'method', 'params', 'result', 'error'];
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Decides about `bytes[start..end)`, where `bytes[end]` is the line feed. */
+export function careful(bytes: Buffer, start: number, end: number): Frame | Refusal {
+  // The ACP SDK takes a byte order mark off, so agents and editors may send one; what we pass on has none.
+  const from = bytes.compare(BOM, 0, 3, start, Math.min(start + 3, end)) === 0 ? start + 3 : start;
+  if (!isUtf8(bytes.subarray(from, end))) return { ...idOfDoubtful(bytes, from, end), why: 'broken', reason: 'not valid UTF-8' };
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8', from, end));
+  } catch {
+    return refuse('broken', 'not JSON');
+  }
+  if (Array.isArray(value)) return refuse('foreign', 'a batch; ACP has none');
+  if (typeof value !== 'object' || value === null) return refuse('foreign', 'not an object');
+  let open = from;
+  while (bytes[open] !== 0x7b) open++;
+  return fromMembers(bytes, from, end, members(bytes, open));
+}
+
+function fromMembers(bytes: Buffer, start: number, end: number, found: readonly Member[]): Frame | Refusal {
+  const only = (key: string): Span | undefined => found.find((m) => m.key === key)?.value;
+  const id = only('id');
+  const methodToken = only('method');
+  const method = stringAt(bytes, methodToken);
+  const params = only('params');
+  const result = only('result');
+  const error = only('error');
+  const kind = methodToken === undefined ? 'response' : id === undefined ? 'notification' : 'request';
+  const twice = ROUTING_KEYS.find((key) => found.filter((m) => m.key === key).length > 1);
+  const about = { kind, idText: id && twice !== 'id' ? bytes.toString('utf8', id.start, id.end) : undefined, method } as const;
+  if (twice !== undefined) return { ...about, why: 'ambiguous', reason: `"${twice}" occurs twice` };
+  if (methodToken !== undefined && method === undefined) return { ...about, why: 'foreign', reason: '"method" is not a string' };
+  if (methodToken === undefined && id === undefined) return refuse('foreign', 'neither a method nor an id');
+  const outcome = kind === 'response' ? outcomeOf(bytes, result, error) : undefined;
+  const body = kind === 'response' ? (outcome === 'error' ? error : result) : params;
+  const place = kind === 'response' ? result : params;
+  const sessionIds = place === undefined ? [] : members(bytes, place.start).filter((m) => m.key === 'sessionId');
+  if (sessionIds.length > 1) return { ...about, why: 'ambiguous', reason: '"sessionId" occurs twice' };
+  const token = sessionIds[0]?.value;
+  const sessionId = stringAt(bytes, token) === undefined ? undefined : token;
+  const session = sessionId && kind !== 'response' ? internInside(bytes, sessionId.start, sessionId.end) : undefined;
+  return { bytes, start, end, kind, method, id, sessionId, session, body, outcome, shape: undefined, text: undefined };
+}
+
+function refuse(why: Refusal['why'], reason: string): Refusal {
+  return { why, reason, kind: undefined, idText: undefined, method: undefined };
+}
+
+/** What can be said of a line with invalid UTF-8 in it: structure is ASCII, so the envelope can still be read. */
+function idOfDoubtful(bytes: Buffer, start: number, end: number): Pick<Refusal, 'kind' | 'idText' | 'method'> {
+  const nothing = { kind: undefined, idText: undefined, method: undefined };
+  try {
+    const copy = Buffer.from(`${bytes.toString('utf8', start, end)}\n`); // with U+FFFD where the text is broken
+    const decided = careful(copy, 0, copy.length - 1);
+    if ('why' in decided) return { kind: decided.kind, idText: decided.idText, method: decided.method };
+    const idText = decided.id && copy.toString('utf8', decided.id.start, decided.id.end);
+    return { kind: decided.kind, idText: idText?.includes('\ufffd') ? undefined : idText, method: decided.method };
+  } catch {
+    return nothing;
+  }
+}

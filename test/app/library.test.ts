@@ -1,0 +1,214 @@
+// The switchboard inside another program: here, this test. The agents are the embedded ones.
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  type ClientEvents,
+  type ClientStreams,
+  createClient,
+  createSwitchboard,
+  type HostFunction,
+  type SetupFailure,
+  type SwitchboardEvent,
+  type SwitchboardOptions,
+} from '../../src/index.ts';
+
+let stateDir: string;
+let cwd: string;
+beforeEach(() => {
+  const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-library-'));
+  [stateDir, cwd] = [path.join(root, 'state'), path.join(root, 'work')];
+  mkdirSync(cwd);
+  return () => rmSync(root, { recursive: true, force: true });
+});
+
+async function embedded(options: SwitchboardOptions = {}) {
+  const events: SwitchboardEvent[] = [];
+  const switchboard = await createSwitchboard({ stateDir, onEvent: (event) => events.push(event), ...options });
+  onTestFinished(() => switchboard.close());
+  return { switchboard, events, pids: () => events.flatMap((event) => (event.type === 'agent-started' ? [event.pid] : [])) };
+}
+
+/** A client that has opened a session, and what the agent has said in it. */
+async function clientOf(connect: (streams: ClientStreams) => unknown, request: ClientEvents['request'] = () => NO) {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const connection = connect({ input, output });
+  let said = '';
+  const client = createClient(output, input, {
+    request,
+    notification(_, params) {
+      const { update } = params as { update?: { sessionUpdate: string; content?: { text?: string } } };
+      if (update?.sessionUpdate === 'agent_message_chunk') said += update.content?.text ?? '';
+    },
+  });
+  await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  const { sessionId } = (await client.request('session/new', { cwd, mcpServers: [] })) as { sessionId: string };
+  const ask = async (text: string) => {
+    said = '';
+    await client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+    return said;
+  };
+  return { client, ask, connection };
+}
+const selected = (optionId: string) => ({ outcome: { outcome: 'selected', optionId } });
+const NO = { outcome: { outcome: 'cancelled' } };
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+const failureOf = (options: SwitchboardOptions) =>
+  createSwitchboard({ stateDir, ...options }).then(
+    () => undefined,
+    (error: SetupFailure) => error,
+  );
+const tool = (more: Partial<HostFunction>): HostFunction => ({ name: 'mine', description: 'd', run: () => 'done', ...more });
+
+test('one process serves many clients, each with agents and records of its own; one that goes takes nothing of the other with it', async () => {
+  const listeners = process.eventNames().map((name) => process.listenerCount(name));
+  const written = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write'));
+  const { switchboard, pids } = await embedded();
+  const first = await clientOf(switchboard.connect);
+  const ofFirst = pids();
+  const second = await clientOf(switchboard.connect);
+  expect(await first.ask('hello')).toContain('You said: "hello"');
+  first.client.close();
+  await (first.connection as ReturnType<typeof switchboard.connect>).closed;
+  expect(ofFirst.filter(isAlive)).toEqual([]);
+  expect(await second.ask('still there')).toContain('You said: "still there"');
+  expect(readdirSync(path.join(stateDir, 'frames')).length).toBe(2);
+  await switchboard.close();
+  expect(pids().length).toBeGreaterThan(ofFirst.length);
+  expect(pids().filter(isAlive)).toEqual([]);
+  expect(() => switchboard.connect({ input: new PassThrough(), output: new PassThrough() })).toThrow('is closed');
+  expect(written.map((spy) => spy.mock.calls)).toEqual([[], []]);
+  expect(process.eventNames().map((name) => process.listenerCount(name))).toEqual(listeners);
+});
+
+test('streams of the web carry a client as well', async () => {
+  const { switchboard } = await embedded();
+  const { ask } = await clientOf((streams) => {
+    const { input, output } = streams as { input: Readable; output: Writable };
+    return switchboard.connect({
+      readable: Readable.toWeb(input) as ReadableStream<Uint8Array>,
+      writable: Writable.toWeb(output) as WritableStream<Uint8Array>,
+    });
+  });
+  expect(await ask('hello')).toContain('You said: "hello"');
+});
+
+test('a function of the host is a tool: asked for first, unless it only looks; its words, its failures and its fate are told', async () => {
+  const calls: unknown[] = [];
+  const { switchboard, events } = await embedded({
+    tools: [
+      tool({
+        name: 'look',
+        effect: 'read',
+        inputSchema: { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] },
+        run(args, call) {
+          calls.push({ args, agent: call.agent, cwd: call.cwd, sessionId: call.sessionId });
+          return 'seen';
+        },
+      }),
+      tool({ name: 'act', run: () => 'acted' }),
+      tool({
+        name: 'fail',
+        effect: 'read',
+        run() {
+          throw new Error('the printer is on fire');
+        },
+      }),
+      tool({
+        name: 'sleep',
+        effect: 'read',
+        timeoutMs: 20,
+        run: (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('late'))),
+      }),
+    ],
+  });
+  let answer: unknown = NO;
+  const { ask } = await clientOf(switchboard.connect, () => answer);
+  expect(await ask('/call switchboard look {"at": "here"}')).toContain('look answered: seen');
+  expect(calls).toEqual([{ args: { at: 'here' }, agent: 'sketcher', cwd, sessionId: expect.any(String) }]);
+  expect(await ask('/call switchboard look {"at": 1}')).toContain('not valid');
+  expect(calls.length).toBe(1);
+  expect(await ask('/call switchboard act')).toContain('the user did not allow it');
+  answer = { outcome: { outcome: 'selected', optionId: 'once' } };
+  expect(await ask('/call switchboard act')).toContain('act answered: acted');
+  expect(await ask('/call switchboard fail')).toContain('fail failed: the printer is on fire');
+  expect(await ask('/call switchboard sleep')).toContain('it did not end within 20 ms');
+  const told = events.flatMap((event) => (event.type === 'tool' ? [[event.tool, event.outcome]] : []));
+  expect(told).toEqual([
+    ['look', 'called'],
+    ['act', 'denied'],
+    ['act', 'called'],
+    ['fail', 'failed'],
+    ['sleep', 'failed'],
+  ]);
+});
+
+test('a policy is an object, and says no without asking; a host whose listener throws is served all the same', async () => {
+  const seen: SwitchboardEvent[] = [];
+  const { switchboard } = await embedded({
+    policy: { version: 1, deny: ['mcp(switchboard:mine)'] },
+    tools: [tool({ effect: 'read' })],
+    onEvent(event) {
+      seen.push(event);
+      throw new Error('a bug of the host');
+    },
+  });
+  const asked = vi.fn(() => NO);
+  const { ask } = await clientOf(switchboard.connect, asked);
+  expect(await ask('/call switchboard mine')).toContain('denied by policy: deny by rule deny[0] (options#policy:4)');
+  expect(await ask('/call switchboard session_info')).toContain('session_info answered');
+  expect(asked).not.toHaveBeenCalled();
+  expect(seen.flatMap((event) => (event.type === 'decision' ? [event.verdict] : []))).toContain('allow');
+});
+
+test('what one client answers for a session is not for the session of the same name at another client', async () => {
+  const command = [path.resolve(import.meta.dirname, '../fixtures/asks-in-one-session.mjs'), 'one'];
+  const { switchboard } = await embedded({
+    config: { agent_servers: { one: { command: process.execPath, args: command } } },
+    policy: { version: 1, remember: { allow_always: 'session' } },
+  });
+  const [first, second] = [vi.fn(() => selected('allow_always')), vi.fn(() => selected('reject_once'))];
+  const one = await clientOf(switchboard.connect, first);
+  const two = await clientOf(switchboard.connect, second);
+  expect([await one.ask('make it'), await one.ask('make it')]).toEqual(['allow_once', 'allow_once']);
+  expect(first).toHaveBeenCalledOnce();
+  expect(await two.ask('make it')).toBe('reject_once');
+  expect(second).toHaveBeenCalledOnce();
+});
+
+test.each<[string, SwitchboardOptions, string, string]>([
+  [
+    'a key with a typing error',
+    { config: { agent_servers: { one: { command: 'x', comand: 'y' } } } },
+    'CONFIG_INVALID',
+    'config: agent_servers.one.comand: unknown key "comand"; did you mean "command"?',
+  ],
+  ['no agent', { config: { agent_servers: {} } }, 'CONFIG_INVALID', 'at least one agent'],
+  ['a file that is not there', { configFile: '/nowhere/x.json' }, 'CONFIG_INVALID', '/nowhere/x.json:1:1: no such file'],
+  ['two configurations', { config: { agent_servers: {} }, configFile: 'x' }, 'CONFIG_INVALID', 'both config and configFile'],
+  ['a broken policy', { policy: { version: 1, alow: [] } }, 'POLICY_INVALID', 'alow'],
+  ['a preset that is none', { policy: 'carefull' }, 'POLICY_INVALID', 'the policy carefull cannot be read'],
+  ['a tool with a bad name', { tools: [tool({ name: 'My Tool' })] }, 'TOOL_INVALID', 'tool "My Tool": name: '],
+  ['a tool of ours', { tools: [tool({ name: 'read_file' })] }, 'TOOL_INVALID', 'there is another tool of that name'],
+  ['a schema that is none', { tools: [tool({ inputSchema: { type: 'object', properties: 3 } })] }, 'TOOL_INVALID', 'tool "mine": '],
+])('%s is refused in words', async (_, options, code, words) => {
+  expect(await failureOf(options)).toMatchObject({ name: 'SetupFailure', code, message: expect.stringContaining(words) });
+});
+
+test('a switchboard that closes at once still removes the record of a daemon that has ended', async () => {
+  const daemons = path.join(stateDir, 'daemons');
+  mkdirSync(daemons, { recursive: true });
+  writeFileSync(path.join(daemons, 'ended.json'), JSON.stringify([{ pid: 4194301, startTime: '1', program: 'node' }]));
+  const { switchboard } = await embedded();
+  switchboard.connect({ input: new PassThrough(), output: new PassThrough() });
+  await switchboard.close();
+  expect(readdirSync(daemons)).toEqual([]);
+});

@@ -1,0 +1,111 @@
+// `switchboard auth AGENT [METHOD]`, and what `run` says when an agent wants a login.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { createHome } from '../command.ts';
+
+/** A home with an agent that wants a login, and what became of it. */
+function withAgent() {
+  const home = createHome();
+  const script = path.resolve(import.meta.dirname, '../../fixtures/wants-login.mjs');
+  const mine = { command: process.execPath, args: [script, home.tmp], env: { LOGIN_ENV: 'of the file' } };
+  home.write(home.userFile, { agent_servers: { mine, absent: { command: 'no-such-command' } } });
+  return { ...home, mark: () => readFileSync(path.join(home.tmp, 'logged-in'), 'utf8') };
+}
+
+test('run lists the methods of an agent that wants a login and names the command; after it, the turn runs', async () => {
+  const { run, mark, processesLeft } = withAgent();
+  const refused = await run(['run', 'hello']);
+  expect(refused.code).toBe(7);
+  expect(refused.stderr).toContain(
+    'agent "mine" wants you to log in: Authentication required\n  its methods are: browser, refused, dies, tty, badly, old, key, keys; to log in: switchboard auth mine METHOD\n',
+  );
+  const { code, stdout, stderr } = await run(['auth', 'mine', 'browser']);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'mine: logged in by "In a browser".\n' });
+  expect(stderr).toContain('  | open https://example.com/device and type AB-CD\n');
+  expect(mark()).toBe('browser');
+  expect((await run(['run', 'hello'])).code).toBe(0);
+  expect(processesLeft()).toEqual([]);
+});
+
+test('without a method, all are listed, each with its kind and the variables it reads', async () => {
+  const { run } = withAgent();
+  const { code, stdout } = await run(['auth', 'mine'], { WANTED_KEY: 'x' });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^METHOD +KIND +WHAT\nbrowser +agent +In a browser; opens one\n/);
+  expect(stdout).toMatch(/^tty +terminal +In a terminal$/m);
+  expect(stdout).toMatch(/^old +terminal +The old way$/m);
+  expect(stdout).toMatch(/^keys +variable +With keys; WANTED_KEY is set; OTHER is not set$/m);
+  expect(stdout).toMatch(/\nTo take one: switchboard auth mine METHOD\n$/);
+  const { data } = JSON.parse((await run(['auth', 'mine', '--json'])).stdout);
+  expect(data.methods[6]).toEqual({
+    id: 'key',
+    name: 'With a key',
+    kind: 'variable',
+    variables: [{ name: 'WANTED_KEY', isOptional: false, isSet: false }],
+  });
+});
+
+test.each([
+  ['tty', { args: ['login', 'a b'], env: 'of the method' }],
+  ['old', { args: ['old'], env: 'of the file' }],
+])('the method %s runs in this very terminal', async (method, noted) => {
+  const { run, mark } = withAgent();
+  const { code, stdout } = await run(['auth', 'mine', method]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Welcome!\nmine: logged in by /) });
+  expect(JSON.parse(mark())).toEqual(noted);
+});
+
+test('an agent is asked in the tongue that is set for it', async () => {
+  const home = createHome();
+  const script = path.resolve(import.meta.dirname, '../../fixtures/content-length.mjs');
+  const mine = { command: process.execPath, args: [script, 'mine', 'login'], framing: 'content-length' };
+  home.write(home.userFile, { agent_servers: { mine } });
+  const { code, stdout } = await home.run(['auth', 'mine', 'browser']);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'mine: logged in by "In a browser".\n' });
+  expect(home.processesLeft()).toEqual([]);
+});
+
+test('a key is for the user to set: where, and whether it is', async () => {
+  const { run } = withAgent();
+  const { code, stderr } = await run(['auth', 'mine', 'key']);
+  expect(code).toBe(7);
+  expect(stderr).toContain('"With a key" needs WANTED_KEY in the environment of agent "mine"');
+  expect(stderr).toContain(`agent_servers.mine.env { "WANTED_KEY": "\${env:WANTED_KEY}" }; to get one: https://example.com/keys`);
+  expect(await run(['auth', 'mine', 'keys'], { WANTED_KEY: 'x' })).toMatchObject({ code: 0, stdout: expect.stringContaining('is set') });
+});
+
+test.each([
+  ['refused', 7, 'agent "mine" refused the login: you are not on the list\n  other ways: switchboard auth mine'],
+  ['dies', 7, 'agent "mine" exited (code 5) before it answered authenticate'],
+  ['badly', 7, 'the login of agent "mine" ended with code 9\n  again: switchboard auth mine badly'],
+  ['browse', 4, 'agent "mine" has no login "browse"\n  did you mean "browser"?'],
+])('%s: exit code %i, in words', async (method, code, words) => {
+  const { run, processesLeft } = withAgent();
+  expect(await run(['auth', 'mine', method])).toMatchObject({ code, stderr: expect.stringContaining(words) });
+  expect(processesLeft()).toEqual([]);
+});
+
+test('an agent that cannot be started: 7; one that is not configured: 4; with --json in the envelope', async () => {
+  const { run } = withAgent();
+  expect(await run(['auth', 'absent'])).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('could not be started: the command was not found'),
+  });
+  const { code, stdout } = await run(['auth', 'nobody', '--json']);
+  expect({ code, error: JSON.parse(stdout).error }).toMatchObject({ code: 4, error: { code: 'NOT_FOUND' } });
+});
+
+test('an agent that does not answer is told of with its last words and the setting that says how long it is waited for', async () => {
+  const home = createHome();
+  const script = "console.error('asking the server for its certificate'); process.stdin.resume().on('end', () => process.exit(0));";
+  const slow = { command: process.execPath, args: ['-e', script], timeouts: { initialize_ms: 2500 } };
+  home.write(home.userFile, { agent_servers: { slow } });
+  const { code, stderr } = await home.run(['auth', 'slow']);
+  expect(code).toBe(3);
+  expect(stderr).toContain(
+    'Agent "slow" did not answer initialize within 2500 ms; its last words: "asking the server for its certificate".',
+  );
+  expect(stderr).toContain('raise agent_servers.slow.timeouts.initialize_ms\n  see: switchboard agents test slow\n');
+  expect(home.processesLeft()).toEqual([]);
+});

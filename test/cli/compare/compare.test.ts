@@ -1,0 +1,162 @@
+// `switchboard compare` as a person or a script runs it, with the embedded agents and some that misbehave.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createHome, type Home } from '../command.ts';
+
+const fixture = (name: string) => ({ command: process.execPath, args: [path.resolve(import.meta.dirname, `../../fixtures/${name}.mjs`)] });
+const git = (home: Home, ...args: string[]) => execFileSync('git', args, { cwd: home.project, encoding: 'utf8' });
+const worktrees = (home: Home) => git(home, 'worktree', 'list', '--porcelain').match(/^worktree/gm)?.length;
+
+/** A repository with one commit, one change that is not committed, and one file that git does not know. */
+function repository(home: Home): void {
+  git(home, 'init', '-q');
+  home.write('tracked.txt', 'one\n');
+  git(home, 'add', '.');
+  git(home, '-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-qm', 'one');
+  home.write('tracked.txt', 'one\ntwo\n');
+  home.write('untracked.txt', 'new\n');
+}
+
+test('without --write, all agents answer the one prompt, and a table says how long it took and what it used', async () => {
+  const home = createHome();
+  const { code, stdout } = await home.run(['compare', 'hello']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^== sketcher ==\nSketcher here\. You said: "hello"\..*\n\n== builder ==\nBuilder here\./);
+  expect(stdout).toMatch(/^AGENT +RESULT +TIME +FIRST WORDS +TOKENS +COST +TOOLS +REFUSED\n/m);
+  expect(stdout).toMatch(/^builder +end_turn +\d+\.\d s +\d+\.\d s +\d+ of 32000 +0 +0$/m);
+  const edited = await home.run(['compare', '-a', 'builder', '-a', 'sketcher', '/edit', 'a.txt']);
+  expect(edited.stdout).toMatch(/^== builder ==\n.*lets me change no files/);
+  expect(readdirSync(home.project)).toEqual([]);
+});
+
+test('without --write nothing is written, also where the configuration has files served', async () => {
+  const home = createHome();
+  const demo = { command: process.execPath, args: [path.resolve(import.meta.dirname, '../../../dist/demo-agent.js'), '--name', 'builder'] };
+  const policy = { version: 1, allow: ['read($cwd/**)', 'edit($cwd/**)'] };
+  home.write(home.userFile, { agent_servers: { one: demo, two: demo }, workspace: 'serve-missing', policy });
+  const { code, stdout } = await home.run(['compare', '/edit', 'a.txt']);
+  expect(code).toBe(0);
+  expect(stdout.match(/lets me change no files/g)).toHaveLength(2);
+  expect(readdirSync(home.project)).toEqual([]);
+});
+
+describe('with --write', () => {
+  test('each has a worktree with what is not committed too; the changed ones stay, named, and the project is as it was', async () => {
+    const home = createHome();
+    repository(home);
+    const { code, stdout, stderr } = await home.run(['compare', '--write', '--json', '/edit', 'untracked.txt']);
+    expect(code).toBe(0);
+    const { outcomes } = JSON.parse(stdout).data;
+    expect(outcomes.map(({ agent }: { agent: string }) => agent)).toEqual(['sketcher', 'builder']);
+    for (const { ok, agent, directory } of outcomes) {
+      expect(ok).toBe(true);
+      expect(directory).toMatchObject({ kind: 'worktree', changed: [{ path: 'untracked.txt', status: 'changed' }], kept: true });
+      expect(path.dirname(path.dirname(directory.path))).toBe(home.tmp);
+      expect(stderr).toContain(`${agent} works in a worktree: ${directory.path}\n`);
+      const read = (name: string) => readFileSync(path.join(directory.path, name), 'utf8');
+      expect(read('tracked.txt')).toBe('one\ntwo\n');
+      expect(read('untracked.txt').toLowerCase()).toMatch(new RegExp(`^new\n${agent} was here`));
+      expect(execFileSync('sh', ['-c', directory.look], { encoding: 'utf8' })).toMatch(/^\+\w+ was here/m);
+    }
+    expect(git(home, 'status', '--porcelain')).toBe(' M tracked.txt\n?? untracked.txt\n');
+    expect(readFileSync(path.join(home.project, 'untracked.txt'), 'utf8')).toBe('new\n');
+    for (const { directory } of outcomes) execFileSync('sh', ['-c', directory.discard], { cwd: home.project });
+    expect(worktrees(home)).toBe(1);
+  });
+
+  test('from a folder of a repository, in the same folder; what changed nothing is removed, and with --discard so is what did', async () => {
+    const home = createHome();
+    repository(home);
+    mkdirSync(path.join(home.project, 'sub'));
+    home.write('given.json', { agent_servers: { one: demo(home, 'sketcher'), two: fixture('works') } });
+    const { child, ended } = home.launch([
+      'sh',
+      '-c',
+      'cd sub && exec "$0" "$@"',
+      process.execPath,
+      home.bin,
+      'compare',
+      '--write',
+      '--discard',
+      '--config',
+      '../given.json',
+      '/edit a.txt',
+    ]);
+    child.stdin.end();
+    const { code, stdout } = await ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain('one changed 1 file; its worktree is removed.\n  A sub/a.txt\n');
+    expect(stdout).toContain('two changed nothing; its worktree is removed.\n');
+    expect(worktrees(home)).toBe(1);
+    expect(readdirSync(home.tmp)).toEqual([]);
+  });
+
+  test('where there is no repository, a copy does; what is neither a file of its own nor allowed is refused and told', async () => {
+    const home = createHome();
+    home.write('notes/a.txt', 'kept\n');
+    const policy = home.write('../deny.yaml', 'version: 1\ndeny: ["edit(**/secret.txt)"]\n');
+    const { code, stdout } = await home.run(['compare', '--write', '--into', '../here', '--policy', policy, '/edit', 'secret.txt']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^sketcher +end_turn .* 1 +0 files$/m);
+    expect(stdout).toContain('sketcher was refused: edit: ');
+    expect(existsSync(path.join(home.project, '../here'))).toBe(false);
+    const kept = await home.run(['compare', '--write', '--into', '../here', '/edit', 'notes/a.txt']);
+    expect(kept.stdout).toContain(`builder changed 1 file, in ${path.join(home.project, '../here/builder')}\n  M notes/a.txt\n`);
+    expect(readFileSync(path.join(home.project, 'notes/a.txt'), 'utf8')).toBe('kept\n');
+    expect(await home.run(['compare', '--write', '--into', '../here', 'x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is there already'),
+    });
+    expect(await home.run(['compare', '--write', '--into', 'inside', 'x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('would lie inside'),
+    });
+  });
+});
+
+test('an agent that fails is part of the comparison, and its exit code that of the command', async () => {
+  const home = createHome();
+  home.write('given.json', {
+    agent_servers: { good: demo(home, 'builder'), absent: { command: 'no-such-command' }, dies: fixture('crash-mid-turn') },
+  });
+  const { code, stdout } = await home.run(['compare', '--config', 'given.json', 'crash'], { FIXTURE_DIR: home.tmp });
+  expect(code).toBe(7);
+  expect(stdout).toContain('== good ==\nBuilder here.');
+  expect(stdout).toMatch(/== absent ==\nAgent "absent" could not be started: .*\n {2}see: switchboard agents test absent/);
+  expect(stdout).toMatch(/^absent +failed +0 +0$/m);
+  expect(stdout).toMatch(/== dies ==\nAgent "dies" exited/);
+});
+
+test('--timeout cancels those that take too long, and Ctrl-C all: what there is is shown', async () => {
+  const home = createHome();
+  const late = await home.run(['compare', '--timeout', '0.5', '/slow']);
+  expect(late.code).toBe(3);
+  expect(late.stdout).toMatch(/^sketcher +timeout /m);
+  const { child, ended } = home.start(['compare', '--write', '--json', '/slow']);
+  child.stdin.end();
+  // The agents are at it when the first of them has its directory and has been prompted.
+  await new Promise<void>((resolve) => child.stderr.on('data', (text: string) => void (text.includes('builder works in') && resolve())));
+  child.kill('SIGINT');
+  const { code, stdout } = await ended;
+  expect(code).toBe(130);
+  expect(JSON.parse(stdout).data.outcomes.map(({ result }: { result: string }) => result)).toEqual(['cancelled', 'cancelled']);
+  expect(readdirSync(home.tmp)).toEqual([]);
+  expect(home.processesLeft()).toEqual([]);
+});
+
+test.each([
+  [['compare', 'x', '-a', 'builder'], 2, 'there must be two agents or more'],
+  [['compare', 'x', '-a', 'builder', '-a', 'builder'], 2, 'each once'],
+  [['compare', 'x', '-a', 'builder', '-a', 'sketchr'], 4, 'there is no agent "sketchr"\n  did you mean "sketcher"?'],
+  [['compare', 'x', '--discard'], 2, 'add --write'],
+  [['compare'], 2, 'the prompt on stdin is empty\n  switchboard compare'],
+])('%j is refused with %i', async (words, code, said) => {
+  expect(await createHome().run(words)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(said) });
+});
+
+function demo(home: Home, name: string) {
+  const script = path.resolve(import.meta.dirname, '../../../dist/demo-agent.js');
+  return { command: process.execPath, args: [script, '--name', name, '--state', path.join(home.home, name)] };
+}

@@ -1,0 +1,103 @@
+// `switchboard logs`: what is in the frame log, for people and for programs.
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createHome, type Home, INITIALIZE } from '../command.ts';
+
+const record = (n: number, more: object = {}) => ({
+  t: 1_800_000_000_000 + n,
+  leg: 'codex',
+  dir: 'fromAgent',
+  kind: 'request',
+  method: 'x/y',
+  id: n,
+  bytes: 10,
+  ...more,
+});
+const lines = (...records: readonly object[]) => records.map((one) => `${JSON.stringify(one)}\n`).join('');
+function logHome(files: Readonly<Record<string, string>>): Home & { readonly env: { SWITCHBOARD_HOME: string } } {
+  const home = createHome();
+  const state = path.join(home.home, 'state');
+  for (const [name, text] of Object.entries(files)) home.write(path.join(state, 'frames', name), text);
+  return { ...home, env: { SWITCHBOARD_HOME: state } };
+}
+const data = (stdout: string) => JSON.parse(stdout).data.records;
+
+describe('records', () => {
+  test('of several processes are shown in the order of time, and a torn line is passed over', async () => {
+    const home = logHome({ 'a.jsonl': lines(record(1), record(3)), 'b.jsonl': `${lines(record(2))}{"t":17,"le` });
+    const { code, stdout } = await home.quick(['logs', '--json'], home.env);
+    expect(code).toBe(0);
+    expect(data(stdout).map(({ id }: { id: number }) => id)).toEqual([1, 2, 3]);
+  });
+
+  test('are those that all terms take, and the last so many', async () => {
+    const home = logHome({
+      'a.jsonl': lines(...[1, 2, 3, 4].map((n) => record(n, { ms: n * 100 })), record(5, { leg: 'other', ms: 900 })),
+    });
+    const { stdout } = await home.quick(['logs', '--json', '-n', '2', 'agent:codex', 'ms>100'], home.env);
+    expect(data(stdout).map(({ id }: { id: number }) => id)).toEqual([3, 4]);
+  });
+
+  test('are for people a line each, without anything that drives a terminal', async () => {
+    const home = logHome({
+      'a.jsonl': lines(record(1, { session: 's\u001b[2J', ms: 12, error: -32603 }), { t: 1, event: 'dropped', records: 7 }),
+    });
+    const { stdout } = await home.quick(['logs'], home.env);
+    expect(stdout).toContain('7 records were dropped');
+    expect(stdout).toMatch(
+      /2027-01-15 08:00:00\.001 {2}codex +-> {2}request +x\/y {2}#1 {2}session s\?\[2J {2}12 ms {2}10 B {2}ERROR -32603/,
+    );
+  });
+
+  test('of the last failure are those of the agent that failed, up to then', async () => {
+    const home = logHome({
+      'a.jsonl': lines(
+        record(1),
+        record(2, { leg: 'other' }),
+        { t: record(3).t, leg: 'codex', event: 'down', reason: 'agent_exited' },
+        record(4),
+        {
+          ...{ t: record(5).t, leg: 'other', event: 'down', reason: 'stopped' },
+        },
+      ),
+    });
+    const { stdout } = await home.quick(['logs', '--last-failure', '--json'], home.env);
+    expect(data(stdout)).toEqual([record(1), { t: record(3).t, leg: 'codex', event: 'down', reason: 'agent_exited' }]);
+  });
+
+  test('of the last failure are also those of a turn that failed; where nothing did, that is said with what was looked for', async () => {
+    const failed = record(3, { dir: 'fromAgent', kind: 'response', method: 'session/prompt', error: -32603 });
+    const home = logHome({ 'a.jsonl': lines(record(1), record(2, { leg: 'other' }), failed, record(4)) });
+    const { stdout } = await home.quick(['logs', '--last-failure', '--json'], home.env);
+    expect(data(stdout)).toEqual([record(1), failed]);
+    const well = logHome({ 'a.jsonl': lines(record(1)) });
+    const { stderr } = await well.quick(['logs', '--last-failure'], well.env);
+    expect(stderr).toContain('no agent went down and no prompt was answered with an error');
+  });
+});
+
+test('with --follow they come as they are written', async () => {
+  const home = logHome({ 'a.jsonl': lines(record(1)) });
+  const following = home.start(['logs', '--follow', '--json'], home.env);
+  await following.said('"id":1');
+  const proxy = home.start(['acp'], home.env);
+  await proxy.request('initialize', INITIALIZE);
+  await following.said('"method":"initialize"');
+  proxy.child.stdin.end();
+  await proxy.ended;
+});
+
+test.each([
+  [['logs', 'codex'], '"codex" is not a filter'],
+  [['logs', '-n', 'many'], '--lines wants a whole number'],
+])('%j is refused with what to write instead', async (args, words) => {
+  const { code, stderr } = await createHome().quick(args);
+  expect(code).toBe(2);
+  expect(stderr).toContain(words);
+});
+
+test('no record is no failure, and it is said where they would be', async () => {
+  const { code, stdout, stderr } = await createHome().quick(['logs']);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  expect(stderr).toContain('log.frames');
+});

@@ -1,0 +1,26 @@
+// What a page may give with a new session: servers that have an address, and nothing that is a program.
+import { expect, test } from 'vitest';
+import { sessionActs } from '../../../src/console/actions/sessions.ts';
+
+const { gives } = sessionActs({} as never).new;
+const server = { type: 'http', name: 'docs', url: 'https://example.com/mcp', headers: [{ name: 'Authorization', value: 'Bearer x' }] };
+const takes = (given: object) => gives.safeParse({ mcpServers: [given] }).success;
+
+test('a server with an address is taken', () => {
+  expect(takes(server)).toBe(true);
+  expect(takes({ ...server, type: 'sse', headers: [] })).toBe(true);
+});
+
+test.each<[string, object]>([
+  ['a program', { name: 'sh', command: 'sh', args: ['-c', 'id'], env: [] }],
+  ['a program with a type', { type: 'stdio', name: 'sh', command: 'sh', args: [], env: [] }],
+  ['a program beside an address', { ...server, command: 'sh' }],
+  ['a server behind our own connection', { type: 'acp', name: 'x', serverId: 'x' }],
+  ['another kind of address', { ...server, url: 'file:///etc/passwd' }],
+  ['no address', { ...server, url: 'example' }],
+  ['two headers in one', { ...server, headers: [{ name: 'A', value: 'x\r\nB: y' }] }],
+  ['a header whose name is none', { ...server, headers: [{ name: 'A: b', value: 'x' }] }],
+  ['no name', { ...server, name: '' }],
+])('%s is not', (_, given) => {
+  expect(takes(given)).toBe(false);
+});

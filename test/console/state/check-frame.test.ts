@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { checkFrame } from '../../../src/console/state/check-frame.ts';
+
+const asked = (method: string) => ({ dir: 'fromEditor', kind: 'request', method });
+const told = (update: unknown) =>
+  checkFrame({ dir: 'fromAgent', kind: 'notification', method: 'session/update' }, { jsonrpc: '2.0', params: { sessionId: 's', update } });
+const request = (method: string, params: unknown) => checkFrame(asked(method), { jsonrpc: '2.0', id: 1, method, params });
+
+describe('a frame as the protocol has it', () => {
+  test.each([
+    ['session/prompt', 'PromptRequest', { sessionId: 's', prompt: [{ type: 'text', text: 'hello' }] }],
+    ['initialize', 'InitializeRequest', { protocolVersion: 1, clientCapabilities: { fs: { readTextFile: true } }, _meta: { any: 1 } }],
+    [
+      'session/new',
+      'NewSessionRequest',
+      { cwd: '/', mcpServers: [{ name: 'x', command: 'x', args: [], env: [{ name: 'A', value: '1' }] }] },
+    ],
+    ['session/fork', 'ForkSessionRequest', { sessionId: 's', cwd: '/', mcpServers: [] }],
+  ])('%s fits %s', async (method, name, params) => {
+    expect(await request(method, params)).toEqual({ name, problems: [] });
+  });
+
+  test('an answer is held against what its request asks for', async () => {
+    const about = { dir: 'fromAgent', kind: 'response', method: 'session/prompt' };
+    expect(await checkFrame(about, { jsonrpc: '2.0', id: 1, result: { stopReason: 'end_turn' } })).toEqual({
+      name: 'PromptResponse',
+      problems: [],
+    });
+    expect((await checkFrame(about, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'no' } })).problems).toEqual([]);
+  });
+
+  test('what was redacted is not held against it', async () => {
+    const { problems } = await told({ sessionUpdate: 'usage_update', used: '[redacted]', size: 10 });
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('what is wrong is said, and where', () => {
+  test.each([
+    ['session/prompt', { sessionId: 's' }, 'params.prompt', 'is missing'],
+    ['session/prompt', { sessionId: 5, prompt: [] }, 'params.sessionId', 'is 5, and must be string'],
+    ['session/prompt', { sessionId: 's', prompt: [{ type: 'text' }] }, 'params.prompt[0].text', 'is missing'],
+    [
+      'session/prompt',
+      { sessionId: 's', prompt: [{ type: 'video' }] },
+      'params.prompt[0].type',
+      'is "video", and must be one of text, image, audio, resource_link, resource',
+    ],
+    ['initialize', { protocolVersion: -1 }, 'params.protocolVersion', 'is -1, and must be at least 0'],
+    ['session/prompt', undefined, 'params', 'is missing'],
+  ])('%s with %o', async (method, params, at, what) => {
+    const { problems } = await request(method, params);
+    expect(problems).toContainEqual({ at, what, isTolerated: false });
+  });
+
+  test('an update of a kind that there is not', async () => {
+    const { problems } = await told({ sessionUpdate: 'dance' });
+    expect(problems).toMatchObject([{ at: 'params.update.sessionUpdate', isTolerated: false }]);
+    expect(problems[0]?.what).toMatch(/^is "dance", and must be one of user_message_chunk, agent_message_chunk/);
+  });
+
+  test('a value that readers are to overlook is told from one that they are not', async () => {
+    const { problems } = await told({ sessionUpdate: 'tool_call', toolCallId: 't', kind: 'juggle' });
+    expect(problems).toContainEqual({ at: 'params.update.title', what: 'is missing', isTolerated: false });
+    expect(problems).toContainEqual(expect.objectContaining({ at: 'params.update.kind', isTolerated: true }));
+  });
+
+  test("a method that is none, or goes the other way, or is a vendor's own, has no schema", async () => {
+    expect((await request('session/dance', {})).why).toBe('session/dance is no method of ACP');
+    expect((await request('session/update', {})).why).toBe('ACP has no session/update of this kind in this direction');
+    expect((await request('_zed/x', {})).why).toContain("a vendor's own");
+    expect((await checkFrame({ dir: 'fromAgent', kind: 'response' }, { jsonrpc: '2.0', id: 9, result: {} })).why).toContain('not known');
+  });
+
+  test('the envelope counts too', async () => {
+    const { problems } = await checkFrame(asked('session/list'), { id: 1, method: 'session/list', params: {} });
+    expect(problems).toEqual([{ at: 'jsonrpc', what: 'must be "2.0"', isTolerated: false }]);
+  });
+});

@@ -1,0 +1,80 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { type Asked, createPausedTurns, type Listener, refusalIn } from '../../../src/mcp/agents-as-tools/paused-turns.ts';
+
+const ASKED: Asked = {
+  title: 'Write a file',
+  options: [
+    { optionId: 'y', name: 'Yes', kind: 'allow_once' },
+    { optionId: 'n', name: 'No', kind: 'reject_once' },
+  ],
+};
+const listener = (signal = new AbortController().signal, progress: (text: string) => void = () => {}): Listener => ({ signal, progress });
+const yes = () => 'y';
+const idOf = (step: Awaited<ReturnType<ReturnType<typeof createPausedTurns<string>>['begin']>>): string =>
+  'paused' in step ? step.paused.id : expect.unreachable('it has ended');
+
+afterEach(() => vi.useRealTimers());
+
+test('a turn without questions ends as it is', async () => {
+  const turns = createPausedTurns<string>(1000, refusalIn);
+  expect(await turns.begin(async () => 'done', listener())).toEqual({ done: 'done' });
+});
+
+test('it waits for each answer in turn, and its words go to whoever listens now', async () => {
+  const turns = createPausedTurns<string>(1000, refusalIn);
+  const heard: string[] = [];
+  const first = await turns.begin(async ({ ask, progress }) => {
+    const answers = await Promise.all([ask(ASKED), ask(ASKED)]);
+    progress('nearly');
+    return answers.join();
+  }, listener());
+  const second = await turns.resume(idOf(first), yes, listener());
+  if (!second) return expect.unreachable('it waits for another answer');
+  const third = await turns.resume(
+    idOf(second),
+    () => undefined,
+    listener(undefined, (words) => heard.push(words)),
+  );
+  expect(third).toEqual({ done: 'y,n' }); // no answer is a no
+  expect(heard).toEqual(['nearly']);
+  expect(turns.resume(idOf(first), yes, listener())).toBeUndefined(); // an answer counts once
+});
+
+test('whoever takes the request back cancels the turn, also one that was taken up again', async () => {
+  const turns = createPausedTurns<string>(1000, refusalIn);
+  const enough = new AbortController();
+  const first = await turns.begin(async ({ ask, signal }) => {
+    await ask(ASKED);
+    if (signal.aborted) return 'cancelled';
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve('cancelled')));
+  }, listener());
+  const second = turns.resume(idOf(first), yes, listener(enough.signal));
+  enough.abort();
+  expect(await second).toEqual({ done: 'cancelled' });
+});
+
+test('nobody comes back: the answer is no, and the turn is cancelled', async () => {
+  vi.useFakeTimers();
+  const turns = createPausedTurns<string>(1000, refusalIn);
+  let answer: string | undefined;
+  let isCancelled = false;
+  const step = await turns.begin(async ({ ask, signal }) => {
+    signal.addEventListener('abort', () => {
+      isCancelled = true;
+    });
+    answer = await ask(ASKED);
+    return '';
+  }, listener());
+  await vi.advanceTimersByTimeAsync(1000);
+  expect({ answer, isCancelled }).toEqual({ answer: 'n', isCancelled: true });
+  expect(turns.resume(idOf(step), yes, listener())).toBeUndefined();
+});
+
+test('what the turn fails with is told to whoever waits', async () => {
+  const turns = createPausedTurns<string>(1000, refusalIn);
+  const step = await turns.begin(async ({ ask }) => {
+    await ask(ASKED);
+    throw new Error('broken');
+  }, listener());
+  await expect(turns.resume(idOf(step), yes, listener())).rejects.toThrow('broken');
+});

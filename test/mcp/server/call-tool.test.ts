@@ -1,0 +1,63 @@
+// One call of a lent tool, without a server around it.
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { callTool } from '../../../src/mcp/server/call-tool.ts';
+import type { HostTool, SessionHost } from '../../../src/mcp/server/tool.ts';
+
+const host = { sessionId: 's1', agent: 'one', cwd: '/w', roots: [] } as unknown as SessionHost;
+const caller = () => ({ abort: new AbortController(), progress: () => {} });
+const tool = (timeoutMs: number, run: HostTool['run']) =>
+  ({ name: 'build', server: 'switchboard', timeoutMs, effect: 'execute', run }) as unknown as HostTool;
+
+test('the time limit of a tool begins when it may run, however long somebody thought about that', async () => {
+  const gate = async () => {
+    await once(AbortSignal.timeout(40), 'abort');
+    return { allow: true } as const;
+  };
+  const outcome = await callTool(
+    tool(20, async () => ({ content: [{ type: 'text', text: 'done' }] })),
+    {},
+    host,
+    caller(),
+    { gate, check: async () => undefined, onEvent: () => {}, maxOutputBytes: 1000 },
+  );
+  expect(outcome).toEqual({ content: [{ type: 'text', text: 'done' }] });
+});
+
+test.each([
+  ['structured content', { structuredContent: { all: 'x'.repeat(2000) } }],
+  ['what it says of itself', { _meta: { all: 'x'.repeat(2000) } }],
+  ['something that nobody knows', { all: 'x'.repeat(2000) }],
+])('%s is output too: what is too long is left out, and that is said', async (_, beside) => {
+  const deps = { gate: async () => ({ allow: true }) as const, check: async () => undefined, onEvent: () => {}, maxOutputBytes: 1000 };
+  const run = (more: object) =>
+    callTool(
+      tool(1000, async () => ({ content: [{ type: 'text', text: 'done' }], ...more })),
+      {},
+      host,
+      caller(),
+      deps,
+    );
+  expect(await run({ isError: true, ...beside })).toEqual({
+    isError: true,
+    content: [
+      { type: 'text', text: 'done' },
+      { type: 'text', text: "[cut: a tool's output may have 1000 bytes]" },
+    ],
+  });
+  expect(await run({ structuredContent: { few: 1 } })).toEqual({
+    content: [{ type: 'text', text: 'done' }],
+    structuredContent: { few: 1 },
+  });
+});
+
+test('a tool that heeds no signal is not waited for beyond its limit', async () => {
+  const outcome = await callTool(
+    tool(20, () => new Promise(() => {})),
+    {},
+    host,
+    caller(),
+    { gate: async () => ({ allow: true }), check: async () => undefined, onEvent: () => {}, maxOutputBytes: 1000 },
+  );
+  expect(outcome).toMatchObject({ isError: true, content: [{ text: 'build failed: it did not end within 20 ms' }] });
+});

@@ -1,0 +1,110 @@
+// Tools of the user's own: programs and modules, what is wrong with them, and what they may tell.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'vitest';
+import { OWN_TOOLS } from '../../../src/mcp/settings.ts';
+import { allTools } from '../../../src/mcp/tools/builtin-tools.ts';
+import { type Json, open, type Stage, SWITCHBOARD, testAtOnce as test } from '../../e2e/harness.ts';
+import { called, mcpAgent, told, wordsOf } from '../tool-sessions.ts';
+
+const OURS = { files: false, terminal: false, ask_user: false };
+const ZOD = pathToFileURL(path.resolve(import.meta.dirname, '../../../node_modules/zod/index.js')).href;
+
+function moduleOf(stage: Stage, words: string, name = 'tools.mjs'): string {
+  writeFileSync(path.join(stage.dir, name), words);
+  return name; // beside the configuration, which is where it is looked for
+}
+async function connect(stage: Stage, hostTools: Json) {
+  const editor = await stage.connect({ one: mcpAgent('stdio') }, { config: { host_tools: { ...OURS, ...hostTools } } });
+  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'session' } }));
+  const { id } = await open(editor, stage.cwd);
+  return { editor, id };
+}
+
+test('tools of modules are called like any other, by a JSON Schema or one of zod', async ({ stage }) => {
+  const plain = moduleOf(
+    stage,
+    `export const tools = [{
+      name: 'shout', description: 'Says it louder.', effect: 'read',
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      run: ({ text }, { agent, cwd }) => text.toUpperCase() + ' ' + agent + ' ' + cwd,
+    }];`,
+  );
+  const typed = moduleOf(
+    stage,
+    `import * as z from ${JSON.stringify(ZOD)};
+     export default [{
+       name: 'add', description: 'Adds.',
+       inputSchema: z.object({ a: z.number(), b: z.number().default(40) }),
+       run({ a, b }, { progress }) { progress('adding'); return { content: [{ type: 'text', text: String(a + b) }] }; },
+     }, { name: 'fail', description: 'Fails.', run() { throw new Error('no such luck'); } }];`,
+    'typed.mjs',
+  );
+  const { editor, id } = await connect(stage, { modules: [plain, typed] });
+  const tools = await told(editor, id, 'tools');
+  expect(tools.map(({ name }: Json) => name)).toEqual(['session_info', 'shout', 'add', 'fail']);
+  expect(tools[2].inputSchema.properties.b).toMatchObject({ type: 'number', default: 40 });
+  expect(wordsOf(await called(editor, id, 'shout', { text: 'hey' }))).toBe(`HEY one ${stage.cwd}`);
+  expect(editor.all('session/request_permission')).toEqual([]);
+  expect(wordsOf(await called(editor, id, 'add', { a: 2 }))).toBe('42');
+  expect(editor.all('session/request_permission')).toHaveLength(1);
+  expect(wordsOf(await called(editor, id, 'add', { a: 'two' }))).toContain('not valid');
+  expect(wordsOf(await called(editor, id, 'fail'))).toContain('no such luck');
+});
+
+test('each of our tools can be left out by its name', async ({ stage }) => {
+  const { editor, id } = await connect(stage, { files: true, without: ['write_file', 'edit_file', 'session_info'] });
+  const tools = await told(editor, id, 'tools');
+  expect(tools.map(({ name }: Json) => name)).toEqual(['read_file', 'list_directory', 'search_files']);
+  expect(wordsOf(await called(editor, id, 'write_file', { path: 'a', content: 'b' }))).toMatch(/write_file/);
+  expect(OWN_TOOLS).toEqual(allTools.map(({ name }) => name));
+});
+
+test('secrets are taken out of results where that is wished', async ({ stage }) => {
+  const secret = 'canary-9b1f7c3e5a';
+  const command = { name: 'tell', description: 'Tells.', command: process.execPath, args: ['-e', `console.log("it is ${secret}")`] };
+  const agent = { ...mcpAgent('stdio'), env: { SOME_TOKEN: secret } };
+  for (const redact_results of [false, true]) {
+    const config = { host_tools: { ...OURS, commands: [command], redact_results } };
+    const editor = await stage.connect({ one: agent }, { config });
+    editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'once' } }));
+    const { id } = await open(editor, stage.cwd);
+    expect(wordsOf(await called(editor, id, 'tell')).includes(secret)).toBe(!redact_results);
+  }
+});
+
+test('what is wrong with them is said with its place, and the code is 6', async ({ stage }) => {
+  const tool = { name: 'one', description: 'd', command: 'c' };
+  const broken = moduleOf(stage, 'export const tools = [{ name: "x", description: "d" }];');
+  const none = moduleOf(stage, 'export const other = 1;', 'none.mjs');
+  const syntax = moduleOf(stage, 'export const tools = [;', 'syntax.mjs');
+  const same = moduleOf(stage, 'export const tools = [{ name: "one", description: "d", run() {} }];', 'same.mjs');
+  const odd = moduleOf(
+    stage,
+    'export const tools = [{ name: "odd", description: "d", inputSchema: { type: "array" }, run() {} }];',
+    'odd.mjs',
+  );
+  const cases: readonly (readonly [Json, RegExp])[] = [
+    [{ commands: [tool, tool] }, /config-\d+\.json:\d+:\d+: host_tools\.commands\[1\]\.name: there is another tool of that name/],
+    [{ commands: [{ ...tool, name: 'read_file' }] }, /host_tools\.commands\[0\]\.name: there is another tool of that name/],
+    [{ commands: [{ ...tool, input_schema: { type: 'string' } }] }, /host_tools\.commands\[0\]\.input_schema: expected a JSON Schema/],
+    [{ commands: [{ ...tool, input_schema: { type: 'object', properties: 7 } }] }, /host_tools\.commands\[0\]\.input_schema: not a usable/],
+    [{ commands: [{ ...tool, args: ['{nothing}'] }] }, /host_tools\.commands\[0\]\.args\[0\]: a placeholder in it is not a property/],
+    [{ without: ['reed_file'] }, /host_tools\.without\[0\]: .*"read_file"/],
+    [{ modules: [broken] }, /host_tools\.modules\[0\]: .*tools\.mjs: tools\[0\]: "run" is not a function/],
+    [{ modules: ['gone.mjs'] }, /host_tools\.modules\[0\]: .*gone\.mjs: cannot be loaded/],
+    [{ modules: [none] }, /none\.mjs: exports no list of tools/],
+    [{ modules: [syntax] }, /syntax\.mjs: cannot be loaded/],
+    [{ commands: [tool], modules: [same] }, /tool "one": name: there is another tool of that name/],
+    [{ modules: [odd] }, /tool "odd": input_schema: expected a JSON Schema with "type": "object"/],
+  ];
+  const ended = await Promise.all(
+    cases.map(async ([host_tools, words]) => {
+      const config = stage.writeConfig({ one: mcpAgent('none') }, { host_tools });
+      const proxy = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', config]);
+      return { code: await proxy.ended, isSaid: words.test(proxy.stderr()), words, stderr: proxy.stderr() };
+    }),
+  );
+  for (const { code, isSaid, words, stderr } of ended) expect({ code, isSaid }, `${words} in ${stderr}`).toEqual({ code: 6, isSaid: true });
+});

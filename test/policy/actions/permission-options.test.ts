@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { onceInstead, optionToAllow, optionToDeny, readOptions } from '../../../src/policy/actions/permission-options.ts';
+
+const option = (kind: string, optionId = kind, name = '') => ({ optionId, name, kind });
+
+/** As recorded from the agents named. */
+const CODEX = [
+  option('allow_once', 'allow_once', 'Yes, proceed'),
+  option('allow_always', 'accept_execpolicy_amendment', "Yes, and don't ask again"),
+  option('reject_once', 'cancel', 'No, and tell Codex what to do differently'),
+];
+const GEMINI = [
+  option('allow_always', 'proceed_always_server'),
+  option('allow_once', 'proceed_once'),
+  option('reject_once', 'cancel', 'Reject'),
+];
+
+test.each([
+  ['codex', CODEX, 'allow_once', 'cancel'],
+  ['gemini', GEMINI, 'proceed_once', 'cancel'],
+  [
+    'two of a kind',
+    [option('reject_once', 'abort'), option('reject_once', 'no'), option('allow_once', 'allow_session'), option('allow_once', 'y')],
+    'y',
+    'no',
+  ],
+  ['two of a kind that both do more', [option('reject_once', 'abort'), option('reject_once', 'cancel')], undefined, 'abort'],
+  ['only for always', [option('allow_always'), option('reject_always')], undefined, 'reject_always'],
+  ['ids that lie', [option('reject_once', 'allow_once'), option('allow_once', 'reject_once')], 'reject_once', 'allow_once'],
+  ['nothing', [], undefined, undefined],
+])('of the options of %s, allow takes %3$s and deny %4$s', (_, options, allow, deny) => {
+  expect(optionToAllow(options)?.optionId).toBe(allow);
+  expect(optionToDeny(options)?.optionId).toBe(deny);
+});
+
+test.each([
+  ['allow_always', 'allow_once'],
+  ['reject_always', 'reject_once'],
+  ['allow_once', 'allow_once'],
+  ['reject_once', 'reject_once'],
+])('the agent hears of %s as %s', (chosen, heard) => {
+  const options = ['allow_once', 'allow_always', 'reject_once', 'reject_always'].map((kind) => option(kind));
+  expect(onceInstead(options, option(chosen)).kind).toBe(heard);
+});
+
+test('a choice for always stays one where the agent offers nothing else', () => {
+  expect(onceInstead([option('allow_always')], option('allow_always')).kind).toBe('allow_always');
+  expect(onceInstead([option('reject_always'), option('allow_once')], option('reject_always')).kind).toBe('reject_always');
+});
+
+test.each([[undefined], [null], ['options'], [{ optionId: 'x', kind: 'allow_once' }]])('what is no list offers nothing: %j', (offered) => {
+  expect(readOptions(offered)).toEqual([]);
+});
+
+test('entries that are no options are left out', () => {
+  expect(readOptions([null, 5, {}, { optionId: 1, kind: 'allow_once' }, { optionId: 'a' }, { optionId: 'b', kind: 'k' }])).toEqual([
+    { optionId: 'b', kind: 'k', name: '' },
+  ]);
+});

@@ -1,0 +1,162 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { asCommandFailure, CommandFailure } from '../../../src/cli/failure.ts';
+import { addPolicyCommands } from '../../../src/cli/policy/policy.ts';
+import { fileText } from '../support.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'switchboard-policy-'));
+  mkdirSync(path.join(folder, 'project'));
+  writeFileSync(path.join(folder, 'outside.txt'), 'x');
+  symlinkSync(path.join(folder, 'outside.txt'), path.join(folder, 'project', 'link.txt'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: '', err: '' };
+  const out = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    said.out += String(text);
+    return true;
+  });
+  const err = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    said.err += String(text);
+    return true;
+  });
+  let code = -1;
+  const program = new Command('switchboard').exitOverride();
+  addPolicyCommands(program, (result) => {
+    code = result;
+  });
+  try {
+    await program.parseAsync(['node', 'switchboard', 'policy', ...argv]);
+  } catch (thrown) {
+    const error = asCommandFailure(thrown);
+    if (!(error instanceof CommandFailure)) throw thrown;
+    code = error.exitCode;
+    said.err += error.message;
+  } finally {
+    out.mockRestore();
+    err.mockRestore();
+  }
+  return { code, ...said };
+}
+
+const file = (name: string, text: string): string => {
+  const at = path.join(folder, name);
+  writeFileSync(at, text);
+  return at;
+};
+
+describe('policy check', () => {
+  test('counts the rules and examples of a valid file', async () => {
+    const { code, out } = await run('check', file('good.yaml', 'version: 1\nallow:\n  - { command: "ls ...", match: ["ls -l"] }\n'));
+    expect([code, out]).toEqual([0, expect.stringMatching(/^valid: .*good\.yaml \(1 rules, 1 examples\)\n$/)]);
+  });
+
+  test('names every problem at its place and ends with 6', async () => {
+    const { code, err } = await run('check', file('bad.yaml', 'version: 1\ndefualt: ask\nallow: [ "exceute(ls)" ]\n'));
+    expect(code).toBe(6);
+    expect(err).toMatch(/bad\.yaml:2:1: unknown key "defualt"; did you mean "default"\?/);
+    expect(err).toMatch(/bad\.yaml:3:10: allow\[0\]: expected an action .*did you mean "execute"\?/);
+  });
+
+  test('warns of rules that do less than they look like', async () => {
+    const { code, err } = await run('check', file('warn.yaml', 'version: 1\nallow: [ "execute(env ...)", "execute(node ...)" ]\n'));
+    expect(code).toBe(0);
+    expect(err).toContain('env starts another command');
+    expect(err).toContain('node runs code');
+  });
+
+  test('a file that is not there is 6', async () => {
+    expect(await run('check', path.join(folder, 'absent.yaml'))).toMatchObject({ code: 6, err: expect.stringContaining('ENOENT') });
+  });
+});
+
+describe('policy explain', () => {
+  const json = async (...argv: string[]) => {
+    const { code, out } = await run('explain', '--json', ...argv);
+    return { code, ...(JSON.parse(out) as { ok: boolean; data: { verdict: string; [key: string]: unknown }; warnings: string[] }) };
+  };
+
+  test('needs no configuration and no known agent, and speaks the envelope', async () => {
+    const answer = await json('--agent', 'nobody-knows', '--command', 'git status', '--cwd', folder);
+    expect(answer).toMatchObject({
+      ok: true,
+      warnings: [],
+      data: { verdict: 'allow', rule: { id: 'git-look', file: expect.stringMatching(/config.policies.standard\.yaml$/) } },
+    });
+  });
+
+  test('says what stands against a command', async () => {
+    const { out } = await run('explain', '--agent', 'x', '--command', 'git log > $OUT', '--cwd', folder);
+    expect(out).toMatch(/^opaque +a variable$/m);
+    expect(out).toMatch(/^verdict +ask$/m);
+  });
+
+  test('a link inside the project is judged by where it leads', async () => {
+    const cwd = path.join(folder, 'project');
+    expect((await json('--agent', 'x', '--path', 'link.txt', '--cwd', cwd)).data.verdict).toBe('ask');
+    expect((await json('--agent', 'x', '--path', 'other.txt', '--cwd', cwd)).data.verdict).toBe('allow');
+    expect((await json('--agent', 'x', '--command', 'cat link.txt', '--cwd', cwd)).data.verdict).toBe('ask');
+  });
+
+  test('the exit code tells a denial only when asked to', async () => {
+    expect((await run('explain', '--agent', 'x', '--path', '.env', '--action', 'read')).code).toBe(0);
+    expect((await run('explain', '--agent', 'x', '--path', '.env', '--action', 'read', '--exit-code')).code).toBe(5);
+  });
+
+  test('a tool goes by its action too: which agent may be asked', async () => {
+    const policy = file('delegate.yaml', 'version: 1\ndeny: [ "delegate(gemini)" ]\nallow: [ { action: delegate, agent: claude } ]\n');
+    const asks = async (agent: string, other: string) =>
+      (await json('--policy', policy, '--agent', agent, '--tool', other, '--action', 'delegate')).data.verdict;
+    expect(await asks('claude', 'codex')).toBe('allow');
+    expect(await asks('claude', 'gemini')).toBe('deny');
+    expect(await asks('codex', 'claude')).toBe('ask');
+  });
+
+  test('a recorded frame is read as its agent writes it', async () => {
+    const recorded = (
+      JSON.parse(fileText('test/policy/fixtures/permission-requests.json')) as { agent: string; before: unknown[]; request: unknown }[]
+    ).find(({ agent, request }) => agent === 'codex' && JSON.stringify(request).includes('is_mcp_tool_approval'));
+    const lines = [
+      ...(recorded?.before ?? []).map((update) => ({ method: 'session/update', params: { update } })),
+      { method: 'session/request_permission', params: recorded?.request },
+    ];
+    const frame = file('frame.ndjson', lines.map((line) => JSON.stringify(line)).join('\n'));
+    const { data } = await json('--agent', 'codex', '--frame', frame, '--cwd', folder);
+    expect(data).toMatchObject({ verdict: 'ask', tier: 'mediated', asked: { action: 'mcp', mcp: { server: 'probe', tool: 'host_echo' } } });
+  });
+
+  test('nobody to ask makes ask a deny', async () => {
+    expect((await json('--agent', 'x', '--command', 'npm publish', '--headless')).data).toMatchObject({ verdict: 'deny', wasAsk: true });
+  });
+
+  test('control characters of a command do not reach the terminal', async () => {
+    const { out } = await run('explain', '--agent', 'x', '--command', 'ls \u001b[2J');
+    expect(out).not.toContain('\u001b');
+  });
+
+  test.each([[[]], [['--command', 'ls', '--path', 'x']]])('one question at a time: %j is a usage error', async (argv) => {
+    expect((await run('explain', '--agent', 'x', ...argv)).code).toBe(2);
+  });
+});
+
+describe('policy test', () => {
+  test('runs cases and ends with 8 when one comes out otherwise', async () => {
+    const policy = file('p.yaml', 'version: 1\ndeny: [ { id: no, command: "rm ..." } ]\nallow: [ "execute(ls ...)", "mcp(a:*)" ]\n');
+    const good = file(
+      'good-cases.yaml',
+      '- { command: ls, verdict: allow }\n- { command: rm x, verdict: deny, rule: no }\n- { mcp: "a:b", verdict: allow }\n',
+    );
+    const bad = file('bad-cases.yaml', '- { command: ls, verdict: allow }\n- { path: "$cwd/x", verdict: allow }\n');
+    expect(await run('test', policy, good)).toMatchObject({ code: 0, out: '0 examples and 3 of 3 cases as expected\n' });
+    expect(await run('test', policy, bad)).toMatchObject({
+      code: 8,
+      err: expect.stringMatching(/bad-cases\.yaml:2: expected allow, got ask/),
+    });
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../../../src/policy/actions/surfaces.ts';
+import { decide } from '../../../src/policy/decide.ts';
+import { loadPolicy } from '../../../src/policy/format/load.ts';
+import { addRule, ruleText } from '../../../src/policy/rules/add-rule.ts';
+import { combine } from '../../../src/policy/rules/layers.ts';
+import { type ProposedRule, proposeRule } from '../../../src/policy/rules/propose-rule.ts';
+
+const PLACE = { agent: 'claude', cwd: '/project', home: '/home/user' };
+const TEXT = `# ours
+version: 1   # the first
+default: ask
+
+deny:
+  - { id: secrets, path: "**/.env" }   # never
+
+allow:
+    - read($cwd/**)
+    # tests
+    - id: tests
+      action: execute
+      command: ["npm test ..."]   # all of them
+
+# and so on
+agents:
+  "*": { on_violation: notify }
+`;
+
+function added(text: string, verdict: 'allow' | 'deny' | 'ask', rule: string) {
+  const done = addRule('p.yaml', text, verdict, rule);
+  if ('problems' in done) throw new Error(done.problems.map(({ message }) => message).join('; '));
+  return done;
+}
+
+describe('a rule is added', () => {
+  test('behind the last of its kind, and every other character stays', () => {
+    const { text, line } = added(TEXT, 'allow', 'action: execute\ncommand: make\n');
+    expect(text.split('\n').slice(line - 1, line + 1)).toEqual(['    - action: execute', '      command: make']);
+    expect(
+      text
+        .split('\n')
+        .toSpliced(line - 1, 2)
+        .join('\n'),
+    ).toBe(TEXT);
+    expect(added(text, 'deny', 'execute(sudo ...)').text).toContain('# never\n  - execute(sudo ...)\n\nallow:');
+  });
+
+  test('at the end, where there is none of its kind yet, also behind a last line without its end', () => {
+    expect(added('version: 1', 'ask', 'fetch').text).toBe('version: 1\nask:\n  - fetch\n');
+    expect(added(`${TEXT.trimEnd()}`, 'ask', 'fetch').text).toBe(`${TEXT}ask:\n  - fetch\n`);
+  });
+
+  test.each([
+    ['nothing at all', '  \n', /empty/],
+    ['a key that is none', 'action: execute\ncomand: make', /unknown key/],
+    ['an action that is none', 'action: run', /action/],
+    ['two rules', 'fetch\n- think', /./],
+    ['the beginning of something else', 'action: fetch\nallow: [think]', /unknown key/],
+    ['a quote that is not closed', 'action: "fetch', /./],
+    ['a document of its own', 'fetch\n---\nversion: 1', /./],
+  ])('not if it is %s', (_, rule, message) => {
+    const done = addRule('p.yaml', TEXT, 'allow', rule);
+    expect('problems' in done && done.problems[0]?.message).toMatch(message);
+  });
+
+  test('what is wrong with it is said by its own lines, what is wrong with the policy by the policy’s', () => {
+    expect(addRule('p.yaml', TEXT, 'allow', 'action: execute\ncomand: make')).toMatchObject({ problems: [{ line: 2 }] });
+    expect(addRule('p.yaml', 'version: 1\ndefalt: ask\n', 'allow', 'fetch')).toMatchObject({ problems: [{ line: 2 }] });
+  });
+
+  test('not into a list in brackets: that is for whoever wrote it', () => {
+    const done = addRule('p.yaml', 'version: 1\nallow: [fetch]\n', 'allow', 'think');
+    expect('problems' in done && done.problems[0]?.message).toContain('not written one below the other');
+  });
+});
+
+describe('the rule that is proposed for a request', () => {
+  const requests = {
+    'npm test': askedCommand(PLACE, 'npm test'),
+    'git commit -m "a b" && git push': askedCommand(PLACE, 'git commit -m "a b" && git push'),
+    'a file': askedPathUse(PLACE, 'edit', 'src/a b.ts'),
+    'a file elsewhere': askedPathUse(PLACE, 'read', '/etc/hosts'),
+    'a tool': askedMcp(PLACE, { server: 'github', tool: 'get_issue', args: {} }),
+    'an address': askedHost(PLACE, 'fetch', 'https://example.com/x'),
+    'a mode': askedAction(PLACE, 'mode', 'plan'),
+  };
+
+  test.each(Object.entries(requests))('covers it, and not what differs: %s', (_, asked) => {
+    const rule = proposeRule(asked) as ProposedRule;
+    const { text } = added('version: 1\ndefault: ask\n', 'allow', ruleText({ ...rule, reason: 'your answer' }));
+    const { policy: file } = loadPolicy('p.yaml', text);
+    const policy = combine([{ name: 'user', policy: file as NonNullable<typeof file> }]);
+    const verdictOf = (what: typeof asked) => decide(policy, what).verdict;
+    expect(verdictOf(asked)).toBe('allow');
+    expect(verdictOf({ ...asked, agent: 'codex' })).toBe('ask');
+    for (const other of Object.values(requests)) if (other !== asked) expect(verdictOf(other)).toBe('ask');
+  });
+
+  test('is for the session’s directory alone', () => {
+    expect(proposeRule(requests['npm test'])).toEqual({ action: 'execute', agent: 'claude', command: 'npm test', cwd: '/project' });
+    expect(proposeRule(requests['a file'])).toMatchObject({ path: '$cwd/src/a b.ts', cwd: '/project' });
+  });
+
+  test.each([
+    ['something is left to the shell', askedCommand(PLACE, 'rm $X'), 'it holds'],
+    ['a word would be a pattern', askedCommand(PLACE, "rg 'a|b' src"), 'mean something else'],
+    ['a name would be a pattern', askedPathUse(PLACE, 'edit', 'src/[id].ts'), 'mean something else'],
+    ['a host would be every host', askedHost(PLACE, 'fetch', 'https://*/x'), 'mean something else'],
+    ['a host would be many', askedHost(PLACE, 'fetch', 'https://*.com/'), 'mean something else'],
+    ['nothing is known of it', { ...askedAction(PLACE, 'execute'), evidence: 'none' as const }, 'does not say'],
+  ])('is none where %s', (_, asked, why) => {
+    expect((proposeRule(asked) as { cannot: string }).cannot).toContain(why);
+  });
+});

@@ -1,0 +1,300 @@
+// The guard between an editor and agents, where it depends on what comes when.
+import { expect, test } from 'vitest';
+import { type HostTool, text } from '../../../src/mcp/server/tool.ts';
+import { choosing, open, prompt, Refusal, UNANSWERED } from '../../e2e/harness.ts';
+import { execution, selected } from '../../e2e/policy-support.ts';
+import { createStillClock } from '../../faults/in-process.ts';
+import { createMemoryLog } from '../../sim/stores.ts';
+import { type Actor, able, CWD, cancelled, chunk, connection, end } from '../actors.ts';
+import { memoryGuard } from '../memory-guard.ts';
+
+const LIMIT_MS = 20_000;
+
+test.each(['dies', 'takes it back too'])(
+  'a question that was not answered in time is taken back at the editor once, also when its agent then %s',
+  async (what) => {
+    const clock = createStillClock();
+    const { guard } = memoryGuard({ limits: { permission_timeout: `${LIMIT_MS}ms` } });
+    const agents = [able('left'), able('right')] as const;
+    const [left] = agents;
+    const { editor } = await connection(agents, {}, { clock, guard });
+    editor.on('session/request_permission', () => UNANSWERED);
+    const { id } = await open(editor, CWD, 'left');
+    const answer = left.call('session/request_permission', execution(id, 'make'), 'asked');
+    const question = await editor.got('session/request_permission');
+    clock.advance(LIMIT_MS);
+    expect(await answer).toEqual(selected('r1'));
+    if (what === 'dies') left.exit({ kind: 'exited', code: 1, signal: null });
+    else left.notify('$/cancel_request', { requestId: 'asked' });
+    await open(editor, CWD, 'left'); // behind all of that
+    expect(editor.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
+  },
+);
+
+const MODES = { currentModeId: 'yolo', availableModes: [{ id: 'yolo', name: 'Yolo' }] };
+
+test('what an agent says of a session that was refused for its mode is for nobody, and its questions there are answered', async () => {
+  const { guard } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  left.on('session/new', () => ({ sessionId: 'free', modes: MODES }));
+  const { editor } = await connection(agents, {}, { guard });
+  expect((await editor.refused('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') })).message).toContain('is refused');
+  expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 'free' });
+  left.notify('session/update', { sessionId: 'free', update: chunk('unheard') });
+  expect((await left.refused('session/request_permission', execution('free', 'make'))).code).toBe(-32002);
+  expect([editor.said('free'), editor.all('session/request_permission')]).toEqual(['', []]);
+});
+
+/** An agent that has to leave a refused mode, and can. */
+const BOTH_MODES = { currentModeId: 'yolo', availableModes: [...MODES.availableModes, { id: 'plan', name: 'Plan' }] };
+const refusing = () => memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
+
+test.each(['session/load', 'session/resume'])(
+  'a %s that is taken back while its agent leaves a refused mode leaves no session open, and deletes none',
+  async (method) => {
+    const agents = [able('left'), able('right')] as const;
+    const [left] = agents;
+    left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
+    left.on(method, () => ({ modes: BOTH_MODES }));
+    left.on('session/set_mode', () => UNANSWERED);
+    const { editor } = await connection(agents, {}, { guard: refusing().guard });
+    const load = editor.request(method, { sessionId: 'old', cwd: CWD, mcpServers: [] }, 'load');
+    const move = await left.got('session/set_mode');
+    editor.notify('$/cancel_request', { requestId: 'load' });
+    expect((await load).error.code).toBe(-32800);
+    left.reply(move.msg, {});
+    expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 'old' });
+    left.notify('session/update', { sessionId: 'old', update: chunk('unheard') });
+    await open(editor, CWD, 'left'); // behind that
+    expect([editor.said('old'), left.all('session/delete')]).toEqual(['', []]);
+    left.on('session/set_mode', () => ({}));
+    expect((await editor.call(method, { sessionId: 'old', cwd: CWD, mcpServers: [] })).modes.currentModeId).toBe('plan');
+  },
+);
+
+test('an agent that dies while it leaves a refused mode is not refused what it says in its next life', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
+  left.on('session/load', () => ({ modes: BOTH_MODES }));
+  left.on('session/set_mode', () => UNANSWERED);
+  const { editor } = await connection(agents, {}, { guard: refusing().guard });
+  const load = editor.refused('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  await left.got('session/set_mode');
+  left.exit({ kind: 'exited', code: 1, signal: null });
+  expect((await load).message).toContain('is refused');
+  left.on('session/load', ({ sessionId }) => {
+    left.notify('session/update', { sessionId, update: chunk('what was said') });
+    return { modes: { ...BOTH_MODES, currentModeId: 'plan' } };
+  });
+  await editor.call('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  expect(editor.said('old')).toBe('what was said');
+});
+
+test('a load that is taken back while its agent leaves a refused mode leaves a session that was open before as it was', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const { editor } = await connection(agents, {}, { guard: refusing().guard });
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/load', () => ({ modes: BOTH_MODES }));
+  left.on('session/set_mode', () => UNANSWERED);
+  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] }, 'load');
+  const move = await left.got('session/set_mode');
+  editor.notify('$/cancel_request', { requestId: 'load' });
+  expect((await load).error.code).toBe(-32800);
+  left.reply(move.msg, {});
+  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+  expect(left.all('session/close')).toEqual([]);
+});
+
+test('what is said between the load that brings a session back and the change of mode behind it is no replay, and is heard', async () => {
+  const left = able('left', { loadSession: true });
+  const { editor } = await connection([left, able('right')], {}, { guard: refusing().guard });
+  const { id } = await open(editor, CWD, 'left');
+  left.exit({ kind: 'exited', code: 1, signal: null });
+  left.on('session/load', () => {
+    left.notify('session/update', { sessionId: id, update: chunk('long over') });
+    return { modes: BOTH_MODES };
+  });
+  left.on('session/set_mode', () => {
+    left.notify('session/update', { sessionId: id, update: chunk('news, ') });
+    return {};
+  });
+  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+  expect(editor.said(id)).toBe('news, left heard hello');
+});
+
+test('what is asked in a session when it is refused for its mode is taken back at the editor, and its agent hears so', async () => {
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const { editor } = await connection(agents, {}, { guard: refusing().guard });
+  editor.on('session/request_permission', () => UNANSWERED);
+  const { id } = await open(editor, CWD, 'left');
+  const permission = left.call('session/request_permission', execution(id, 'make'));
+  const question = (await editor.got('session/request_permission')).msg;
+  const vendor = left.request('_vendor/ask', { sessionId: id });
+  const other = (await editor.got('_vendor/ask')).msg;
+  left.on('session/resume', () => ({ modes: MODES }));
+  expect((await editor.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).message).toContain('is refused');
+  expect(await permission).toEqual({ outcome: { outcome: 'cancelled' } });
+  expect((await vendor).error.code).toBe(-32002);
+  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([question.id, other.id]);
+});
+
+test.each([1, 2])(
+  'with %i agents, a refusal for a mode ends with the session, and what is still said there is for nobody',
+  async (count) => {
+    const agents = [able('left'), able('right')].slice(0, count);
+    const [left] = agents as [Actor];
+    const { editor } = await connection(agents, {}, { guard: refusing().guard, log: createMemoryLog() });
+    const { id } = await open(editor, CWD);
+    left.on('session/resume', () => ({ modes: MODES }));
+    await editor.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
+    expect((await prompt(editor, id, 'hello')).error.message).toContain('is refused');
+    await editor.call('session/close', { sessionId: id });
+    left.notify('session/update', { sessionId: id, update: chunk('unheard') });
+    expect((await left.refused('session/request_permission', execution(id, 'make'))).code).toBe(-32002);
+    expect(editor.said(id)).toBe('');
+    left.on('session/prompt', () => {
+      throw new Refusal(-32002, 'there is no such session');
+    });
+    expect((await prompt(editor, id, 'hello')).error.message).toBe('there is no such session');
+  },
+);
+
+test.each([1, 2])('a refused mode is not set by a notification either, with %i agents', async (count) => {
+  const { guard, entries } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
+  const agents = [able('left'), able('right')].slice(0, count);
+  const [left] = agents as [Actor];
+  const { editor } = await connection(agents, {}, { guard });
+  const { id } = await open(editor, CWD);
+  for (const modeId of ['yolo', 'plan']) editor.notify('session/set_mode', { sessionId: id, modeId });
+  expect((await left.got('session/set_mode')).msg.params.modeId).toBe('plan');
+  expect(entries.map(({ verdict, option }) => [verdict, option])).toEqual([
+    ['deny', 'refused'],
+    ['ask', 'passed'],
+  ]);
+});
+
+test('a turn that the policy cancels leaves no question behind: its agent hears cancelled, and the editor need not answer', async () => {
+  const { guard } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] }, on_violation: 'cancel' } } });
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const { editor } = await connection(agents, {}, { guard });
+  editor.on('session/request_permission', () => UNANSWERED);
+  const { id } = await open(editor, CWD, 'left');
+  left.on('session/prompt', async ({ sessionId }) => {
+    const answer = left.call('session/request_permission', execution(sessionId, 'make'));
+    await editor.got('session/request_permission');
+    left.notify('session/update', { sessionId, update: { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' } });
+    return { stopReason: (await answer).outcome.outcome };
+  });
+  expect((await prompt(editor, id, 'go')).result).toEqual(cancelled);
+  const question = await editor.got('session/request_permission');
+  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
+});
+
+const LENT_CALL = {
+  method: 'tools/call',
+  params: {
+    name: 'write_file',
+    arguments: { path: '/work/a' },
+    _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} },
+  },
+};
+
+/** An agent in a session with a tool that it was lent. */
+async function lentTo(policy: object, parts: { readonly isObserving?: boolean } = {}) {
+  const { guard, entries } = memoryGuard(policy, parts);
+  const agents = [able('left'), able('right')] as const;
+  const [left] = agents;
+  const ran: unknown[] = [];
+  const tool: HostTool = {
+    ...{ name: 'write_file', title: 'Write', description: 'Writes', server: 'switchboard' },
+    ...{ inputSchema: { type: 'object' }, effect: 'write', needs: [], timeoutMs: undefined },
+    async run(args) {
+      ran.push(args);
+      return text('done');
+    },
+  };
+  const lending = { tools: [tool], shim: { command: 'none', args: [] } };
+  const made = await connection(agents, { mcp_transport: 'acp' }, { guard, lending });
+  const { id } = await open(made.editor, CWD, 'left');
+  const [{ serverId }] = (await left.got('session/new')).msg.params.mcpServers;
+  return { ...made, left, id, call: { serverId, requestId: '1', ...LENT_CALL }, ran, entries };
+}
+
+/** The user is asked about a call of that tool. */
+async function askedAboutCall() {
+  const lent = await lentTo({});
+  lent.editor.on('session/request_permission', () => UNANSWERED);
+  const call = lent.left.request('mcp/message', lent.call, 'call');
+  return { ...lent, call, question: await lent.editor.got('session/request_permission') };
+}
+
+test('the first call of a lent tool is not carried out either when it is taken back at once', async () => {
+  const { left, call, ran } = await lentTo({}, { isObserving: true });
+  const lines = [
+    { id: 'call', method: 'mcp/message', params: call },
+    { method: '$/cancel_request', params: { requestId: 'call' } },
+    { id: 'second', method: 'mcp/message', params: { ...call, requestId: '2' } },
+  ];
+  left.write(lines.map((line) => `${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`).join(''));
+  const second = await left.until(({ id }) => id === 'second');
+  expect(second.msg.result.result.content).toEqual([{ type: 'text', text: 'done' }]);
+  expect([left.answersTo('call')[0]?.msg.error.code, ran.length]).toEqual([-32800, 1]);
+});
+
+test('a call at the server of a session that has ended is refused, and the editor hears nothing of it', async () => {
+  const { editor, left, id, call, ran } = await lentTo({}, { isObserving: true });
+  await editor.call('session/close', { sessionId: id });
+  expect((await left.refused('mcp/message', call)).message).toContain('has ended');
+  expect([editor.all('mcp/message'), ran]).toEqual([[], []]);
+});
+
+test('what a session was lent is taken back when it comes back in a refused mode, and lent anew when it comes back in another', async () => {
+  const { editor, left, id, call, ran } = await lentTo({ allow: ['edit(/**)'], agents: { '*': { mode: { refuse: ['yolo'] } } } });
+  const reload = { sessionId: id, cwd: CWD, mcpServers: [] };
+  expect((await left.call('mcp/message', call)).result.content).toEqual([{ type: 'text', text: 'done' }]);
+  left.on('session/resume', () => ({ modes: MODES }));
+  await editor.refused('session/resume', reload);
+  expect((await left.refused('mcp/message', { ...call, requestId: '2' })).message).toContain('has ended');
+  left.on('session/resume', () => ({}));
+  const before = left.seen.length;
+  await editor.call('session/resume', reload);
+  const [{ serverId }] = (await left.got('session/resume', undefined, before)).msg.params.mcpServers;
+  await left.call('mcp/message', { ...call, serverId, requestId: '3' });
+  expect(ran.length).toBe(2);
+});
+
+test('a call of a lent tool that its agent takes back is no longer asked about, and is not carried out', async () => {
+  const { editor, left, call, question, ran, entries } = await askedAboutCall();
+  left.notify('$/cancel_request', { requestId: 'call' });
+  expect((await call).error.code).toBe(-32800);
+  expect((await editor.got('$/cancel_request')).msg.params).toEqual({ requestId: question.msg.id });
+  editor.reply(question.msg, selected('allow'));
+  await open(editor, CWD, 'left'); // behind the late answer
+  expect([ran, entries.map(({ verdict, option }) => [verdict, option])]).toEqual([[], [['deny', 'cancelled']]]);
+});
+
+test('what becomes of a call of a lent tool is not told to the next life of its agent, to which the id means something else', async () => {
+  const { editor, left, id, question } = await askedAboutCall();
+  left.on('session/load', () => UNANSWERED);
+  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const turn = prompt(editor, id, 'hello'); // waits behind the load, and has the agent started again as soon as that fails
+  await left.got('session/load');
+  left.on('session/load', () => ({}));
+  left.exit({ kind: 'exited', code: 1, signal: null });
+  expect([(await load).error.code, (await turn).result]).toEqual([-32603, end]);
+  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
+  expect(left.answersTo('call')).toEqual([]);
+});
+
+test('when we stop, an agent hears answers to what it has asked and to nothing else', async () => {
+  const { connection: made, left, call } = await askedAboutCall();
+  const stopped = made.stop();
+  expect((await call).result.result.isError).toBe(true);
+  await stopped;
+  expect(left.seen.filter(({ msg }) => msg.method === undefined).map(({ msg }) => msg.id)).toEqual(['call']);
+});

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { kindActedOn } from '../../../src/proxy/turns/session-update.ts';
+import type { Frame } from '../../../src/wire/frame.ts';
+import { scan } from '../../../src/wire/scanner/scanner.ts';
+
+const frameOf = (update: string): Frame =>
+  scan(Buffer.from(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":${update}}}\n`), 0) as Frame;
+/** Often enough that frames like it are known by their shape. */
+const kindsOf = (...updates: readonly string[]) =>
+  Array.from({ length: 40 }, () => updates.map((update) => kindActedOn(frameOf(update)))).at(-1);
+
+test('frames of one shape have one kind, and each shape its own', () => {
+  const chunk = '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"words"}}';
+  const call = '{"sessionUpdate":"tool_call","toolCallId":"1","title":"reads"}';
+  expect(kindsOf(chunk, call, chunk.replace('words', 'more'), call.replace('reads', 'writes'))).toEqual([
+    ...[undefined, 'tool_call', undefined, 'tool_call'],
+  ]);
+});
+
+test('where the kind is the last string of a frame, it is what frames of the shape differ in', () => {
+  const kinds = ['plan', 'tool_call', 'usage_update', 'current_mode_update'];
+  expect(kindsOf(...kinds.map((kind) => `{"sessionUpdate":"${kind}"}`))).toEqual([
+    undefined,
+    'tool_call',
+    undefined,
+    'current_mode_update',
+  ]);
+  expect(kindsOf(...kinds.map((kind) => `{"x":[],"sessionUpdate":"${kind}"}`))).toEqual([
+    undefined,
+    'tool_call',
+    undefined,
+    'current_mode_update',
+  ]);
+});
+
+test('a kind that is written otherwise is found all the same', () => {
+  expect(kindsOf('{"title":"x","sessionUpdate":"tool_call"}', '{"sessionUpdate":"tool\\u005fcall","title":"x"}')).toEqual([
+    'tool_call',
+    'tool_call',
+  ]);
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { addEnvironment, createRedactor, createSecrets } from '../../src/redaction/redact.ts';
+import { compileUserPattern } from '../../src/redaction/user-patterns.ts';
+
+const SECRET = 'a "quoted"/secret+value';
+
+describe('a value an agent was given', () => {
+  const redact = createRedactor({ API_KEY: SECRET });
+  test.each([
+    ['as it is', SECRET],
+    ['inside JSON', JSON.stringify({ key: SECRET })],
+    ['in a URL', `https://host/?k=${encodeURIComponent(SECRET)}`],
+    ['in base64', `Basic ${Buffer.from(SECRET).toString('base64')}`],
+    ['in hex', Buffer.from(SECRET).toString('hex')],
+  ])('is taken out %s, and its name is left', (_, text) => {
+    const clean = redact(`before ${text} after`);
+    expect(clean).toContain('[redacted:API_KEY]');
+    expect(clean).not.toContain('secret');
+    expect(clean).toMatch(/^before .* after$/s);
+  });
+  test('is not looked for when it is so short that it would blot out ordinary words', () => {
+    expect(createRedactor({ MODE: 'fast' })('a fast car')).toBe('a fast car');
+  });
+  test('is taken out whole though another value is a part of it', () => {
+    const both = createRedactor({ SHORT: 'abcdefgh', LONG: 'abcdefgh-ijklmnop' });
+    expect(both('x abcdefgh-ijklmnop y')).toBe('x [redacted:LONG] y');
+  });
+});
+
+test('what an agent was given is not forgotten, however many secrets come by later', () => {
+  const secrets = createSecrets();
+  addEnvironment(secrets, { API_KEY: SECRET });
+  for (let n = 0; n < 6000; n++) secrets.add('SESSION', `passing-${n}-${'x'.repeat(30)}`);
+  expect(secrets.redact(`${SECRET} and passing-0-${'x'.repeat(30)} and passing-5999-${'x'.repeat(30)}`)).toBe(
+    `[redacted:API_KEY] and passing-0-${'x'.repeat(30)} and [redacted:SESSION]`,
+  );
+});
+
+test('of our own environment only what is called a secret counts as one', () => {
+  const redact = createRedactor({}, { MY_TOKEN: 'tok-12345678', HOME: '/home/somebody', EMPTY: undefined });
+  expect(redact('tok-12345678 in /home/somebody')).toBe('[redacted:MY_TOKEN] in /home/somebody');
+});
+
+// Made on the spot, so that no scanner takes this file for a leak.
+test.each([
+  [`sk-${'a1'.repeat(12)}`, 'openai'],
+  [`ghp_${'Z9'.repeat(18)}`, 'github'],
+  [`AKIA${'Q'.repeat(16)}`, 'aws'],
+  [`Bearer ${'t'.repeat(20)}`, 'bearer'],
+  [`sbmcp_${'t-'.repeat(22)}`, 'switchboard'],
+])('a key of a known form is taken out though nobody told us of it: %#', (secret, name) => {
+  expect(createRedactor({})(`using ${secret} now`)).toBe(`using [redacted:${name}] now`);
+});
+
+test.each([
+  ['an option', 'deploy --api-key hunter2hunter --fast', 'deploy --api-key [redacted] --fast'],
+  ['an address', 'postgres://me:hunter2@host/db', 'postgres://me:[redacted]@host/db'],
+  ['a query', 'https://host/?a=b&token=hunter2hunter&c=d', 'https://host/?a=b&token=[redacted]&c=d'],
+  ['a header', 'Authorization: hunter2-hunter2', 'Authorization: [redacted]'],
+  ['a cookie', 'Cookie: sid=hunter2hunter2', 'Cookie: [redacted]'],
+  ['an assignment', 'export MY_API_KEY="hunter2hunter"', 'export MY_API_KEY="[redacted]"'],
+  ['JSON', 'got {"client_secret":"hunter2-hunter2"}', 'got {"client_secret":"[redacted]"}'],
+  ['a line in JSON', '{"out":"x\\nDB_PASSWORD=hunter2-xyz9\\n"}', '{"out":"x\\nDB_PASSWORD=[redacted]\\n"}'],
+  ['an option on a line in JSON', '{"out":"x\\n--token hunter2hunter\\n"}', '{"out":"x\\n--token [redacted]\\n"}'],
+])('a secret without a form is told by what stands before it: %s', (_, text, clean) => {
+  expect(createRedactor({})(text)).toBe(clean);
+});
+
+test.each(['API_KEY=$API_KEY', 'use --token <TOKEN>', 'max_tokens=4096', 'Authorization: Bearer $TOKEN', 'https://host/a:b@c'])(
+  'what only stands for a secret is left: %s',
+  (text) => {
+    expect(createRedactor({})(text)).toBe(text);
+  },
+);
+
+test('a value that is learned later is known from then on', () => {
+  const secrets = createSecrets();
+  expect(secrets.redact('hunter2hunter2')).toBe('hunter2hunter2');
+  secrets.add('PASSWORD', 'hunter2hunter2');
+  expect(secrets.redact('hunter2hunter2')).toBe('[redacted:PASSWORD]');
+});
+
+test('each line of a value of several lines is one too', () => {
+  const redact = createRedactor({ CERT: 'first line of it\nsecond line of it' });
+  expect(redact('it says: second line of it')).toBe('it says: [redacted:CERT]');
+});
+
+describe('patterns of the user', () => {
+  test('are applied after ours', () => {
+    const { redact } = createSecrets([compileUserPattern('EMP-[0-9]{4}')]);
+    expect(redact('by EMP-1234')).toBe('by [redacted:pattern]');
+  });
+  test('need the same time for each character, whatever they are', () => {
+    const { redact } = createSecrets([compileUserPattern('(a+)+$')]);
+    expect(redact(`${'a'.repeat(50_000)}!`)).toHaveLength(50_001);
+  });
+  test.each(['(', '(?<=x)y', 'x*'])('that cannot be used are refused: %s', (source) => {
+    expect(() => compileUserPattern(source)).toThrow();
+  });
+});
+
+describe('a key that was cut off, and is too short for its form', () => {
+  const redact = createRedactor({});
+  const most = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o'; // 29 characters, where 30 are the least
+  test.each([
+    ['at the end of a title', `Use the token ghp_${most}`, 'Use the token [redacted:github]'],
+    ['at the end of an assignment', `GH=ghp_${most}`, 'GH=[redacted:github]'],
+    ['before an ellipsis', `Use ghp_${most}… for it`, 'Use [redacted:github]… for it'],
+    ['before three dots, several times', `ghp_${most}... npm_${most}... `, '[redacted:github]... [redacted:npm]... '],
+    ['before an ellipsis at the end', `Use AIza${most}…`, 'Use [redacted:google]…'],
+    ['with parts', 'key sk-ant-x1Y2z3W4', 'key [redacted:anthropic]'],
+    ['by itself', 'xoxb-12ab34cd', '[redacted:slack]'],
+    ['on a line in JSON', `{"out":"x\\nghp_${most}…`, '{"out":"x\\n[redacted:github]…'],
+  ])('is taken out %s', (_, text, clean) => expect(redact(text)).toBe(clean));
+
+  test.each([
+    'set npm_config_registry',
+    'set npm_package_dependencies_2',
+    'a list of tasks: task-1234567890abc',
+    'sk-learn',
+    'ghp_short1',
+    'hf_hub_download... and so on',
+    'wait................',
+    `in the middle ghp_${most} of a text that goes on`,
+  ])('and what only begins like one is left: %s', (text) => expect(redact(text)).toBe(text));
+
+  test('costs no more for very many ellipses, and leaves everything else', () => {
+    const text = 'a1b2c3d4e5f6...'.repeat(100_000);
+    expect(redact(text)).toBe(text);
+    expect(redact('.'.repeat(1_000_000))).toHaveLength(1_000_000);
+  });
+});

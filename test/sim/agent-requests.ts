@@ -1,0 +1,187 @@
+// What agents ask of the client: permissions, files, terminals, forms, MCP calls, and what no protocol knows of.
+
+import { lentCall } from './host-tools.ts';
+import type { AgentFrame, AgentSession, Fate } from './ledger.ts';
+import type { Sim } from './sim.ts';
+import type { Heard, Run } from './sim-agent.ts';
+
+export type Questions = {
+  /** The frame to wait for; undefined when it was lost on the way, so that no answer can come. */
+  ask(session: AgentSession | undefined, prompt?: Heard, method?: 'session/request_permission'): AgentFrame | undefined;
+  answered(heard: Heard): void;
+};
+
+const YES = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
+
+type Asked = {
+  readonly method: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly about?: Record<string, unknown>;
+  readonly fate?: Fate;
+};
+
+/** Those that wait for the user's answer where the policy wants one, and wait for each other. */
+export const isJudgedMethod = (method: string | undefined): boolean => /^(fs\/|terminal\/create$)/.test(method ?? '');
+
+export function createQuestions(sim: Sim, run: Run): Questions {
+  const { random, faults, guarding, lent } = sim;
+  const terminals = new Map<AgentSession | undefined, string[]>();
+  const elicited: string[] = [];
+  const withdrawn = new Set<unknown>();
+
+  /** Files that the user was asked about and that have not been written since. */
+  const toWrite = new Map<AgentSession | undefined, string[]>();
+  const OPTIONS = [
+    ...YES,
+    { optionId: 'always', name: 'Always', kind: 'allow_always' },
+    { optionId: 'no', name: 'No', kind: 'reject_once' },
+  ];
+  function permission(session: AgentSession | undefined): Asked {
+    const method = 'session/request_permission';
+    const toolCallId = 'call1';
+    if (!guarding) return { method, body: { toolCall: { toolCallId }, options: YES } };
+    if (guarding.random.chance(0.5)) {
+      const rawInput = { command: guarding.random.pick(['ls a', 'make b', 'rm c']) };
+      return { method, body: { toolCall: { toolCallId, kind: 'execute', rawInput }, options: OPTIONS } };
+    }
+    const file = key();
+    toWrite.set(session, [...(toWrite.get(session) ?? []), file]);
+    const rawInput = { file_path: `/w/${file}` };
+    return { method, body: { toolCall: { toolCallId, kind: 'edit', rawInput }, options: OPTIONS }, about: { toWrite: file } };
+  }
+  /** Of a tool that the proxy lends, and answers for: the client never sees it. Now and then of another process's, which is refused. */
+  function call(session: AgentSession): Asked | undefined {
+    const own = run.lent.bySession.get(session);
+    if (!lent || own === undefined || !lent.random.chance(lent.rates.calls)) return undefined;
+    const [foreign] = lent.servers.filter((server) => lent.random.chance(0.05) && !run.lent.all.has(server));
+    const before = lent.random.chance(0.2) ? run.lent.before.get(session) : undefined;
+    const serverId = foreign ?? before ?? own;
+    const isOwn = foreign === undefined;
+    return {
+      method: 'mcp/message',
+      body: lentCall(lent, serverId, key(), sim, run.agent),
+      about: { isPatched: true, mcpRequestId: key(), ...(isOwn ? { key: key(), isLent: true } : { foreignKey: key() }) },
+      fate: 'never',
+    };
+  }
+  /** Of one question alone, so that what the proxy asks about it can be told. */
+  const key = () => `${run.agent}.${run.number}.${run.nextQuestion}`;
+  function compose(session: AgentSession | undefined, prompt: Heard | undefined): Asked {
+    if (!session) return { method: '_sim/ask', body: { word: 'now' } };
+    const asked = guarding?.random.chance(0.7) ? toWrite.get(session)?.shift() : undefined;
+    if (asked !== undefined) return { method: 'fs/write_text_file', body: { path: `/w/${asked}`, content: 'x' }, about: { key: asked } };
+    const called = call(session);
+    if (called) return called;
+    const own = terminals.get(session) ?? [];
+    const terminalId = faults.happens('foreign terminal') && sim.terminals.length > 0 ? random.pick(sim.terminals) : random.pick(own);
+    const kind = random.weighted([
+      [6, 'permission'],
+      [2, 'file'],
+      [2, 'terminal'],
+      [terminalId === undefined ? 0 : 4, 'terminal use'],
+      [2, 'elicitation'],
+      [1, 'mcp'],
+      [1, 'vendor'],
+    ]);
+    switch (kind) {
+      case 'permission':
+        return permission(session);
+      case 'file':
+        return {
+          method: random.pick(['fs/read_text_file', 'fs/write_text_file']),
+          body: { path: guarding ? `/w/${key()}` : '/w/a.txt', content: 'x' },
+          about: { key: key() },
+        };
+      case 'terminal':
+        return {
+          method: 'terminal/create',
+          body: guarding ? { command: guarding.random.pick(['ls', 'make', 'rm']), args: [key()] } : { command: 'ls' },
+          about: { key: key() },
+        };
+      case 'terminal use': {
+        const method = random.pick(['terminal/output', 'terminal/wait_for_exit', 'terminal/kill', 'terminal/release']);
+        return { method, body: { terminalId }, about: { terminalId } };
+      }
+      case 'elicitation': {
+        // Names that other agents use too.
+        const elicitationId = random.chance(0.6) ? `e${random.int(1, 3)}` : undefined;
+        const isAbout = prompt?.client !== undefined && random.chance(0.4);
+        return {
+          method: 'elicitation/create',
+          body: {
+            message: 'who?',
+            ...(elicitationId !== undefined && { elicitationId }),
+            ...(isAbout && { requestId: Number(prompt.idText) }),
+          },
+          about: { isPatched: true, elicitationId, ...(isAbout && { aboutClient: prompt.client }) },
+        };
+      }
+      case 'mcp': {
+        const requestId = `m${random.int(1, 3)}`;
+        return {
+          method: 'mcp/message',
+          body: { serverId: 'tools', requestId, message: {} },
+          about: { isPatched: true, mcpRequestId: requestId },
+        };
+      }
+      default:
+        return { method: '_sim/ask', body: { word: 'please' } };
+    }
+  }
+
+  /** While the user still thinks about it, perhaps. */
+  function takeBackCall(): void {
+    const called = [...run.questions].find(({ about }) => about.isLent === true && !withdrawn.has(about.key));
+    if (!lent || !called || !lent.random.chance(0.3)) return;
+    withdrawn.add(called.about.key);
+    takeBack(called);
+  }
+  const takeBack = (asked: AgentFrame) =>
+    run.mouth.say({
+      ...{ kind: 'notification', as: 'params', method: '$/cancel_request', body: { requestId: JSON.parse(asked.idText as string) } },
+      ...{ fate: 'may', about: { isPatched: true, withdraws: asked.serial } },
+    });
+
+  return {
+    ask(session, prompt, only) {
+      takeBackCall();
+      if (elicited.length > 0 && random.chance(0.5)) {
+        const elicitationId = elicited.shift() as string;
+        run.mouth.say({
+          ...{ kind: 'notification', as: 'params', method: 'elicitation/complete', body: { elicitationId } },
+          about: { isPatched: true, elicitationId },
+        });
+      }
+      const { method, body, about = {}, fate = 'must' } = only ? permission(session) : compose(session, prompt);
+      const number = run.nextQuestion++;
+      const id = random.chance(0.8) ? String(number) : `"q${number}"`;
+      // What an agent asks on an errand is worded as such; when the errand is over, nobody asks it any more.
+      const isErrand = session?.isErrand === true;
+      const isJudged = guarding?.isObserving === false && isJudgedMethod(method);
+      const { frame, came } = run.mouth.say({
+        kind: 'question',
+        as: 'params',
+        method,
+        id,
+        session,
+        body,
+        about: isErrand ? { ...about, isPatched: true } : about,
+        fate: isErrand && fate === 'must' ? 'may' : fate,
+        isOrdered: about.isLent !== true,
+        isJudged,
+      });
+      if (came === 'lost') return undefined;
+      run.questions.add(frame);
+      if (faults.happens('takes question back')) takeBack(frame);
+      return frame;
+    },
+    answered({ message, idText }) {
+      const asked = [...run.questions].find((question) => question.idText === idText);
+      if (!asked) return;
+      run.questions.delete(asked);
+      if (asked.method === 'terminal/create' && typeof message.result?.terminalId === 'string')
+        terminals.set(asked.session, [...(terminals.get(asked.session) ?? []), message.result.terminalId]);
+      if (typeof asked.about.elicitationId === 'string' && message.result?.action === 'accept') elicited.push(asked.about.elicitationId);
+    },
+  };
+}

@@ -1,0 +1,201 @@
+// What the proxy writes to an agent, held against what the client said and what the agent asked.
+
+import { idTextIn } from './frame-text.ts';
+import { errandIn, withoutLent } from './host-tools.ts';
+import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
+import { type Evidence, isChanging, isLoad, isWithdrawn, leaveBehind, nameOf, withhold } from './observations.ts';
+import { type Message, serialIn } from './sim.ts';
+import type { Heard, Run } from './sim-agent.ts';
+import { allowedBySomebody, mayBeSet } from './under-policy.ts';
+
+/** What the proxy asks agents in its own name. */
+const OWN_METHODS = new Set([
+  ...['initialize', 'session/new', 'session/load', 'session/resume', 'session/list', 'session/close', 'session/delete'],
+  ...['session/set_mode', 'session/set_model', 'session/prompt', 'logout', 'auth/status'],
+]);
+/** With several agents these go to all of them, and the answers become one. */
+const FAN_OUT = new Set(['session/list', 'logout', 'auth/status']);
+
+export function hearAgent(seen: Evidence, run: Run, line: string): Heard {
+  const message = JSON.parse(line) as Message;
+  const idText = idTextIn(line);
+  const client = seen.ledger.clientFrame(serialIn(message));
+  if (client && !client.isDelivered && !seen.isStopping)
+    seen.problem(`${run.agent} hears what the client has not said to the end: ${nameOf(client)}`);
+  if (message.method === undefined) {
+    response(seen, run, message, idText as string, client);
+    return { message, idText, client: client?.serial, writtenIn: seen.event };
+  }
+  if (idText === undefined) {
+    notification(seen, run, message, client, line);
+    return { message, idText, client: client?.serial, writtenIn: seen.event };
+  }
+  const isOwn =
+    !client || message.method === 'initialize' || wasAnswered(seen, client) || (seen.agents.length > 1 && FAN_OUT.has(message.method));
+  mayBeSet(seen, run, message, isOwn ? undefined : client);
+  if (message.method === 'session/close' || message.method === 'session/delete') closed(seen, run, message);
+  if (!isOwn) forwarded(seen, run, message, idText, client, line);
+  const change = isOwn ? own(seen, run, message, client, line) : undefined;
+  return { message, idText, client: isOwn ? undefined : client.serial, change: change?.serial, writtenIn: seen.event };
+}
+
+function closed(seen: Evidence, run: Run, message: Message): void {
+  const session = sessionIn(seen, run, message);
+  if (session) seen.closedIn.set(run, (seen.closedIn.get(run) ?? new Map<AgentSession, number>()).set(session, seen.event));
+}
+
+/** Before now, so that its params can only have been kept for another use. */
+const wasAnswered = (seen: Evidence, client: ClientFrame): boolean => client.answers > 0 && seen.answeredIn.get(client) !== seen.event;
+
+/** A request of the proxy's own, perhaps with the params of an earlier one of the client's. Returns the change of agent that it is for. */
+function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | undefined, line: string): ClientFrame | undefined {
+  const method = message.method as string;
+  const lineage = client?.opens ?? client?.lineage;
+  if (!OWN_METHODS.has(method)) seen.problem(`${run.agent} is asked ${method} by nobody (answered already?): ${line.slice(0, 200)}`);
+  if (method === 'session/new' && client) return changeFor(seen, run, client, lineage);
+  if (method === 'session/prompt') sentOnErrand(seen, run, message, line);
+  if ((method === 'session/load' || method === 'session/resume') && lineage !== undefined) {
+    const session = sessionIn(seen, run, message);
+    if (session?.lineage !== lineage)
+      seen.problem(`${run.agent} is asked to bring back ${String(message.params?.sessionId)} for ${nameOf(client as ClientFrame)}`);
+    if (session && method === 'session/load') withhold(seen, session, undefined);
+  }
+  return undefined;
+}
+
+/** One agent asks another: once for each call, in a session that is for nothing else. */
+function sentOnErrand(seen: Evidence, run: Run, message: Message, line: string): void {
+  const key = errandIn(message.params ?? {});
+  const call = seen.ledger.agentFrames.find(({ about }) => about.isLent === true && about.key === key);
+  const session = sessionIn(seen, run, message);
+  if (!call || !session?.isErrand || !seen.lentRuns.has(String(key)))
+    return seen.problem(`${run.agent} is prompted, and nobody has sent it: ${line.slice(0, 200)}`);
+  if (session.errandFor || [...seen.errands.values()].includes(call)) seen.problem(`${nameOf(call)} is asked of ${run.agent} twice`);
+  if (call.agent === run.agent) seen.problem(`${nameOf(call)} is asked of the very agent that asks`);
+  session.errandFor = call.session;
+  seen.errands.set(session, call);
+  seen.atWork.add(session);
+}
+
+/** Each change opens one session: of two that want the same agent, the second is meant once the first has been passed on. */
+function changeFor(seen: Evidence, run: Run, client: ClientFrame, lineage: number | undefined): ClientFrame | undefined {
+  const justSettled = [...seen.settledChanges].filter((one) => seen.answeredIn.get(one) === seen.event);
+  const change = [...seen.changes, ...justSettled].find(
+    (one) => one.lineage === lineage && one.about.changesTo === run.agent && !seen.begunChanges.has(one),
+  );
+  if (change) seen.begunChanges.add(change);
+  // The last line of a client that goes counts, also without its end.
+  else if (!seen.isStopping) seen.problem(`${run.agent} is asked to open ${nameOf(client)} anew though nobody wanted another agent`);
+  return change;
+}
+
+function forwarded(seen: Evidence, run: Run, message: Message, idText: string, client: ClientFrame, line: string): void {
+  const { method } = message;
+  const before = seen.forwarded.get(client) ?? [];
+  // A session that changes its agent while it is being ended is ended where it is then.
+  const isEnd = client.method === 'session/close' || client.method === 'session/delete';
+  const isElsewhere = before.every(({ run: other }) => other.agent !== run.agent);
+  if (before.length > 0 && !isLoad(client) && !(isEnd && isElsewhere)) seen.problem(`${nameOf(client)} is passed on twice`);
+  seen.forwarded.set(client, [...before, { run, idText }]);
+  if (client.fate === 'never') seen.problem(`${run.agent} hears what must not pass: ${nameOf(client)}`);
+  const wanted = client.about.agent;
+  if (method === 'session/new' && typeof wanted === 'string' && wanted !== run.agent)
+    seen.problem(`${nameOf(client)} is for ${wanted} and reaches ${run.agent}`);
+  atItsSession(seen, run, message, client);
+  unchanged(seen, run, message, client, idText, line);
+  const session = sessionIn(seen, run, message);
+  // The client has found it, and it is the client's from now on.
+  if (session && isLoad(client)) {
+    session.isErrand = false;
+    session.errandFor = undefined;
+  }
+  if (!session || method !== 'session/load') return;
+  if (client.method === 'session/resume') return withhold(seen, session, client);
+  // This replay is wanted, whatever was not before.
+  seen.withheld.delete(session);
+  leaveBehind(seen, session, seen.event - 1);
+}
+
+function unchanged(seen: Evidence, run: Run, message: Message, client: ClientFrame, idText: string | undefined, line: string): void {
+  if (client.about.isPatched === true) return;
+  const expected = client.writing.rewritten(idText, message.params?.sessionId as string | undefined, message.method);
+  const isLent = message.params?.mcpServers !== undefined && seen.guarding !== undefined;
+  if (expected !== line && !(isLent && withoutLent(line) === withoutLent(expected)))
+    seen.problem(`${nameOf(client)} was changed on its way to ${run.agent}:\n    ${expected}\n    ${line}`);
+}
+
+const sessionIn = (seen: Evidence, run: Run, message: Message): AgentSession | undefined =>
+  seen.ledger.sessionAt(run.agent, String(message.params?.sessionId));
+
+function atItsSession(seen: Evidence, run: Run, message: Message, client: ClientFrame): void {
+  const native = message.params?.sessionId;
+  // A list is of no session, whatever is written into it.
+  if (native === undefined || client.lineage === undefined || client.method === 'session/list') return;
+  const session = sessionIn(seen, run, message);
+  // Of a session that has ended since, nobody knows the owner, and one agent after the other is asked.
+  if (!session && isLoad(client)) return;
+  if (session?.lineage !== client.lineage)
+    return seen.problem(`${nameOf(client)} reaches ${run.agent}/${native}, which is another session`);
+  const target = seen.targets.get(client);
+  if (target && target !== session && !isChanging(seen, client.lineage))
+    seen.problem(`${nameOf(client)} is for ${target.agent}/${target.native} and reaches ${run.agent}/${native}`);
+}
+
+function notification(seen: Evidence, run: Run, message: Message, client: ClientFrame | undefined, line: string): void {
+  if (!client) {
+    if (message.method !== 'session/cancel') seen.problem(`${run.agent} is told what nobody has said: ${line}`);
+    const session = sessionIn(seen, run, message);
+    if (session) seen.cancelledHere.add(session);
+    if (session?.errandFor && !seen.toldToStop.has(session)) seen.toldToStop.set(session, seen.event);
+    return;
+  }
+  if (client.fate === 'never') seen.problem(`${run.agent} hears what must not pass: ${nameOf(client)}`);
+  atItsSession(seen, run, message, client);
+  unchanged(seen, run, message, client, undefined, line);
+  if (message.method === '$/cancel_request') {
+    const request = seen.ledger.clientFrame(client.about.takesBack);
+    const known =
+      request && seen.forwarded.get(request)?.some((one) => one.run === run && one.idText === String(message.params?.requestId));
+    if (!known) seen.problem(`${nameOf(client)} takes back ${String(message.params?.requestId)} at ${run.agent}, which is another request`);
+  }
+  if (message.method === 'mcp/message') {
+    const asked = seen.ledger.agentFrame(client.about.progressOf);
+    const isOpen = asked && [...seen.atClient.values()].includes(asked);
+    if (isOpen && (asked.agent !== run.agent || asked.about.mcpRequestId !== message.params?.requestId))
+      seen.problem(`${nameOf(client)} is about ${nameOf(asked)} and reaches ${run.agent} as ${String(message.params?.requestId)}`);
+  }
+}
+
+function response(seen: Evidence, run: Run, message: Message, idText: string, client: ClientFrame | undefined): void {
+  const open = (frame: AgentFrame) =>
+    frame.agent === run.agent && frame.run === run.number && !seen.answered.has(frame) && frame.isDelivered;
+  const asked = client
+    ? seen.ledger.agentFrame(client.answerTo)
+    : seen.ledger.agentFrames.find((frame) => frame.kind === 'question' && frame.idText === idText && open(frame));
+  if (!asked || asked.idText !== idText || !open(asked))
+    return seen.problem(
+      `${run.agent}#${run.number} hears an answer with the id ${idText} that it does not wait for${client ? `: ${nameOf(client)}` : `: ${JSON.stringify(message)}`}`,
+    );
+  seen.answered.add(asked);
+  if (isWithdrawn(seen, asked)) seen.answeredWithdrawn.add(asked);
+  seen.answeredHere.add(asked);
+  if (!client) allowedBySomebody(seen, asked, message);
+  if (seen.mustBeCancelled.delete(asked) && !isCancelled(message))
+    seen.problem(`${nameOf(asked)} was cancelled and is answered ${JSON.stringify(message)}`);
+  if (!client && message.error && asked.fate === 'must' && !seen.isStopping && !isJustified(seen, asked, message))
+    seen.problem(`${nameOf(asked)} gets an error that nothing explains: ${message.error.message}`);
+}
+
+function isCancelled({ result }: Message): boolean {
+  return result?.action === 'cancel' || (result?.outcome as { outcome?: string } | undefined)?.outcome === 'cancelled';
+}
+
+function isJustified(seen: Evidence, asked: AgentFrame, { error }: Message): boolean {
+  if (seen.answeredByClient.has(asked)) return true;
+  const words = String(error?.message);
+  if (seen.guarding?.isObserving === false && /enied by policy/.test(words)) return seen.guarding.decided(asked.serial).length > 0;
+  if (seen.guarding && error?.code === -32800) return seen.ledger.agentFrames.some(({ about }) => about.withdraws === asked.serial);
+  return /Terminal ".*" was not created|There are already \d+|No agent owns session|was not given to this agent/.test(
+    String(error?.message),
+  );
+}

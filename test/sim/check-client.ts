@@ -1,0 +1,380 @@
+// What the proxy writes to the client, held against what was said.
+
+import { idTextIn } from './frame-text.ts';
+import { type AgentFrame, type AgentSession, type ClientFrame, clientsOwn } from './ledger.ts';
+import {
+  type Evidence,
+  isChanging,
+  isDiscarded,
+  isLoad,
+  isThere,
+  isWithdrawn,
+  leaveBehind,
+  letGo,
+  listedAs,
+  nameOf,
+  runOf,
+} from './observations.ts';
+import { type Body, type Message, serialIn } from './sim.ts';
+import type { Run } from './sim-agent.ts';
+import { decided, isRefusal, modesOnOffer, noticed, standIn, waitsForMode } from './under-policy.ts';
+
+/** A line as the client has it. */
+export type Received = {
+  readonly message: Message;
+  readonly idText: string | undefined;
+  /** The agent's frame behind it; undefined for one of the proxy's own. */
+  readonly frame: AgentFrame | undefined;
+  /** The request that it answers. */
+  readonly request: ClientFrame | undefined;
+  /** A question of the proxy's own; `frame` is what it is about. */
+  readonly isStandIn: boolean;
+};
+
+export function hearEditor(seen: Evidence, line: string): Received {
+  const message = JSON.parse(line) as Message;
+  const idText = idTextIn(line);
+  const serial = serialIn(message);
+  const frame = seen.ledger.agentFrame(serial);
+  if (serial !== undefined && !frame && message.method !== undefined)
+    seen.problem(`the client hears a frame that no agent has said: ${line}`);
+  if (frame) passed(seen, frame, line, idText, message);
+  if (message.method === undefined)
+    return { message, idText, frame, request: response(seen, message, idText as string, frame), isStandIn: false };
+  const about = idText !== undefined && !frame ? standIn(seen, message, idText) : undefined;
+  if (about) return { message, idText, frame: about, request: undefined, isStandIn: true };
+  if (idText !== undefined) question(seen, message, idText, frame, line);
+  else notification(seen, message, frame, line);
+  return { message, idText, frame, request: undefined, isStandIn: false };
+}
+
+/** A frame of an agent's has come through: once, whole, in its place, and under the right name. */
+function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string | undefined, message: Message): void {
+  if (frame.fate === 'never') seen.problem(`the client hears what must not pass: ${nameOf(frame)}`);
+  if (!frame.isDelivered && !seen.isStopping) seen.problem(`the client hears what has not been said to the end: ${nameOf(frame)}`);
+  if (frame.isHeard) seen.problem(`the client hears twice: ${nameOf(frame)}`);
+  frame.isHeard = true;
+  inPlace(seen, frame);
+  const publicId = frame.kind === 'answer' ? undefined : (message.params?.sessionId as string | undefined);
+  if (frame.about.isPatched !== true) {
+    const expected = frame.writing.rewritten(idText, publicId);
+    if (expected !== line) seen.problem(`${nameOf(frame)} was changed on its way:\n    ${expected}\n    ${line}`);
+  }
+  // Whom an agent is sent for is known when it is prompted, and that may be written behind what it has said before.
+  const isUnderWay = frame.session?.isErrand && !frame.session.errandFor;
+  if (publicId !== undefined) seen.spokenOf.add(publicId);
+  if (frame.session && publicId !== undefined && !isUnderWay) underItsName(seen, publicId, clientsOwn(frame.session), frame);
+  if (frame.kind === 'update' && frame.session && isTooEarly(seen, frame.session))
+    seen.problem(`the client hears what it cannot place, since its session is still being opened: ${nameOf(frame)}`);
+  // The client may have found the session meanwhile, and asked for it.
+  if (frame.kind === 'update' && frame.session?.errandFor && !isBeingLoaded(seen, publicId ?? ''))
+    seen.problem(`the client hears what was said on an errand: ${nameOf(frame)}`);
+  if (frame.kind === 'answer') modesOnOffer(seen, frame, message);
+  else noticed(seen, frame);
+}
+
+/** The client waits for the answer that will tell it of the session, and has not spoken of one of that name itself, nor of the name that a list gave it. */
+function isTooEarly({ ledger, open }: Evidence, session: AgentSession): boolean {
+  const isOpening = [...open.values()].flat().some((request) => request.opens === session.lineage);
+  const names: unknown[] = [session.native, listedAs(session)];
+  return isOpening && !ledger.clientFrames.some(({ publicId, isDelivered }) => names.includes(publicId) && isDelivered);
+}
+
+function inPlace(seen: Evidence, frame: AgentFrame): void {
+  const stream = frame.stream === undefined ? undefined : seen.streams.get(frame.stream);
+  // A question about a session that is still being opened passes at once, before what is held for it: its agent may wait for the answer.
+  if (!stream || (frame.kind === 'question' && frame.session && !isAnnounced(seen, frame.session, runOf(seen, frame)))) return;
+  const at = stream.frames.indexOf(frame);
+  if (frame.session && seen.loose.has(frame.session)) {
+    stream.next = Math.max(stream.next, at + 1);
+    return;
+  }
+  if (at < stream.next && waitsForMode(seen, frame)) return;
+  if (at < stream.next) return seen.problem(`${nameOf(frame)} comes behind what was said after it`);
+  for (const skipped of stream.frames.slice(stream.next, at)) if (!skipped.isHeard) seen.overtaken.push({ frame: skipped, by: frame });
+  stream.next = at + 1;
+}
+
+/** By the process at hand, unless the one that opened it is over. */
+function isAnnounced({ bound }: Evidence, session: AgentSession, run?: Run): boolean {
+  const isElsewhere = (opened: Run | undefined) => run !== undefined && opened !== undefined && opened !== run && isThere(opened);
+  return [...bound.values()].some((holder) => holder.session === session && holder.isLive && !isElsewhere(holder.run));
+}
+
+function underItsName(seen: Evidence, publicId: string, session: AgentSession, frame: AgentFrame): void {
+  const holder = seen.bound.get(publicId);
+  if (!holder) seen.bound.set(publicId, { session, isLive: false });
+  // While the owner of an unknown session is being looked for, each agent that is tried speaks for it.
+  else if (!holder.isLive && isBeingLoaded(seen, publicId)) seen.bound.set(publicId, { session, isLive: false });
+  else if (!holder.isLive && isFreeAgain(seen, holder.session)) seen.bound.set(publicId, { session, isLive: false });
+  else if (holder.session !== session)
+    seen.problem(`${nameOf(frame)} reaches session ${publicId}, which is ${holder.session.agent}/${holder.session.native}`);
+  // An agent with a process for each session may use one id in two of them.
+  else if (holder.isLive && holder.run && isThere(holder.run) && holder.run !== runOf(seen, frame) && frame.session === session)
+    seen.problem(`${nameOf(frame)} reaches session ${publicId}, which is in ${holder.run.agent}#${holder.run.number}`);
+}
+
+/**
+ * Of an id that the client never opened: the process that used it is over, or its session has another name by now, in a list or because the
+ * client has it open under that, or it was opened for a change of agent that nobody wanted any more and has been closed there.
+ */
+function isFreeAgain(seen: Evidence, session: AgentSession): boolean {
+  if (!isOpenSomewhere(seen, session) || isBeingLoaded(seen, listedAs(session)) || isAnnounced(seen, session)) return true;
+  return session.openedBy !== undefined && isDiscarded(seen, session);
+}
+
+const isOpenSomewhere = ({ runs }: Evidence, session: AgentSession): boolean => runs.some((run) => run.open.has(session) && isThere(run));
+
+function isBeingLoaded({ open }: Evidence, publicId: string): boolean {
+  return [...open.values()].flat().some((request) => isLoad(request) && request.publicId === publicId);
+}
+
+function response(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined): ClientFrame | undefined {
+  const own = frame?.answerTo === undefined ? undefined : seen.ledger.clientFrame(frame.answerTo);
+  if (idText === 'null') {
+    if (seen.nullOwed-- <= 0 && !seen.isStopping)
+      seen.problem(`an answer with the id null that nothing led to: ${JSON.stringify(message)}`);
+    if (own) own.answers++;
+    return own;
+  }
+  const waiting = seen.open.get(idText) ?? [];
+  const isInUse = message.error?.code === -32600 && String(message.error.message).includes('still in use');
+  // Of several with the same id, an answer without a number may have been for any: one that has a number shows which was not meant.
+  const wasGuessed = own !== undefined && seen.guessed.has(own) && !waiting.includes(own);
+  const request = wasGuessed ? waiting[0] : (own ?? (isInUse ? (waiting[1] ?? waiting[0]) : waiting[0]));
+  if (request && !own && waiting.length > 1) seen.guessed.add(request);
+  if (!request || !waiting.includes(request)) {
+    if (seen.isStopping) return undefined; // a last line without its end may have been a whole request
+    const before = seen.ledger.clientFrames.findLast((candidate) => candidate.idText === idText && candidate.isDelivered);
+    seen.problem(
+      `an answer nobody waits for, id ${idText}${before ? `, after ${nameOf(before)}` : ''}: ${JSON.stringify(message).slice(0, 300)}`,
+    );
+    return undefined;
+  }
+  waiting.splice(waiting.indexOf(request), 1);
+  if (waiting.length === 0) seen.open.delete(idText);
+  request.answers++;
+  seen.answeredIn.set(request, seen.event);
+  seen.deadlines.delete(request);
+  seen.changes.delete(request);
+  if (request.method === 'initialize') seen.isGreeted = true;
+  blamed(seen, request, message);
+  isRefusal(seen, request, message);
+  if (isLoad(request) && message.error?.code === -32002) notOpened(seen, request);
+  if (message.error === undefined) outcome(seen, request, message, frame);
+  // What was opened all the same is closed there.
+  else if (request.opens !== undefined && !frame) for (const session of seen.ledger.sessionsOf(request.opens)) loosen(seen, session);
+  // What did not come back is nobody's, and its id is free for another.
+  else if (isLoad(request) && !seen.bound.get(request.publicId as string)?.isLive) seen.bound.delete(request.publicId as string);
+  if (request.about.changesTo !== undefined) changeSettled(seen, request);
+  return request;
+}
+
+/** Nobody would end a session that an agent has just opened and that is said not to be there. */
+function notOpened(seen: Evidence, request: ClientFrame): void {
+  const opened = seen.arrived.find(({ answerTo, about }) => answerTo === request.serial && about.backSince !== undefined);
+  // Unless the client has it under another name: one that an agent made of the very id it was asked for, say.
+  const isHeld = [...seen.bound.values()].some((holder) => holder.isLive && holder.session === opened?.session);
+  if (opened && opened.fate === 'must' && !isHeld) seen.problem(`${nameOf(request)} is refused though ${opened.agent} has opened it`);
+}
+
+/** An agent's misfortune must not be told to the sessions of another. */
+function blamed(seen: Evidence, request: ClientFrame, { error }: Message): void {
+  const blame = error?.data?.agent;
+  const target = seen.targets.get(request);
+  if (blame === undefined || !target || request.about.changesTo !== undefined) return;
+  if (String(error?.message).includes('the session has moved to agent')) return;
+  if (blame !== target.agent && !isChanging(seen, request.lineage))
+    seen.problem(`${nameOf(request)} is for ${target.agent} and hears of ${blame}: ${error?.message}`);
+}
+
+/** What a successful answer means for whose session is whose. */
+function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: AgentFrame | undefined): void {
+  const { method, publicId } = request;
+  switch (method) {
+    case 'session/new':
+    case 'session/fork':
+      if (!frame?.session || typeof message.result?.sessionId !== 'string') return;
+      bind(seen, message.result.sessionId, frame.session, runOf(seen, frame));
+      // An agent that was asked for a session of this name before it made one: what it said meanwhile may have been taken for that.
+      if (seen.blindLoads.has(frame.session.native)) loosen(seen, frame.session);
+      return;
+    case 'session/load':
+    case 'session/resume':
+      if (publicId !== undefined && !frame) takenUp(seen, publicId, message);
+      if (!frame?.session || publicId === undefined) return;
+      bind(seen, publicId, frame.session, runOf(seen, frame));
+      seen.backIn.set(frame.session, frame.run);
+      return;
+    case 'session/close':
+    case 'session/delete': {
+      const holder = publicId === undefined ? undefined : seen.bound.get(publicId);
+      if (publicId === undefined || !holder) return;
+      seen.bound.delete(publicId);
+      loosen(seen, holder.session);
+      // What came behind that may have opened it again.
+      if (!seen.ledger.clientFrames.some((later) => later.publicId === publicId && later.serial > request.serial && later.isDelivered))
+        seen.left.set(holder.session, { publicId, event: seen.event });
+      for (const [terminalId, owner] of seen.terminals) if (owner.session === holder.session) seen.terminals.delete(terminalId);
+      for (const [key, call] of seen.toolCalls) if (call.publicId === publicId) seen.toolCalls.delete(key);
+      if (method === 'session/close' && request.lineage !== undefined)
+        for (const left of [...seen.open.values()].flat())
+          if (
+            left.method === 'session/prompt' &&
+            left.lineage === request.lineage &&
+            left.publicId === publicId &&
+            left.serial < request.serial &&
+            left.isDelivered
+          )
+            seen.problem(`${nameOf(left)} is still open behind the answer to session/close`);
+      return;
+    }
+  }
+  const { changesTo } = request.about;
+  if (typeof changesTo !== 'string' || publicId === undefined || request.lineage === undefined) return;
+  if (frame) return; // an option of the agent's own that is called like ours
+  const session = seen.ledger.sessionsOf(request.lineage).find(({ openedBy }) => isAnswerTo(seen, openedBy, request));
+  if (!session) return;
+  // The answer to `/agent` is the same whether it worked or not; what was said before it tells.
+  if (method === 'session/prompt' && seen.saidToMove.get(publicId) !== changesTo) return;
+  const before = seen.bound.get(publicId)?.session;
+  if (before) {
+    loosen(seen, before);
+    seen.left.set(before, { publicId, event: seen.event });
+  }
+  seen.bound.set(publicId, { session, isLive: true });
+}
+
+/** The proxy says by itself that the session goes on: its process has it still. */
+function takenUp(seen: Evidence, publicId: string, { result }: Message): void {
+  const { agent, canContinue } = ((result?._meta as Body | undefined)?.['acp-switchboard'] ?? {}) as Body;
+  if (canContinue !== true || seen.bound.get(publicId)?.isLive) return;
+  for (const run of seen.runs)
+    for (const session of run.open)
+      if (isThere(run) && run.agent === agent && !isAnnounced(seen, session) && [session.native, listedAs(session)].includes(publicId))
+        bind(seen, publicId, session, run);
+}
+
+const isAnswerTo = ({ ledger }: Evidence, answer: number | undefined, change: ClientFrame): boolean =>
+  ledger.agentFrame(answer)?.about.change === change.serial;
+
+function changeSettled(seen: Evidence, request: ClientFrame): void {
+  seen.settledChanges.add(request);
+  for (const frame of seen.ledger.agentFrames) if (frame.session && isDiscarded(seen, frame.session)) letGo(frame);
+}
+
+function loosen(seen: Evidence, session: AgentSession): void {
+  seen.loose.add(session);
+  leaveBehind(seen, session, seen.event);
+  for (const frame of seen.ledger.agentFrames) if (frame.session === session) letGo(frame);
+}
+
+function bind(seen: Evidence, publicId: string, session: AgentSession, run: Run): void {
+  seen.loose.delete(session);
+  seen.left.delete(session);
+  seen.refused.delete(session);
+  const holder = seen.bound.get(publicId);
+  if (holder?.isLive && holder.session !== session)
+    seen.problem(
+      `public id ${publicId} is given to ${session.agent}/${session.native} while ${holder.session.agent}/${holder.session.native} has it`,
+    );
+  seen.spokenOf.add(publicId);
+  seen.bound.set(publicId, { session, isLive: true, run });
+}
+
+function question(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined, line: string): void {
+  // Terminals of an agent that has died are given back by the proxy itself.
+  if (!frame && message.method === 'terminal/release') return void seen.terminals.delete(String(message.params?.terminalId));
+  if (!frame) return seen.problem(`the client is asked what no agent has asked: ${line}`);
+  decided(seen, frame);
+  if (isLeft(seen, frame)) seen.problem(`${nameOf(frame)} reaches the client, which has left that session`);
+  if (seen.atClient.has(idText)) seen.problem(`two open questions with the id ${idText}: ${nameOf(frame)}`);
+  seen.atClient.set(idText, frame);
+  const publicId = String(message.params?.sessionId);
+  seen.askedUnder.set(frame, publicId);
+  if (seen.bound.get(publicId)?.isLive) seen.askedInSession.set(frame, publicId);
+  const { about } = frame;
+  const owner = typeof about.terminalId === 'string' ? seen.terminals.get(about.terminalId) : undefined;
+  // With one agent, sessions that the client has not opened are not told apart: they are all that agent's own.
+  const isToldApart = seen.agents.length > 1 || seen.bound.get(String(message.params?.sessionId))?.isLive;
+  if (owner && isToldApart && !owner.run.sim.isOver && (owner.session !== frame.session || owner.run !== runOf(seen, frame)))
+    seen.problem(`${nameOf(frame)} reaches terminal ${about.terminalId} of ${owner.run.agent}/${owner.session?.native}`);
+  if (about.aboutClient !== undefined) {
+    const request = seen.ledger.clientFrame(about.aboutClient);
+    if (!line.includes(`"requestId":${request?.idText}`))
+      seen.problem(`${nameOf(frame)} does not speak of request ${request?.idText}: ${line}`);
+  }
+  if (frame.method === 'mcp/message') seen.mcpNames.set(frame.serial, message.params?.requestId);
+  if (typeof about.elicitationId === 'string') {
+    const key = `${frame.agent}\n${about.elicitationId}`;
+    seen.elicitations.set(key, (seen.elicitations.get(key) ?? new Set()).add(String(message.params?.elicitationId)));
+  }
+}
+
+/** Said behind the end of its session, which nobody has spoken of since. One agent without a policy may ask what it likes. */
+function isLeft({ left, arrived, event, agents, guarding }: Evidence, frame: AgentFrame): boolean {
+  const { session } = frame;
+  const endedIn = session && left.get(session)?.event;
+  return endedIn !== undefined && endedIn < event && arrived.includes(frame) && (agents.length > 1 || guarding !== undefined);
+}
+
+function notification(seen: Evidence, message: Message, frame: AgentFrame | undefined, line: string): void {
+  const { params = {} } = message;
+  if (message.method === '$/cancel_request') return withdrawn(seen, String(params.requestId), frame, line);
+  if (message.method === 'elicitation/complete' && frame) {
+    const known = seen.elicitations.get(`${frame.agent}\n${frame.about.elicitationId}`);
+    if (known && !known.has(String(params.elicitationId)))
+      seen.problem(`${nameOf(frame)} completes ${params.elicitationId}, which the client knows as ${[...known].join(' or ')}`);
+  }
+  if (message.method === 'session/update') toolCall(seen, params, frame);
+  if (message.method === 'session/update' && !frame) shownCall(seen, params);
+  const moved = frame ? null : /This session's agent is now (\w+)\./.exec(line);
+  if (moved) seen.saidToMove.set(String(params.sessionId), moved[1] as string);
+  if (!frame && message.method !== 'session/update') seen.problem(`the client is told what no agent has said: ${line}`);
+  if (!frame && !seen.spokenOf.has(String(params.sessionId)))
+    seen.problem(`an update of ours for a session the client does not know: ${line}`);
+}
+
+/** By the agent that asked, or by the proxy for one that is gone. */
+function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined, line: string): void {
+  const asked = seen.standIns.get(idText) ?? seen.atClient.get(idText) ?? seen.answeredNow.get(idText);
+  if (frame) {
+    if (asked?.serial !== frame.about.withdraws) seen.problem(`${nameOf(frame)} takes back another's question: ${line}`);
+    return;
+  }
+  if (!asked) return seen.problem(`a question is taken back that is not open: ${line}`);
+  const entries = asked.about.isLent === true ? seen.guarding?.decidedOn(String(asked.about.key)) : seen.guarding?.decided(asked.serial);
+  const isLate = seen.guarding?.isObserving === false && entries?.some(({ answeredBy }) => answeredBy === 'timeout');
+  const isLent = asked.about.isLent === true && isCutOff(seen, asked);
+  if (!runOf(seen, asked).sim.isOver && !isLate && !isLent) seen.takenBack.push({ asked, line });
+  seen.atClient.delete(idText);
+  seen.standIns.delete(idText);
+}
+
+/** Of the call of a lent tool: taken back, or its session has ended or been opened again, with another server. */
+function isCutOff(seen: Evidence, asked: AgentFrame): boolean {
+  const isOpenedAgain = ({ session, serial, about, isDelivered }: AgentFrame) =>
+    session === asked.session && about.backSince !== undefined && serial > asked.serial && isDelivered;
+  return (
+    isWithdrawn(seen, asked) ||
+    asked.session?.errandFor !== undefined ||
+    seen.loose.has(asked.session as AgentSession) ||
+    seen.ledger.agentFrames.some(isOpenedAgain)
+  );
+}
+
+function shownCall(seen: Evidence, params: NonNullable<Message['params']>): void {
+  const { sessionUpdate, toolCallId = '', status } = params.update as { sessionUpdate?: string; toolCallId?: string; status?: string };
+  if (status === 'completed' || status === 'failed') seen.shownCalls.delete(toolCallId);
+  else if (sessionUpdate === 'tool_call') seen.shownCalls.set(toolCallId, String(params.sessionId));
+}
+
+function toolCall(seen: Evidence, params: NonNullable<Message['params']>, frame: AgentFrame | undefined): void {
+  const update = params.update as { toolCallId?: string; status?: string } | undefined;
+  if (update?.toolCallId === undefined) return;
+  const publicId = String(params.sessionId);
+  const key = `${publicId}\n${update.toolCallId}`;
+  if (update.status === 'completed' || update.status === 'failed') seen.toolCalls.delete(key);
+  else if (frame && seen.bound.get(publicId)?.isLive)
+    seen.toolCalls.set(key, { run: runOf(seen, frame), publicId, toolCallId: update.toolCallId });
+}

@@ -1,0 +1,92 @@
+// Tools that some of the histories lend to their agents, through the agents' own connections: nothing listens, so all of it is in virtual time.
+import { type HostTool, text } from '../../src/mcp/server/tool.ts';
+import { delegateTool } from '../../src/mcp/tools/delegate.ts';
+import '../../src/mcp/server/sdk-server.ts'; // loaded now, so that no call has to wait for it
+import type { LendingOptions } from '../../src/proxy/tools/host-tools.ts';
+import type { AgentSession } from './ledger.ts';
+import { type Random, seeded } from './random.ts';
+import type { Body, Sim } from './sim.ts';
+
+export type LentTools = {
+  readonly options: LendingOptions;
+  /** What is drawn for their sake, so that histories without them stay as they are. */
+  readonly random: Random;
+  /** How much is called here, and how much of that is for other agents. */
+  readonly rates: { readonly calls: number; readonly errands: number };
+  /** Whether an agent takes servers in this way. */
+  takes(agent: string): boolean;
+  /** The names of all servers that agents were told of. */
+  readonly servers: string[];
+};
+
+/** As many of the histories that have a policy as this. */
+const SHARE = 0.9;
+
+const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+
+/** `ran` hears of every call that is carried out, by its key. */
+export function createLentTools(seed: number, ran: (key: string) => void): LentTools | undefined {
+  const random = seeded(seed + 2_000_003);
+  if (!random.chance(SHARE)) return undefined;
+  const takers = new Map<string, boolean>();
+  const tool = (name: string, effect: 'read' | 'write') => ({
+    ...{ name, effect, title: name, description: name, server: 'switchboard', needs: [], timeoutMs: undefined },
+    inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+    async run({ path }: Body) {
+      ran(String(path).replace('/w/', ''));
+      return text('done');
+    },
+  });
+  const asking: HostTool = {
+    ...delegateTool,
+    async run(args, about) {
+      ran(String(args.prompt).replace('/w/', ''));
+      return delegateTool.run(args, about);
+    },
+  };
+  return {
+    random,
+    rates: { calls: random.pick([0.5, 0.9]), errands: random.pick([0.4, 0.9, 1]) },
+    servers: [],
+    takes(agent) {
+      const takes = takers.get(agent) ?? random.chance(0.9);
+      takers.set(agent, takes);
+      return takes;
+    },
+    options: { tools: [tool('read_file', 'read'), tool('write_file', 'write'), asking], shim: { command: 'none', args: [] } },
+  };
+}
+
+/** A call as an agent sends it: of a file, or of another of the agents. */
+export function lentCall({ random, rates }: LentTools, serverId: string, key: string, { agents }: Sim, self: string): Body {
+  const isErrand = agents.length > 1 && random.chance(rates.errands);
+  const others = agents.filter((agent) => agent !== self);
+  const called = isErrand
+    ? { name: 'delegate', arguments: { agent: random.pick(random.chance(0.9) ? others : agents), prompt: `/w/${key}` } }
+    : { name: random.pick(['read_file', 'write_file']), arguments: { path: `/w/${key}` } };
+  return { serverId, requestId: key, method: 'tools/call', params: { ...called, _meta: ENVELOPE } };
+}
+
+/** The key of the call that sent an agent with this prompt. */
+export function errandIn({ prompt }: Body): string | undefined {
+  const [block] = (Array.isArray(prompt) ? prompt : []) as { readonly text?: string }[];
+  return block?.text?.startsWith('/w/') ? block.text.replace('/w/', '') : undefined;
+}
+
+/** The server of ours among those that a session is opened with. */
+export function lentServer({ mcpServers }: Body): string | undefined {
+  const servers = (Array.isArray(mcpServers) ? mcpServers : []) as { readonly name?: string; readonly serverId?: string }[];
+  return servers.find(({ name }) => name === 'switchboard')?.serverId;
+}
+
+/** The line as it was before our server was added to it. */
+export const withoutLent = (line: string): string =>
+  line.replace(/,?\{"type":"acp","name":"switchboard","serverId":"switchboard-[\w-]{22}"\}/, '').replace('"mcpServers":[],', '');
+
+/** What one process was lent: the server of each of its sessions, and all that there ever were. */
+export type Lent = {
+  readonly bySession: Map<AgentSession, string>;
+  /** What a session had before it was opened again. */
+  readonly before: Map<AgentSession, string>;
+  readonly all: Set<string>;
+};

@@ -1,0 +1,258 @@
+// What has been seen at the proxy's edges so far, and the rules that need nothing else.
+import type { VirtualClock } from './clock.ts';
+import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
+import type { SimSink } from './pipe.ts';
+import type { Guarding } from './policy-model.ts';
+import type { Run } from './sim-agent.ts';
+
+/** `isLive`: opened by the client and not ended by it. `run`: the process that opened it. */
+type Holder = { readonly session: AgentSession; readonly isLive: boolean; readonly run?: Run };
+
+export type Evidence = {
+  readonly ledger: Ledger;
+  readonly clock: VirtualClock;
+  readonly agents: readonly string[];
+  readonly runs: Run[];
+  readonly problems: string[];
+  problem(text: string): void;
+  toEditor: SimSink | undefined;
+  /** The client has its answer to initialize. */
+  isGreeted: boolean;
+  isStopping: boolean;
+
+  /** Requests of the client's that the proxy has and has not answered, by their ids. */
+  readonly open: Map<string, ClientFrame[]>;
+  /** Answers with the id null that the client is still to get. */
+  nullOwed: number;
+  /** Counts events: what one leads to is written to each peer in an order that means nothing. */
+  event: number;
+  /** Requests that share their id with another and were taken to be the one that was answered. */
+  readonly guessed: Set<ClientFrame>;
+  /** In which event a request was answered. */
+  readonly answeredIn: Map<ClientFrame, number>;
+  /** When a cancelled prompt must have ended. */
+  readonly deadlines: Map<ClientFrame, number>;
+  /** How often a request was passed on, and under which id an agent's process knows it. */
+  readonly forwarded: Map<ClientFrame, { readonly run: Run; readonly idText: string }[]>;
+  /** Which session a frame was for when it reached the proxy; absent when that was open. */
+  readonly targets: Map<ClientFrame, AgentSession>;
+
+  /** Whose session a public id is. */
+  readonly bound: Map<string, Holder>;
+  /** Sessions of which it is a matter of luck what still comes: ended by the client, or opened while it asked for another of that name. */
+  readonly loose: Set<AgentSession>;
+  /** Of these, the ones that the client has ended and not spoken of since: under which name, and in which event. */
+  readonly left: Map<AgentSession, { readonly publicId: string; readonly event: number }>;
+  /** The process in which a session came back to the client. An earlier one that lives on for others is not asked about it any more. */
+  readonly backIn: Map<AgentSession, number>;
+  /** Loads of a session that were written in this event or before count no more: it has ended since, or come back in another way. */
+  readonly leftBehind: Map<AgentSession, number>;
+  /** Changes of agent that have their answer: a session that one of them opened and that nobody has now is discarded. */
+  readonly settledChanges: Set<ClientFrame>;
+  /** The agent that the proxy last said a session has moved to. */
+  readonly saidToMove: Map<string, string>;
+  /** Every public id that either side has used towards the other. */
+  readonly spokenOf: Set<string>;
+  /** Changes of agent that are under way. */
+  readonly changes: Set<ClientFrame>;
+  /** Of all there were, those for which an agent has been asked to open a session. */
+  readonly begunChanges: Set<ClientFrame>;
+  /** Sessions whose updates are a replay that nobody asked for, by the answer that ends it. */
+  readonly withheld: Map<AgentSession, ClientFrame | undefined>;
+
+  /** What reached the proxy in this event. */
+  arrived: AgentFrame[];
+  /** Frames that must keep their order, as they reached the proxy, and how many of them are behind us. */
+  readonly streams: Map<string, { readonly frames: AgentFrame[]; next: number }>;
+  /** Frames that were overtaken in this event; whether they may be missing is plain only at its end. */
+  overtaken: { readonly frame: AgentFrame; readonly by: AgentFrame }[];
+  /** Questions as the client has them. */
+  readonly atClient: Map<string, AgentFrame>;
+  /** The ids of the sessions in which it is asked. */
+  readonly askedUnder: Map<AgentFrame, string>;
+  /** Those that left it in this event, perhaps behind what made them void. */
+  answeredNow: Map<string, AgentFrame>;
+  /** Ids that the client has asked for without knowing whose they are. */
+  readonly blindLoads: Set<string>;
+  /** Those that belong to a session the client has opened, and the id it has there. */
+  readonly askedInSession: Map<AgentFrame, string>;
+  /** What the proxy asks the client by itself, about a request of an agent's. */
+  readonly standIns: Map<string, AgentFrame>;
+  readonly guarding: Guarding | undefined;
+  /** The policy that was in force when a frame reached the proxy. */
+  readonly saidUnder: Map<AgentFrame, string>;
+  /** Sessions that were refused for the mode they came back in, and the process that has them so: what it says there is for nobody. */
+  readonly refused: Map<AgentSession, Run>;
+  /** The answers that were the reason. */
+  readonly judgedRefused: Set<AgentFrame>;
+  /** In which event the proxy last asked a process to close or delete a session. */
+  readonly closedIn: Map<Run, Map<AgentSession, number>>;
+  /** Sessions whose turns the proxy has cancelled by itself in this event, and the questions that it took back of agents that live. */
+  readonly cancelledHere: Set<AgentSession>;
+  takenBack: { readonly asked: AgentFrame; readonly line: string }[];
+  /** Questions whose agents have heard their answers in this event. */
+  readonly answeredHere: Set<AgentFrame>;
+  /** Sessions that are open because one agent asks another, and the calls behind them. */
+  readonly errands: Map<AgentSession, AgentFrame>;
+  /** Those of them that were prompted and have not answered. */
+  readonly atWork: Set<AgentSession>;
+  /** Those that the client has cancelled with the session they are for, and when their calls must have an answer. */
+  readonly calledOff: Map<AgentSession, number>;
+  /** In which event the agents that were sent were told to stop. */
+  readonly toldToStop: Map<AgentSession, number>;
+  /** Tool calls that the proxy shows by itself and has not ended, and in which session. */
+  readonly shownCalls: Map<string, string>;
+  /** Calls of lent tools that were carried out. */
+  readonly lentRuns: Set<string>;
+  readonly answered: Set<AgentFrame>;
+  /** Of these, the ones that the agent had taken back before. After a cancel of the client's it may do so once it has its answer. */
+  readonly answeredWithdrawn: Set<AgentFrame>;
+  readonly answeredByClient: Map<AgentFrame, ClientFrame>;
+  readonly mustBeCancelled: Set<AgentFrame>;
+  readonly terminals: Map<string, { readonly run: Run; readonly session: AgentSession | undefined }>;
+  /** The names under which the client has heard of an agent's elicitation; agents use theirs again. */
+  readonly elicitations: Map<string, Set<string>>;
+  /** Public names of MCP calls, by the question's number. */
+  readonly mcpNames: Map<number, unknown>;
+  readonly toolCalls: Map<string, { readonly run: Run; readonly publicId: string; readonly toolCallId: string }>;
+};
+
+export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: readonly string[], guarding: Guarding | undefined): Evidence {
+  const problems: string[] = [];
+  return {
+    ...{ ledger, clock, agents, guarding, problems },
+    runs: [],
+    problem: (text) => void problems.push(text),
+    toEditor: undefined,
+    isGreeted: false,
+    isStopping: false,
+    open: new Map(),
+    nullOwed: 0,
+    event: 0,
+    guessed: new Set(),
+    answeredIn: new Map(),
+    deadlines: new Map(),
+    forwarded: new Map(),
+    targets: new Map(),
+    bound: new Map(),
+    loose: new Set(),
+    left: new Map(),
+    backIn: new Map(),
+    leftBehind: new Map(),
+    settledChanges: new Set(),
+    saidToMove: new Map(),
+    spokenOf: new Set(),
+    changes: new Set(),
+    begunChanges: new Set(),
+    withheld: new Map(),
+    arrived: [],
+    streams: new Map(),
+    overtaken: [],
+    atClient: new Map(),
+    askedUnder: new Map(),
+    answeredNow: new Map(),
+    blindLoads: new Set(),
+    askedInSession: new Map(),
+    standIns: new Map(),
+    saidUnder: new Map(),
+    refused: new Map(),
+    judgedRefused: new Set(),
+    closedIn: new Map(),
+    cancelledHere: new Set(),
+    takenBack: [],
+    answeredHere: new Set(),
+    errands: new Map(),
+    atWork: new Set(),
+    calledOff: new Map(),
+    toldToStop: new Map(),
+    shownCalls: new Map(),
+    lentRuns: new Set(),
+    answered: new Set(),
+    answeredWithdrawn: new Set(),
+    answeredByClient: new Map(),
+    mustBeCancelled: new Set(),
+    terminals: new Map(),
+    elicitations: new Map(),
+    mcpNames: new Map(),
+    toolCalls: new Map(),
+  };
+}
+
+export const runOf = ({ runs }: Evidence, frame: AgentFrame): Run =>
+  runs.find(({ agent, number }) => agent === frame.agent && number === frame.run) as Run;
+
+/** Between its death and the news of it, what is written to an agent goes nowhere. */
+export const isThere = ({ sim }: Run): boolean => sim.isAlive && !sim.isOver;
+
+export function openRequests({ open }: Evidence): ClientFrame[] {
+  return [...open.values()].flat();
+}
+
+export const isLoad = ({ method }: ClientFrame): boolean => method === 'session/load' || method === 'session/resume';
+
+/** Whether it cannot be said which agent has a session. */
+export const isChanging = ({ changes }: Evidence, lineage: number | undefined): boolean =>
+  lineage !== undefined && [...changes].some((change) => change.lineage === lineage);
+
+/** Opened for a change of agent that failed or was taken back. */
+export function isDiscarded({ settledChanges, bound }: Evidence, session: AgentSession): boolean {
+  const isOpenedBy = ({ lineage, about }: ClientFrame) => lineage === session.lineage && about.changesTo === session.agent;
+  return [...settledChanges].some(isOpenedBy) && ![...bound.values()].some((holder) => holder.isLive && holder.session === session);
+}
+
+/** From now on the session's updates are a replay that nobody wants, and so is what arrived together with the reason for it. */
+export function withhold(seen: Evidence, session: AgentSession, until: ClientFrame | undefined): void {
+  seen.withheld.set(session, until);
+  for (const frame of seen.arrived) if (frame.session === session && frame.kind === 'update' && frame.fate === 'must') frame.fate = 'may';
+}
+
+/** Of a session in `loose`: it may come, and it may not. */
+export function letGo(frame: AgentFrame): void {
+  if (frame.fate === 'must' || frame.about.isReplay === true) frame.fate = 'may';
+}
+
+/** The client means what it has ended by a name that is nobody else's: it may be there again. */
+export function speakOf({ left, bound }: Evidence, name: string): void {
+  if (bound.get(name)?.isLive) return;
+  for (const [session, { publicId }] of left) if ([publicId, session.native, listedAs(session)].includes(name)) left.delete(session);
+}
+
+/** What a session of which another has the id is called. */
+export const listedAs = ({ native, agent }: AgentSession): string => `${native}~${agent}`;
+
+export function leaveBehind({ leftBehind }: Evidence, session: AgentSession, event: number): void {
+  leftBehind.set(session, Math.max(event, leftBehind.get(session) ?? event));
+}
+
+/**
+ * A replay that nobody wants, of a load that was under way when the client ended the session or when it came back in another way. When the
+ * session is in use again this cannot be told from what the agent says of it now, and to hold it back would hold that back too, for as long
+ * as the old load takes: for ever, perhaps.
+ */
+export function isOfLoadLeftBehind({ leftBehind }: Evidence, { session, about }: AgentFrame): boolean {
+  const event = session && leftBehind.get(session);
+  return about.isReplay === true && event !== undefined && (about.loadedIn as number) <= event;
+}
+
+/** Of a process that had the session before the client closed it, and lives on for others: it came back in a newer one. */
+export function isOfEarlierProcess({ backIn }: Evidence, { session, kind, run }: AgentFrame): boolean {
+  return kind !== 'answer' && session !== undefined && run < (backIn.get(session) ?? 0);
+}
+
+/** Whether a frame that has not come through may be missing. */
+export function mayBeMissing(seen: Evidence, frame: AgentFrame): boolean {
+  if (frame.fate !== 'must' || !frame.isDelivered) return true;
+  // Its request has an answer already: a cancelled turn's, say.
+  if (frame.kind === 'answer') return (seen.ledger.clientFrame(frame.answerTo)?.answers ?? 0) > 0;
+  // Answered by the proxy, or nobody is there any more to hear the answer.
+  return frame.kind === 'question' && (seen.answered.has(frame) || !isThere(runOf(seen, frame)));
+}
+
+export const nameOf = (frame: AgentFrame | ClientFrame): string =>
+  'agent' in frame
+    ? `${frame.kind} ${frame.serial} of ${frame.agent}#${frame.run}${frame.session ? `/${frame.session.native}` : ''} (${frame.method ?? `answer to ${frame.answerTo}`})`
+    : `${frame.kind} ${frame.serial} of the client (${frame.method ?? `answer to ${frame.answerTo}`}${frame.publicId === undefined ? '' : ` on ${frame.publicId}`})`;
+
+/** Whether the agent has taken its question back by now, in words that could be understood. */
+export const isWithdrawn = ({ ledger }: Evidence, asked: AgentFrame): boolean =>
+  ledger.agentFrames.some(({ about, isDelivered, fate }) => about.withdraws === asked.serial && isDelivered && fate !== 'never');

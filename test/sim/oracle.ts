@@ -1,0 +1,343 @@
+// Stands at the proxy's edges, sees every byte that goes in and comes out, and says what must not be. It has no part in what happens.
+import type { Limits } from '../../src/wire/limits.ts';
+import { hearAgent } from './check-agent.ts';
+import { hearEditor, type Received } from './check-client.ts';
+import type { VirtualClock } from './clock.ts';
+import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
+import {
+  callOffErrands,
+  errandsEnd,
+  errandsLeaveNoTerminal,
+  isOf,
+  nothingIsAskedForNobody,
+  nothingIsLeftOpen,
+  shownCallsEnd,
+} from './nothing-left.ts';
+import {
+  createEvidence,
+  type Evidence,
+  isChanging,
+  isDiscarded,
+  isLoad,
+  isOfEarlierProcess,
+  isOfLoadLeftBehind,
+  isThere,
+  leaveBehind,
+  letGo,
+  mayBeMissing,
+  nameOf,
+  openRequests,
+  runOf,
+  speakOf,
+} from './observations.ts';
+import { CHUNK_BYTES, type SimSink } from './pipe.ts';
+import type { Guarding } from './policy-model.ts';
+import type { Heard, Run } from './sim-agent.ts';
+import { lentRan, letGoIfRefused, lookForRefused, waitsForMode } from './under-policy.ts';
+
+export type Witness = {
+  readonly problems: readonly string[];
+  readonly seen: Evidence;
+  watchEditor(sink: SimSink): void;
+  launched(run: Run): void;
+  agentGone(run: Run): void;
+  /** The last byte of a frame has reached the proxy. */
+  agentSaid(frame: AgentFrame): void;
+  editorSaid(frame: ClientFrame): void;
+  /** A request on a session reaches a process that has not opened it. */
+  notOpenHere(run: Run, session: AgentSession, client: number): void;
+  /** A line that the proxy has written. */
+  agentHeard(run: Run, line: string): Heard;
+  editorHeard(line: string): Received;
+  /** A tool that the proxy lends is carried out, for the call of this key. */
+  lentRan(key: string): void;
+  /** An event and everything it led to is done. */
+  settled(): void;
+  /** Everybody has said what they owed, and time has run out. */
+  drained(): void;
+  /** The connection was stopped. */
+  stopped(): void;
+};
+
+/** What may be queued for a client that does not read, beside what it asked for itself: one chunk's worth, and our own words about it. */
+const EDITOR_SLACK_BYTES = CHUNK_BYTES + 16 * 1024;
+
+/** After a crash, these must not reach the agent before the session was brought back. */
+const BRINGS_BACK = new Set(['session/prompt', 'session/set_mode', 'session/set_config_option', 'session/fork']);
+
+export function createWitness(
+  ledger: Ledger,
+  clock: VirtualClock,
+  about: {
+    readonly agents: readonly string[];
+    readonly limits: Limits;
+    readonly cancelMs: number;
+    readonly guarding: Guarding | undefined;
+  },
+): Witness {
+  const seen = createEvidence(ledger, clock, about.agents, about.guarding);
+  const { problem } = seen;
+  /** Requests that waited for the user when their turn was cancelled. */
+  const mustEnd = new Set<AgentFrame>();
+
+  function requestSaid(frame: ClientFrame): void {
+    if (frame.idText === 'null') {
+      seen.nullOwed++;
+      frame.answers = 1; // it cannot be told from others, so they are counted together
+      return;
+    }
+    const idText = frame.idText as string;
+    seen.open.set(idText, [...(seen.open.get(idText) ?? []), frame]);
+    const holder = frame.publicId === undefined ? undefined : seen.bound.get(frame.publicId);
+    if (holder?.isLive && !isChanging(seen, frame.lineage) && frame.lineage !== undefined) seen.targets.set(frame, holder.session);
+    if (frame.about.changesTo !== undefined) seen.changes.add(frame);
+    if (isLoad(frame) && frame.lineage === undefined) seen.blindLoads.add(frame.publicId as string);
+  }
+  /** From now on the session's open questions are `cancelled`, and its turns have until the deadline to end. */
+  function cancelSaid({ publicId, lineage }: ClientFrame): void {
+    const holder = publicId === undefined ? undefined : seen.bound.get(publicId);
+    if (!holder) return;
+    if (!holder.isLive || !seen.isGreeted || isChanging(seen, lineage) || holder.session.lineage !== lineage) return;
+    // Behind a session/delete it speaks of nothing.
+    if (openRequests(seen).some((request) => request.method === 'session/delete' && request.publicId === publicId)) return;
+    callOffErrands(seen, holder.session, clock.nowMs + about.cancelMs);
+    for (const request of openRequests(seen))
+      if (request.method === 'session/prompt' && request.publicId === publicId && !seen.deadlines.has(request) && request.about.isTurn)
+        seen.deadlines.set(request, clock.nowMs + about.cancelMs);
+    for (const asked of seen.atClient.values())
+      if (
+        isOf(asked, holder.session) &&
+        isCancellable(asked) &&
+        // An agent with a process for each session may use one id in two of them.
+        seen.askedInSession.get(asked) === publicId &&
+        !seen.answered.has(asked) &&
+        isThere(runOf(seen, asked))
+      )
+        seen.mustBeCancelled.add(asked);
+    for (const asked of seen.standIns.values())
+      if (isOf(asked, holder.session) && !seen.answered.has(asked) && isThere(runOf(seen, asked))) mustEnd.add(asked);
+  }
+  function answerSaid(frame: ClientFrame): void {
+    const asked = ledger.agentFrame(frame.answerTo);
+    if (frame.about.isStandIn) {
+      const id = frame.idText as string;
+      const about = seen.standIns.get(id);
+      if (frame.about.isUnheard || !about) return;
+      seen.standIns.delete(id);
+      // A frame before it in the same chunk may cost its agent its life: then it is taken back before the answer is read.
+      seen.answeredNow.set(id, about);
+      return;
+    }
+    if (!asked || frame.about.isUnheard || seen.atClient.get(frame.idText as string) !== asked) return;
+    seen.atClient.delete(frame.idText as string);
+    seen.answeredNow.set(frame.idText as string, asked);
+    if (!seen.answered.has(asked)) seen.answeredByClient.set(asked, frame);
+    const { terminalId } = frame.about;
+    if (typeof terminalId === 'string' && frame.fate === 'must')
+      seen.terminals.set(terminalId, { run: runOf(seen, asked), session: asked.session });
+  }
+
+  function queuesAreBounded(): void {
+    const { maxQueueBytes, maxFrameBytes } = about.limits;
+    for (const { agent, sim } of seen.runs)
+      if (!sim.isOver && sim.sink.writableLength > maxQueueBytes + 2 * maxFrameBytes)
+        problem(`${sim.sink.writableLength} bytes are queued for ${agent}, and limits.max_queue_bytes is ${maxQueueBytes}`);
+    const { toEditor } = seen;
+    if (!toEditor?.needsDrain) return;
+    for (const { agent, number, sim } of seen.runs)
+      if (!sim.isOver && !sim.wasStopped && !sim.source.isPaused && !sim.source.isOver)
+        problem(`${agent}#${number} is read on though the client does not take what comes`);
+    if (toEditor.writableLength > EDITOR_SLACK_BYTES) problem(`${toEditor.writableLength} bytes are queued for the client`);
+  }
+  function nothingHangsOnTheDead(): void {
+    for (const [id, asked] of seen.atClient)
+      if (runOf(seen, asked).sim.isOver && !seen.isStopping && !(asked.session && seen.loose.has(asked.session)))
+        problem(`${nameOf(asked)} is open at the client as ${id} though its process is over`);
+    for (const [id, asked] of seen.standIns)
+      if (asked.about.isLent === true && seen.answeredWithdrawn.has(asked))
+        problem(`${nameOf(asked)} has its answer, and the client is still asked about it as ${id}`);
+    for (const [id, asked] of seen.standIns)
+      if (runOf(seen, asked).sim.isOver && !seen.isStopping)
+        problem(`what the proxy asks about ${nameOf(asked)} is open at the client as ${id} though its process is over`);
+    for (const [key, { run, publicId, toolCallId }] of seen.toolCalls) {
+      if (!run.sim.isOver) continue;
+      seen.toolCalls.delete(key);
+      if (seen.bound.get(publicId)?.isLive && !seen.isStopping)
+        problem(`tool call ${toolCallId} of ${publicId} goes on for ever: ${run.agent}#${run.number} is over`);
+    }
+  }
+  function cancelledEnds(): void {
+    for (const asked of seen.mustBeCancelled)
+      if (isThere(runOf(seen, asked))) problem(`${nameOf(asked)} was cancelled and its agent has not heard so`);
+    seen.mustBeCancelled.clear();
+    for (const asked of mustEnd)
+      if (!seen.answered.has(asked) && isThere(runOf(seen, asked)))
+        problem(`${nameOf(asked)} was cancelled and its agent has not heard so`);
+    mustEnd.clear();
+    for (const [request, deadline] of seen.deadlines)
+      if (clock.nowMs > deadline) {
+        seen.deadlines.delete(request);
+        if (!seen.isStopping) problem(`${nameOf(request)} was cancelled and has not ended in time`);
+      }
+  }
+
+  return {
+    seen,
+    problems: seen.problems,
+    watchEditor(sink) {
+      seen.toEditor = sink;
+    },
+    launched: (run) => void seen.runs.push(run),
+    agentGone(run) {
+      for (const [terminalId, owner] of seen.terminals) if (owner.run === run) seen.terminals.delete(terminalId);
+    },
+    agentSaid(frame) {
+      frame.isDelivered = true;
+      seen.arrived.push(frame);
+      if (about.guarding) seen.saidUnder.set(frame, about.guarding.hash);
+      if (frame.session && (seen.loose.has(frame.session) || isAskedForBlindly(frame.session) || isDiscarded(seen, frame.session)))
+        letGo(frame);
+      if (isOfLoadLeftBehind(seen, frame) || isOfEarlierProcess(seen, frame)) letGo(frame);
+      letGoIfRefused(seen, frame);
+      if (frame.session && frame.kind === 'answer') {
+        if (frame.about.opened === true && frame.fate !== 'never') frame.session.openedBy = frame.serial;
+        const withheldBy = seen.withheld.get(frame.session);
+        if (frame.fate !== 'never' && frame.about.backSince !== undefined) {
+          leaveBehind(seen, frame.session, (frame.about.backSince as number) - 1);
+          seen.withheld.delete(frame.session);
+        }
+        const isUsed = frame.fate !== 'never' || frame.about.isRefused === true;
+        if (isUsed && seen.withheld.has(frame.session) && withheldBy?.serial === frame.answerTo) seen.withheld.delete(frame.session);
+      }
+      if (frame.kind === 'update' && frame.fate === 'must' && frame.session && isWithheld(frame, frame.session)) frame.fate = 'may';
+      if (frame.method === 'terminal/release') {
+        const owner = seen.terminals.get(String(frame.about.terminalId));
+        if (owner?.session === frame.session && owner?.run === runOf(seen, frame)) seen.terminals.delete(String(frame.about.terminalId));
+      }
+      if (frame.stream === undefined) return;
+      const stream = seen.streams.get(frame.stream);
+      if (stream) stream.frames.push(frame);
+      else seen.streams.set(frame.stream, { frames: [frame], next: 0 });
+    },
+    editorSaid(frame) {
+      frame.isDelivered = true;
+      if (frame.about.owesNull === true) seen.nullOwed++;
+      if (frame.publicId !== undefined) {
+        seen.spokenOf.add(frame.publicId);
+        speakOf(seen, frame.publicId);
+      }
+      if (frame.kind === 'request') requestSaid(frame);
+      else if (frame.kind === 'answer') answerSaid(frame);
+      else if (frame.method === 'session/cancel') cancelSaid(frame);
+    },
+    notOpenHere(run, session, client) {
+      const request = ledger.clientFrame(client) as ClientFrame;
+      if (request.lineage === undefined || seen.loose.has(session)) return;
+      const elsewhere = seen.runs.find((other) => other !== run && !other.sim.isOver && other.sim.isAlive && other.open.has(session));
+      if (elsewhere) problem(`${nameOf(request)} reaches ${run.agent}#${run.number}, and the session is open in #${elsewhere.number}`);
+      else if (BRINGS_BACK.has(request.method as string))
+        problem(`${nameOf(request)} reaches ${run.agent}#${run.number}, where nobody has brought the session back`);
+    },
+    agentHeard: (run, line) => hearAgent(seen, run, line),
+    editorHeard: (line) => hearEditor(seen, line),
+    lentRan: (key) => lentRan(seen, key),
+    settled() {
+      seen.event++;
+      lookForRefused(seen);
+      nothingIsAskedForNobody(seen);
+      seen.arrived = [];
+      seen.answeredNow.clear();
+      // When the client goes, turns are cancelled also of agents that have just died and hear nothing of it.
+      for (const { asked, line } of seen.takenBack)
+        if (
+          !seen.isStopping &&
+          !isOfNobody(asked) &&
+          !isTooYoungToBeTold(asked) &&
+          (!asked.session || !seen.cancelledHere.has(asked.session))
+        )
+          problem(`${nameOf(asked)} is taken back though its agent lives: ${line}`);
+      for (const session of seen.cancelledHere)
+        for (const [id, asked] of [...seen.atClient, ...seen.standIns])
+          if (asked.session === session && seen.answeredHere.has(asked) && !seen.loose.has(session) && !seen.isStopping)
+            problem(`${nameOf(asked)} was cancelled by the proxy, and the client is still asked as ${id}`);
+      seen.takenBack = [];
+      seen.answeredHere.clear();
+      seen.cancelledHere.clear();
+      for (const { frame, by } of seen.overtaken)
+        if (!mayBeMissing(seen, frame) && !waitsForMode(seen, frame))
+          problem(`${nameOf(by)} comes before what was said earlier: ${nameOf(frame)}`);
+      seen.overtaken = [];
+      queuesAreBounded();
+      errandsEnd(seen);
+      nothingHangsOnTheDead();
+      cancelledEnds();
+    },
+    drained() {
+      for (const request of openRequests(seen)) problem(`${nameOf(request)} was never answered`);
+      nothingIsLeftOpen(seen);
+      errandsLeaveNoTerminal(seen);
+      shownCallsEnd(seen);
+      if (seen.nullOwed !== 0) problem(`${seen.nullOwed} answers with the id null are missing`);
+      for (const frame of ledger.agentFrames)
+        if (frame.isDelivered && !frame.isHeard && !mayBeMissing(seen, frame) && !waitsForClient(frame))
+          problem(`${nameOf(frame)} never came through`);
+      for (const frame of ledger.agentFrames)
+        if (frame.about.isLent === true && isOwedAnOutcome(frame)) problem(`${nameOf(frame)} has no answer, and nobody is asked about it`);
+      for (const frame of ledger.agentFrames)
+        if (frame.kind === 'question' && isOwedAnAnswer(frame)) problem(`${nameOf(frame)} was answered, and its agent has not heard so`);
+    },
+    stopped() {
+      if (clock.pending('proxy') > 0) problem(`${clock.pending('proxy')} timers are left behind`);
+      for (const { agent, number, sim } of seen.runs)
+        if (sim.isAlive || !(sim.isOver || sim.wasStopped)) problem(`${agent}#${number} is left behind`);
+    },
+  };
+
+  /** Of a session that the client is not let into, has left or was never to know: its agent, if it lives, has heard that nobody will answer. */
+  function isOfNobody(asked: AgentFrame): boolean {
+    const { session } = asked;
+    if (!session || (!seen.answered.has(asked) && isThere(runOf(seen, asked)))) return false;
+    if (session.isErrand || seen.loose.has(session)) return true;
+    return seen.refused.get(session) === runOf(seen, asked) || isDiscarded(seen, session);
+  }
+  /** A turn that the proxy cancels is cancelled in the answers alone at an agent that has not answered initialize. */
+  function isTooYoungToBeTold(asked: AgentFrame): boolean {
+    const hasBegun = ({ kind, agent, run, isDelivered }: AgentFrame) =>
+      kind === 'answer' && agent === asked.agent && run === asked.run && isDelivered;
+    return seen.answered.has(asked) && !ledger.agentFrames.some(hasBegun);
+  }
+  /** Also when the load that means it was written to a process that could not read it any more. */
+  function isWithheld(frame: AgentFrame, session: AgentSession): boolean {
+    if (seen.withheld.has(session)) return true;
+    // Behind a close the client cannot know whose session it is by then; when the close fails, it is the same.
+    const isMeant = ({ lineage, publicId = '' }: ClientFrame) =>
+      lineage === undefined ? seen.bound.get(publicId)?.session === session : lineage === session.lineage;
+    return !runOf(seen, frame).sim.isAlive && openRequests(seen).some((request) => request.method === 'session/resume' && isMeant(request));
+  }
+  /** Nobody has opened it, and the client has asked every agent for one of that name. */
+  function isAskedForBlindly(session: AgentSession): boolean {
+    return seen.blindLoads.has(session.native) && ![...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
+  }
+  /**
+   * The proxy has asked about it, or about one before it in its stream, and the client's answer was no JSON: nobody can say what it answers,
+   * so it is open as if it had never been said. While others are passed on this excuses nothing: they must not overtake it.
+   */
+  function waitsForClient(frame: AgentFrame): boolean {
+    return [...seen.standIns.values()].some(
+      (asked) => asked.stream !== undefined && asked.stream === frame.stream && asked.serial <= frame.serial && !seen.answered.has(asked),
+    );
+  }
+  /** Of a call of a lent tool: only the client can keep it waiting. */
+  function isOwedAnOutcome(frame: AgentFrame): boolean {
+    const { sim, questions } = runOf(seen, frame);
+    return (
+      frame.isDelivered && sim.isAlive && questions.has(frame) && !seen.answered.has(frame) && ![...seen.standIns.values()].includes(frame)
+    );
+  }
+  function isOwedAnAnswer(frame: AgentFrame): boolean {
+    if (!frame.isDelivered || seen.answered.has(frame) || !isThere(runOf(seen, frame))) return false;
+    return seen.answeredByClient.has(frame) || (frame.fate === 'never' && frame.about.isRefused === true);
+  }
+}
+
+const isCancellable = ({ method }: AgentFrame): boolean => method === 'session/request_permission' || method === 'elicitation/create';

@@ -1,0 +1,112 @@
+// A policy over some of the histories: made by chance, replaced by chance, with the real guard in front of it and a record of what was decided.
+import type { AuditEntry } from '../../src/audit/audit-line.ts';
+import { createGuard } from '../../src/proxy/enforcement/create-enforcement.ts';
+import type { Guard } from '../../src/proxy/enforcement/enforcement.ts';
+import type { CurrentPolicy } from '../../src/proxy/enforcement/evaluate.ts';
+import { memoryParts, policyInForce } from '../proxy/memory-guard.ts';
+import { type Random, seeded } from './random.ts';
+
+type Modes = { readonly pin?: readonly string[]; readonly refuse?: readonly string[]; readonly isFor?: string };
+
+type Decided = AuditEntry & { readonly isWritten: boolean };
+
+export type Guarding = {
+  readonly guard: Guard;
+  /** What is drawn for the policy's sake, so that histories without one stay as they are. */
+  readonly random: Random;
+  /** Nothing is blocked, and what would have been is written down. */
+  readonly isObserving: boolean;
+  /** Names the policy in force. */
+  readonly hash: string;
+  /** Whether an agent may not be in a mode, under the policy in force or another. */
+  refuses(agent: string, mode: string, hash?: string): boolean;
+  /** Another policy comes into force. */
+  change(): void;
+  /** What was decided about the call of a lent tool, by its key. */
+  decidedOn(key: string): readonly Decided[];
+  /** What was decided about an agent's request, by its number, and whether that could be written down. */
+  decided(serial: number): readonly Decided[];
+};
+
+/** Of these, each is allowed, asked, denied or left to the default. */
+const SUBJECTS = ['read(/w/**)', 'edit(/w/**)', 'execute(ls ...)', 'execute(make ...)', 'elicit', 'other'];
+/** As many histories as this have a policy. */
+const SHARE = 0.45;
+
+export function createGuarding(seed: number, trace: (text: string) => void): Guarding | undefined {
+  const random = seeded(seed + 1_000_003);
+  if (!random.chance(SHARE)) return undefined;
+  const entries = new Map<unknown, Decided[]>();
+  const mayFail = random.chance(0.2);
+  const isObserving = random.chance(0.2);
+  /** What each policy says of modes. */
+  const modes = new Map<string, Modes>();
+  let version = 0;
+  let current = draw();
+
+  function draw(): CurrentPolicy {
+    const lists = { allow: [] as string[], ask: [] as string[], deny: [] as string[] };
+    for (const subject of SUBJECTS) {
+      const verdict = random.pick(['allow', 'allow', 'ask', 'deny', undefined] as const);
+      if (verdict) lists[verdict].push(subject);
+    }
+    const onErrands = random.pick(['allow', 'allow', 'allow', 'allow', 'allow', 'allow', 'ask', 'deny'] as const);
+    lists[onErrands].push('delegate', 'mcp(switchboard:delegate)'); // by its name too, where all that has none is denied
+    const mode = random.weighted<Modes>([
+      [5, {}],
+      [3, { refuse: ['code'] }],
+      [1, { refuse: ['ask'] }],
+      [1, { pin: ['ask'] }],
+      [1, { pin: ['code'] }],
+    ]);
+    const onViolation = random.pick(['log', 'notify', 'notify', 'cancel', 'kill']);
+    const policy = {
+      version: 1,
+      default: random.pick(['ask', 'ask', 'deny', 'allow']),
+      ...lists,
+      limits: { max_pending_permissions: random.pick([2, 32]), ...(random.chance(0.3) && { permission_timeout: '20s' }) },
+      remember: { allow_always: random.pick(['once', 'session']) },
+      agents: { [random.pick(['*', '*', 'a1'])]: { mode, on_violation: onViolation } },
+    };
+    const hash = String(++version);
+    modes.set(hash, { ...mode, isFor: Object.keys(policy.agents)[0] as string });
+    trace(`policy ${hash}: ${JSON.stringify(policy)}`);
+    return policyInForce(policy, hash);
+  }
+
+  const guard = createGuard({
+    ...memoryParts(),
+    isObserving,
+    current: () => current,
+    audit: {
+      file: 'audit',
+      record(entry) {
+        const request = String(entry.request);
+        const serial = entry.method === 'tools/call' ? /"\/w\/([\w.]+)"/.exec(request)?.[1] : Number(/"sim":(\d+)/.exec(request)?.[1]);
+        const isWritten = !(mayFail && random.chance(0.2));
+        trace(
+          `${isWritten ? 'written' : 'NOT written'}: ${serial} ${entry.verdict} by ${entry.answeredBy}, ${entry.option} (${entry.why})`,
+        );
+        entries.set(serial, [...(entries.get(serial) ?? []), { ...entry, isWritten }]);
+        return isWritten ? { isWritten, seq: 1 } : { isWritten, problem: 'the disk is full' };
+      },
+    },
+  });
+  return {
+    guard,
+    random,
+    isObserving,
+    get hash() {
+      return current.hash;
+    },
+    refuses(agent, mode, hash = current.hash) {
+      const { pin, refuse = [], isFor } = modes.get(hash) as Modes;
+      return (isFor === '*' || isFor === agent) && (refuse.includes(mode) || pin?.includes(mode) === false);
+    },
+    change() {
+      current = draw();
+    },
+    decidedOn: (key) => entries.get(key) ?? [],
+    decided: (serial) => entries.get(serial) ?? [],
+  };
+}

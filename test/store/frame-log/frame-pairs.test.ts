@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { createFramePairs } from '../../../src/store/frame-log/frame-pairs.ts';
+import type { Frame } from '../../../src/wire/frame.ts';
+import { scan } from '../../../src/wire/scanner/scanner.ts';
+
+const frame = (message: object): Frame => scan(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`), 0) as Frame;
+
+test('a request that goes on under another id is known as the same, with the time it was here', () => {
+  let now = 0;
+  const pairs = createFramePairs(() => now);
+  const asked = frame({ id: 7, method: 'session/prompt', params: { sessionId: 's' } });
+  pairs.received('editor', asked);
+  now = 1.5;
+  expect(pairs.sent('mime', asked, [{ span: asked.id as { start: number; end: number }, text: '30' }])).toBe(1.5);
+  const came = pairs.take('editor', true, 7);
+  expect(pairs.take('mime', false, 30)).toEqual({ pair: came?.pair, addedMs: 1.5 });
+  expect(came?.addedMs).toBeUndefined();
+  expect(pairs.take('editor', true, 7)).toBeUndefined(); // asked for once
+});
+
+test('one that we have not seen come, and a notification, are nobody’s', () => {
+  const pairs = createFramePairs(() => 0);
+  expect(pairs.sent('mime', frame({ id: 1, result: {} }), [])).toBeUndefined();
+  const note = frame({ method: 'session/cancel', params: { sessionId: 's' } });
+  pairs.received('editor', note);
+  expect(pairs.sent('mime', note, [])).toBeUndefined();
+});

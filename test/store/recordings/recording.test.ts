@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import { createRecordingWriter, type Message, parseRecording, type Recorded } from '../../../src/store/recordings/recording.ts';
+import { createPlayer } from '../../../src/store/recordings/replay.ts';
+
+const entry = (dir: Recorded['dir'], msg: Message, t = 0): Recorded => ({ t, proc: 1, dir, n: 1, msg });
+const said = (msg: Message, t?: number) => entry('agent->client', msg, t);
+const told = (msg: Message, t?: number) => entry('client->agent', msg, t);
+const chunk = (text: string, sessionId = 's') => ({
+  method: 'session/update',
+  params: { sessionId, update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } },
+});
+const request = (id: unknown, method: string, params: object = {}) => ({ id, method, params });
+const prompt = (id: unknown, text: string, sessionId = 's') =>
+  request(id, 'session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+
+const clean = {
+  json: (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll('SECRET', '[redacted]')),
+  text: (text: string) => text.replaceAll('SECRET', '[redacted]'),
+  pieces: () => ({ message: (_: string, message: Message) => message }),
+};
+function written(...entries: readonly Recorded[]): readonly Message[] {
+  let text = '';
+  const writer = createRecordingWriter(clean, (line) => {
+    text += line;
+  });
+  for (const one of entries) writer.add(one);
+  writer.end();
+  return parseRecording(text).map(({ msg }) => msg);
+}
+
+describe('a recording', () => {
+  test('has every frame as it was, when there is no secret in it', () => {
+    const entries = [told(prompt(1, 'x')), said(chunk('a')), said(chunk('b', 'other')), said(chunk('c')), said({ id: 1, result: {} })];
+    expect(written(...entries)).toEqual(entries.map(({ msg }) => msg));
+  });
+  test('has no secret, though it is split over chunks between which another session speaks', () => {
+    expect(written(said(chunk('it is SEC')), said(chunk('words', 'other')), said(chunk('RET')), told(prompt(1, 'a SECRET')))).toEqual([
+      chunk('it is [redacted]'),
+      chunk('words', 'other'),
+      prompt(1, 'a [redacted]'),
+    ]);
+  });
+  test.each(['no JSON', '{"t":1}', '[]'])('is not %s', (line) => {
+    expect(() => parseRecording(`${JSON.stringify(said({}))}\n${line}\n`)).toThrow('line 2');
+  });
+});
+
+/** Plays at once; what was said so far. */
+function play(entries: readonly Recorded[], strict = false) {
+  const heard: Message[] = [];
+  const differences: string[] = [];
+  const player = createPlayer(entries, {
+    strict,
+    send: (message) => heard.push(message),
+    after: (_, then) => then(),
+    onDifference: (what) => differences.push(what),
+  });
+  return {
+    differences,
+    /** What it says to this. */
+    to(message: Message): readonly Message[] {
+      player.hear(message);
+      return heard.splice(0);
+    },
+    end: () => player.end(),
+  };
+}
+const OPENED = [
+  told(request(0, 'initialize')),
+  said({ id: 0, result: { protocolVersion: 1 } }),
+  told(request(1, 'session/new')),
+  said({ id: 1, result: { sessionId: 's' } }),
+];
+
+describe('a recording that is played', () => {
+  test('answers each request with what was recorded for it, under the id it came with', () => {
+    const { to } = play([...OPENED, told(prompt(2, 'x')), said(chunk('a')), said({ id: 2, result: { stopReason: 'end_turn' } })]);
+    expect(to(request('A', 'initialize'))).toEqual([{ id: 'A', result: { protocolVersion: 1 } }]);
+    expect(to(request('B', 'session/new'))).toEqual([{ id: 'B', result: { sessionId: 's' } }]);
+    expect(to(prompt('C', 'anything'))).toEqual([chunk('a'), { id: 'C', result: { stopReason: 'end_turn' } }]);
+  });
+
+  test('asks what the agent asked, and goes on when that is answered', () => {
+    const { to } = play([
+      ...OPENED,
+      told(prompt(2, 'x')),
+      said(request(7, 'fs/read_text_file', { sessionId: 's' })),
+      told({ id: 7, result: { content: '' } }),
+      said({ id: 2, result: {} }),
+    ]);
+    to(request(0, 'initialize'));
+    to(request(1, 'session/new'));
+    const [asked] = to(prompt(5, 'x'));
+    expect(asked).toMatchObject({ method: 'fs/read_text_file' });
+    expect(to({ id: asked?.id, result: { content: 'other' } })).toEqual([{ id: 5, result: {} }]);
+  });
+
+  test('keeps sessions apart, whichever goes on first', () => {
+    const second = [told(request(2, 'session/new')), said({ id: 2, result: { sessionId: 'z' } })];
+    const turns = [
+      told(prompt(3, 'x')),
+      told(prompt(4, 'y', 'z')),
+      said(chunk('of s')),
+      said({ id: 4, result: { of: 'z' } }),
+      said({ id: 3, result: { of: 's' } }),
+    ];
+    const { to } = play([...OPENED, ...second, ...turns]);
+    for (const id of [1, 2]) to(request(id, 'session/new'));
+    expect(to(prompt('b', 'y', 'z'))).toEqual([{ id: 'b', result: { of: 'z' } }]);
+    expect(to(prompt('a', 'x'))).toEqual([chunk('of s'), { id: 'a', result: { of: 's' } }]);
+  });
+
+  test('waits for a cancel that was recorded, and passes over what the client leaves out', () => {
+    const turn = [
+      told(request(2, 'session/set_mode', { sessionId: 's' })),
+      said({ id: 2, result: {} }),
+      told(prompt(3, 'x')),
+      said(chunk('a')),
+    ];
+    const cancel = { method: 'session/cancel', params: { sessionId: 's' } };
+    const { to } = play([...OPENED, ...turn, told(cancel), said({ id: 3, result: { stopReason: 'cancelled' } })]);
+    to(request(1, 'session/new'));
+    expect(to(prompt('p', 'x'))).toEqual([chunk('a')]);
+    expect(to(cancel)).toEqual([{ id: 'p', result: { stopReason: 'cancelled' } }]);
+  });
+
+  test('is loaded under another name', () => {
+    const { to } = play([told(request(1, 'session/load', { sessionId: 's' })), said(chunk('old')), said({ id: 1, result: {} })]);
+    expect(to(request('L', 'session/load', { sessionId: 'mine' }))).toEqual([chunk('old', 'mine'), { id: 'L', result: {} }]);
+  });
+
+  test('refuses what is not in it, by name', () => {
+    const { to } = play(OPENED);
+    expect(to(request(9, 'session/fork'))).toMatchObject([{ id: 9, error: { message: expect.stringContaining('session/fork') } }]);
+    expect(to(request(1, 'session/new'))).toHaveLength(1);
+    expect(to(request(2, 'session/new'))).toMatchObject([{ error: {} }]);
+  });
+
+  test('says in strict mode what was different first; what was taken out of it differs from nothing', () => {
+    const { to, differences, end } = play([...OPENED, told(prompt(2, '[redacted:K]')), said({ id: 2, result: {} })], true);
+    to(request(0, 'initialize'));
+    to(request(1, 'session/new'));
+    to(prompt(2, 'my secret'));
+    expect(end()).toBeUndefined();
+    to(prompt(3, 'once more'));
+    to(request(4, 'session/new'));
+    expect(differences).toEqual([expect.stringContaining('session/prompt')]);
+    expect(end()).toContain('session/prompt');
+  });
+});

@@ -1,0 +1,143 @@
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createRedactor } from '../../src/redaction/redact.ts';
+import { createRemembered, type NewAnswer, type RememberedOptions } from '../../src/store/remembered-answers.ts';
+
+const ANSWER: NewAnswer = {
+  verdict: 'allow',
+  scope: 'workspace',
+  agent: 'claude',
+  cwd: '/project',
+  session: 's1',
+  key: 'npm test',
+  what: 'execute: npm test',
+  policy: 'policy-1',
+};
+const HERE = { cwd: '/project', session: 's1', policy: 'policy-1' };
+
+function place(options: Partial<RememberedOptions> = {}) {
+  const root = mkdtempSync(path.join(os.tmpdir(), 'switchboard-remembered-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const state = path.join(root, 'state');
+  const another = () => createRemembered(state, { redact: (text) => text, ...options });
+  return { state, another, store: another() };
+}
+
+test('an answer for a workspace holds there in every session and process, until it is revoked', () => {
+  const { store, another } = place();
+  const kept = store.remember(ANSWER);
+  const id = kept.isKept ? kept.id : '';
+  const elsewhere = another();
+  expect(elsewhere.answersFor({ ...HERE, session: 's2' })).toMatchObject([{ id, verdict: 'allow', scope: 'workspace' }]);
+  expect(elsewhere.list()).toHaveLength(1);
+  expect(store.revoke(id)).toBe(true);
+  expect(elsewhere.answersFor(HERE)).toEqual([]);
+  expect(elsewhere.list()).toEqual([]);
+  expect(store.revoke(id)).toBe(false);
+});
+
+test.each<[string, Partial<typeof HERE>]>([
+  ['another directory', { cwd: '/project/sub' }],
+  ['another policy', { policy: 'policy-2' }],
+])('an answer does not hold in %s', (_, where) => {
+  const { store } = place();
+  store.remember(ANSWER);
+  expect(store.answersFor(HERE)).toHaveLength(1);
+  expect(store.answersFor({ ...HERE, ...where })).toEqual([]);
+});
+
+describe('an answer for a session', () => {
+  test('holds in no other session, and in no other process that has a session of the same name', () => {
+    const { store, another } = place();
+    store.remember({ ...ANSWER, scope: 'session' });
+    expect(store.answersFor(HERE)).toHaveLength(1);
+    expect(store.answersFor({ ...HERE, session: 's2' })).toEqual([]);
+    expect(store.answersFor({ ...HERE, session: undefined })).toEqual([]);
+    expect(another().answersFor(HERE)).toEqual([]);
+    expect(another().list()).toHaveLength(1);
+  });
+
+  test('ends with it', () => {
+    const { store, another } = place();
+    store.remember({ ...ANSWER, scope: 'session' });
+    store.remember({ ...ANSWER, scope: 'session', session: 's2' });
+    store.endSession('s1');
+    expect(store.answersFor(HERE)).toEqual([]);
+    expect(another().list()).toMatchObject([{ session: 's2' }]);
+  });
+
+  test('is not listed any more when its process is gone', () => {
+    const { state, store } = place();
+    store.remember({ ...ANSWER, scope: 'session' });
+    const file = path.join(state, 'remembered.jsonl');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/"keeper":"\d+/, '"keeper":"999999999'));
+    expect(store.list()).toEqual([]);
+  });
+});
+
+test('an answer holds for as long as the policy says', () => {
+  let time = Date.parse('2026-11-16T05:00:00Z');
+  const { store } = place({ now: () => new Date(time) });
+  store.remember({ ...ANSWER, ttlMs: 60_000 });
+  time += 59_000;
+  expect(store.answersFor(HERE)).toHaveLength(1);
+  time += 1000;
+  expect(store.answersFor(HERE)).toEqual([]);
+  expect(store.list()).toEqual([]);
+});
+
+test.each<[string, Partial<NewAnswer>]>([
+  ['with the scope once', { scope: 'once' }],
+  ['to a request of which too little is known', { key: undefined }],
+  ['for a session without one', { scope: 'session', session: undefined }],
+])('an answer %s is not kept', (_, change) => {
+  const { store } = place();
+  expect(store.remember({ ...ANSWER, ...change })).toMatchObject({ isKept: false });
+  expect(store.list()).toEqual([]);
+});
+
+test('what is made of the answers can be kept as long as nothing changes', () => {
+  const { store, another } = place();
+  store.remember(ANSWER);
+  const before = store.answersFor(HERE);
+  expect(store.answersFor(HERE)).toBe(before);
+  another().remember({ ...ANSWER, key: 'npm run lint' });
+  expect(store.answersFor(HERE)).not.toBe(before);
+});
+
+test('the file is private, and holds neither the request nor a secret', () => {
+  const { state, store } = place({ redact: createRedactor({ TOKEN: 'canary-value-4711' }) });
+  store.remember({ ...ANSWER, key: 'curl canary-value-4711', what: 'execute: curl canary-value-4711' });
+  const file = path.join(state, 'remembered.jsonl');
+  expect([state, file].map((name) => statSync(name).mode & 0o777)).toEqual([0o700, 0o600]);
+  expect(readFileSync(file, 'utf8')).not.toContain('canary');
+});
+
+test('lines that are none are passed over, and one that a crash cut off does not spoil the next', () => {
+  const { state, store } = place();
+  mkdirSync(state, { recursive: true });
+  const file = path.join(state, 'remembered.jsonl');
+  writeFileSync(file, 'garbage\n{}\nnull\n{"id":"x","verdict":"allow","scope":"everywhere"}\n{"id":"half');
+  store.remember(ANSWER);
+  expect(store.list()).toHaveLength(1);
+  appendFileSync(file, '{"revoked":5}\n');
+  expect(store.list()).toHaveLength(1);
+});
+
+test('a file that is taken away is forgotten', () => {
+  const { state, store } = place();
+  store.remember(ANSWER);
+  expect(store.answersFor(HERE)).toHaveLength(1);
+  rmSync(path.join(state, 'remembered.jsonl'));
+  expect(store.answersFor(HERE)).toEqual([]);
+});
+
+test('an answer that cannot be written down is one that counts once', () => {
+  const problems: unknown[] = [];
+  const { state, store } = place({ onProblem: (error) => problems.push(error) });
+  mkdirSync(path.join(state, 'remembered.jsonl'), { recursive: true });
+  expect(store.remember(ANSWER)).toEqual({ isKept: false, why: 'it cannot be written down (EISDIR)' });
+  expect(problems).toHaveLength(1);
+});

@@ -1,0 +1,293 @@
+import { appendFileSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { readStats } from '../../../src/store/transcripts/session-stats.ts';
+import { pruneTranscripts, readTranscript, transcriptFile } from '../../../src/store/transcripts/transcript-files.ts';
+import { createTranscriptTap } from '../../../src/store/transcripts/transcript-observer.ts';
+import { createLeg } from '../../../src/wire/connection.ts';
+import type { Frame } from '../../../src/wire/frame.ts';
+import type { Patch } from '../../../src/wire/writer.ts';
+import { createRecorder } from '../../wire/outputs.ts';
+import { newStateDir, noProblem } from '../state.ts';
+
+/** Takes the word SECRET out, also when it comes in pieces. */
+const clean = {
+  text: (text: string) => text.replaceAll('SECRET', '[redacted]'),
+  longest: () => 10,
+  pieces: () => ({ update: (_: string, one: Readonly<Record<string, unknown>>) => one }),
+  json: (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll('SECRET', '[redacted]')),
+  stream() {
+    let held = '';
+    return {
+      push(text: string) {
+        held += text;
+        return '';
+      },
+      end: () => held.replaceAll('SECRET', '[redacted]'),
+    };
+  },
+};
+
+/** The editor's leg, with what it says and hears. */
+function setUp(dir = newStateDir()) {
+  let t = 0;
+  const tap = createTranscriptTap({ dir, clean, now: () => ++t, onProblem: noProblem });
+  const input = new PassThrough();
+  const agent = new PassThrough();
+  const frames: Frame[] = [];
+  const on = { frame: () => {}, refused: () => {}, overlong: () => {}, end: () => {} };
+  const { writer } = createLeg(input, createRecorder().output, 1 << 24, on, tap);
+  createLeg(agent, createRecorder().output, 1 << 24, { ...on, frame: (frame) => void frames.push(frame) });
+  const text = (message: unknown) => `${typeof message === 'string' ? message : JSON.stringify(message)}\n`;
+  return {
+    dir,
+    async says(...messages: readonly unknown[]) {
+      input.write(messages.map(text).join(''));
+      await new Promise(setImmediate);
+    },
+    async hears(...messages: readonly unknown[]) {
+      agent.write(messages.map(text).join(''));
+      await new Promise(setImmediate);
+      for (const frame of frames.splice(0)) writer.frame(frame);
+      await new Promise(setImmediate);
+    },
+    async hearsPatched(message: unknown, patches: (frame: Frame) => readonly Patch[]) {
+      agent.write(text(message));
+      await new Promise(setImmediate);
+      for (const frame of frames.splice(0)) writer.frame(frame, patches(frame));
+      await new Promise(setImmediate);
+    },
+    line: (message: unknown) => writer.line(text(message)),
+    transcript(sessionId = 's') {
+      tap.close();
+      return (readTranscript(dir, sessionId) ?? []).map(({ t: _, ...rest }) => rest);
+    },
+  };
+}
+const update = (kind: string, more: object) => ({
+  jsonrpc: '2.0',
+  method: 'session/update',
+  params: { sessionId: 's', update: { sessionUpdate: kind, ...more } },
+});
+const chunk = (text: string, kind = 'agent_message_chunk') => update(kind, { content: { type: 'text', text } });
+const request = (id: unknown, method: string, params: object = {}) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params: { sessionId: 's', ...params },
+});
+const result = (id: unknown, value: object) => ({ jsonrpc: '2.0', id, result: value });
+const prompt = (id: unknown, text: string) => request(id, 'session/prompt', { prompt: [{ type: 'text', text }] });
+
+describe('a turn', () => {
+  test('is what was asked, what was said in whole messages, and how it ended', async () => {
+    const { says, hears, transcript, dir } = setUp();
+    await says(prompt(1, 'do it'));
+    await hears(
+      chunk('think\\ing ', 'agent_thought_chunk'),
+      chunk('hard', 'agent_thought_chunk'),
+      chunk('one "'),
+      chunk('two" é\n'),
+      chunk('three'),
+    );
+    await hears(result(1, { stopReason: 'end_turn', usage: { totalTokens: 7 } }));
+    expect(transcript()).toEqual([
+      { kind: 'prompt', text: 'do it' },
+      { kind: 'message', role: 'thought', text: 'think\\ing hard' },
+      { kind: 'message', role: 'agent', text: 'one "two" é\nthree' },
+      { kind: 'turn', stopReason: 'end_turn', usage: { totalTokens: 7 } },
+    ]);
+    expect([...readStats(dir)]).toMatchObject([['s', { turns: 1, stopReason: 'end_turn', usage: { totalTokens: 7 } }]]);
+  });
+
+  test('has its tool calls as they were in the end, permissions, plans, modes and titles', async () => {
+    const { says, hears, transcript } = setUp();
+    const diff = [{ type: 'diff', path: '/x', oldText: 'a', newText: 'b' }];
+    await says(prompt(1, 'do it'));
+    await hears(
+      update('tool_call', { toolCallId: 't', title: 'Edit', kind: 'edit', status: 'pending' }),
+      request(9, 'session/request_permission', {
+        toolCall: { toolCallId: 't', title: 'Edit' },
+        options: [{ optionId: 'y', name: 'Yes', kind: 'allow_once' }],
+      }),
+    );
+    await says(result(9, { outcome: { outcome: 'selected', optionId: 'y' } }));
+    await hears(
+      update('tool_call_update', { toolCallId: 't', status: 'completed', content: diff }),
+      update('tool_call', { toolCallId: 'open', title: 'Run' }),
+      update('plan', { entries: [{ content: 'one' }] }),
+      update('current_mode_update', { currentModeId: 'code' }),
+      update('session_info_update', { title: 'A title' }),
+    );
+    await hears(result(1, { stopReason: 'cancelled' }));
+    expect(transcript()).toEqual([
+      { kind: 'prompt', text: 'do it' },
+      {
+        kind: 'permission',
+        toolCallId: 't',
+        title: 'Edit',
+        outcome: 'selected',
+        option: { optionId: 'y', name: 'Yes', kind: 'allow_once' },
+      },
+      { kind: 'tool', toolCallId: 't', title: 'Edit', toolKind: 'edit', status: 'completed', content: diff },
+      { kind: 'plan', entries: [{ content: 'one' }] },
+      { kind: 'mode', modeId: 'code' },
+      { kind: 'title', title: 'A title' },
+      { kind: 'tool', toolCallId: 'open', title: 'Run' },
+      { kind: 'turn', stopReason: 'cancelled' },
+    ]);
+  });
+
+  test('that fails ends with the words of the error, also when they are ours', async () => {
+    const { says, line, transcript } = setUp();
+    await says(prompt('x', 'do it'));
+    line({ jsonrpc: '2.0', id: 'x', error: { code: -32603, message: 'it died of SECRET' } });
+    expect(transcript()).toEqual([
+      { kind: 'prompt', text: 'do it' },
+      { kind: 'turn', error: 'it died of [redacted]' },
+    ]);
+  });
+
+  test('holds no secret, neither whole nor in pieces', async () => {
+    const { says, hears, transcript } = setUp();
+    await says(prompt(1, 'my SECRET'));
+    await hears(chunk('your SEC'), chunk('RET'), update('tool_call', { toolCallId: 't', title: 'SECRET', status: 'failed' }));
+    expect(JSON.stringify(transcript())).not.toMatch(/SEC|RET/);
+  });
+});
+
+test('a message is the same whether its chunks are written as usual or not', async () => {
+  const { hears, hearsPatched, transcript } = setUp();
+  await hears(
+    chunk('a'),
+    '{"method":"session/update","params":{"update":{"content":{"text":"b","type":"text"},"sessionUpdate":"agent_message_chunk"},"sessionId":"s"},"jsonrpc":"2.0"}',
+    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"c\\u00e9","x":"}"}}}}',
+  );
+  // An id that the proxy has replaced counts as the editor sees it.
+  await hearsPatched({ ...chunk('d'), params: { ...chunk('d').params, sessionId: 'native' } }, ({ sessionId }) =>
+    sessionId ? [{ span: sessionId, text: '"s"' }] : [],
+  );
+  expect(transcript()).toEqual([{ kind: 'message', role: 'agent', text: 'abcéd' }]);
+});
+
+test('a long message is kept in whole, a frame that is too long is not', async () => {
+  const { hears, transcript } = setUp();
+  const words = Array.from({ length: 3000 }, (_, n) => `word ${n} "é"\n`);
+  await hears(
+    ...words.map((word) => chunk(word)),
+    chunk('x'.repeat(100_000)),
+    update('tool_call', { toolCallId: 't', title: 'y'.repeat(300_000) }),
+  );
+  const all = transcript();
+  const text = all.map((entry) => (entry.kind === 'message' ? entry.text : '')).join('');
+  expect(text).toBe(words.join('') + 'x'.repeat(100_000));
+  expect(all.at(-1)).toMatchObject({ kind: 'omitted', bytes: expect.any(Number) });
+});
+
+test('what an agent repeats while it loads is not written twice, but is when it is new to us', async () => {
+  const first = setUp();
+  await first.says(request(1, 'session/load', { cwd: '/w' }));
+  await first.hears(chunk('old words'), result(1, {}));
+  expect(first.transcript()).toEqual([
+    { kind: 'message', role: 'agent', text: 'old words' },
+    { kind: 'opened', sessionId: 's', method: 'session/load', cwd: '/w' },
+  ]);
+  const second = setUp(first.dir);
+  await second.says(request(1, 'session/load', { cwd: '/w' }));
+  await second.hears(chunk('old words'), result(1, {}), chunk('new words'));
+  expect(
+    second
+      .transcript()
+      .filter(({ kind }) => kind === 'message')
+      .map((entry) => 'text' in entry && entry.text),
+  ).toEqual(['old words', 'new words']);
+});
+
+describe('the file', () => {
+  test('is private, and called after the session only if that is a plain name', async () => {
+    const { says, dir, transcript } = setUp();
+    const odd = '../../etc/passwd';
+    await says({ ...prompt(1, 'x'), params: { ...prompt(1, 'x').params, sessionId: odd } });
+    expect(transcript(odd)).toEqual([{ kind: 'prompt', text: 'x' }]);
+    expect(transcriptFile(dir, odd)).toMatch(/\/~[0-9a-f]{32}\.jsonl$/);
+    expect(statSync(transcriptFile(dir, odd)).mode & 0o777).toBe(0o600);
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
+  });
+
+  test('survives a process that was killed in the middle of a line', async () => {
+    const first = setUp();
+    await first.says(prompt(1, 'one'));
+    expect(first.transcript()).toHaveLength(1);
+    appendFileSync(transcriptFile(first.dir, 's'), '{"t":5,"kind":"mess');
+    const second = setUp(first.dir);
+    await second.says(prompt(1, 'two'));
+    expect(second.transcript()).toEqual([
+      { kind: 'prompt', text: 'one' },
+      { kind: 'prompt', text: 'two' },
+    ]);
+    expect(readFileSync(transcriptFile(first.dir, 's'), 'utf8')).toMatch(/"mess\n/);
+  });
+
+  test('goes when it is too old, or the oldest of too many', async () => {
+    const { dir, says, transcript } = setUp();
+    await says(prompt(1, 'one'));
+    transcript();
+    for (const [name, at] of [
+      ['a', 1000],
+      ['b', 2000],
+      ['c', 3000],
+    ] as const) {
+      writeFileSync(transcriptFile(dir, name), 'x'.repeat(100));
+      utimesSync(transcriptFile(dir, name), at, at);
+    }
+    utimesSync(transcriptFile(dir, 's'), 3000, 3000);
+    pruneTranscripts(dir, { maxAgeMs: 1_500_000, maxTotalBytes: 1000 }, 3_000_000);
+    expect(['a', 'b', 'c', 's'].map((name) => readTranscript(dir, name) !== undefined)).toEqual([false, true, true, true]);
+    pruneTranscripts(dir, { maxAgeMs: 1_500_000, maxTotalBytes: 200 }, 3_000_000);
+    expect(readTranscript(dir, 'b')).toBeUndefined();
+  });
+});
+
+test('a secret in a long message is found wherever it is, also where letters are spelled as numbers', async () => {
+  const { hears, transcript } = setUp();
+  const filler = Array.from({ length: 1500 }, (_, n) => chunk(`some words ${n} "and" more; `.repeat(3)));
+  await hears(
+    ...filler,
+    chunk('it is SEC'),
+    chunk('RET, you see. '),
+    ...filler,
+    JSON.stringify(chunk('and SECRET too')).replace('SECRET', '\\u0053ECRET'),
+  );
+  const text = transcript()
+    .map((entry) => (entry.kind === 'message' ? entry.text : ''))
+    .join('');
+  expect(text.length).toBeGreaterThan(200_000);
+  expect(text).not.toMatch(/SEC|RET/);
+  expect(text).toContain('it is [redacted], you see.');
+  expect(text).toMatch(/and \[redacted\] too$/);
+});
+
+test('a message that does not end is kept up to a megabyte, and what was left out is counted', async () => {
+  const { hears, transcript } = setUp();
+  await hears(...Array.from({ length: 30 }, () => chunk('many words, '.repeat(5000))));
+  const all = transcript();
+  const kept = all.map((entry) => (entry.kind === 'message' ? entry.text : '')).join('');
+  expect(kept.length).toBe(17 * 60_000);
+  expect(all.at(-1)).toEqual({ kind: 'omitted', bytes: 13 * 60_000 });
+});
+
+test('prompts that nobody answers are written down and not kept in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const { says, transcript } = setUp();
+  const prompt = (id: number) => request(id, 'session/prompt', { prompt: [{ type: 'text', text: String(id).padEnd(200_000, '.') }] });
+  await says(prompt(0));
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let id = 1; id <= 200; id++) await says(prompt(id));
+  collect();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(8e6); // of 40 MB
+  expect(transcript().map(({ kind }) => kind)).toEqual(new Array(201).fill('prompt'));
+});

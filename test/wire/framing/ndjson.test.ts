@@ -1,0 +1,195 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { createLineSplitter, type Overlong } from '../../../src/wire/framing/ndjson.ts';
+import fc from '../../generated.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+function split(chunks: readonly Buffer[], maxFrameBytes = MIB) {
+  const lines: string[] = [];
+  const overlong: Overlong[] = [];
+  const splitter = createLineSplitter({
+    maxFrameBytes,
+    onLines(bytes, start, end) {
+      expect(bytes[end - 1]).toBe(0x0a);
+      lines.push(
+        ...bytes
+          .toString('latin1', start, end - 1)
+          .split('\n')
+          .map((line) => Buffer.from(line, 'latin1').toString('utf8')),
+      );
+    },
+    onOverlong: (line) => overlong.push(line),
+  });
+  for (const chunk of chunks) splitter.push(chunk);
+  splitter.end();
+  return { lines, overlong };
+}
+
+/** The text cut at `places`, each of them taken modulo its length. */
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const edges = [0, ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  return edges.slice(1).map((edge, k) => Buffer.from(bytes.subarray(edges[k], edge)));
+}
+
+const oneByteEach = (bytes: Buffer) => [...bytes].map((byte) => Buffer.from([byte]));
+
+/** What a stream of lines is: what stands between line feeds, and a last one only if there is something of it. */
+function expectedLines(text: string): string[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+const ODD_STREAMS = [
+  ['nothing at all', ''],
+  ['blank lines', '\n\n{"a":1}\n\n\n'],
+  ['CRLF', '{"a":1}\r\n{"b":2}\r\n'],
+  ['a lone CR inside JSON', '{"a":\r1}\n{"b":\r2}\n'],
+  ['U+2028 and U+2029', '{"a":"\u2028"}\n{"b":"\u2029\u0085"}\n'],
+  ['characters of two, three and four bytes', '{"é":"\u{1f600}"}\n"ｗ"\n'],
+  ['no final line feed', '{"a":1}\n{"b":2}'],
+  ['a byte order mark', '\ufeff{"a":1}\n'],
+] as const;
+
+describe('however the bytes are cut into chunks, the lines are the same', () => {
+  test.each(ODD_STREAMS)('%s', (_, text) => {
+    const bytes = Buffer.from(text);
+    expect(split([bytes]).lines).toEqual(expectedLines(text));
+    expect(split(oneByteEach(bytes)).lines).toEqual(expectedLines(text));
+  });
+
+  test('any stream, any cutting', () => {
+    const piece = fc.constantFrom(
+      '{"a":1}',
+      '\n',
+      '\n',
+      '\r\n',
+      '\r',
+      '\u2028',
+      'é',
+      '\u{1f600}',
+      '{"t":"\\n"}',
+      ' ',
+      '\ufeff',
+      'x'.repeat(300),
+    );
+    const stream = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''));
+    fc.assert(
+      fc.property(stream, fc.array(fc.nat(), { maxLength: 60 }), (text, places) => {
+        expect(split(cut(Buffer.from(text), places)).lines).toEqual(expectedLines(text));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('bytes that are no UTF-8 come out as they went in', () => {
+    const collected: Buffer[] = [];
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 80 }), fc.array(fc.nat(), { maxLength: 10 }), (random, places) => {
+        collected.length = 0;
+        const splitter = createLineSplitter({
+          maxFrameBytes: MIB,
+          onLines: (bytes, start, end) => collected.push(Buffer.from(bytes.subarray(start, end))),
+          onOverlong: () => expect.unreachable(),
+        });
+        const stream = Buffer.concat([random, Buffer.from('\n')]);
+        for (const chunk of cut(stream, places)) splitter.push(chunk);
+        splitter.end();
+        expect(Buffer.concat(collected).equals(stream)).toBe(true);
+      }),
+    );
+  });
+
+  test('whole lines of one chunk are handed over together, without a copy', () => {
+    const chunk = Buffer.from('{"a":1}\n{"b":2}\n{"c":3}\n{"d"');
+    const calls: [Buffer, number, number][] = [];
+    const splitter = createLineSplitter({
+      maxFrameBytes: MIB,
+      onLines: (...call) => calls.push(call),
+      onOverlong: () => expect.unreachable(),
+    });
+    splitter.push(chunk);
+    expect(calls).toHaveLength(1);
+    expect(calls[0]?.[0]).toBe(chunk);
+    expect(calls[0]?.slice(1)).toEqual([0, 24]);
+  });
+});
+
+describe('a line that is longer than the limit', () => {
+  const HEAD = '{"jsonrpc":"2.0","id":7,"method":"m","params":{"t":"';
+  const TAIL = '"},"last":true}';
+
+  test('is skipped in constant memory, reported once, and leaves what follows intact', () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    const held = () => {
+      gc();
+      gc(); // buffers are freed beside the first one, and counted as gone by the second
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    const lines: string[] = [];
+    const overlong: Overlong[] = [];
+    const splitter = createLineSplitter({
+      maxFrameBytes: MIB,
+      onLines: (bytes, start, end) => lines.push(bytes.toString('utf8', start, end)),
+      onOverlong: (line) => overlong.push(line),
+    });
+    splitter.push(Buffer.from(`{"before":1}\n${HEAD}`));
+    const before = held();
+    let mostGrowth = 0;
+    const pieces = (100 * MIB) / (64 * KIB);
+    for (let n = 0; n < pieces; n++) {
+      splitter.push(Buffer.alloc(64 * KIB, 'x'));
+      if (n % 100 === 99) mostGrowth = Math.max(mostGrowth, held() - before);
+    }
+    expect(overlong).toEqual([]);
+    splitter.push(Buffer.from(`${TAIL}\n{"after":1}\n{"and":`));
+    splitter.push(Buffer.from('"then"}\n'));
+
+    expect(mostGrowth).toBeLessThan(3 * MIB);
+    expect(overlong).toHaveLength(1);
+    const [skipped] = overlong;
+    expect(skipped?.head.toString()).toMatch(new RegExp(`^${HEAD.replace(/[{}"]/g, '\\$&')}x+$`));
+    expect(skipped?.head.length).toBe(4096);
+    expect(skipped?.tail.toString().trimEnd().endsWith(TAIL)).toBe(true);
+    expect(skipped?.tail.length).toBe(512);
+    expect(skipped?.bytes).toBeGreaterThanOrEqual(100 * MIB);
+    expect(lines).toEqual(['{"before":1}\n', '{"after":1}\n', '{"and":"then"}\n']);
+  });
+
+  test('keeps its head and tail however it is cut', () => {
+    const line = Buffer.from(`${HEAD}${'é'.repeat(4000)}${TAIL}`);
+    const stream = Buffer.concat([line, Buffer.from('\n{"after":1}\n')]);
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { minLength: 1, maxLength: 30 }), (places) => {
+        // One cut always falls inside the line: a whole line in one chunk is the leg's to measure.
+        const { lines, overlong } = split(cut(stream, [...places, line.length - 1]), 5000);
+        expect(overlong).toHaveLength(1);
+        expect(overlong[0]?.head.equals(line.subarray(0, 4096))).toBe(true);
+        const tail = overlong[0]?.tail.toString('latin1').replace(/\n$/, '') ?? '';
+        expect(tail.length).toBeGreaterThan(500);
+        expect(line.toString('latin1').endsWith(tail)).toBe(true);
+        expect(lines).toEqual(['{"after":1}']);
+      }),
+    );
+  });
+
+  test('and has no line feed before the stream ends is reported all the same', () => {
+    const { lines, overlong } = split([Buffer.from('{"a":1}\n'), Buffer.alloc(80, 'x'), Buffer.alloc(80, 'y')], 100);
+    expect(lines).toEqual(['{"a":1}']);
+    expect(overlong).toHaveLength(1);
+    expect(overlong[0]?.head.toString()).toMatch(/^x{80}y{80}\s*$/);
+  });
+
+  test('and two of them in a row are two', () => {
+    const long = Buffer.alloc(150, 'x');
+    const lf = Buffer.from('\n');
+    const { lines, overlong } = split([long, lf, long, lf, Buffer.from('{"a":1}\n')], 100);
+    expect(overlong).toHaveLength(2);
+    expect(lines).toEqual(['{"a":1}']);
+  });
+});

@@ -30,7 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
   processes: [], // starting and ending process trees
   demo: [], // an independent peer, written against the SDK
 };
-const OPEN_TO_ALL = ['errors.ts', 'fingerprint.ts', 'private-files.ts', 'replace-file.ts', 'control-characters.ts'];
+const OPEN_TO_ALL = ['errors.ts', 'fingerprint.ts', 'private-files.ts', 'private-files.ts', 'control-characters.ts'];
 /** The library. Only programs that embed us import it. */
 const LIBRARY = 'index.ts';
 

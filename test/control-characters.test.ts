@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { CommandFailure } from '../src/cli/failure.ts';
-import { notice } from '../src/cli/notice.ts';
+import { notice } from '../src/cli/output.ts';
 import { printFailure } from '../src/cli/report-failure.ts';
 
 afterEach(() => void vi.restoreAllMocks());

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkState } from '../src/cli/doctor/check-state.ts';
-import { draftOf, replaceFile } from '../src/replace-file.ts';
+import { draftOf, replaceFile } from '../src/private-files.ts';
 
 let dir: string;
 beforeEach(() => {

@@ -1,10 +1,8 @@
 // One agent as a child process: started without a shell, in a process group of its own, its stderr kept apart.
 import type { ChildProcess } from 'node:child_process';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
-import { MARK } from '../processes/mark.ts';
-import { treeOf } from '../processes/process-tree.ts';
-import { spawn } from '../processes/spawn.ts';
-import { stopProcess } from '../processes/stop-process.ts';
+import { stopProcess, treeOf } from '../processes/process-tree.ts';
+import { MARK, spawn } from '../processes/spawn.ts';
 import type { AgentSpec } from './defaults.ts';
 import { DEPTH, depthOf, isOurProxy } from './recursion.ts';
 import { TOO_MANY_FILES, type Unstartable, whyUnstartable } from './start-error.ts';

@@ -2,9 +2,8 @@
 // lives, in one file for each proxy, so that somebody who did not read the notice can still find it.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { makeDirectory } from '../private-files.ts';
+import { makeDirectory, replaceFile } from '../private-files.ts';
 import { processesMarked, programOf, startTimeOf } from '../processes/process-table.ts';
-import { replaceFile } from '../replace-file.ts';
 import { isRunning, type ProcessId } from './running-record.ts';
 
 export type Daemon = ProcessId & { readonly program: string | undefined };

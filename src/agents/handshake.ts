@@ -2,7 +2,7 @@
 import type { AuthMethod, InitializeResult } from '../acp/shapes.ts';
 import { failure, type ProxyError } from '../errors.ts';
 import type { Frame } from '../wire/frame.ts';
-import { readBody } from '../wire/scanner/judge.ts';
+import { readBody } from '../wire/scanner/strict-parse.ts';
 
 export type Handshake = {
   readonly result: InitializeResult;

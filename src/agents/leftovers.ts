@@ -1,6 +1,8 @@
 // After a proxy was killed its agents see the end of their input, and some do not mind. The next proxy to start ends those.
-import { rmSync } from 'node:fs';
-import { processesMarked } from '../processes/process-table.ts';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { draftsIn } from '../private-files.ts';
+import { isAlive, processesMarked } from '../processes/process-table.ts';
 import { posixTree } from '../processes/process-tree.ts';
 import { type Daemon, findDaemons, forgetDeadDaemons, rememberDaemons } from './daemons.ts';
 import { isRunning, type RunningRecord, readRunningRecords } from './running-record.ts';
@@ -34,4 +36,29 @@ function endAll({ mark, children }: RunningRecord): Leftovers {
   const groups = new Set([...children.filter(isRunning).map(({ pid }) => pid), ...orphaned.map(({ group }) => group)]);
   for (const group of groups) posixTree(group).end('kill');
   return { ended: groups.size, daemons: findDaemons(mark, (group) => groups.has(group)) };
+}
+
+// Files of ours that a process was killed in the middle of writing: what they were to replace is whole, and they are for nobody.
+/** A draft is a file for some milliseconds. One that is older than this was left, whoever has the number of its process now. */
+const LONGEST_DRAFT_MS = 60 * 60_000;
+
+export function removeDrafts(stateDir: string, onProblem: (error: unknown) => void): void {
+  for (const dir of directoriesOf(stateDir))
+    try {
+      for (const { file, pid } of draftsIn(dir)) if (!isAlive(pid) || ageMs(file) > LONGEST_DRAFT_MS) rmSync(file, { force: true });
+    } catch (error) {
+      onProblem(error);
+    }
+}
+
+const ageMs = (file: string): number => Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY);
+
+/** All that we write to are in it or just below. Where there is none yet, nothing was left. */
+function directoriesOf(stateDir: string): readonly string[] {
+  try {
+    const below = readdirSync(stateDir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return [stateDir, ...below.map(({ name }) => path.join(stateDir, name))];
+  } catch {
+    return [];
+  }
 }

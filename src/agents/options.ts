@@ -94,7 +94,7 @@ const optional = z
   })
   .partial();
 
-/** The options of one agent. Values that only a later version serves are left out here and named in `config/later.ts`. */
+/** The options of one agent. Values that only a later version serves are left out here and named in `config/validate.ts`. */
 export const agentOptions = z.strictObject({
   command: z.string().min(1).describe('The program to start, found through PATH and run without a shell.'),
   ...optional.shape,

@@ -2,11 +2,9 @@
 // proxy left behind, and how the agents are, so that another command can tell.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { makeDirectory } from '../private-files.ts';
+import { makeDirectory, replaceFile } from '../private-files.ts';
 import { startTimeOf } from '../processes/process-table.ts';
 import { posixTree } from '../processes/process-tree.ts';
-import { replaceFile } from '../replace-file.ts';
-
 /** A number may belong to another program by now; together with the start time it cannot. */
 export type ProcessId = { readonly pid: number; readonly startTime: string | undefined };
 

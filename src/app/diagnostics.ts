@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import { makeDirectory } from '../private-files.ts';
 import type { Redactor } from '../redaction/redact.ts';
-import { LEVELS, type Level } from '../store/defaults-part.ts';
+import { LEVELS, type Level } from '../store/defaults.ts';
 
 export type MessageLevel = Exclude<Level, 'silent'>;
 

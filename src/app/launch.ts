@@ -1,10 +1,13 @@
 // How agents are started here: as child processes, with their last words cleaned of what they were given as secrets.
+
+import path from 'node:path';
 import { type AgentProcess, startAgentProcess } from '../agents/agent-process.ts';
-import type { AgentSpec } from '../agents/defaults.ts';
+import { type AgentSpec, agentSpec } from '../agents/defaults.ts';
 import type { Config } from '../config/config.ts';
 import { learnArgs, learnServer } from '../redaction/learn-secrets.ts';
 import { addEnvironment, createSecrets, type Secrets } from '../redaction/redact.ts';
 import { createRedactStream } from '../redaction/redact-stream.ts';
+import { packageFile } from './package-files.ts';
 
 /** `heard` gets what it says on stderr, cleaned, line by line. */
 export function launchAgent(spec: AgentSpec, mark: string, secrets: Secrets, heard?: (line: string) => void): AgentProcess {
@@ -30,4 +33,13 @@ export function learnConfigured(secrets: Secrets, { agents, mcpServers }: Pick<C
     learnArgs(secrets, args);
   }
   for (const { at } of mcpServers) learnServer(secrets, at);
+}
+
+// The two agents that need no account, key or network: they serve where nothing is configured.
+export function withDemoAgents(base: Config, stateDir: string): Config {
+  const script = packageFile('dist', 'demo-agent.js');
+  const agents = ['sketcher', 'builder'].map((name) =>
+    agentSpec(name, { command: process.execPath, args: [script, '--name', name, '--state', path.join(stateDir, 'demo', name)] }),
+  );
+  return { ...base, agents, defaultAgent: 'sketcher', explicitDefault: false };
 }

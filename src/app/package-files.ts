@@ -12,3 +12,6 @@ export function packageFile(...parts: readonly string[]): string {
   }
   return path.join(start, '..', ...parts);
 }
+
+/** As in package.json; written in by the build. */
+export const VERSION: string = process.env.SWITCHBOARD_VERSION ?? '0.0.0';

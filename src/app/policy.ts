@@ -2,13 +2,10 @@
 import os from 'node:os';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import type { AuditEntry } from '../audit/audit-line.ts';
-import type { Config } from '../config/config.ts';
-import { managedPolicyFile } from '../config/managed-policy.ts';
-import { policyHash } from '../config/policy-hash.ts';
+import { type Config, managedPolicyFile, policyHash } from '../config/config.ts';
 import { trustedFile } from '../config/trust.ts';
 import { type FileWatch, watchFiles } from '../config/watch-files.ts';
-import { type Hits, hitKey } from '../policy/hits.ts';
-import type { Policy } from '../policy/policy.ts';
+import { type Hits, hitKey, type Policy } from '../policy/policy.ts';
 import { combine } from '../policy/rules/layers.ts';
 import { rememberedLayer } from '../policy/rules/remembered.ts';
 import { createGuard } from '../proxy/enforcement/create-enforcement.ts';
@@ -17,8 +14,8 @@ import type { CurrentPolicy } from '../proxy/enforcement/evaluate.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import { createRemembered, hashKey, rememberedFile } from '../store/remembered-answers.ts';
 import { canonicalPath } from '../workspace/canonical.ts';
+import { type Say, sayOnce } from './events.ts';
 import { type LayerSources, type ReadLayer, readLayers, usable } from './policy-layers.ts';
-import { type Say, sayOnce } from './say-once.ts';
 
 export type PolicyFlags = {
   readonly policy?: string;

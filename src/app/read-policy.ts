@@ -1,7 +1,7 @@
 // A policy by its name: a file, or one of the presets that come with the switchboard.
 import path from 'node:path';
 import { printable } from '../config/problems.ts';
-import { errorCode, readOwn, type Source } from '../config/read-text.ts';
+import { errorCode, readOwn, type Source } from '../config/watch-files.ts';
 import { didYouMean } from '../policy/format/nearest.ts';
 import { packageFile } from './package-files.ts';
 import { SetupFailure } from './setup-failure.ts';

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import { systemClock } from '../proxy/context.ts';
-import { createLearningTap } from '../redaction/learning-tap.ts';
+import { createLearningTap } from '../redaction/learn-secrets.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import { redactJson } from '../redaction/redact-json.ts';
 import { createPieceCleaner } from '../redaction/redact-pieces.ts';
@@ -16,7 +16,7 @@ import { transcriptsDir } from '../store/transcripts/transcript-files.ts';
 import { createTranscriptTap, type TranscriptTap } from '../store/transcripts/transcript-observer.ts';
 import { createTranscriptSource, type TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import { joinTaps, type Tap, type Watcher } from '../wire/observer.ts';
-import { type Say, sayOnce } from './say-once.ts';
+import { type Say, sayOnce } from './events.ts';
 import { SetupFailure } from './setup-failure.ts';
 
 export type Records = {

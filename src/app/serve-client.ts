@@ -16,13 +16,12 @@ import type { TranscriptSource } from '../store/transcripts/transcript-source.ts
 import type { Sink, Source } from '../wire/byte-stream.ts';
 import { createWorkspace } from '../workspace/workspace.ts';
 import type { Diagnostics } from './diagnostics.ts';
-import type { Listener } from './events.ts';
+import type { Listener, Say } from './events.ts';
 import { publishHealth } from './health.ts';
 import { shimOf } from './host-tools.ts';
 import { launchAgent } from './launch.ts';
+import { VERSION } from './package-files.ts';
 import { createRecords, type Onlooker } from './records.ts';
-import type { Say } from './say-once.ts';
-import { VERSION } from './version.ts';
 
 export type ClientStreams = { readonly input: Source; readonly output: Sink };
 

@@ -1,11 +1,10 @@
 // What an earlier switchboard could not end, or finish writing, because it was killed; and what many have left in the list of sessions.
 import { describeDaemons } from '../agents/daemons.ts';
-import { removeDrafts } from '../agents/drafts.ts';
-import { endLeftovers } from '../agents/leftovers.ts';
+import { endLeftovers, removeDrafts } from '../agents/leftovers.ts';
 import { isDue } from '../store/compacted-size.ts';
 import { COMPACT_FROM_BYTES } from '../store/defaults.ts';
 import { sessionsFile } from '../store/sessions/session-store.ts';
-import type { Say } from './say-once.ts';
+import type { Say } from './events.ts';
 
 export function tidyUp(stateDir: string, onProblem: (error: unknown) => void, say: Say): void {
   removeDrafts(stateDir, onProblem);

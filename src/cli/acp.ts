@@ -4,14 +4,31 @@ import { assemble } from '../app/assemble.ts';
 import type { Diagnostics } from '../app/diagnostics.ts';
 import type { PolicyFlags } from '../app/policy.ts';
 import type { ClientStreams } from '../app/serve-client.ts';
+import { systemClock } from '../proxy/context.ts';
 import type { Connection } from '../proxy/proxy.ts';
-import type { Level } from '../store/defaults-part.ts';
+import type { Level } from '../store/defaults.ts';
 import { bodiesFromLines, linesFromBodies } from '../wire/framing/content-length.ts';
-import { tellCrashes } from './crash.ts';
-import { notice, noticeAtTerminal } from './notice.ts';
+import { tellCrashes } from './failure.ts';
+import { notice, noticeAtTerminal } from './output.ts';
 import { reloadOnChange } from './reload.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
-import { watchEventLoop } from './watch-event-loop.ts';
+
+// Nothing on the frame path may block; if something does, somebody should hear of it.
+const EVERY_MS = 500;
+const BLOCKED_MS = 1000;
+
+/** Calls `onBlocked` after the loop has been held up for more than a second; returns how to stop looking. */
+export function watchEventLoop(onBlocked: (ms: number) => void): () => void {
+  let last = systemClock.monotonicMs();
+  const timer = setInterval(() => {
+    const now = systemClock.monotonicMs();
+    const blockedMs = now - last - EVERY_MS;
+    last = now;
+    if (blockedMs > BLOCKED_MS) onBlocked(Math.round(blockedMs));
+  }, EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
 
 export type AcpOptions = ConfigFlags &
   PolicyFlags & {

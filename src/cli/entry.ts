@@ -2,7 +2,7 @@
 // every command, is loaded for all other words.
 import { createRedactor } from '../redaction/redact.ts';
 import { type AcpOptions, acp } from './acp.ts';
-import { tellCrashes } from './crash.ts';
+import { tellCrashes } from './failure.ts';
 
 /** A reader that is slow gets our last words; one that has taken nothing for this long has stopped reading, and must not keep us. */
 const FLUSH_MS = 1000;

@@ -1,4 +1,6 @@
+import { writeSync } from 'node:fs';
 import { SetupFailure } from '../app/setup-failure.ts';
+import type { Redactor } from '../redaction/redact.ts';
 
 /** Why a command ends without doing its work: an exit code of DESIGN's table, what went wrong, and what to do next. */
 export class CommandFailure extends Error {
@@ -28,4 +30,45 @@ const EXIT_CODES: Readonly<Record<SetupFailure['code'], number>> = {
 /** The same failure as a command's; anything else stays what it is. */
 export function asCommandFailure(error: unknown): unknown {
   return error instanceof SetupFailure ? new CommandFailure(EXIT_CODES[error.code], error.message, error.hint) : error;
+}
+
+// A bug of ours that nobody caught. Its words may quote what passed by, so they are cleaned like any others before they are seen.
+const FAILED = 1;
+const STDERR = 2;
+
+/** What nobody has foreseen, and what to do about it. */
+export function crashWords(error: unknown): { readonly message: string; readonly hint?: string } {
+  const message = error instanceof Error ? error.message : String(error);
+  // Nobody's mistake: the build gives this code, and the words, to parts that are gone (scripts/build.mjs).
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  if (code === 'PROGRAM_REPLACED') return { message };
+  if (isOutOfFiles(error))
+    return { message: `there are too many open files (${code})`, hint: 'raise the limit where the switchboard is started: ulimit -n 1024' };
+  return {
+    message: `this should not have happened: ${message}`,
+    hint: 'it is a mistake of the switchboard: please report it; with --debug it says where',
+  };
+}
+
+/** It says nothing of the file at which it was noticed. */
+export function isOutOfFiles(error: unknown): boolean {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'EMFILE' || code === 'ENFILE';
+}
+
+let tell: ((error: unknown) => void) | undefined;
+
+/** From now on a crash is told by these means, instead of those given before. `redactor` makes them when there is a need. */
+export function tellCrashes(redactor: () => Redactor): void {
+  if (tell) process.off('uncaughtException', tell);
+  tell = (error) => {
+    const where = process.argv.includes('--debug') && error instanceof Error ? `${error.stack}\n` : '';
+    const { message, hint } = crashWords(error);
+    try {
+      writeSync(STDERR, redactor()(`switchboard: ${message}\n${hint === undefined ? '' : `  ${hint}\n`}${where}`));
+    } finally {
+      process.exit(FAILED);
+    }
+  };
+  process.on('uncaughtException', tell);
 }

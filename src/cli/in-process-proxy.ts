@@ -5,14 +5,13 @@ import { assemble } from '../app/assemble.ts';
 import type { Listener } from '../app/events.ts';
 import type { EnforcedPolicy } from '../app/policy.ts';
 import type { Onlooker } from '../app/records.ts';
-import type { Config, PolicySource } from '../config/config.ts';
-import { managedPolicyFile } from '../config/managed-policy.ts';
+import { type Config, managedPolicyFile, type PolicySource } from '../config/config.ts';
 import type { Connection } from '../proxy/proxy.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { AcpOptions } from './acp.ts';
-import { tellCrashes } from './crash.ts';
-import { notice } from './notice.ts';
+import { tellCrashes } from './failure.ts';
+import { notice } from './output.ts';
 import { resolveConfig } from './resolve-config.ts';
 
 export type Inside = {

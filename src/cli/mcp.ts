@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import { PassThrough } from 'node:stream';
-import { VERSION } from '../app/version.ts';
+import { VERSION } from '../app/package-files.ts';
 import { type Conversations, converse } from '../client/sessions.ts';
 import type { Agents } from '../mcp/agents-as-tools/agents-server.ts';
 import { tokenKey } from '../mcp/server/tool-server.ts';
@@ -13,7 +13,7 @@ import { createToolPins } from '../store/tool-pins.ts';
 import { hasTranscript, readTranscript, transcriptsDir } from '../store/transcripts/transcript-files.ts';
 import { type AcpOptions, acp } from './acp.ts';
 import { CommandFailure } from './failure.ts';
-import { notice, noticeAtTerminal } from './notice.ts';
+import { notice, noticeAtTerminal } from './output.ts';
 import { toWords } from './records/render-transcript.ts';
 import { resolveConfig } from './resolve-config.ts';
 

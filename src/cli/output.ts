@@ -1,4 +1,5 @@
 // How commands show what they found: a table for people, one envelope for programs.
+import { withoutControls } from '../control-characters.ts';
 
 export function printJson(data: unknown): void {
   process.stdout.write(`${JSON.stringify({ ok: true, data, warnings: [] })}\n`);
@@ -23,3 +24,14 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
 
 /** Narrower than this, it says nothing; then the line wraps. */
 const LEAST_LAST = 20;
+
+/** Words for people: always on stderr, since stdout belongs to the protocol. */
+export function notice(text: string): void {
+  process.stderr.write(`switchboard: ${withoutControls(text)}\n`);
+}
+
+/** For a command that talks with a program: nothing more would come, and whoever typed it would wait in vain. */
+export function noticeAtTerminal(awaited: string): void {
+  if (process.stdin.isTTY)
+    notice(`waiting for ${awaited} on stdin, and this is a terminal. Ctrl-C ends it; to talk to agents from here: switchboard run`);
+}

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import { userConfigFile } from '../config/discover.ts';
 import { trustedFile } from '../config/trust.ts';
 import { type FileWatch, watchFiles } from '../config/watch-files.ts';
-import { notice } from './notice.ts';
+import { notice } from './output.ts';
 import { type ConfigFlags, resolveConfig, surroundings } from './resolve-config.ts';
 
 /** By then the editor has its first answer. With `setImmediate` this would come first: what the editor has sent is read in the next turn of the loop. */

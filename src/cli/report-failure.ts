@@ -5,9 +5,8 @@ import { ConfigError } from '../config/problems.ts';
 import { withoutControls } from '../control-characters.ts';
 import { createRedactor } from '../redaction/redact.ts';
 import { FileTrouble } from '../setup/edit-file.ts';
-import { crashWords, isOutOfFiles } from './crash.ts';
-import { asCommandFailure, CommandFailure } from './failure.ts';
-import { usageWords } from './usage-words.ts';
+import { asCommandFailure, CommandFailure, crashWords, isOutOfFiles } from './failure.ts';
+import { usageWords } from './help.ts';
 
 const EXIT = { failure: 1, usage: 2, configuration: 6 } as const;
 

@@ -1,14 +1,15 @@
 // The configuration a command runs with: the user's files, or the embedded demo agents when there are none.
 import os from 'node:os';
-import { withDemoAgents } from '../app/demo-agents.ts';
-import { VERSION } from '../app/version.ts';
+import { withDemoAgents } from '../app/launch.ts';
+import { VERSION } from '../app/package-files.ts';
 import type { Config } from '../config/config.ts';
 import { disabledNames } from '../config/layer.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
+import { errorCode, readOwn } from '../config/watch-files.ts';
 import { nearestOf } from '../policy/format/nearest.ts';
 import { stateDir as findStateDir } from '../store/state-dir.ts';
 import { CommandFailure } from './failure.ts';
-import { notice } from './notice.ts';
+import { notice } from './output.ts';
 
 export type ConfigFlags = {
   readonly config?: string | undefined;
@@ -67,4 +68,17 @@ function unknownAgent(name: string, known: readonly string[], switchedOff: reado
     );
   const hint = nearestOf(name, known, 'configured');
   throw new CommandFailure(4, `there is no agent "${name}"`, hint);
+}
+
+// Files named on the command line to be read. One rule: one that cannot be read is a mistake in the command (2). A configuration or a
+// policy that cannot be read is one that cannot be used (6), and a file of our own is a failure (1).
+const USAGE = 2;
+
+/** `what` says what it was to be: "the recording". */
+export async function readInput(what: string, file: string): Promise<string> {
+  return (await readOwn(file).catch((error: unknown) => refuse(what, file, error))).text;
+}
+
+export function refuse(what: string, file: string, error: unknown): never {
+  throw new CommandFailure(USAGE, `${what} ${file} cannot be read (${errorCode(error)})`, 'check the path');
 }

@@ -1,15 +1,38 @@
 // `switchboard serve`: the web console. To the proxy in this very process it is an editor like any other.
+
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import type { Console } from '../console/console.ts';
 import { createFrames, type Frames } from '../console/state/frames.ts';
+import { makeDirectory } from '../private-files.ts';
 import type { AcpOptions } from './acp.ts';
 import { startInside } from './in-process-proxy.ts';
-import { notice } from './notice.ts';
-import { openBrowser } from './open-browser.ts';
+import { writeLinkFile } from './link-file.ts';
+import { notice } from './output.ts';
 import { surroundings } from './resolve-config.ts';
-import { defaultPolicy } from './serve/default-policy.ts';
 import { openHere, portOf } from './serve/open-console.ts';
+import { defaultPolicy } from './serve/policy-store.ts';
+
+// A link in the user's browser, without a shell in between.
+const PROGRAMS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'open', win32: 'explorer.exe' };
+
+/** Returns how to remove the file that leads to the link, which lies in `dir`. */
+export function openBrowser(link: string, dir: string, failed: () => void): () => void {
+  const file = path.join(dir, `open-console-${process.pid}.html`);
+  try {
+    makeDirectory(dir);
+    writeLinkFile(file, link);
+    const child = spawn(PROGRAMS[process.platform] ?? 'xdg-open', [pathToFileURL(file).href], { stdio: 'ignore', detached: true });
+    child.once('error', failed);
+    child.unref();
+  } catch {
+    failed();
+  }
+  return () => rmSync(file, { force: true });
+}
 
 export type ServeOptions = AcpOptions & { readonly port?: string; readonly open?: true };
 

@@ -1,9 +1,9 @@
 // What no schema can say: whether names point at something.
 import { AGENT_NAME } from '../agents/defaults.ts';
+import type { CommandOptions, McpServerOptions } from '../mcp/options.ts';
 import { didYouMean } from '../policy/format/nearest.ts';
-import { type Document, showPath } from './document.ts';
 import { enabledNames, fields, type Layer, type Placed } from './layer.ts';
-import type { Problem } from './problems.ts';
+import { type Document, type Problem, showPath } from './problems.ts';
 
 /** Problems of the layers taken together. `main` is the file to which a lack is charged. */
 export function check(layer: Layer, main: Document): Problem[] {
@@ -33,4 +33,60 @@ function dangling(layer: Layer, { document, path, value: name }: Placed): Proble
   const key = showPath(path);
   if (layer.agents.has(name)) return [document.problem(path, `${key}: the agent "${name}" is not enabled`)];
   return [document.problem(path, `${key}: expected the name of an agent in agent_servers`, didYouMean(name, names))];
+}
+
+// What no schema can say of the tools and servers that are lent: whether names are free and schemas usable.
+/** To be called with a layer that the schema has found right: that is what the casts rest on. */
+export async function checkTools(layer: Layer): Promise<Problem[]> {
+  const commands = (fields(layer.hostTools?.value).commands ?? []) as readonly CommandOptions[];
+  const servers = [...layer.mcpServers.values()];
+  if (commands.length === 0 && servers.length === 0) return [];
+  const { checkCommands, checkSchemas, checkServers } = await import('../mcp/check-options.ts');
+  const ofCommands = [...checkCommands(commands), ...(await checkSchemas(commands))];
+  const duplicates = servers.flatMap((server) => duplicate(server));
+  return [
+    ...ofCommands.map(({ path, message }) => problem(layer.hostTools, ['commands', ...path], message)),
+    ...checkServers(servers.map(({ value }) => value as McpServerOptions)).map(({ path: [index, ...rest], message }) =>
+      problem(servers[Number(index)], rest, message),
+    ),
+    ...duplicates,
+  ].flatMap((one) => one ?? []);
+}
+
+function problem(placed: Placed | undefined, path: readonly (string | number)[], message: string): Problem | undefined {
+  if (!placed) return undefined;
+  const at = [...placed.path, ...path];
+  return placed.document.problem(at, `${showPath(at)}: ${message}`);
+}
+
+/** Layers go by name, so of two servers of one name in one file only the last is left by now. */
+function duplicate({ document, path }: Placed): (Problem | undefined)[] {
+  const listed = fields(document.value).mcp_servers;
+  const all = Array.isArray(listed) ? listed : [];
+  const index = Number(path[1]);
+  const { name } = fields(all[index]);
+  const first = all.findIndex((one) => fields(one).name === name);
+  return first === index ? [] : [document.problem([...path, 'name'], `${showPath(path)}: there is another server of that name`)];
+}
+
+// Patterns of the user's that no engine can read. Apart, since the engine is too large for every start.
+export async function badPatterns(documents: readonly Document[]): Promise<Problem[]> {
+  const given = documents.flatMap((document) => {
+    const { patterns } = fields(fields(fields(document.value).log).redact);
+    const texts = Array.isArray(patterns) ? patterns : [];
+    return texts.map((text: unknown, index) => ({ document, path: ['log', 'redact', 'patterns', index], text }));
+  });
+  if (given.length === 0) return [];
+  const { compileUserPattern } = await import('../redaction/user-patterns.ts');
+  return given.flatMap(({ document, path, text }) => {
+    if (typeof text !== 'string') return []; // the schema says so already
+    try {
+      compileUserPattern(text);
+      return [];
+    } catch (error) {
+      return [
+        document.problem(path, `log.redact.patterns[${path.at(-1)}]: expected a pattern in RE2 syntax (${(error as Error).message})`),
+      ];
+    }
+  });
 }

@@ -1,10 +1,12 @@
 // The configuration as the program uses it: nothing optional, nothing left to look up.
+
+import { createHash } from 'node:crypto';
+import path from 'node:path';
 import { type AgentSpec, agentSpec } from '../agents/defaults.ts';
 import type { AgentOptions } from '../agents/options.ts';
 import type { HostToolsOptions, McpServerOptions } from '../mcp/options.ts';
 import { type HostToolsSettings, hostToolsSettings, type McpServerSettings, mcpServerSettings } from '../mcp/settings.ts';
-import { type StoreSettings, storeSettings } from '../store/defaults.ts';
-import { type LogSettings, logSettings } from '../store/defaults-part.ts';
+import { type LogSettings, logSettings, type StoreSettings, storeSettings } from '../store/defaults.ts';
 import type { StoreOptions } from '../store/options.ts';
 import type { LogOptions } from '../store/options-part.ts';
 import type { Layer } from './layer.ts';
@@ -87,4 +89,19 @@ export function toConfig(
     hostTools: hostToolsSettings((layer.hostTools?.value ?? {}) as HostToolsOptions),
     mcpServers: servers.map((options) => mcpServerSettings(options as McpServerOptions)),
   };
+}
+
+// A policy that stands above the user's.
+/** Where an organisation puts its policy: a place that only an administrator can write to. */
+export function managedPolicyFile(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string {
+  if (platform === 'win32') return path.win32.join(env.ProgramData ?? 'C:\\ProgramData', 'acp-switchboard', 'policy.yaml');
+  if (platform === 'darwin') return '/Library/Application Support/acp-switchboard/policy.yaml';
+  return '/etc/acp-switchboard/policy.yaml';
+}
+
+// One name for a policy as a whole: the same layers with the same texts have the same hash, and any other text has another.
+/** What the audit log names and remembered answers depend on. Remembered answers are no part of it. */
+export function policyHash(layers: readonly { readonly name: string; readonly text: string; readonly isTrusted?: boolean }[]): string {
+  const parts = layers.map(({ name, text, isTrusted = true }) => [name, isTrusted, text]);
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -1,7 +1,7 @@
 // Where the configuration is. Finding a file and reading it is one step, so that nothing can be swapped in between.
 import path from 'node:path';
 import { ConfigError, fileProblem, printable } from './problems.ts';
-import { errorCode, isAbsent, readForeign, readOwn, type Source } from './read-text.ts';
+import { errorCode, isAbsent, readForeign, readOwn, type Source } from './watch-files.ts';
 
 export type Surroundings = {
   /** A configuration at hand: nothing is looked for. */

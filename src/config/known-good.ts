@@ -3,10 +3,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fingerprint } from '../fingerprint.ts';
-import { makeDirectory } from '../private-files.ts';
-import { replaceFile } from '../replace-file.ts';
-import type { Document, Path } from './document.ts';
-import type { Source } from './read-text.ts';
+import { makeDirectory, replaceFile } from '../private-files.ts';
+import type { Document, Path } from './problems.ts';
+import type { Source } from './watch-files.ts';
 
 const KEPT = 50;
 

@@ -1,7 +1,7 @@
 // What one file contributes, each part with the place it came from, and how one file's part lies over another's.
 // Nothing here is known to be valid: all problems are to be found in one go, so later checks must cope with what earlier ones reject.
 import path from 'node:path';
-import type { Document, Path } from './document.ts';
+import type { Document, Path } from './problems.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 export type Placed = { readonly document: Document; readonly path: Path; readonly value: unknown };

@@ -1,17 +1,14 @@
 // From the surroundings to a configuration: find, check, merge, fill in. The one way in for the rest of the program.
-import { check } from './check.ts';
-import { checkTools } from './check-tools.ts';
+import { badPatterns, check, checkTools } from './check.ts';
 import { type Config, toConfig } from './config.ts';
 import { discover, type Surroundings } from './discover.ts';
-import type { Document } from './document.ts';
 import { createKnownGood, type KnownGood, NOTHING_KNOWN } from './known-good.ts';
 import { EMPTY_LAYER, enabledNames, type Layer, layerOf, merge } from './layer.ts';
-import { badPatterns } from './patterns.ts';
-import { ConfigError, type Problem, renderProblem } from './problems.ts';
-import type { Source } from './read-text.ts';
+import { ConfigError, type Document, type Problem, renderProblem } from './problems.ts';
 import { resolveReferences } from './references.ts';
 import { isTrusted } from './trust.ts';
 import { pickUntrusted } from './untrusted.ts';
+import type { Source } from './watch-files.ts';
 
 export type LoadOptions = Surroundings & {
   readonly stateDir: string;

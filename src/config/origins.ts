@@ -1,8 +1,9 @@
 // Every setting that is in force and where it comes from: a place in a file, or the default. Values stay as they are written: a
 // reference is not replaced, so that nothing secret passes through here.
-import { type Document, type Path, showPath } from './document.ts';
-import { configJsonSchema } from './json-schema.ts';
+
 import { fields, type Layer, type Placed } from './layer.ts';
+import { type Document, type Path, showPath } from './problems.ts';
+import { configJsonSchema } from './schema.ts';
 
 export type Origin =
   | { readonly kind: 'file'; readonly file: string; readonly line: number; readonly column: number }

@@ -1,11 +1,46 @@
 // A configuration file read with care: every mistake named, every value with its place.
 
 // The package's default entry is UMD, whose inner `require`s a bundler cannot follow: the bundle would fail at run time.
-import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser/lib/esm/main.js';
+import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser/lib/esm/main.js';
 import { followers } from '../policy/format/problem.ts';
-import { type Document, type Path, showPath } from './document.ts';
-import { fileProblem, type Problem } from './problems.ts';
-import { mistakes } from './syntax.ts';
+import { type Document, fileProblem, type Path, type Problem, showPath } from './problems.ts';
+
+// The parser's syntax errors in words.
+type ErrorName = ReturnType<typeof printParseErrorCode>;
+
+/** What somebody mistyped: the parser's errors without those that only follow from the one before. */
+export function mistakes(errors: readonly ParseError[]): { offset: number; message: string }[] {
+  return errors
+    .filter((error, index) => !isEcho(error, errors[index - 1]))
+    .map(({ error, offset }) => ({ offset, message: MESSAGES[printParseErrorCode(error)] ?? 'this is not JSON' }));
+}
+
+// The parser skips a word it does not know and then misses the key or value that the word stood for.
+function isEcho(error: ParseError, before: ParseError | undefined): boolean {
+  const names: ErrorName[] = ['PropertyNameExpected', 'ValueExpected'];
+  if (!before || !names.includes(printParseErrorCode(error.error))) return false;
+  const nameBefore = printParseErrorCode(before.error);
+  return nameBefore === 'InvalidSymbol' || nameBefore === 'PropertyNameExpected' || before.offset === error.offset;
+}
+
+const MESSAGES: Readonly<Partial<Record<ErrorName, string>>> = {
+  InvalidCommentToken: 'this file may not have comments: the program that owns it does not read them',
+  InvalidSymbol: 'this is neither a string in double quotes nor a number, true, false or null',
+  InvalidNumberFormat: 'this is not a number',
+  PropertyNameExpected: 'expected a key in double quotes',
+  ValueExpected: 'expected a value',
+  ColonExpected: 'expected ":"',
+  CommaExpected: 'expected ","',
+  CloseBraceExpected: 'expected "}"',
+  CloseBracketExpected: 'expected "]"',
+  EndOfFileExpected: 'expected nothing after the closing "}"',
+  UnexpectedEndOfComment: 'this comment does not end',
+  UnexpectedEndOfString: 'this string does not end',
+  UnexpectedEndOfNumber: 'this number does not end',
+  InvalidUnicode: 'this is not a unicode escape',
+  InvalidEscapeCharacter: 'this is not an escape sequence',
+  InvalidCharacter: 'this character must be written as an escape sequence',
+};
 
 const MOST_PROBLEMS = 100;
 

@@ -67,3 +67,10 @@ export const configSchema = z
     mcp_servers: z.array(mcpServerOptions).describe('MCP servers whose tools every agent gets.'),
   })
   .partial();
+
+// The schema for editors: `config/switchboard.schema.json`.
+/** Draft 7, the newest that both VS Code and the JetBrains editors read in full. */
+export function configJsonSchema(): z.core.JSONSchema.BaseSchema {
+  const { $schema, ...rest } = z.toJSONSchema(configSchema, { target: 'draft-7' });
+  return { ...($schema !== undefined && { $schema }), title: 'acp-switchboard configuration', ...rest };
+}

@@ -3,8 +3,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../private-files.ts';
+import { enabledNames, type Fields, fields, type Layer } from './layer.ts';
 import { ConfigError, fileProblem } from './problems.ts';
-import { errorCode, readForeign } from './read-text.ts';
+import { errorCode, readForeign } from './watch-files.ts';
 
 type Trusted = Readonly<Record<string, { readonly file: string; readonly at: string }>>;
 
@@ -63,3 +64,28 @@ export function trustedFile(stateDir: string): string {
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
+
+// What a configuration can start: whoever is asked to trust it should see that, and not have to find it in the file.
+export type Program = {
+  /** `agent "x"`, `MCP server "x"`, `tool "x"`, `tools within the switchboard`. */
+  readonly for: string;
+  /** Its command line as written, or the module that is loaded. */
+  readonly words: readonly string[];
+};
+
+export function programsOf(layer: Layer): readonly Program[] {
+  const { agents, mcpServers, hostTools } = layer;
+  const { commands, modules } = fields(hostTools?.value);
+  return [
+    ...enabledNames(layer).flatMap((name) => commandLine(`agent "${name}"`, fields(agents.get(name)?.value))),
+    ...[...mcpServers].flatMap(([name, { value }]) => commandLine(`MCP server "${name}"`, fields(value))),
+    ...listed(commands).flatMap((tool) => commandLine(`tool "${fields(tool).name}"`, fields(tool))),
+    ...listed(modules).map((file) => ({ for: 'tools within the switchboard', words: [String(file)] })),
+  ];
+}
+
+function commandLine(whose: string, { command, args }: Fields): Program[] {
+  return command === undefined ? [] : [{ for: whose, words: [command, ...listed(args)].map(String) }];
+}
+
+const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,9 +1,8 @@
 // What a file that came with a repository may say before the user trusts it: which of the user's own agents to take.
 // Whatever else it says is passed over with a notice and never stops the switchboard.
 import path from 'node:path';
-import type { Document } from './document.ts';
 import { EMPTY_LAYER, fields, type Layer, type Placed } from './layer.ts';
-import { printable, renderProblem } from './problems.ts';
+import { type Document, printable, renderProblem } from './problems.ts';
 
 const MOST_NOTICES = 20;
 const MOST_ROUTES = 50;

@@ -1,12 +1,29 @@
 // What the schema finds, in the words of the file: place, key and what was expected there.
 import type * as z from 'zod';
 import { didYouMean } from '../policy/format/nearest.ts';
-import type { Document, Path } from './document.ts';
-import { showPath } from './document.ts';
-import { configJsonSchema } from './json-schema.ts';
-import { isLaterKey, isLaterValue } from './later.ts';
-import type { Problem } from './problems.ts';
-import { configSchema } from './schema.ts';
+import { type Document, type Path, type Problem, showPath } from './problems.ts';
+import { configJsonSchema, configSchema } from './schema.ts';
+
+// What the product is designed to have and this version does not serve. Said as such, since calling it unknown would send people
+// looking for a typing error, and accepting it in silence could leave a policy unenforced.
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  '': ['proxies'],
+  'agent_servers.*': ['url', 'proxies'],
+};
+
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {};
+
+export function isLaterKey(owner: Path, key: string): boolean {
+  return KEYS[pattern(owner)]?.includes(key) ?? false;
+}
+
+export function isLaterValue(path: Path, value: unknown): boolean {
+  return VALUES[pattern(path)]?.includes(value) ?? false;
+}
+
+function pattern(path: Path): string {
+  return path.map((part, index) => (index === 1 && path[0] === 'agent_servers' ? '*' : part)).join('.');
+}
 
 const LATER = 'not available in this version';
 

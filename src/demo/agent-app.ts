@@ -5,20 +5,39 @@ import {
   type AgentContext,
   agent,
   type ClientCapabilities,
+  type ListSessionsRequest,
+  type ListSessionsResponse,
   type McpServer,
   methods,
   PROTOCOL_VERSION,
   RequestError,
 } from '@agentclientprotocol/sdk';
 import type { Persona } from './agents.ts';
-import { listSessions } from './list-sessions.ts';
 import { createLiveSessions } from './live-sessions.ts';
 import { createMcpConnections } from './mcp-connections.ts';
 import { runTurn } from './run-turn.ts';
 import { availableCommands } from './scenarios/commands.ts';
 import { configOptions, sessionOptions, setConfigOption, setMode } from './session-options.ts';
-import { newSessionRecord, type SessionRecord } from './session-record.ts';
-import type { SessionStore } from './session-store.ts';
+import { newSessionRecord, type SessionRecord, type SessionStore } from './session-store.ts';
+
+// session/list: newest first, filtered by cwd, a page at a time.
+const PAGE_SIZE = 20;
+
+/** The cursor is the last session of the page before. */
+export function listSessions(records: readonly SessionRecord[], { cwd, cursor }: ListSessionsRequest): ListSessionsResponse {
+  const found = records
+    .filter((record) => cwd === undefined || cwd === null || record.cwd === cwd)
+    .sort((a, b) => b.updatedAt.localeCompare(a.updatedAt) || a.sessionId.localeCompare(b.sessionId));
+  const previous = found.findIndex((record) => record.sessionId === cursor);
+  if (typeof cursor === 'string' && previous === -1) throw RequestError.invalidParams({ cursor }, 'no such cursor');
+
+  const page = found.slice(previous + 1, previous + 1 + PAGE_SIZE);
+  const last = page.at(-1);
+  return {
+    sessions: page.map(({ sessionId, cwd, title, updatedAt }) => ({ sessionId, cwd, title, updatedAt })),
+    ...(last !== undefined && last !== found.at(-1) ? { nextCursor: last.sessionId } : {}),
+  };
+}
 
 const VERSION = '1.0.0';
 

@@ -1,7 +1,7 @@
 // The sessions open in this process. What outlives the process is in the record; what does not is here.
 import { RequestError, type ToolKind } from '@agentclientprotocol/sdk';
 import type { McpConnections } from './mcp-connections.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { SessionRecord } from './session-store.ts';
 
 export type LiveSession = {
   readonly record: SessionRecord;

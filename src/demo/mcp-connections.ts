@@ -1,7 +1,7 @@
 // The MCP servers a session was given: connected in the background when the session begins, as agents do, and kept until it ends.
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
-import { SceneFailure } from './scenarios/scene-failure.ts';
+import { SceneFailure } from './scenarios/scenario.ts';
 
 export type McpConnections = {
   readonly names: readonly string[];

@@ -6,7 +6,7 @@ import {
   type SetSessionConfigOptionRequest,
 } from '@agentclientprotocol/sdk';
 import type { Persona } from './agents.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { SessionRecord } from './session-store.ts';
 
 /** The part that the answers to session/new, load and resume share. */
 export function sessionOptions(

@@ -14,7 +14,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import type { Persona } from './agents.ts';
 import type { LiveSession } from './live-sessions.ts';
-import { addToTranscript } from './session-record.ts';
+import { addToTranscript } from './session-store.ts';
 
 const CHUNKS_PER_MESSAGE = 3;
 const CHUNK_PAUSE_MS = 5;

@@ -1,7 +1,19 @@
 // Earlier spellings of ACP, taken from any agent. Pure, and called only for what is spelled so: other frames never come here.
 import { type Dict, dict, isDict, list, lookUp, text, without } from './json.ts';
 import { absolute } from './paths.ts';
-import { METHODS } from './table.ts';
+
+// Spellings of earlier days (rows 8, 25–28 of docs/dialects.md) and what ACP calls them now. Data only.
+/** Requests of agents by their earlier names. */
+export const METHODS: Readonly<Record<string, string>> = {
+  'fs/readTextFile': 'fs/read_text_file',
+  'fs/writeTextFile': 'fs/write_text_file',
+  'fs.readTextFile': 'fs/read_text_file',
+  'fs.writeTextFile': 'fs/write_text_file',
+};
+
+/** In a `current_mode_update`, as an example in the documentation had it, and as it is. */
+export const EARLIER_MODE = 'modeId';
+export const MODE = 'currentModeId';
 
 /** What a request of an agent's is called now; undefined when it is called so already, or by a name of its own. */
 export const modernMethod = (method: string | undefined): string | undefined => lookUp(METHODS, method);

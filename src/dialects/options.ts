@@ -1,6 +1,6 @@
 // What an `agent_servers` entry may say of how its agent speaks. Only the check: tongue.ts acts on it.
 import * as z from 'zod';
-import { DIALECT_NAMES } from './registry.ts';
+import { DIALECT_NAMES } from './select-dialect.ts';
 
 export const tongueOptions = z
   .object({

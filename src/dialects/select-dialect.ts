@@ -1,10 +1,23 @@
 // How an agent speaks: its framing and its dialect, and which of them to try when nobody has said.
-
 import type { Streams } from '../wire/byte-stream.ts';
-import { bodiesFromLines, linesFromBodies } from '../wire/framing/content-length.ts';
-import type { About } from './dialect.ts';
+import { bodiesFromLines, linesFromBodies, OUTSIDE } from '../wire/framing/content-length.ts';
+import { agentkit } from './agentkit/agentkit.ts';
+import type { About, Dialect } from './dialect.ts';
+import { intercom } from './intercom/intercom.ts';
 import { type Interpreted, interpret, type Surroundings } from './interpreter.ts';
-import { type DialectName, dialectNamed, isDialectName } from './registry.ts';
+import { webapp } from './webapp/webapp.ts';
+
+// The dialects there are, by the names they have in the configuration. `acp` is what the rest of the program speaks, and needs none of this.
+export const DIALECTS = { acp: undefined, agentkit, intercom, webapp } as const satisfies Readonly<Record<string, Dialect | undefined>>;
+
+export type DialectName = keyof typeof DIALECTS;
+
+export const DIALECT_NAMES = Object.keys(DIALECTS) as readonly DialectName[];
+
+export const isDialectName = (name: unknown): name is DialectName => typeof name === 'string' && Object.hasOwn(DIALECTS, name);
+
+/** Undefined for ACP itself. */
+export const dialectNamed = (name: DialectName): Dialect | undefined => DIALECTS[name];
 
 export type Framing = 'ndjson' | 'content-length';
 export type Tongue = { readonly framing: Framing; readonly dialect: DialectName };
@@ -59,3 +72,34 @@ export function translate(streams: Streams, { framing, dialect }: Tongue, about:
   const spoken = dialectNamed(dialect);
   return spoken ? interpret(lines, spoken, about, around) : { ...lines, exited: () => {}, stop: () => {} };
 }
+
+// How an agent speaks, told from its first words. Looked at only until it has answered initialize.
+/** What an agent has said that is not an answer to initialize in the tongue it was read in. */
+export type FirstWords =
+  | { readonly kind: 'noise'; readonly line: string }
+  | { readonly kind: 'method'; readonly method: string }
+  | { readonly kind: 'answer'; readonly result?: unknown; readonly error?: unknown };
+
+const HEADER = /^\s*content-(length|type)\s*:/i;
+
+/** The tongue that they are in, when the configuration leaves it open and it has not just been tried. */
+export function recognise(setting: TongueSetting, tried: Tongue, words: FirstWords): Tongue | undefined {
+  const guess = guessOf(tried, words);
+  if (!guess) return undefined;
+  const wanted = { framing: guess.framing, dialect: setting.dialect === 'auto' ? guess.dialect : setting.dialect };
+  return isAllowed(setting, wanted) && !isSame(wanted, tried) ? wanted : undefined;
+}
+
+function guessOf(tried: Tongue, words: FirstWords): Tongue | undefined {
+  if (words.kind === 'noise') {
+    if (tried.framing === 'ndjson') return HEADER.test(words.line) ? inFraming('content-length') : undefined;
+    return words.line.startsWith(`${OUTSIDE}{`) ? inFraming('ndjson') : undefined;
+  }
+  const name = DIALECT_NAMES.find((one) => {
+    const dialect = dialectNamed(one);
+    return words.kind === 'method' ? dialect?.isItsMethod?.(words.method) : dialect?.isItsAnswer?.(words);
+  });
+  return name && { ...tried, dialect: name };
+}
+
+const inFraming = (framing: Framing): Tongue => ({ framing, dialect: usualDialect(framing) });

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { MARK } from './mark.ts';
+import { MARK } from './spawn.ts';
 
 /** Whether any process has this number; not which one. */
 export function isAlive(pid: number): boolean {

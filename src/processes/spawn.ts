@@ -6,3 +6,6 @@ import type crossSpawn from 'cross-spawn';
 const forWindows = (): typeof crossSpawn => createRequire(import.meta.url)('cross-spawn');
 
 export const spawn = process.platform === 'win32' ? forWindows() : spawnDirectly;
+
+/** What tells a process of ours from any other, also when it has left its group and its parent is gone. */
+export const MARK = 'SWITCHBOARD_AGENT_MARK';

@@ -1,5 +1,5 @@
 // What the steps of one connection share. A connection is an object: nothing here is global, so one process can serve many editors.
-import type { Choice } from '../router/choose-agent.ts';
+import type { Choice } from '../router/route.ts';
 import type { SessionTable } from '../router/session-table.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';

@@ -2,12 +2,11 @@
 import { type Handshake, parseHandshake } from '../agents/handshake.ts';
 import { isSame, isTongue, PLAIN } from '../dialects/select-dialect.ts';
 import { failure } from '../errors.ts';
-import { repointed } from '../router/auth-methods.ts';
-import { type Answered, BASELINE, mergeInitialize, withBridges } from '../router/capabilities.ts';
+import { type Answered, BASELINE, mergeInitialize, repointed, withBridges } from '../router/capabilities.ts';
 import { capabilityKey } from '../store/capability-cache.ts';
 import type { Frame } from '../wire/frame.ts';
 import { memberAt } from '../wire/json-path.ts';
-import { readBody } from '../wire/scanner/judge.ts';
+import { readBody } from '../wire/scanner/strict-parse.ts';
 import type { AgentLeg } from './agents/agent.ts';
 import type { OpenRequest } from './client/client-connection.ts';
 import { agentTitles, type Greeting, type Hub } from './hub.ts';

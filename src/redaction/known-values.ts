@@ -1,7 +1,8 @@
 // Values that we know to be secrets, because somebody gave them to us or to an agent, in all the spellings in which they turn up in text.
-import { type CutFinder, createCutFinder } from './cut-values.ts';
+
 import { createLiteralFinder, type LiteralFinder } from './find-literals.ts';
 import { isCommonValue } from './secret-names.ts';
+import { type CutFinder, createCutFinder } from './truncated-secrets.ts';
 
 /** What is shorter is too common a word to take out. */
 const MIN_LENGTH = 8;

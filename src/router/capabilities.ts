@@ -1,6 +1,25 @@
 // What several agents can do together, said so that no editor is promised what its session's agent cannot keep.
-import { type Capabilities, type InitializeResult, META_KEY } from '../acp/shapes.ts';
-import { namespaced } from './auth-methods.ts';
+import { type AuthMethod, type Capabilities, type InitializeResult, META_KEY } from '../acp/shapes.ts';
+
+// Authentication methods of several agents under one roof: `<agent>/<id>`, and back.
+export function namespaced(agent: { readonly name: string; readonly title: string }, method: AuthMethod): AuthMethod {
+  return repointed(agent.name, { ...method, id: `${agent.name}/${method.id}`, name: `${agent.title}: ${method.name}` });
+}
+
+/**
+ * A `terminal` method runs the configured command again with further arguments, and the configured command is ours.
+ * Ours then starts the agent's in its place.
+ */
+export function repointed(agent: string, method: AuthMethod): AuthMethod {
+  if (method.type !== 'terminal') return method;
+  return { ...method, args: ['--auth', agent, '--', ...(method.args ?? [])] };
+}
+
+/** The agent and its own method id; undefined when the id is none of ours. Agents' names have no slash, their ids may. */
+export function splitMethodId(methodId: string): { readonly agent: string; readonly id: string } | undefined {
+  const slash = methodId.indexOf('/');
+  return slash < 1 ? undefined : { agent: methodId.slice(0, slash), id: methodId.slice(slash + 1) };
+}
 
 export type Answered = {
   readonly name: string;
@@ -105,4 +124,18 @@ function isOffered(value: unknown): boolean {
 
 function objectOf(value: unknown): Capabilities {
   return typeof value === 'object' && value !== null ? (value as Capabilities) : {};
+}
+
+// How an agent can be asked to bring a session back, the best way first.
+export type WayBack = 'session/resume' | 'session/load';
+
+/**
+ * A resume can be done as a load whose replay is withheld, also after the agent has refused to resume. A load can be done as a resume by
+ * whoever can tell what was said himself.
+ */
+export function waysBack(result: InitializeResult | undefined, asked: WayBack): readonly WayBack[] {
+  const load: readonly WayBack[] = offers(result, 'loadSession') ? ['session/load'] : [];
+  const resume: readonly WayBack[] = offers(result, 'sessionCapabilities', 'resume') ? ['session/resume'] : [];
+  if (asked === 'session/load') return load.length > 0 ? load : resume;
+  return [...resume, ...load];
 }

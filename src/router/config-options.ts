@@ -1,6 +1,6 @@
 // The `agent` option beside an agent's own options. The lists are always complete, so ours must be in every one of them, and once there is
 // a list at all, editors ignore `modes` (and `models`): for an agent that has only those, they become options too.
-import type { SelectOption, SessionModelState, SessionModeState } from '../acp/shapes.ts';
+import type { AvailableCommand, SelectOption, SessionModelState, SessionModeState } from '../acp/shapes.ts';
 
 /** What an agent last said about its session's options. */
 export type AgentOptions = {
@@ -87,4 +87,24 @@ function standIns({ own, modes, models }: AgentOptions): readonly SelectOption[]
       })),
     });
   return found;
+}
+
+// `/agent NAME`: the same choice as the config option, for editors that show commands but no options.
+export const COMMAND_NAME = 'agent';
+
+export function agentCommand(agents: readonly string[]): AvailableCommand {
+  return {
+    name: COMMAND_NAME,
+    description: 'Show or choose the agent of this session (until its first prompt)',
+    input: { hint: agents.join(' | ') },
+  };
+}
+
+/** The argument of `/agent` when the prompt is that command and nothing else ('' without one); undefined for any other prompt. */
+export function readAgentCommand(prompt: unknown): string | undefined {
+  if (!Array.isArray(prompt) || prompt.length !== 1) return undefined;
+  const [block] = prompt as readonly { readonly type?: unknown; readonly text?: unknown }[];
+  if (block?.type !== 'text' || typeof block.text !== 'string') return undefined;
+  const found = /^\s*\/agent(?:\s+(\S+))?\s*$/.exec(block.text);
+  return found ? (found[1] ?? '') : undefined;
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode, isAbsent } from '../config/read-text.ts';
+import { errorCode, isAbsent } from '../config/watch-files.ts';
 import { makeDirectory } from '../private-files.ts';
 
 const BOM = '\uFEFF';

@@ -2,7 +2,7 @@
 import { AGENT_NAME } from '../agents/defaults.ts';
 import { fields } from '../config/layer.ts';
 import { agentBehind, type Catalogue, findAgent, packageName } from './catalogue.ts';
-import type { EditorFile, Listed } from './editor-file.ts';
+import type { EditorFile, Listed } from './editors.ts';
 import { findProgram } from './find-program.ts';
 import { looksSecret, secretArgs } from './hide-secrets.ts';
 import { type Here, resolveStart, type Start } from './start-command.ts';

@@ -2,9 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fingerprint } from '../fingerprint.ts';
-import { makeDirectory } from '../private-files.ts';
-import { replaceFile } from '../replace-file.ts';
-
+import { makeDirectory, replaceFile } from '../private-files.ts';
 export type CachedAnswer = {
   /** The agent's result as it wrote it; undefined for one that did not answer in time and counts as baseline. */
   readonly text: string | undefined;

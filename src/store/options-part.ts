@@ -1,6 +1,6 @@
 // `log` as it may stand in a file. Only the check: `default` below is a note for editors, defaults.ts acts on it.
 import * as z from 'zod';
-import { FRAME_MODES, LEVELS, LOG_DEFAULTS } from './defaults-part.ts';
+import { FRAME_MODES, LEVELS, LOG_DEFAULTS } from './defaults.ts';
 
 const { level, frames, maxFileBytes, maxTotalBytes, maxAgeDays } = LOG_DEFAULTS;
 

@@ -1,8 +1,7 @@
 // What tools of configured MCP servers looked like when they were first seen. One JSON line each; the newest counts.
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { makeDirectory } from '../private-files.ts';
-import { replaceFile } from '../replace-file.ts';
+import { makeDirectory, replaceFile } from '../private-files.ts';
 
 type Pin = { readonly server: string; readonly tool: string; readonly hash: string };
 

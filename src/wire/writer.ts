@@ -1,11 +1,18 @@
 // Collects what one read chunk leads to and writes it at once: a write per frame would double the cost of a frame.
 // The microtask runs as soon as the chunk has been worked through, so nothing waits for a timer and nobody has to say "flush".
-
 import type { Sink } from './byte-stream.ts';
 import type { Frame, Span } from './frame.ts';
 import type { Tap } from './observer.ts';
 import { isLong } from './scanner/large-frame.ts';
-import { soon } from './soon.ts';
+
+// Once what runs now is done, before anything else gets a turn. `queueMicrotask` does the same and makes an async resource for each call,
+// which takes as long as a small frame.
+const over = Promise.resolve();
+
+/** `act` must not throw. */
+export function soon(act: () => void): void {
+  void over.then(act);
+}
 
 /** Up to here the parts are copied into one buffer; above it they go out as they are, in one vectored write. */
 const COPY_BYTES = 128 * 1024;

@@ -2,10 +2,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failure, type ProxyError } from '../errors.ts';
-import { MARK } from '../processes/mark.ts';
-import { type ProcessTree, treeOf } from '../processes/process-tree.ts';
-import { spawn } from '../processes/spawn.ts';
-import { endTree } from '../processes/stop-process.ts';
+import { endTree, type ProcessTree, treeOf } from '../processes/process-tree.ts';
+import { MARK, spawn } from '../processes/spawn.ts';
 import { createOutput } from './terminal-output.ts';
 
 export type ExitStatus = { readonly exitCode: number | null; readonly signal: string | null };

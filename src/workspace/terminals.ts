@@ -1,12 +1,11 @@
 // The terminals of all sessions: each belongs to one, and ends with it.
 import { randomUUID } from 'node:crypto';
 import { failure } from '../errors.ts';
-import { argvOf } from './argv.ts';
 import type { Descriptors } from './descriptors.ts';
 import { resolveInside } from './resolve-inside.ts';
 import { holdTo, type Roots } from './roots.ts';
 import { type ExitStatus, startTerminal, type Terminal } from './terminal.ts';
-import { readTerminalParams } from './terminal-params.ts';
+import { argvOf, readTerminalParams } from './terminal-params.ts';
 
 const CREATE = 'terminal/create';
 /** Per session; the same as for an editor's terminals. */

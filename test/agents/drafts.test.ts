@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, wr
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { removeDrafts } from '../../src/agents/drafts.ts';
-import { draftOf } from '../../src/replace-file.ts';
+import { removeDrafts } from '../../src/agents/leftovers.ts';
+import { draftOf } from '../../src/private-files.ts';
 
 let dir: string;
 const problems: unknown[] = [];

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readLayers } from '../../src/app/policy-layers.ts';
-import { managedPolicyFile } from '../../src/config/managed-policy.ts';
+import { managedPolicyFile } from '../../src/config/config.ts';
 import { trust } from '../../src/config/trust.ts';
 
 let dir: string;

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { tidyUp } from '../../src/app/startup-cleanup.ts';
-import { draftOf } from '../../src/replace-file.ts';
+import { draftOf } from '../../src/private-files.ts';
 import { noProblem } from '../store/state.ts';
 
 test('a list of sessions that cannot be made short is said in words of its own: it can be used all the same', async () => {

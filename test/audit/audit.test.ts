@@ -18,8 +18,7 @@ import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type AuditOptions, auditFile, createAudit } from '../../src/audit/audit.ts';
-import type { AuditEntry } from '../../src/audit/audit-line.ts';
-import { headFile } from '../../src/audit/audit-line.ts';
+import { type AuditEntry, headFile } from '../../src/audit/audit-line.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import { createRedactor } from '../../src/redaction/redact.ts';
 

@@ -1,7 +1,7 @@
 // A bug of ours that nobody has caught, planted in the built command by way of NODE_OPTIONS: what is seen of it holds no secret.
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { crashWords } from '../../src/cli/crash.ts';
+import { crashWords } from '../../src/cli/failure.ts';
 import { createHome, INITIALIZE } from './command.ts';
 
 const FIXTURE = path.resolve(import.meta.dirname, '../fixtures/crash-mid-turn.mjs');

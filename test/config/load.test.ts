@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import type { Limits } from '../../src/wire/limits.ts';
+import type { Limits } from '../../src/wire/frame.ts';
 import { createSandbox } from './sandbox.ts';
 
 test('what a file leaves out has its default', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { listSessions } from '../../src/demo/list-sessions.ts';
-import type { SessionRecord } from '../../src/demo/session-record.ts';
+import { listSessions } from '../../src/demo/agent-app.ts';
+import type { SessionRecord } from '../../src/demo/session-store.ts';
 
 const records = Array.from(
   { length: 45 },

@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { personas } from '../../src/demo/agents.ts';
-import { addToTranscript, newSessionRecord, type SessionRecord } from '../../src/demo/session-record.ts';
-import { createDirectoryStore, createMemoryStore } from '../../src/demo/session-store.ts';
+import {
+  addToTranscript,
+  createDirectoryStore,
+  createMemoryStore,
+  newSessionRecord,
+  type SessionRecord,
+} from '../../src/demo/session-store.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'demo-store-'));
 afterAll(() => rmSync(directory, { recursive: true }));

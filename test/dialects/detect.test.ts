@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type FirstWords, recognise } from '../../src/dialects/detect.ts';
-import { DIALECT_NAMES } from '../../src/dialects/registry.ts';
-import { firstTongue, isTongue, otherFraming, PLAIN, type Tongue, type TongueSetting } from '../../src/dialects/select-dialect.ts';
+import {
+  DIALECT_NAMES,
+  type FirstWords,
+  firstTongue,
+  isTongue,
+  otherFraming,
+  PLAIN,
+  recognise,
+  type Tongue,
+  type TongueSetting,
+} from '../../src/dialects/select-dialect.ts';
 
 const AUTO: TongueSetting = { framing: 'auto', dialect: 'auto' };
 const LSP: Tongue = { framing: 'content-length', dialect: 'webapp' };

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { DIALECT_NAMES } from '../../src/dialects/registry.ts';
+import { DIALECT_NAMES } from '../../src/dialects/select-dialect.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const page = readFileSync(path.join(root, 'docs/dialects.md'), 'utf8');

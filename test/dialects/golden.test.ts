@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { DialectEvent } from '../../src/dialects/dialect.ts';
 import { lineOf, type Message, readMessage } from '../../src/dialects/message.ts';
-import { dialectNamed } from '../../src/dialects/registry.ts';
+import { dialectNamed } from '../../src/dialects/select-dialect.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of every shape
 type Json = any;

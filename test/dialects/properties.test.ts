@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readUpdate as ofAgentkit } from '../../src/dialects/agentkit/update.ts';
 import { type Dict, dict } from '../../src/dialects/json.ts';
 import { lineOf, type Message, notification, readMessage, request, result } from '../../src/dialects/message.ts';
-import { DIALECT_NAMES, dialectNamed } from '../../src/dialects/registry.ts';
+import { DIALECT_NAMES, dialectNamed } from '../../src/dialects/select-dialect.ts';
 import { readUpdate as ofWebapp } from '../../src/dialects/webapp/update.ts';
 import fc from '../generated.ts';
 

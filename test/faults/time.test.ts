@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { expect, vi } from 'vitest';
-import { watchEventLoop } from '../../src/cli/watch-event-loop.ts';
+import { watchEventLoop } from '../../src/cli/acp.ts';
 import { choosing, fixture, open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { end, noticed, pidIn, test } from './setup.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { livingDaemons } from '../../src/agents/daemons.ts';
 import { checkState } from '../../src/cli/doctor/check-state.ts';
-import { draftOf } from '../../src/replace-file.ts';
+import { draftOf } from '../../src/private-files.ts';
 import { fixture, open, prompt, type Stage } from '../e2e/harness.ts';
 import { agentsOf, childOf, contentOf, end, eventually, isAlive, noticed, pidIn, processesOf, test } from './setup.ts';
 

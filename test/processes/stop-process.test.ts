@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ProcessTree } from '../../src/processes/process-tree.ts';
-import { stopProcess } from '../../src/processes/stop-process.ts';
+import { type ProcessTree, stopProcess } from '../../src/processes/process-tree.ts';
 import { isGroupRunning, isRunning, script, start } from '../agents/programs.ts';
 
 /** What it is told to do must be done within this, on a busy machine too. */

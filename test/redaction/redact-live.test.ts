@@ -1,7 +1,7 @@
 // What somebody who looks on sees of messages as they pass: at once, and without secrets.
 import { expect, test } from 'vitest';
 import { createSecrets } from '../../src/redaction/redact.ts';
-import { createLiveCleaner } from '../../src/redaction/redact-live.ts';
+import { createLiveCleaner } from '../../src/redaction/redact-stream.ts';
 
 const KNOWN = 'cnry-4f1d8a77b3e2c90516aa';
 

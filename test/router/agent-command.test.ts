@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { agentCommand, readAgentCommand } from '../../src/router/agent-command.ts';
+import { agentCommand, readAgentCommand } from '../../src/router/config-options.ts';
 
 test('the command is called agent and hints at the names', () => {
   expect(agentCommand(['claude', 'codex'])).toMatchObject({ name: 'agent', input: { hint: 'claude | codex' } });

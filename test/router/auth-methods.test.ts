@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { namespaced, repointed, splitMethodId } from '../../src/router/auth-methods.ts';
+import { namespaced, repointed, splitMethodId } from '../../src/router/capabilities.ts';
 import fc from '../generated.ts';
 
 const AGENT = { name: 'codex', title: 'Codex CLI' };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ProxyError } from '../../src/errors.ts';
-import { type Choice, chooseAgent } from '../../src/router/choose-agent.ts';
+import { type Choice, chooseAgent } from '../../src/router/route.ts';
 
 const CHOICE: Choice = {
   agents: ['claude', 'codex', 'inhouse'],

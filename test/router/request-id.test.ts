@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalId } from '../../src/router/request-id.ts';
+import { canonicalId } from '../../src/router/request-ledger.ts';
 import fc from '../generated.ts';
 
 const anyText = fc.string({ unit: fc.nat({ max: 0xd7ff }).map((code) => String.fromCodePoint(code)) });

@@ -1,6 +1,6 @@
 // Tools that some of the histories lend to their agents, through the agents' own connections: nothing listens, so all of it is in virtual time.
 import { type HostTool, text } from '../../src/mcp/server/tool.ts';
-import { delegateTool } from '../../src/mcp/tools/delegate.ts';
+import { delegateTool } from '../../src/mcp/tools/builtin-tools.ts';
 import '../../src/mcp/server/sdk-server.ts'; // loaded now, so that no call has to wait for it
 import type { LendingOptions } from '../../src/proxy/tools/host-tools.ts';
 import type { AgentSession } from './ledger.ts';

@@ -1,5 +1,5 @@
 // Stands at the proxy's edges, sees every byte that goes in and comes out, and says what must not be. It has no part in what happens.
-import type { Limits } from '../../src/wire/limits.ts';
+import type { Limits } from '../../src/wire/frame.ts';
 import { hearAgent } from './check-agent.ts';
 import { hearEditor, type Received } from './check-client.ts';
 import type { VirtualClock } from './clock.ts';

@@ -1,5 +1,5 @@
 // What the parts of one simulated history share.
-import type { Limits } from '../../src/wire/limits.ts';
+import type { Limits } from '../../src/wire/frame.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Faults } from './faults.ts';
 import type { LentTools } from './host-tools.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { argvOf } from '../../src/workspace/argv.ts';
+import { argvOf } from '../../src/workspace/terminal-params.ts';
 
 test.each([
   ['a program', 'ls', [], ['ls']],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pathProblem } from '../../src/workspace/path-problem.ts';
+import { pathProblem } from '../../src/workspace/resolve-inside.ts';
 
 describe('on POSIX', () => {
   test.each(['/a', '/a/b c/..', '/a\\b', '/a:b', '/con', '/a. ', '/line\nfeed', '//a'])('%j can be looked for', (file) => {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:f
 import { open } from 'node:fs/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ProxyError } from '../../src/errors.ts';
-import { MARK } from '../../src/processes/mark.ts';
+import { MARK } from '../../src/processes/spawn.ts';
 import { createDescriptors, elsewhere, linux } from '../../src/workspace/descriptors.ts';
 import { type Roots, rootsOf } from '../../src/workspace/roots.ts';
 import { createTerminals } from '../../src/workspace/terminals.ts';

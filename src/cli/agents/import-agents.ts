@@ -1,12 +1,11 @@
 // `switchboard import`: the agents of the editors on this machine into the user's own configuration.
 import { existsSync } from 'node:fs';
 import { withProperty } from '../../setup/edit-jsonc.ts';
-import { type EditorFile, openEditorFile } from '../../setup/editor-file.ts';
-import { EDITORS, placesHere } from '../../setup/editors.ts';
+import { EDITORS, type EditorFile, openEditorFile, placesHere } from '../../setup/editors.ts';
 import { type Taken, type TakenOver, takeOver } from '../../setup/import-agents.ts';
-import { provenance } from '../../setup/provenance.ts';
+import { provenance } from '../../setup/new-config.ts';
 import { CommandFailure } from '../failure.ts';
-import { notice } from '../notice.ts';
+import { notice } from '../output.ts';
 import { printData } from '../policy/output.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
 import { editorCalled, openEditor } from '../setup/connect.ts';

@@ -8,7 +8,7 @@ import { startAgent } from '../../proxy/agents/start-agent.ts';
 import { systemClock } from '../../proxy/context.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
-import type { Limits } from '../../wire/limits.ts';
+import type { Limits } from '../../wire/frame.ts';
 import { printJson, printJsonOfFailure } from '../output.ts';
 import { resolveConfig } from '../resolve-config.ts';
 import type { AgentsFlags } from './agents.ts';

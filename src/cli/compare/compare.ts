@@ -1,20 +1,19 @@
 // `switchboard compare`: one prompt to several agents at once, each in a session, and where they may write in a directory, of its own.
 
 import { UNHEARD } from '../../app/events.ts';
+import { VERSION } from '../../app/package-files.ts';
 import type { PolicyFlags } from '../../app/policy.ts';
-import { VERSION } from '../../app/version.ts';
 import { type Conversations, converse, type PermissionAsked } from '../../client/sessions.ts';
 import type { PolicySource } from '../../config/config.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
 import { CommandFailure } from '../failure.ts';
 import { startInside } from '../in-process-proxy.ts';
 import { onInterrupts } from '../interrupts.ts';
-import { notice } from '../notice.ts';
-import { printJson } from '../output.ts';
+import { notice, printJson } from '../output.ts';
 import { inOwnWords } from '../run/failures.ts';
 import { createFiles, type Files } from '../run/files.ts';
 import { createPaint } from '../run/paint.ts';
-import { promptWords } from '../run/prompt-words.ts';
+import { promptWords } from '../run/prompt-input.ts';
 import { type Outcome, type Place, printReport } from './report.ts';
 import { makeDirectories, type WorkDirectories, type WorkDirectory } from './work-directory.ts';
 

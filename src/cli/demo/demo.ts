@@ -5,18 +5,13 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { VERSION } from '../../app/version.ts';
+import { VERSION } from '../../app/package-files.ts';
 import { CommandFailure } from '../failure.ts';
 import { COMMAND_FILE, type Editor, startEditor } from './client.ts';
-import { hostTool } from './host-tool.ts';
 import { createPage, type Page } from './page.ts';
 import { onePolicy, POLICY } from './policy-step.ts';
-import { records } from './records.ts';
 import { createEars, createStage, type Place, type Stage } from './stage.ts';
-import { crash } from './steps.ts';
-import { theEnd } from './the-end.ts';
-import { twoAgents } from './two-agents.ts';
-
+import { crash, hostTool, records, theEnd, twoAgents } from './steps.ts';
 export type DemoFlags = { readonly fast?: boolean };
 
 const TOUR_MS = 120_000;

@@ -1,5 +1,7 @@
 // One agent is killed in the middle of a turn. The other does not notice, and the first comes back with its session.
-import { RequestError } from '@agentclientprotocol/sdk';
+import { type InitializeResponse, type NewSessionResponse, RequestError } from '@agentclientprotocol/sdk';
+import { META_KEY } from '../../acp/shapes.ts';
+import { processTree, stillAlive } from './process-tree.ts';
 import { expect, type Stage } from './stage.ts';
 
 type Self = { readonly pid: number; readonly sessionId: string; readonly turns: number };
@@ -29,4 +31,108 @@ export async function crash(stage: Stage): Promise<void> {
   expect(after.pid !== before.pid, 'the agent should be another process by now');
   expect(after.sessionId === before.sessionId && after.turns > before.turns, 'the session should be the same one, and go on');
   page.line('builder', `next prompt: process ${after.pid}, the same session, turn ${after.turns}`);
+}
+
+// A tool the host lends to every agent: here a question to the person at the editor, for an agent that has no such thing itself.
+export async function hostTool(stage: Stage): Promise<void> {
+  const { page, asked } = stage;
+  page.heading('A tool lent to every agent, over MCP');
+  const call = { question: 'Which colour should the shed have?', choices: ['Green', 'Red'] };
+  page.line('sketcher', 'calls ask_user, a tool of the switchboard');
+  stage.willAnswer('Green');
+  const before = asked.length;
+  const said = await stage.prompt('sketcher', `/call switchboard ask_user ${JSON.stringify(call)}`);
+  page.line('sketcher', `got the answer: ${said.trim()}`);
+  expect(asked.length === before + 1, 'the question should have reached the editor');
+  expect(said.includes('answered: Green'), 'the answer should have reached the agent');
+}
+
+// What is on disk of it all, read with our own commands when everything has ended. The secret of the first step is in none of it.
+const BEFORE_THE_CRASH = 1;
+const AFTER_IT = 4;
+
+export async function records(stage: Stage, secret: string): Promise<void> {
+  const { page } = stage;
+  page.heading('The log of it all, without secrets');
+  const [log, transcript, audit] = await Promise.all([
+    stage.switchboard('logs', 'agent:builder'),
+    stage.switchboard('sessions', 'show', stage.session('builder')),
+    stage.switchboard('audit', 'verify'),
+  ]);
+  expect(![log, transcript, audit].some((text) => text.includes(secret)), 'the secret should be in none of it');
+  const frames = log.split('\n');
+  const crash = frames.findIndex((line) => line.includes('down: '));
+  expect(crash >= BEFORE_THE_CRASH, 'the log should tell of the crash');
+  for (const line of frames.slice(crash - BEFORE_THE_CRASH, crash + AFTER_IT)) page.line('logs', shortened(line));
+
+  const [, prompted = ''] = /^\[Prompt\]\n(.*)/m.exec(transcript) ?? [];
+  expect(prompted.includes('[redacted:'), 'the prompt should be there, redacted');
+  page.line('sessions', `you said: ${prompted}`);
+  const [, decisions] = /^intact: .*\((\d+ decisions)\)/.exec(audit) ?? [];
+  expect(decisions !== undefined, 'the log of decisions should be intact');
+  page.line('audit', `intact: ${decisions}, chained by their hashes`);
+}
+
+/** Without the date, the session's id, the size and the columns. */
+const shortened = (line: string) =>
+  line
+    .slice(line.indexOf(' ') + 1)
+    .replace(/(?: {2}session \S+)?(?: {2}\d+ B)?$/, '')
+    .replaceAll(/ {2,}/g, '  ');
+
+// The editor goes, and with it everything that was started.
+export async function theEnd({ page, editor }: Stage): Promise<void> {
+  page.heading('The editor goes: stdin is closed');
+  const processes = await processTree(editor.pid);
+  const startedAt = performance.now();
+  const code = await editor.stop();
+  expect(code === 0, code === null ? 'switchboard acp did not end by itself' : `switchboard acp ended with exit code ${code}`);
+  const ms = Math.round(performance.now() - startedAt);
+  if (!processes) return page.line('ended', `exit code 0 after ${ms} ms`);
+  const left = stillAlive(processes);
+  page.line('before', `${processes.length} processes: switchboard, its agents and what they have started`);
+  page.line('after', `exit code 0 after ${ms} ms, processes left: ${left.length || 'none'}`);
+  expect(left.length === 0, `these processes are still there: ${left.join(', ')}`);
+}
+
+// One connection, a session on each agent, both at work at the same time.
+export async function twoAgents(stage: Stage, secret: string): Promise<void> {
+  const { page } = stage;
+  page.heading('Two agents in one connection');
+  page.line('agents', agentNames(await stage.initialize()).join(', '));
+  for (const [name, isAskedFor] of [
+    ['sketcher', false],
+    ['builder', true],
+  ] as const) {
+    const { current, shown } = agentOption(await stage.open(name, isAskedFor));
+    expect(current === name, `the session should be ${name}'s and is ${current}'s`);
+    page.line('session', `${isAskedFor ? 'the editor asks for one: ' : 'the default agent:       '} ${shown}`);
+  }
+
+  stage.showing((agent, update) => {
+    if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text') page.line(agent, update.content.text.trim());
+  });
+  const [sketcher, builder] = await Promise.all([
+    stage.prompt('sketcher', 'How does one start a garden shed?'),
+    stage.prompt('builder', `Use ${secret} to deploy it`),
+  ]);
+  stage.showing(() => {});
+  expect(sketcher.startsWith('Sketcher here.'), 'Sketcher did not answer in its own session');
+  expect(builder.startsWith('Builder here.'), 'Builder did not answer in its own session');
+}
+
+function agentNames({ agentCapabilities }: InitializeResponse): string[] {
+  const { agents = {} } = (agentCapabilities?._meta?.[META_KEY] ?? {}) as { agents?: Record<string, { title: string; version?: string }> };
+  const names = Object.values(agents).map(({ title, version }) => `${title} ${version ?? ''}`.trim());
+  expect(names.length === 2, `two agents should answer, and ${names.length} did`);
+  return names;
+}
+
+/** The option by which an editor chooses the agent of a session, as it may show it. */
+function agentOption({ configOptions }: NewSessionResponse): { current: string | undefined; shown: string } {
+  const option = configOptions?.find(({ category }) => category === '_agent');
+  if (option?.type !== 'select') return { current: undefined, shown: 'missing' };
+  const names = option.options.flatMap((choice) => ('value' in choice ? [choice] : choice.options));
+  const shown = names.map(({ value, name }) => (value === option.currentValue ? `[${name}]` : ` ${name} `)).join(' ');
+  return { current: option.currentValue, shown: shown.trimEnd() };
 }

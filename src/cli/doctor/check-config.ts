@@ -2,9 +2,8 @@
 
 import { readLayers } from '../../app/policy-layers.ts';
 import { SetupFailure } from '../../app/setup-failure.ts';
-import type { LoadedConfig } from '../../config/load.ts';
-import { type LoadOptions, loadConfig } from '../../config/load.ts';
-import { managedPolicyFile } from '../../config/managed-policy.ts';
+import { managedPolicyFile } from '../../config/config.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../../config/load.ts';
 import { ConfigError, renderProblem } from '../../config/problems.ts';
 import type { Layer } from '../../policy/rules/layers.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';

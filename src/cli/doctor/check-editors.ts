@@ -1,8 +1,7 @@
 // The editors: is there an entry of ours, and does it lead anywhere?
 import { existsSync } from 'node:fs';
 import { ConfigError } from '../../config/problems.ts';
-import { type Listed, openEditorFile } from '../../setup/editor-file.ts';
-import type { Editor, Places } from '../../setup/editors.ts';
+import { type Editor, type Listed, openEditorFile, type Places } from '../../setup/editors.ts';
 import { findProgram } from '../../setup/find-program.ts';
 import { editorsInUse } from '../../setup/survey.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';

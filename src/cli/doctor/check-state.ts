@@ -5,8 +5,8 @@ import { describeDaemons, livingDaemons } from '../../agents/daemons.ts';
 import { isRunning, readRunningRecords } from '../../agents/running-record.ts';
 import { auditFile } from '../../audit/audit.ts';
 import { verifyAudit } from '../../audit/verify-audit.ts';
-import { isAbsent } from '../../config/read-text.ts';
-import { replaceFile } from '../../replace-file.ts';
+import { isAbsent } from '../../config/watch-files.ts';
+import { replaceFile } from '../../private-files.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 export async function checkState(dir: string, platform: NodeJS.Platform): Promise<Finding[]> {

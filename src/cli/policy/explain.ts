@@ -10,7 +10,7 @@ import { didYouMean } from '../../policy/format/nearest.ts';
 import { combine } from '../../policy/rules/layers.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import { CommandFailure } from '../failure.ts';
-import { readInput } from '../read-input.ts';
+import { readInput } from '../resolve-config.ts';
 import { print, printData } from './output.ts';
 import { questionIn } from './read-frame.ts';
 import { readPolicyOrComplain } from './read-policy.ts';

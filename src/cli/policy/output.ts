@@ -1,9 +1,9 @@
 // How the policy commands speak: lines for people, one envelope for programs. What comes from agents cannot steer the terminal, and secrets
 // that can be told by their form, by their place or from this environment are not shown.
-
 import { type Problem, renderPolicyProblem, withoutControls } from '../../policy/format/problem.ts';
 import { createRedactor, type Redactor } from '../../redaction/redact.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
+import { asCommandFailure, CommandFailure } from '../failure.ts';
 
 let redactor: Redactor | undefined;
 function redact(text: string): string {
@@ -34,4 +34,15 @@ export function complainAbout(code: string, problems: readonly Problem[], { json
   if (!json || first === undefined) return;
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
   printError(code, `${first.message}${more}`, first.hint ?? 'error.data says where each problem is', problems);
+}
+
+// A failure gets the code of the command it comes from; the envelope is written in one place, report-failure.ts.
+/** Runs a command; `code` is what a program is told when it fails. */
+export async function inEnvelope(code: string, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const error = asCommandFailure(thrown);
+    throw error instanceof CommandFailure ? new CommandFailure(error.exitCode, error.message, error.hint, error.code ?? code) : error;
+  }
 }

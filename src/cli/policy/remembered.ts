@@ -5,9 +5,7 @@ import { createRemembered } from '../../store/remembered-answers.ts';
 import { CommandFailure } from '../failure.ts';
 import { printTable } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
-import { inEnvelope } from './in-envelope.ts';
-import { print, printData } from './output.ts';
-
+import { inEnvelope, print, printData } from './output.ts';
 export type RememberedFlags = { readonly revoke?: string; readonly all?: true; readonly json?: true };
 
 export function policyRemembered(flags: RememberedFlags): Promise<number> {

@@ -7,9 +7,8 @@ import type { Policy } from '../../policy/policy.ts';
 import { combine } from '../../policy/rules/layers.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import { CommandFailure } from '../failure.ts';
-import { readInput } from '../read-input.ts';
-import { inEnvelope } from './in-envelope.ts';
-import { print, printData } from './output.ts';
+import { readInput } from '../resolve-config.ts';
+import { inEnvelope, print, printData } from './output.ts';
 import { readPolicyOrComplain } from './read-policy.ts';
 import { BrokenLine, questionsIn, type RecordedQuestion } from './read-recording.ts';
 

@@ -9,7 +9,7 @@ import { parseTree, type Tree } from '../../policy/format/tree.ts';
 import { countExamples, EXAMPLE_CWD, EXAMPLE_HOME } from '../../policy/rules/examples.ts';
 import { combine } from '../../policy/rules/layers.ts';
 import { VERDICTS, type Verdict } from '../../policy/rules/rule.ts';
-import { readInput } from '../read-input.ts';
+import { readInput } from '../resolve-config.ts';
 import { complain, complainAbout, print, printData } from './output.ts';
 import { readPolicyOrComplain } from './read-policy.ts';
 

@@ -1,12 +1,11 @@
 // `switchboard policy trust FILE`: the word that lets a project's policy loosen as well as tighten, for its content as it is now.
 import path from 'node:path';
-import { errorCode, readForeign } from '../../config/read-text.ts';
 import { trustText } from '../../config/trust.ts';
+import { errorCode, readForeign } from '../../config/watch-files.ts';
 import { loadPolicy } from '../../policy/format/load.ts';
 import { CommandFailure } from '../failure.ts';
 import { surroundings } from '../resolve-config.ts';
-import { inEnvelope } from './in-envelope.ts';
-import { complainAbout, print, printData } from './output.ts';
+import { complainAbout, inEnvelope, print, printData } from './output.ts';
 
 export function policyTrust(name: string, flags: { readonly json?: true }): Promise<number> {
   return inEnvelope('TRUST', async () => {

@@ -2,13 +2,10 @@
 import path from 'node:path';
 import { auditFile } from '../../audit/audit.ts';
 import { verifyAudit } from '../../audit/verify-audit.ts';
-import { errorCode } from '../../config/read-text.ts';
+import { errorCode } from '../../config/watch-files.ts';
 import { CommandFailure } from '../failure.ts';
-import { inEnvelope } from '../policy/in-envelope.ts';
-import { complain, print, printData } from '../policy/output.ts';
-import { refuse } from '../read-input.ts';
-import { surroundings } from '../resolve-config.ts';
-
+import { complain, inEnvelope, print, printData } from '../policy/output.ts';
+import { refuse, surroundings } from '../resolve-config.ts';
 export type VerifyFlags = { readonly file?: string; readonly json?: true };
 
 const FOUND_PROBLEMS = 8;

@@ -5,8 +5,7 @@ import { nearestOf } from '../../policy/format/nearest.ts';
 import { FILTER_TERMS, type FrameFilter, type FrameRecord, parseFilter } from '../../store/frame-log/frame-filter.ts';
 import { followRecords, lastFailure, lastRecords } from '../../store/frame-log/read-frames.ts';
 import { CommandFailure } from '../failure.ts';
-import { notice } from '../notice.ts';
-import { printJson } from '../output.ts';
+import { notice, printJson } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
 
 export type LogsFlags = { readonly follow?: boolean; readonly json?: boolean; readonly lines?: string; readonly lastFailure?: boolean };

@@ -6,8 +6,8 @@ import { createPieceCleaner } from '../../redaction/redact-pieces.ts';
 import { createRecordingWriter, type Message, parseRecording } from '../../store/recordings/recording.ts';
 import { createPlayer } from '../../store/recordings/replay.ts';
 import { CommandFailure } from '../failure.ts';
-import { notice } from '../notice.ts';
-import { readInput } from '../read-input.ts';
+import { notice } from '../output.ts';
+import { readInput } from '../resolve-config.ts';
 
 export type ReplayFlags = { readonly speed?: string; readonly instant?: boolean; readonly strict?: boolean; readonly run?: string };
 

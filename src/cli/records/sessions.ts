@@ -1,14 +1,13 @@
 // `switchboard sessions`: what was opened with which agent, and what was said.
 import path from 'node:path';
-import { errorCode } from '../../config/read-text.ts';
+import { errorCode } from '../../config/watch-files.ts';
 import { didYouMean } from '../../policy/format/nearest.ts';
 import { createSessionLog, type SessionRecord } from '../../store/sessions/session-store.ts';
 import { readStats, removeStats, type SessionStats } from '../../store/transcripts/session-stats.ts';
 import { readTranscript, removeTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
 import { CommandFailure } from '../failure.ts';
-import { notice } from '../notice.ts';
-import { printJson, printTable } from '../output.ts';
+import { notice, printJson, printTable } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
 import { toHtml, toMarkdown, toText, wordsOf } from './render-transcript.ts';
 

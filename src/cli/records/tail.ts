@@ -4,8 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { auditFile } from '../../audit/audit.ts';
 import { type AuditLine, parseAuditLine } from '../../audit/audit-line.ts';
-import { inEnvelope } from '../policy/in-envelope.ts';
-import { print, printData } from '../policy/output.ts';
+import { inEnvelope, print, printData } from '../policy/output.ts';
 import { surroundings } from '../resolve-config.ts';
 import { unreadable } from './audit.ts';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CommandFailure } from '../failure.ts';
-import { refuse } from '../read-input.ts';
+import { refuse } from '../resolve-config.ts';
 
 export type AttachmentFlags = { readonly image?: readonly string[]; readonly audio?: readonly string[]; readonly file?: readonly string[] };
 type PromptCapabilities = { readonly image?: unknown; readonly audio?: unknown; readonly embeddedContext?: unknown };

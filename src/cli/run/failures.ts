@@ -1,5 +1,8 @@
 // What went wrong, in words with the way on, and the exit code that says what kind it is.
+
+import type { AuditEntry } from '../../audit/audit-line.ts';
 import { ClientError } from '../../client/client.ts';
+import { withoutControls } from '../../control-characters.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { CommandFailure } from '../failure.ts';
 
@@ -61,4 +64,34 @@ function loginHint(agent: string, methods: unknown): string {
   const names = Array.isArray(methods) ? methods.map((method) => String(method).replace(`${agent}/`, '')) : [];
   if (names.length === 0) return `see how: switchboard auth ${agent}`;
   return `its methods are: ${names.join(', ')}; to log in: switchboard auth ${agent} ${names.length === 1 ? names[0] : 'METHOD'}`;
+}
+
+// What an agent wanted and did not get, told to whoever started it: without a terminal there is nobody to ask, and silence would look like a failure of the agent.
+export type Refused = {
+  /** A question of the agent's that nobody could answer. */
+  asked(params: unknown): void;
+  /** A decision of the policy. */
+  decided(entry: Pick<AuditEntry, 'verdict' | 'summary' | 'why' | 'mode'>): void;
+};
+
+const HINT =
+  'nobody can be asked here, so a policy must allow it: --policy FILE with a rule such as "edit($cwd/**)", or "policy" in the configuration';
+
+/** `say` cleans its words of secrets. */
+export function createRefused(say: (text: string) => void): Refused {
+  let isHinted = false;
+  const tell = (what: string, why?: string) => {
+    say(`refused: ${withoutControls(what)}${why === undefined ? '' : `; ${withoutControls(why)}`}`);
+  };
+  return {
+    asked(params) {
+      const { toolCall } = (params ?? {}) as { toolCall?: { title?: unknown; kind?: unknown } };
+      tell(typeof toolCall?.title === 'string' ? toolCall.title : 'a request for permission');
+      if (!isHinted) say(HINT);
+      isHinted = true;
+    },
+    decided({ verdict, summary, why, mode }) {
+      if (verdict === 'deny' && mode !== 'observe') tell(summary, why);
+    },
+  };
 }

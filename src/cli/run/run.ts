@@ -2,30 +2,62 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { UNHEARD } from '../../app/events.ts';
+import { VERSION } from '../../app/package-files.ts';
 import type { PolicyFlags } from '../../app/policy.ts';
-import { VERSION } from '../../app/version.ts';
 import { type Client, createClient } from '../../client/client.ts';
-import { errorCode } from '../../config/read-text.ts';
-import { createLiveCleaner, type LiveCleaner } from '../../redaction/redact-live.ts';
+import { errorCode } from '../../config/watch-files.ts';
+import { createLiveCleaner, type LiveCleaner } from '../../redaction/redact-stream.ts';
 import { createSessionLog } from '../../store/sessions/session-store.ts';
 import { CommandFailure } from '../failure.ts';
 import { startInside } from '../in-process-proxy.ts';
 import { onInterrupts } from '../interrupts.ts';
-import { notice } from '../notice.ts';
+import { notice } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
-import { askPerson } from './ask-person.ts';
+import { askPerson, type Offered, refusal } from './ask-person.ts';
 import { type AttachmentFlags, attachments } from './attachments.ts';
-import { discard } from './discard.ts';
-import { inOwnWords } from './failures.ts';
+import { createRefused, inOwnWords } from './failures.ts';
 import { createFiles } from './files.ts';
-import { createHeldBack } from './held-back.ts';
 import { createPaint } from './paint.ts';
-import { type Offered, refusal } from './permission-keys.ts';
-import { createPrompts, type Prompts } from './prompt-input.ts';
-import { promptWords } from './prompt-words.ts';
-import { createRefused } from './refused.ts';
+import { createPrompts, type Prompts, promptWords } from './prompt-input.ts';
 import { createSimpleOutput, createTextOutput, type TurnOutput } from './text-output.ts';
 import { type Opened, openSession, setMode, setOption, takeUpSession } from './turn.ts';
+
+// A session in which nothing was asked: it is not listed, and its agent need not keep it either.
+/** Nobody waits for the agent: whether it forgets the session is its own affair. */
+export function discard(client: Client, sessionId: string, sessionCapabilities: unknown): void {
+  const canDelete = (sessionCapabilities as { delete?: unknown } | null)?.delete ?? false;
+  if (canDelete !== false) client.request('session/delete', { sessionId }).catch(() => {});
+  const log = createSessionLog(surroundings({}).stateDir, () => {});
+  const record = log.records().get(sessionId);
+  if (record) log.append({ ...record, at: new Date().toISOString(), isGone: true });
+}
+
+// An agent that goes is told of at once, and mostly the failure that ends the command says the same. So that it is read once, what is said of an
+// agent waits until it is clear whether the turn goes on.
+export type HeldBack = {
+  say(text: string): void;
+  /** The turn goes on: it was news. */
+  release(): void;
+  /** What the failure's own words leave out. */
+  releaseBeside(failure: string): void;
+};
+
+export function createHeldBack(say: (text: string) => void): HeldBack {
+  let held: string[] = [];
+  function release(isTold: (text: string) => boolean): void {
+    const texts = held;
+    held = [];
+    for (const text of texts) if (!isTold(text)) say(text);
+  }
+  return {
+    say(text) {
+      if (!text.startsWith('Agent "')) say(text);
+      else if (!held.includes(text)) held.push(text);
+    },
+    release: () => release(() => false),
+    releaseBeside: (failure) => release((text) => failure.includes(text)),
+  };
+}
 
 export type RunFlags = PolicyFlags &
   AttachmentFlags & {

@@ -14,7 +14,7 @@ import { createSessionLog } from '../../store/sessions/session-store.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import { joinTaps } from '../../wire/observer.ts';
 import { writeLinkFile } from '../link-file.ts';
-import { notice } from '../notice.ts';
+import { notice } from '../output.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
 import { besideEditor } from './attached-client.ts';
 import { openHere, portOf } from './open-console.ts';

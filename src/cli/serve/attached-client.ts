@@ -1,7 +1,7 @@
 // The console beside an editor: it shows the editor's sessions, and their questions can be answered in either place.
 
 import type { Beside } from '../../console/console.ts';
-import { neutralise } from '../../console/state/neutralise.ts';
+import { neutralise } from '../../console/state/clean-text.ts';
 import { fields, list, text } from '../../console/state/read-update.ts';
 import type { BoardKeeper } from '../../console/state/state.ts';
 import { eventsOfTranscript } from '../../console/state/transcript-events.ts';

@@ -1,24 +1,58 @@
 // A console over a connection of this process, with everything of this machine that it needs.
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { VERSION } from '../../app/package-files.ts';
 import type { EnforcedPolicy } from '../../app/policy.ts';
-import { VERSION } from '../../app/version.ts';
 import type { Config } from '../../config/config.ts';
 import type { Console, ConsoleDeps } from '../../console/console.ts';
+import type { SessionRow } from '../../console/protocol/state.ts';
+import { neutralise } from '../../console/state/clean-text.ts';
+import { fields, usageOf } from '../../console/state/read-update.ts';
 import type { Connection } from '../../proxy/proxy.ts';
 import type { Secrets } from '../../redaction/redact.ts';
-import { createSessionLog } from '../../store/sessions/session-store.ts';
+import { createSessionLog, type SessionLog } from '../../store/sessions/session-store.ts';
+import { readStats } from '../../store/transcripts/session-stats.ts';
+import { transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import type { TranscriptSource } from '../../store/transcripts/transcript-source.ts';
 import { CommandFailure } from '../failure.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
-import { agentLoads } from './agent-load.ts';
-import { agentRows } from './agent-rows.ts';
-import type { DefaultPolicy } from './default-policy.ts';
-import { policyHouse } from './policy-store.ts';
+import { agentLoads, agentRows } from './agent-rows.ts';
+import { type DefaultPolicy, policyHouse } from './policy-store.ts';
 import { settingsHere } from './settings.ts';
-import { storedSessions } from './stored-sessions.ts';
 import { transcriptsOf } from './transcripts.ts';
 import { createHost } from './workspace.ts';
+
+// Sessions of before and of other processes, as rows for the console.
+export function storedSessions(stateDir: string, log: SessionLog): () => readonly SessionRow[] {
+  const files = [path.join(stateDir, 'sessions.jsonl'), path.join(transcriptsDir(stateDir), 'index.jsonl')];
+  let seen = '';
+  let rows: readonly SessionRow[] = [];
+  return () => {
+    // Asked every few seconds, and read only when there is something new: the files may be large, and an editor may be waiting.
+    const now = files.map(stamp).join();
+    if (now === seen) return rows;
+    seen = now;
+    const stats = readStats(transcriptsDir(stateDir));
+    rows = [...log.records().values()].map(({ sessionId, agent, cwd, at }) => {
+      const its = stats.get(sessionId);
+      const usage = usageOf(fields(its?.usage));
+      return {
+        ...{ sessionId, agent, cwd: cwd ?? '', state: 'stored' as const, turns: its?.turns ?? 0, stopReason: its?.stopReason },
+        title: neutralise(its?.title ?? ''),
+        ...(usage?.e === 'usage' && usage.usage),
+        at: its?.t ?? Date.parse(at),
+      };
+    });
+    return rows;
+  };
+}
+
+function stamp(file: string): string {
+  const about = statSync(file, { throwIfNoEntry: false });
+  return about ? `${about.size}:${about.mtimeMs}` : '';
+}
 
 /** Sessions in the list of every page; all of them are searched. */
 const MOST_SHOWN = 300;

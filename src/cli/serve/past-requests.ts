@@ -9,7 +9,7 @@ import { askedPermission } from '../../policy/actions/permission.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import type { ToolRecord } from '../../store/transcripts/transcript-record.ts';
 import { BrokenLine, questionsIn } from '../policy/read-recording.ts';
-import { readInput } from '../read-input.ts';
+import { readInput } from '../resolve-config.ts';
 
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_SESSIONS = 100;

@@ -3,16 +3,38 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { packageFile } from '../../app/package-files.ts';
 import type { EnforcedPolicy } from '../../app/policy.ts';
 import { PRESETS } from '../../app/read-policy.ts';
 import type { PolicySource } from '../../config/config.ts';
+import { userConfigFile } from '../../config/discover.ts';
 import type { HousePlace, PolicyHouse } from '../../console/actions/policy-store.ts';
 import type { SessionRow } from '../../console/protocol/state.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { readToEdit, saveEdited } from '../../setup/edit-file.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
-import type { DefaultPolicy } from './default-policy.ts';
+import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 import { pastInRecording, pastInTranscripts } from './past-requests.ts';
+
+// The policy of `switchboard serve` when nobody has configured one: the page can start agents, so what they want to do is asked on it.
+export type DefaultPolicy = {
+  /** As it comes with the switchboard. */
+  readonly shipped: string;
+  /** The user's own, once a rule was saved. */
+  readonly own: string;
+  source(): PolicySource;
+};
+
+export function defaultPolicy(flags: ConfigFlags): DefaultPolicy {
+  const from = userConfigFile(surroundings(flags));
+  const shipped = packageFile('config', 'policies', 'console.yaml');
+  const own = path.join(path.dirname(from), 'console-policy.yaml');
+  return {
+    shipped,
+    own,
+    source: () => ({ layer: 'user', from, policy: existsSync(own) ? own : shipped, isFromTrusted: true }),
+  };
+}
 
 export type HouseParts = {
   readonly policy: EnforcedPolicy | undefined;

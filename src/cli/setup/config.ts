@@ -1,17 +1,15 @@
 // `switchboard config`: which files have a say, whether they are valid, and the word that lets a project's file have its full say.
 import path from 'node:path';
-import type { Config } from '../../config/config.ts';
+import { type Config, managedPolicyFile } from '../../config/config.ts';
 import { discover, userConfigFile } from '../../config/discover.ts';
 import { disabledNames, layerOf } from '../../config/layer.ts';
 import { type LoadOptions, loadConfig } from '../../config/load.ts';
-import { managedPolicyFile } from '../../config/managed-policy.ts';
 import { printable } from '../../config/problems.ts';
-import { programsOf } from '../../config/programs.ts';
-import { isTrusted, trust } from '../../config/trust.ts';
+import { isTrusted, programsOf, trust } from '../../config/trust.ts';
 import { hideArgs } from '../../setup/hide-secrets.ts';
 import { joinWords } from '../../setup/shell-words.ts';
 import { CommandFailure } from '../failure.ts';
-import { notice } from '../notice.ts';
+import { notice } from '../output.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 
 /** One line for each file that is read, the strongest last: the path, a tab, and what its word counts for. */

@@ -9,7 +9,7 @@ import { editorsInUse, installedAgents } from '../../setup/survey.ts';
 import { fromCatalogue, here, theCatalogue } from '../agents/edit-agents.ts';
 import { editorsHere, warningsOf, withTaken } from '../agents/import-agents.ts';
 import { CommandFailure } from '../failure.ts';
-import { notice } from '../notice.ts';
+import { notice } from '../output.ts';
 import { printData } from '../policy/output.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
 import { connectTo } from './connect.ts';

@@ -1,11 +1,11 @@
 // `switchboard config show` and `config schema`: what is in force, and what could be.
-import { configJsonSchema } from '../../config/json-schema.ts';
+
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { type Setting, settingsOf } from '../../config/origins.ts';
 import { printable } from '../../config/problems.ts';
+import { configJsonSchema } from '../../config/schema.ts';
 import { hideArgs, hideByForm, hideValue } from '../../setup/hide-secrets.ts';
-import { notice } from '../notice.ts';
-import { printTable } from '../output.ts';
+import { notice, printTable } from '../output.ts';
 import { printData } from '../policy/output.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 

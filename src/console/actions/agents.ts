@@ -4,7 +4,7 @@ import { ClientError } from '../../client/client.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { AgentActs, AgentLoad, AgentTopics, LentTools } from '../protocol/agents.ts';
 import type { ActsOf, Part, TopicsOf } from '../server/screens.ts';
-import { neutralise } from '../state/neutralise.ts';
+import { neutralise } from '../state/clean-text.ts';
 
 export type AgentDeps = {
   /** Whether there is such an agent. */

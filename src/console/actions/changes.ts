@@ -8,7 +8,7 @@ import type { ByHand, Host } from '../client/workspace.ts';
 import type { ChangeAt, ChatActs, HunkState } from '../protocol/chat.ts';
 import type { ToolContent } from '../protocol/conversation.ts';
 import { type Hunk, hunksOf, linesOf, MAX_COMPARED } from '../protocol/hunks.ts';
-import { neutralise } from '../state/neutralise.ts';
+import { neutralise } from '../state/clean-text.ts';
 import { fields } from '../state/read-update.ts';
 import type { BoardKeeper } from '../state/state.ts';
 import { applyHunks, aroundHunk, placeHunks, plainText } from './apply-hunks.ts';

@@ -1,7 +1,6 @@
 // What the console needs of the policy of this process: what is in force, where a rule of the user's goes, what was asked before.
 import type { Asked, Place } from '../../policy/actions/action.ts';
-import type { Hits } from '../../policy/hits.ts';
-import type { Policy } from '../../policy/policy.ts';
+import type { Hits, Policy } from '../../policy/policy.ts';
 import type { Layer } from '../../policy/rules/layers.ts';
 
 export type PolicyHouse = {

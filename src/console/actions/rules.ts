@@ -9,7 +9,7 @@ import { proposeRule } from '../../policy/rules/propose-rule.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { Checked, PolicyActs } from '../protocol/policy.ts';
 import type { ActsOf } from '../server/screens.ts';
-import { neutralise } from '../state/neutralise.ts';
+import { neutralise } from '../state/clean-text.ts';
 import type { BoardKeeper } from '../state/state.ts';
 import type { HousePlace, PolicyHouse } from './policy-store.ts';
 

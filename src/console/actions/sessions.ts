@@ -6,7 +6,7 @@ import type { Desk } from '../client/console-client.ts';
 import type { Beside, Transcripts } from '../console.ts';
 import type { McpServer, PromptBlock, SessionActs } from '../protocol/sessions.ts';
 import type { ActsOf } from '../server/screens.ts';
-import { neutralise } from '../state/neutralise.ts';
+import { neutralise } from '../state/clean-text.ts';
 import type { BoardKeeper } from '../state/state.ts';
 
 export type SessionDeps = {

@@ -7,7 +7,7 @@ import { createChanges } from '../actions/changes.ts';
 import type { Block } from '../protocol/conversation.ts';
 import type { InSession, PromptBlock, SessionActs } from '../protocol/sessions.ts';
 import { adviceOn } from '../state/advice.ts';
-import { neutralise } from '../state/neutralise.ts';
+import { neutralise } from '../state/clean-text.ts';
 import type { Judged } from '../state/pending-requests.ts';
 import { type Fields, fields, list, MODE_OPTION, text } from '../state/read-update.ts';
 import type { BoardKeeper } from '../state/state.ts';

@@ -5,7 +5,7 @@ import { type Client, ClientError } from '../../client/client.ts';
 import type { Accepts } from '../protocol/conversation.ts';
 import type { InSession, SessionActs } from '../protocol/sessions.ts';
 import type { SessionRow } from '../protocol/state.ts';
-import { neutralise } from '../state/neutralise.ts';
+import { neutralise } from '../state/clean-text.ts';
 import { agentIn, type Fields, fields } from '../state/read-update.ts';
 import type { BoardKeeper } from '../state/state.ts';
 import { eventsOfTranscript, type Transcript } from '../state/transcript-events.ts';

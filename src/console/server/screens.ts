@@ -2,7 +2,7 @@
 // of it before anything is done. Nothing that can be asked for takes a program to run.
 import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
-import { neutralise } from '../state/neutralise.ts';
+import { neutralise } from '../state/clean-text.ts';
 import type { Page } from './page-connection.ts';
 
 type ActTypes = { readonly give: unknown; readonly get: unknown };

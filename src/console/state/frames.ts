@@ -10,9 +10,9 @@ import type { ChartTopics } from '../protocol/charts.ts';
 import type { FrameActs, FrameRow, FrameTopics } from '../protocol/frames.ts';
 import type { ActsOf, TopicsOf } from '../server/screens.ts';
 import { createCharts } from './charts.ts';
+import { neutralise } from './clean-text.ts';
 import { frameDetail } from './frame-detail.ts';
 import { createFrameRing, type Kept, type Wanted } from './frame-ring.ts';
-import { neutralise } from './neutralise.ts';
 
 export type Tap = ReturnType<ReturnType<typeof createFrameLog>['watch']>['tap'];
 

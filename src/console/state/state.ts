@@ -4,10 +4,8 @@ import type { Redactor } from '../../redaction/redact.ts';
 import { apply } from '../protocol/apply-event.ts';
 import { type Accepts, type Conversation, createConversation, type Event } from '../protocol/conversation.ts';
 import type { AgentRow, Board, SessionRow } from '../protocol/state.ts';
-import { type CleanStream, createCleanStream } from './clean-stream.ts';
-import { cleanUpdate, cleanValue } from './clean-text.ts';
+import { cleanUpdate, cleanValue, neutralise } from './clean-text.ts';
 import type { Feed } from './feed.ts';
-import { neutralise } from './neutralise.ts';
 import { createQuestions } from './pending-requests.ts';
 import {
   agentIn,
@@ -21,8 +19,7 @@ import {
   text,
   withPrints,
 } from './read-update.ts';
-import { createTextSayer, type TextSayer } from './text-stream.ts';
-
+import { type CleanStream, createCleanStream, createTextSayer, type TextSayer } from './text-stream.ts';
 export type BoardDeps = {
   readonly feed: Feed;
   readonly redact: Redactor;

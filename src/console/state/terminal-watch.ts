@@ -2,7 +2,7 @@
 import type { Redactor } from '../../redaction/redact.ts';
 import type { Host } from '../client/workspace.ts';
 import type { Output } from '../protocol/conversation.ts';
-import { neutraliseOutput } from './neutralise.ts';
+import { neutraliseOutput } from './clean-text.ts';
 import { fields, text } from './read-update.ts';
 import type { BoardKeeper } from './state.ts';
 

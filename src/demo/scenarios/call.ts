@@ -1,9 +1,7 @@
 // Calls one tool of one MCP server and shows the call like any other tool call.
 import type { ToolCallContent } from '@agentclientprotocol/sdk';
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { Scene } from './scenario.ts';
-import { SceneFailure } from './scene-failure.ts';
-
+import { type Scene, SceneFailure } from './scenario.ts';
 export const call: Scene = async (turn, { rest }) => {
   const [, server, tool, json = ''] = /^(\S+)\s+(\S+)\s*(.*)$/s.exec(rest) ?? [];
   if (server === undefined || tool === undefined) throw new SceneFailure('Which tool? Try /call SERVER TOOL {"name": "value"}.');

@@ -1,15 +1,10 @@
 // The one table of commands: what is advertised is what is played.
 import type { AvailableCommand } from '@agentclientprotocol/sdk';
 import { call } from './call.ts';
-import { edit } from './files.ts';
-import { plan } from './plan.ts';
-import { read } from './read.ts';
+import { edit, read } from './files.ts';
 import { run } from './run.ts';
 import type { Scene } from './scenario.ts';
-import { slow } from './slow.ts';
-import { chat } from './talk.ts';
-import { tools } from './tools.ts';
-import { whoami } from './whoami.ts';
+import { chat, plan, slow, tools, whoami } from './talk.ts';
 
 type Command = { readonly description: string; readonly hint?: string; readonly scene: Scene };
 

@@ -3,8 +3,7 @@ import path from 'node:path';
 import { methods, RequestError } from '@agentclientprotocol/sdk';
 import { mayI } from '../request-permission.ts';
 import type { Turn } from '../turn.ts';
-import type { Scene } from './scenario.ts';
-import { SceneFailure } from './scene-failure.ts';
+import { type Scene, SceneFailure } from './scenario.ts';
 
 const RESOURCE_NOT_FOUND = -32002;
 
@@ -45,3 +44,22 @@ async function readIfThere(turn: Turn, file: string): Promise<string | null> {
     throw error;
   }
 }
+
+// Reads a file through the client, never from the disk: the client may hold unsaved changes, or be on another machine.
+export const read: Scene = async (turn, { rest }) => {
+  if (rest === '') throw new SceneFailure('Which file? Try /read notes.txt.');
+  if (turn.clientCapabilities.fs?.readTextFile !== true) throw new SceneFailure('I am sorry, your editor lets me read no files.');
+  const { sessionId, cwd } = turn.session.record;
+  const file = path.resolve(cwd, rest);
+
+  const shown = await turn.toolCall({
+    title: `Read ${rest}`,
+    kind: 'read',
+    status: 'in_progress',
+    locations: [{ path: file }],
+    rawInput: { path: file },
+  });
+  const { content } = await turn.request(methods.client.fs.readTextFile, { sessionId, path: file });
+  await shown.update({ status: 'completed', content: [{ type: 'content', content: { type: 'text', text: content } }] });
+  await turn.say(`${rest} has ${content.split('\n').length} lines and ${content.length} characters.`);
+};

@@ -2,9 +2,7 @@
 import { type CreateTerminalRequest, methods, type TerminalHandle } from '@agentclientprotocol/sdk';
 import { mayI } from '../request-permission.ts';
 import type { ShownToolCall, Turn } from '../turn.ts';
-import type { Scene } from './scenario.ts';
-import { SceneFailure } from './scene-failure.ts';
-
+import { type Scene, SceneFailure } from './scenario.ts';
 export const run: Scene = async (turn, { rest }) => {
   const [command, ...args] = wordsOf(rest);
   if (command === undefined) throw new SceneFailure('Which command? Try /run ls.');

@@ -2,9 +2,11 @@
 import type { About, Dialect, DialectEvent, Step } from '../dialect.ts';
 import { added, type Dict, dict, list, lookUp, removed, text } from '../json.ts';
 import { failed, lineOf, type Message, notification, type Request, type Response, request, result, update } from '../message.ts';
-import { permissionOf } from './clearance.ts';
+import { absolute } from '../paths.ts';
+import { textsOfDiff } from '../unified-diff.ts';
 import {
   APPROVED,
+  CLEARANCE_OPTIONS,
   CONTINUE,
   FORWARD_FORM,
   FORWARD_OPTIONS,
@@ -17,6 +19,35 @@ import {
   TOO_LONG,
   WRITE_FAILED,
 } from './table.ts';
+
+// A request for clearance as a question about permission.
+export function permissionOf(sessionId: string, cwd: string | undefined, id: string, params: Dict): Dict {
+  const path = absolute(cwd, text(params.file_path) ?? '');
+  const description = text(params.description);
+  const diff = text(params.diff);
+  return {
+    sessionId,
+    toolCall: {
+      toolCallId: `clearance-${id}`,
+      title: params.title,
+      kind: diff !== undefined && /^\+\+\+ \/dev\/null\s*$/m.test(diff) ? 'delete' : 'edit',
+      status: 'pending',
+      content: [...(description === undefined ? [] : [words(description)]), ...(diff === undefined ? [] : [diffContent(path, diff)])],
+      locations: [{ path }],
+      rawInput: params,
+    },
+    options: CLEARANCE_OPTIONS,
+    ...(params.risk_level !== undefined && { _meta: { risk_level: params.risk_level } }),
+  };
+}
+
+const words = (said: string): Dict => ({ type: 'content', content: { type: 'text', text: said } });
+
+/** One that cannot be read as two texts is shown as it is. */
+function diffContent(path: string, diff: string): Dict {
+  const texts = textsOfDiff(diff);
+  return texts ? { type: 'diff', path, ...texts } : words(`\`\`\`diff\n${diff}\n\`\`\``);
+}
 
 /** A question put to the editor: what it was, and the agent's own id of it. */
 type Question = { readonly what: 'clearance' | 'form' | 'choice'; readonly id: string };

@@ -1,5 +1,5 @@
 // A server that the client brings to a session, and whether its agent can take it as it is. Pure.
-import type { McpTransport, McpTransportSetting, SeenTransports } from '../server/choose-transport.ts';
+import type { McpTransport, McpTransportSetting, SeenTransports } from '../server/offer.ts';
 
 export type ClientServer =
   | {

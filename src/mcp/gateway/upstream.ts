@@ -2,9 +2,7 @@
 import { Client, StreamableHTTPClientTransport, type Tool, type Transport } from '@modelcontextprotocol/client';
 import { type CallContext, type ToolArgs, ToolFailure, type ToolOutcome } from '../server/tool.ts';
 import type { McpServerSettings } from '../settings.ts';
-import { type ServerCalls, serverCalls } from './server-calls.ts';
-import { type Children, serverProcess } from './server-process.ts';
-
+import { type Children, type ServerCalls, serverCalls, serverProcess } from './server-process.ts';
 export type UpstreamEvents = {
   readonly onTools: (tools: readonly Tool[]) => void;
   readonly onDown: (why: string) => void;

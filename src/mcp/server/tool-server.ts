@@ -2,7 +2,7 @@
 // Every session has one and most agents never use it, so a lease is one small object: what calls need is made for the first of them.
 import { createHash } from 'node:crypto';
 import { type CallDeps, type Caller, callTool, failed } from './call-tool.ts';
-import type { McpTransport } from './choose-transport.ts';
+import type { McpTransport } from './offer.ts';
 import type { Abilities, HostTool, SessionHost, ToolArgs, ToolOutcome } from './tool.ts';
 
 /** How far the agent has come: it was told of the server, spoke to it, asked for its tools, called one. */

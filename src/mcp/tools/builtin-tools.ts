@@ -1,12 +1,29 @@
 // Our own tools, and which of them the configuration has switched on.
-
-import type { HostTool } from '../server/tool.ts';
+import { type HostTool, object, ToolFailure, text } from '../server/tool.ts';
 import type { HostToolsSettings } from '../settings.ts';
 import { askUserTool, sessionInfoTool } from './ask-user.ts';
-import { delegateTool } from './delegate.ts';
 import { fileTools } from './files.ts';
 import { terminalTools } from './terminal.ts';
 import { commandTool } from './user-command.ts';
+
+// One agent asks another. Off unless the user wants it; who may ask whom, and how deep, is decided where sessions are known.
+export const delegateTool: HostTool = {
+  name: 'delegate',
+  title: 'Ask another agent',
+  description:
+    'Hands a task to another agent, in a session of its own, and gives its answer. The other agent knows nothing but what the prompt says.',
+  inputSchema: object({ agent: { type: 'string', minLength: 1 }, prompt: { type: 'string', minLength: 1 } }, ['agent', 'prompt']),
+  effect: 'delegate',
+  needs: ['delegate'],
+  timeoutMs: undefined,
+  server: 'switchboard',
+  async run(args, { host, signal, progress }) {
+    if (!host.delegate) throw new ToolFailure('other agents cannot be asked from here');
+    const done = await host.delegate({ agent: String(args.agent), prompt: String(args.prompt) }, signal, progress);
+    const structuredContent = { agent: done.agent, session_id: done.sessionId, stop_reason: done.stopReason };
+    return { ...text(done.text === '' ? `[${done.agent} ended with ${done.stopReason} and said nothing]` : done.text), structuredContent };
+  },
+};
 
 export const allTools: readonly HostTool[] = [...fileTools, ...terminalTools, askUserTool, sessionInfoTool, delegateTool];
 

@@ -1,7 +1,15 @@
 // Commands, in the editor's own terminals where it has them, so that the user sees them run.
-import { type CallContext, type HostTool, object, ToolFailure, type ToolOutcome, text } from '../server/tool.ts';
-import type { TerminalOutput, Terminals } from '../server/workspace.ts';
-import { inside } from './inside.ts';
+import {
+  type CallContext,
+  type HostTool,
+  object,
+  type TerminalOutput,
+  type Terminals,
+  ToolFailure,
+  type ToolOutcome,
+  text,
+} from '../server/tool.ts';
+import { inside } from './files.ts';
 
 const DEFAULT_WAIT_MS = 60_000;
 const MAX_WAIT_MS = 10 * 60_000;

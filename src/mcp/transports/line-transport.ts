@@ -1,7 +1,49 @@
 // A connection to an agent over a stream of lines. It hands messages over as they were read: whoever takes them has to look at them.
 import type { Duplex } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
-import { messageLines } from './message-lines.ts';
+
+// JSON-RPC on a stream: a message to a line. What a line holds is for others to judge.
+const LF = 0x0a;
+const MAX_LINE_BYTES = 32 * 1024 * 1024;
+
+export type LineEvents = {
+  onMessage(message: unknown): void;
+  /** A line that is no JSON. Programs print things they should not, and mean nothing by it. */
+  onNoise(error: Error): void;
+  onTooLong(why: string): void;
+};
+
+/** Takes the chunks of a stream. */
+export function messageLines({ onMessage, onNoise, onTooLong }: LineEvents): (chunk: Buffer) => void {
+  let rest: Buffer[] = [];
+  let restBytes = 0;
+
+  function heard(line: string): void {
+    if (line.trim() === '') return;
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch (error) {
+      return onNoise(error as Error);
+    }
+    onMessage(message);
+  }
+  return (chunk) => {
+    let from = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, from)) {
+      const last = chunk.subarray(from, end);
+      const line = restBytes === 0 ? last : Buffer.concat([...rest, last]);
+      rest = [];
+      restBytes = 0;
+      from = end + 1;
+      heard(line.toString('utf8'));
+    }
+    if (from === chunk.length) return;
+    rest.push(chunk.subarray(from));
+    restBytes += chunk.length - from;
+    if (restBytes > MAX_LINE_BYTES) onTooLong(`it sent a line of more than ${MAX_LINE_BYTES} bytes`);
+  };
+}
 
 export function streamTransport(stream: Duplex): Transport {
   let isClosed = false;

@@ -2,8 +2,7 @@
 
 import { askedPath } from '../commands/operands.ts';
 import { isAbsolute } from '../paths/path.ts';
-import type { AskedPath, Place } from './action.ts';
-import { directoryIn } from './ask.ts';
+import { type AskedPath, directoryIn, type Place } from './action.ts';
 import { askedPermission } from './permission.ts';
 import { rawFacts } from './raw-input.ts';
 import type { TerminalRequest } from './surfaces.ts';

@@ -3,11 +3,20 @@
 import { type Analysis, analyseArgv, analyseLine } from '../commands/analyse.ts';
 import { askedPath } from '../commands/operands.ts';
 import { hostOf, resolvePath } from '../paths/path.ts';
-import { ACTIONS, type Action, type Asked, type AskedPath, type Evidence, type Place } from './action.ts';
+import {
+  ACTIONS,
+  type Action,
+  type Asked,
+  type AskedPath,
+  ask,
+  directoryIn,
+  type Evidence,
+  type Facts,
+  type Place,
+  together,
+} from './action.ts';
 import { diffPaths, mcpInTitle, tableFor } from './agents.ts';
-import { ask, directoryIn, type Facts, together } from './ask.ts';
-import { type RawFacts, rawFacts, textsOf } from './raw-input.ts';
-import { startOfPattern } from './raw-path.ts';
+import { type RawFacts, rawFacts, startOfPattern, textsOf } from './raw-input.ts';
 import { list, mergeToolCall, record, string, type ToolCall } from './tool-call.ts';
 
 /** What is named behind these is not looked at, and nothing is allowed then. */

@@ -1,18 +1,58 @@
 // The generic extractor: commands, paths and hosts in a tool's input, whatever the agent. Where several are found, all of them count.
 import { isAbsolute } from '../paths/path.ts';
-import {
-  COMMAND_KEYS,
-  ENVIRONMENT_KEYS,
-  PATCH_KEYS,
-  PATH_KEYS,
-  plainKey,
-  STDIN_KEYS,
-  TEXT_KEYS,
-  WORKDIR_KEYS,
-  WRITE_KEYS,
-} from './raw-keys.ts';
-import { filesOfUri, isFileUri, pathDoubt } from './raw-path.ts';
 import { record, string } from './tool-call.ts';
+
+// The names that tools give to their parameters. `filePath`, `file_path` and `File-Path` are one name.
+/** A name as the sets below have it. */
+export const plainKey = (key: string): string => key.toLowerCase().replace(/[_-]/g, '');
+
+const keys = (names: string): ReadonlySet<string> => new Set(names.split(' '));
+
+export const COMMAND_KEYS = keys('command cmd commandline cmdline shellcommand script run exec bash argv');
+export const STDIN_KEYS = keys('stdin standardinput input');
+export const ENVIRONMENT_KEYS = keys('env environment envvars environmentvariables');
+export const WORKDIR_KEYS = keys('cwd workdir workingdirectory directory dirpath');
+export const PATH_KEYS = keys(
+  'filepath path filename file notebookpath targetfile absolutepath relativepath oldpath newpath source destination sourcepath destinationpath target paths files filepaths uri',
+);
+/** Text that is written, searched for or said; a path in it is not one that is opened. */
+export const TEXT_KEYS = keys(
+  'content contents filetext newstring oldstring newtext oldtext newstr oldstr diff patch text input stdin standardinput description explanation reason pattern query prompt message instructions plan regex title',
+);
+export const PATCH_KEYS = keys('patch input diff');
+export const WRITE_KEYS = keys('content contents filetext newstring newtext newstr diff patch edits changes');
+
+// Where a tool could go with a path or a pattern it is given. Tools differ in what they expand, so that whatever some of them would, is a doubt.
+/** Why it may lead elsewhere than it says; undefined for a plain path. */
+export function pathDoubt(path: string): string | undefined {
+  if (path.includes('\0')) return 'a path with a character that ends it elsewhere';
+  if (/^~[^/\\]/.test(path)) return 'the home directory of somebody';
+  if (/^\$(\w+|\{\w+\})([\\/]|$)|^%\w+%/.test(path)) return 'a path that begins with a variable';
+  return /(^|\\)\.\.(\\|$)/.test(path) ? 'a path that leads upwards on Windows' : undefined;
+}
+
+export const isFileUri = (value: string): boolean => /^file:/i.test(value);
+
+/** The files that a `file:` address can mean: as readers of addresses take it, and as those do that cut off its beginning. */
+export function filesOfUri(uri: string): { readonly paths: readonly string[]; readonly doubt?: string } {
+  const rest = uri.replace(/^file:(\/\/(localhost(?=\/))?)?/i, '');
+  try {
+    const { host, pathname } = new URL(uri);
+    const paths = [...new Set([decodeURIComponent(pathname), rest])];
+    return host === '' ? { paths } : { paths, doubt: 'a file of another machine' };
+  } catch {
+    return { paths: [rest], doubt: 'an address that cannot be read' };
+  }
+}
+
+/** The directory in which a pattern of file names begins, when it is not simply the one that is searched. */
+export function startOfPattern(pattern: string): { readonly path: string; readonly doubt?: string } | undefined {
+  if (!/^([\\/~]|[A-Za-z]:[\\/])/.test(pattern) && !pattern.split(/[\\/]/).includes('..')) return undefined;
+  const fixed = /^[^*?[{(!]*/.exec(pattern)?.[0] ?? '';
+  const path = fixed === pattern ? fixed : fixed.slice(0, fixed.lastIndexOf('/') + 1);
+  const goesUp = pattern.slice(fixed.length).split(/[\\/]/).includes('..');
+  return { path: path === '' ? '.' : path, ...(goesUp && { doubt: 'a pattern that leads upwards' }) };
+}
 
 export type RawFacts = {
   readonly lines: readonly string[];

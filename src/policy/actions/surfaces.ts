@@ -3,8 +3,7 @@
 import { analyseArgv, analyseLine } from '../commands/analyse.ts';
 import { askedPath } from '../commands/operands.ts';
 import { hostOf, resolvePath } from '../paths/path.ts';
-import type { Action, Asked, McpCall, Place } from './action.ts';
-import { ask, directoryIn } from './ask.ts';
+import { type Action, type Asked, ask, directoryIn, type McpCall, type Place } from './action.ts';
 import { rawFacts, textsOf } from './raw-input.ts';
 
 /** `fs/read_text_file` is `read`, `fs/write_text_file` is `edit`. */

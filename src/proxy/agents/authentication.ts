@@ -1,6 +1,6 @@
 // `authenticate` names its agent in the method id; the agent gets its own id back.
 import { failure } from '../../errors.ts';
-import { splitMethodId } from '../../router/auth-methods.ts';
+import { splitMethodId } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { OpenRequest } from '../client/client-connection.ts';

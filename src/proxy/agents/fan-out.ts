@@ -1,7 +1,7 @@
 // Requests without an owner that mean every agent: logout and auth/status.
 import { failure } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { Hub } from '../hub.ts';
 import type { AgentLeg } from './agent.ts';

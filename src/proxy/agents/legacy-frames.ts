@@ -1,11 +1,10 @@
 // Frames in earlier spellings, made into frames of today. Requests of agents and rare kinds of updates are looked at, nothing else.
 import type { Dict } from '../../dialects/json.ts';
-import { answerInBoth, diffAsToolCall, modernMethod, withRationale } from '../../dialects/legacy.ts';
-import { EARLIER_MODE, MODE } from '../../dialects/table.ts';
+import { answerInBoth, diffAsToolCall, EARLIER_MODE, MODE, modernMethod, withRationale } from '../../dialects/legacy.ts';
 import { type Frame, type Span, textOf } from '../../wire/frame.ts';
 import { member, memberAt, members } from '../../wire/json-path.ts';
 import { patched } from '../../wire/patch.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { AgentLeg } from './agent.ts';
 

@@ -2,8 +2,7 @@
 // the wrong tongue is started anew, since there is no telling what it has made of the question.
 import type { AgentSpec } from '../../agents/defaults.ts';
 import type { Handshake } from '../../agents/handshake.ts';
-import { type FirstWords, recognise } from '../../dialects/detect.ts';
-import { firstTongue, isSame, otherFraming, settingOf, type Tongue } from '../../dialects/select-dialect.ts';
+import { type FirstWords, firstTongue, isSame, otherFraming, recognise, settingOf, type Tongue } from '../../dialects/select-dialect.ts';
 import type { ProxyError } from '../../errors.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import { type AgentRun, type RunDeps, type RunEvents, startRun } from './agent-connection.ts';

@@ -1,6 +1,6 @@
 // The editor's side: its open requests, each answered exactly once, and the questions agents have put to it.
 import { failure, type ProxyError } from '../../errors.ts';
-import { canonicalId } from '../../router/request-id.ts';
+import { canonicalId } from '../../router/request-ledger.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { inOrder, type Patch, type Writer } from '../../wire/writer.ts';

@@ -2,8 +2,8 @@
 import { failure } from '../../errors.ts';
 import { isExposed, limitsOf } from '../../policy/rules/settings.ts';
 import { memberAt } from '../../wire/json-path.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Session } from '../sessions/session.ts';
 import { skipLine } from '../skip-line.ts';
 import type { Asking } from './asking.ts';

@@ -1,8 +1,8 @@
 // Updates that say one thing to whoever takes the first of two equal keys, and another to whoever takes the last.
 import type { Frame } from '../../wire/frame.ts';
 import { members } from '../../wire/json-path.ts';
-import { doubtOf } from '../../wire/scanner/judge.ts';
 import { briefOf } from '../../wire/scanner/large-frame.ts';
+import { doubtOf } from '../../wire/scanner/strict-parse.ts';
 
 /** These tell of modes, which are judged as a whole. */
 const OF_MODES = new Set<string | undefined>(['current_mode_update', 'config_option_update']);

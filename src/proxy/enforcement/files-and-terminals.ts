@@ -1,6 +1,6 @@
 // fs/* and terminal/create: judged before they go on, refused with the rule's name, or asked about in the only way editors know.
 import { failure } from '../../errors.ts';
-import { canonicalId } from '../../router/request-id.ts';
+import { canonicalId } from '../../router/request-ledger.ts';
 import { detach } from '../../wire/frame.ts';
 import type { AgentLeg } from '../agents/agent.ts';
 import { createLane, type Lane, type Step } from '../sessions/frame-queue.ts';

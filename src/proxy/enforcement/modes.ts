@@ -5,7 +5,7 @@ import { isModeAllowed, modesOf, shortMode } from '../../policy/rules/settings.t
 import { detach, type Frame, type Span } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { patched } from '../../wire/patch.ts';
-import { doubtOf, readBody } from '../../wire/scanner/judge.ts';
+import { doubtOf, readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { AgentLeg, Call } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';

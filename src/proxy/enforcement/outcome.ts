@@ -2,7 +2,7 @@
 import type { PermissionOption } from '../../policy/actions/permission-options.ts';
 import { limitsOf } from '../../policy/rules/settings.ts';
 import type { Frame } from '../../wire/frame.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Question } from '../client/client-connection.ts';
 import type { Hub } from '../hub.ts';
 import { takeBack } from '../turns/cancel.ts';

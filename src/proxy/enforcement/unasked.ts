@@ -4,7 +4,7 @@ import { summaryOf } from '../../policy/actions/summary.ts';
 import { onViolation } from '../../policy/rules/settings.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Hub } from '../hub.ts';
 import { tell } from '../sessions/attachments.ts';
 import type { Session } from '../sessions/session.ts';

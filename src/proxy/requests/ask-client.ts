@@ -1,6 +1,6 @@
 // Requests of our own to the editor, with an answer that somebody waits for.
 import type { Frame } from '../../wire/frame.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Hub } from '../hub.ts';
 import { notificationLine } from '../messages.ts';
 

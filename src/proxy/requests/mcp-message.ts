@@ -2,8 +2,8 @@
 import { failure } from '../../errors.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { AgentLeg } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';
 import { isForBridge, noteForBridge } from '../tools/bridge-servers.ts';

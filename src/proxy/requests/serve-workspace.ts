@@ -1,10 +1,10 @@
 // Files and terminals that the editor does not have: agents are told that they are there, and we answer for them.
 import { failure, ProxyError } from '../../errors.ts';
-import { canonicalId } from '../../router/request-id.ts';
+import { canonicalId } from '../../router/request-ledger.ts';
 import { type Frame, textOf } from '../../wire/frame.ts';
 import { member, memberAt } from '../../wire/json-path.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
 import { FILE_METHODS, TERMINAL_METHODS, type Workspace } from '../../workspace/workspace.ts';
 import type { AgentLeg } from '../agents/agent.ts';

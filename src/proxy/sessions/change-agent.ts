@@ -4,7 +4,7 @@ import { offers } from '../../router/capabilities.ts';
 import { completeList, isAgentOption, standInFor, withMode, withModel } from '../../router/config-options.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { AgentLeg } from '../agents/agent.ts';
 import { legForSession, vacate } from '../agents/agent-pool.ts';
 import type { OpenRequest } from '../client/client-connection.ts';

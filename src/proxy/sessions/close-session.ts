@@ -1,6 +1,6 @@
 // Sessions that the editor has closed and their agent, having no way to be told, still has: what is needed to go on with them, should the editor come
 // back while that process lives. What was lent to them rests meanwhile: the agent keeps its connections, and nothing can be called by them.
-import { waysBack } from '../../router/ways-back.ts';
+import { waysBack } from '../../router/capabilities.ts';
 import type { AgentLeg } from '../agents/agent.ts';
 import type { Session, SetAside } from './session.ts';
 

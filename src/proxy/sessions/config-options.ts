@@ -1,10 +1,11 @@
 // The `agent` option and the `/agent` command, put into an agent's own frames without touching the rest of them. Only with several agents.
 import { readModels, readModes } from '../../acp/shapes.ts';
-import { agentCommand, COMMAND_NAME } from '../../router/agent-command.ts';
 import {
   type AgentChoice,
   type AgentOptions,
   addedOptions,
+  agentCommand,
+  COMMAND_NAME,
   completeList,
   NO_OPTIONS,
   withMode,

@@ -6,7 +6,7 @@ import { type Cursor, type Listed, mergePage, readCursor, writeCursor } from '..
 import type { Binding } from '../../router/session-table.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
 import { isTwice, member, memberAt, members, stringAt } from '../../wire/json-path.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { AgentLeg } from '../agents/agent.ts';
 import { agentOf } from '../agents/agent-pool.ts';
 import type { OpenRequest } from '../client/client-connection.ts';

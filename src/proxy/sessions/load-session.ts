@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { failure, ProxyError } from '../../errors.ts';
-import { type WayBack, waysBack } from '../../router/ways-back.ts';
+import { type WayBack, waysBack } from '../../router/capabilities.ts';
 import { detach, type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';

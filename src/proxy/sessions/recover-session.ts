@@ -1,6 +1,6 @@
 // After a crash: the agent's sessions are lost until the next request on them, which brings them back. Never a fresh session in disguise.
 import { failure, type ProxyError } from '../../errors.ts';
-import { type WayBack, waysBack } from '../../router/ways-back.ts';
+import { type WayBack, waysBack } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { member, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { AgentLeg } from '../agents/agent.ts';

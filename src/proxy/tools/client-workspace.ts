@@ -1,7 +1,6 @@
 // A session's files and terminals for the tools we lend: the editor's, where it has them, else whatever serves them instead.
 import { failure } from '../../errors.ts';
-import type { Ability } from '../../mcp/server/tool.ts';
-import type { ExitStatus, TerminalOutput, Terminals, Workspace } from '../../mcp/server/workspace.ts';
+import type { Ability, ExitStatus, TerminalOutput, Terminals, Workspace } from '../../mcp/server/tool.ts';
 import { createDescriptors } from '../../workspace/descriptors.ts';
 import type { Roots } from '../../workspace/roots.ts';
 import { listDirectory, searchFiles } from '../../workspace/search.ts';

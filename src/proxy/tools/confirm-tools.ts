@@ -1,5 +1,5 @@
 // Whether the tools we lend arrive. An agent that ignores a server says nothing, so we look: has it connected by the time it works?
-import { takenTransports } from '../../mcp/server/choose-transport.ts';
+import { takenTransports } from '../../mcp/server/offer.ts';
 import type { Lease } from '../../mcp/server/tool-server.ts';
 import { capabilityKey } from '../../store/capability-cache.ts';
 import type { AgentLeg } from '../agents/agent.ts';

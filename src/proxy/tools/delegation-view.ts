@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { AgentLeg } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';

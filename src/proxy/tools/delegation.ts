@@ -1,11 +1,10 @@
 // One agent asks another: a session of the other's that the editor does not know of, for one turn. What that agent asks for (permissions, files,
 // terminals) is asked in the session it works for; what it says is shown in the tool call that sent it, and its last words are the answer.
 import { randomUUID } from 'node:crypto';
-import type { Delegated, Delegation } from '../../mcp/server/tool.ts';
-import { ToolFailure } from '../../mcp/server/tool.ts';
+import { type Delegated, type Delegation, ToolFailure } from '../../mcp/server/tool.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { AgentLeg } from '../agents/agent.ts';
 import { legForSession, vacate } from '../agents/agent-pool.ts';
 import type { Hub } from '../hub.ts';

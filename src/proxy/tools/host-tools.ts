@@ -1,13 +1,11 @@
 // The server in each session: added to the list the session is opened with, bound to the session once it has an id, worthless when it ends.
 
-import { directEntry } from '../../mcp/gateway/direct.ts';
-import { createGateway, type Gateway, type Pins } from '../../mcp/gateway/gateway.ts';
+import { createGateway, directEntry, type Gateway, type Pins } from '../../mcp/gateway/gateway.ts';
 import type { Children } from '../../mcp/gateway/server-process.ts';
 import type { ToolEvent } from '../../mcp/server/call-tool.ts';
-import { chooseTransport, type McpTransport, type SeenTransports } from '../../mcp/server/choose-transport.ts';
 import type { ToolGate } from '../../mcp/server/gate.ts';
 import { createHostTools, type HostTools, type Lent } from '../../mcp/server/host-tools.ts';
-import { type Entries, injectedText, injection } from '../../mcp/server/offer.ts';
+import { chooseTransport, type Entries, injectedText, injection, type McpTransport, type SeenTransports } from '../../mcp/server/offer.ts';
 import type { Abilities, HostTool, SessionHost } from '../../mcp/server/tool.ts';
 import type { Borrower, Lease } from '../../mcp/server/tool-server.ts';
 import type { McpServerSettings } from '../../mcp/settings.ts';

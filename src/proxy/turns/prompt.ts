@@ -1,11 +1,11 @@
 // A turn from its prompt to its end, and the end of a session.
 import { failure, type ProxyError } from '../../errors.ts';
-import { COMMAND_NAME, readAgentCommand } from '../../router/agent-command.ts';
 import { offers } from '../../router/capabilities.ts';
+import { COMMAND_NAME, readAgentCommand } from '../../router/config-options.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import { elements, memberAt } from '../../wire/json-path.ts';
-import { readBody } from '../../wire/scanner/judge.ts';
 import { briefOf } from '../../wire/scanner/large-frame.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { ForwardedCall } from '../agents/agent.ts';
 import type { OpenRequest } from '../client/client-connection.ts';

@@ -4,7 +4,7 @@ import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { intern } from '../../wire/scanner/interned.ts';
 import { briefOf } from '../../wire/scanner/large-frame.ts';
-import { isAt, pieceOf } from '../../wire/scanner/piece.ts';
+import { isAt, pieceOf } from '../../wire/scanner/template-cache.ts';
 
 /** Behind the session id, as nearly every agent writes it. */
 const USUAL = pieceOf(Buffer.from(',"update":{"sessionUpdate":"'));

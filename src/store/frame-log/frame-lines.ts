@@ -1,6 +1,5 @@
 // The lines of the frame log: one for a request, an answer or a line of ours, one for many notifications in a row. All that is not a word of
 // ours goes through the redactor.
-
 import type { Secrets } from '../../redaction/redact.ts';
 import { redactJsonText } from '../../redaction/redact-json.ts';
 import { type Frame, textOf } from '../../wire/frame.ts';
@@ -9,6 +8,7 @@ import { patchedText } from '../../wire/observer.ts';
 import { Beside } from '../../wire/scanner/beside.ts';
 import { briefOf, sessionTokenOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
+import type { FrameRecord } from './frame-filter.ts';
 import { createChunkJoiner } from './join-chunks.ts';
 
 export type Side = 'editor' | 'agent';
@@ -196,4 +196,21 @@ function errorCode(frame: Frame): number {
   const span = memberAt(bytes, body, 'code');
   const code = span === undefined ? 0 : Number(textOf(bytes, span));
   return Number.isFinite(code) ? code : 0;
+}
+
+// What one line of the frame log stands for.
+/** Notifications that came together are one line, with a list of their sizes, and one of their sessions if those differ. */
+export type FrameLine = Omit<FrameRecord, 'bytes' | 'session'> & {
+  readonly bytes?: number | readonly number[];
+  readonly session?: string | readonly string[];
+};
+
+export function recordsOf(line: FrameLine): FrameRecord[] {
+  const { bytes, session } = line;
+  if (!Array.isArray(bytes)) return [line as FrameRecord];
+  return bytes.map((size, k) => ({
+    ...line,
+    ...(session !== undefined && { session: Array.isArray(session) ? session[k] : session }),
+    bytes: size,
+  }));
 }

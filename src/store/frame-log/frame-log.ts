@@ -5,10 +5,8 @@ import type { Secrets } from '../../redaction/redact.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { patchedId, type Tap, type Watcher } from '../../wire/observer.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
-import { soon } from '../../wire/soon.ts';
-import type { Patch } from '../../wire/writer.ts';
-import { createFrameLines, type LoggedLeg, type Passed, type Run, type Side, sizeOf } from './frame-lines.ts';
-import { recordsOf } from './frame-records.ts';
+import { type Patch, soon } from '../../wire/writer.ts';
+import { createFrameLines, type LoggedLeg, type Passed, type Run, recordsOf, type Side, sizeOf } from './frame-lines.ts';
 import type { LineSink } from './line-sink.ts';
 
 export type FrameLog = {

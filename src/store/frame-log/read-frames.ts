@@ -2,7 +2,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { FrameFilter, FrameRecord } from './frame-filter.ts';
-import { recordsOf } from './frame-records.ts';
+import { recordsOf } from './frame-lines.ts';
 
 /** The last `count` records that are wanted, oldest first. */
 export function lastRecords(dir: string, wanted: FrameFilter, count: number): FrameRecord[] {

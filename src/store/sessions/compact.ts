@@ -3,7 +3,7 @@
 // Others may write to it meanwhile: when the new file is nearly done, the old one is sealed and read to its end. What is written to it behind that
 // its writer writes again, to the new one (appendToCurrent). Only one process does this to a file at a time: `claim`.
 import { closeSync, fstatSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, type Stats } from 'node:fs';
-import { draftOf } from '../../replace-file.ts';
+import { draftOf } from '../../private-files.ts';
 import { wholeLines, writeAll } from '../append-lines.ts';
 import { firstLine, isDue, isFirstLine } from '../compacted-size.ts';
 import { COMPACT_FROM_BYTES } from '../defaults.ts';

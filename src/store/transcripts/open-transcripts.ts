@@ -1,8 +1,7 @@
 // The transcripts of the sessions that something is said in: their lines wait in memory for a moment, and then go to a file each.
 import { appendLines } from '../append-lines.ts';
-import { PendingBlocks, PendingLines } from './pending-lines.ts';
+import { dropSpare, PendingBlocks, PendingLines } from './pending-lines.ts';
 import { appendStats, removeStats, type TurnStats } from './session-stats.ts';
-import { dropSpare } from './spare-buffers.ts';
 import { type Cleaner, createTranscript, type Transcript } from './transcript.ts';
 import { removeTranscript, transcriptFile } from './transcript-files.ts';
 

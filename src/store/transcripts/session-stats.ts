@@ -1,7 +1,7 @@
 // What a list of sessions shows beside their ids, a line for each turn, so that a list need not read the transcripts.
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { replaceFile } from '../../replace-file.ts';
+import { replaceFile } from '../../private-files.ts';
 import { appendLines } from '../append-lines.ts';
 import { readJsonLines } from './transcript-files.ts';
 

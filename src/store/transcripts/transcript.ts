@@ -1,6 +1,6 @@
 // The transcript of one session as it comes about: chunks become messages, tool calls are kept until they have ended.
 import { type Role, roleOf } from './frame-text.ts';
-import { giveBack, SPARE_BYTES, takeBuffer } from './spare-buffers.ts';
+import { giveBack, SPARE_BYTES, takeBuffer } from './pending-lines.ts';
 import type { Entry, ToolRecord } from './transcript-record.ts';
 
 /** Takes secrets out: of a value, and of a text that comes in pieces. */

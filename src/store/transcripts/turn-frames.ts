@@ -3,7 +3,7 @@ import type { Frame, Span } from '../../wire/frame.ts';
 import { stringEnd } from '../../wire/json-path.ts';
 import { intern } from '../../wire/scanner/interned.ts';
 import { isLong } from '../../wire/scanner/large-frame.ts';
-import { isAt, pieceOf } from '../../wire/scanner/piece.ts';
+import { isAt, pieceOf } from '../../wire/scanner/template-cache.ts';
 
 const PROMPT = pieceOf(Buffer.from(',"prompt":[{"type":"text","text":"'));
 const PROMPT_END = pieceOf(Buffer.from('"}]}'));

@@ -1,10 +1,10 @@
 // A frame that came in many chunks and is left in them: it is passed on as they are, and joined only for somebody who reads its bytes.
 // Its short form, without the insides of long strings, is there for everybody who wants to know what it is about.
-
 import { type Frame, type Span, textOf } from '../frame.ts';
 import { memberAt, stringAt } from '../json-path.ts';
 import { type Abridged, type Cut, KEPT_BYTES } from './elide.ts';
 import { decodedOf, tokenOf } from './interned.ts';
+import type { Refusal } from './strict-parse.ts';
 
 /** Shorter ones are joined. */
 export const LONG_BYTES = 128 * 1024;
@@ -114,4 +114,40 @@ function inWhole(offset: number, cuts: readonly Cut[]): number {
   let moved = offset;
   for (const { at, bytes } of cuts) if (at < offset) moved += bytes;
   return moved;
+}
+
+// Whose a line was that is too long to keep: told from its beginning and its end.
+export type Envelope = Pick<Refusal, 'kind' | 'idText' | 'method'>;
+
+const NOTHING: Envelope = { kind: undefined, idText: undefined, method: undefined };
+const STRING = String.raw`"(?:[^"\\]|\\.)*"`;
+const SCALAR = String.raw`(?:${STRING}|-?\d[\d.eE+-]*|true|false|null)`;
+/** Members with plain values before the first nested one, and the name of that one: behind it levels cannot be told apart. */
+const HEAD = new RegExp(String.raw`^\s*\{((?:\s*"[^"\\]*"\s*:\s*${SCALAR}\s*,)*)\s*(?:"([^"\\]*)"\s*:)?`);
+/** Members with plain values between the last nested one and the closing brace of the whole line. */
+const TAIL = new RegExp(String.raw`((?:,\s*"[^"\\]*"\s*:\s*${SCALAR}\s*)+)\}\s*$`);
+const MEMBER = new RegExp(String.raw`"([^"\\]*)"\s*:\s*(${SCALAR})`, 'g');
+
+export function envelopeOfOverlong(head: Buffer, tail: Buffer): Envelope {
+  const [, before = '', nested] = HEAD.exec(head.toString('utf8')) ?? [];
+  const [, behind = ''] = TAIL.exec(tail.toString('utf8')) ?? [];
+  const members = new Map([...before.matchAll(MEMBER), ...behind.matchAll(MEMBER)].map(([, key, value]) => [key, value]));
+  const idText = members.get('id');
+  if (idText !== undefined && !isJson(idText)) return NOTHING;
+  const method = methodOf(members.get('method'));
+  if (method !== undefined || nested === 'params') return { kind: idText === undefined ? 'notification' : 'request', idText, method };
+  return nested === 'result' || nested === 'error' ? { kind: 'response', idText, method } : NOTHING;
+}
+
+function methodOf(token: string | undefined): string | undefined {
+  return token?.startsWith('"') && isJson(token) ? JSON.parse(token) : undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHeldBack } from '../../../src/cli/run/held-back.ts';
+import { createHeldBack } from '../../../src/cli/run/run.ts';
 
 function heldBack() {
   const said: string[] = [];

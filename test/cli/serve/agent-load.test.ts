@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { agentLoads } from '../../../src/cli/serve/agent-load.ts';
+import { agentLoads } from '../../../src/cli/serve/agent-rows.ts';
 import type { AgentHealth } from '../../../src/proxy/agents/agent.ts';
 
 test.skipIf(process.platform === 'win32')('the share of the processor lies between two looks; who is gone is not there', () => {

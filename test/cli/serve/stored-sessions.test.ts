@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { storedSessions } from '../../../src/cli/serve/stored-sessions.ts';
+import { storedSessions } from '../../../src/cli/serve/open-console.ts';
 import { createSessionLog } from '../../../src/store/sessions/session-store.ts';
 import { appendStats } from '../../../src/store/transcripts/session-stats.ts';
 import { transcriptsDir } from '../../../src/store/transcripts/transcript-files.ts';

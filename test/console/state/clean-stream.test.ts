@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createCleanStream } from '../../../src/console/state/clean-stream.ts';
-import { neutralise } from '../../../src/console/state/neutralise.ts';
+import { neutralise } from '../../../src/console/state/clean-text.ts';
+import { createCleanStream } from '../../../src/console/state/text-stream.ts';
 import { createSecrets } from '../../../src/redaction/redact.ts';
 
 /** What a page shows in the end, and every state in between. */

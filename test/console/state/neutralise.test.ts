@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { neutralise, neutraliseOutput } from '../../../src/console/state/neutralise.ts';
+import { neutralise, neutraliseOutput } from '../../../src/console/state/clean-text.ts';
 
 describe('text of an agent', () => {
   test.each([

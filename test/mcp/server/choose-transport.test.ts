@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseTransport, type McpTransportSetting, type SeenTransports } from '../../../src/mcp/server/choose-transport.ts';
+import { chooseTransport, type McpTransportSetting, type SeenTransports } from '../../../src/mcp/server/offer.ts';
 
 const HTTP = { http: true, sse: true };
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makePrivatePlace } from '../../../src/mcp/transports/private-place.ts';
+import { makePrivatePlace } from '../../../src/mcp/transports/socket-listener.ts';
 
 const NO_PROCESS = 99_999_999;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { describe, expect, test } from 'vitest';
-import { compileGlob } from '../../../src/policy/paths/glob.ts';
+import { compileGlob } from '../../../src/policy/paths/path-glob.ts';
 
 const matches = (glob: string, path: string, ignoreCase = false): boolean => {
   const compiled = compileGlob(glob, { ignoreCase });

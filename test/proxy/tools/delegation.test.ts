@@ -1,6 +1,6 @@
 // One agent asks another, where it depends on what comes when: nothing of the errand is left behind, whoever ends it.
 import { expect, test } from 'vitest';
-import { delegateTool } from '../../../src/mcp/tools/delegate.ts';
+import { delegateTool } from '../../../src/mcp/tools/builtin-tools.ts';
 import { open, UNANSWERED } from '../../e2e/harness.ts';
 import { createStillClock, type Setup } from '../../faults/in-process.ts';
 import { able, CWD, chunk, connection, end } from '../actors.ts';

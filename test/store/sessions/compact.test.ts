@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { takeTurn } from '../../../src/audit/line-lock.ts';
-import { draftOf } from '../../../src/replace-file.ts';
+import { draftOf } from '../../../src/private-files.ts';
 import { isDue } from '../../../src/store/compacted-size.ts';
 import { compactSessionLog, linesOf } from '../../../src/store/sessions/compact.ts';
 import { createSessionState, parseRecord, type SessionRecord } from '../../../src/store/sessions/session-records.ts';

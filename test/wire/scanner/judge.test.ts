@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Node, parseTree } from 'jsonc-parser';
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '../../../src/wire/frame.ts';
-import { readBody } from '../../../src/wire/scanner/judge.ts';
-import { careful } from '../../../src/wire/scanner/strict-parse.ts';
+import { careful, readBody } from '../../../src/wire/scanner/strict-parse.ts';
 import fc from '../../generated.ts';
 import { jsonValue, seeded } from '../odd-json.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { envelopeOfOverlong } from '../../../src/wire/scanner/overlong.ts';
+import { envelopeOfOverlong } from '../../../src/wire/scanner/large-frame.ts';
 import { careful } from '../../../src/wire/scanner/strict-parse.ts';
 import fc from '../../generated.ts';
 import { damaged, message, seeded } from '../odd-json.ts';

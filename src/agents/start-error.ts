@@ -1,5 +1,6 @@
 // Why the system does not start a program, and what to do about it. Its code alone says less than what is there.
 import { statSync } from 'node:fs';
+import { startFailure } from '../processes/spawn.ts';
 import type { AgentSpec } from './defaults.ts';
 
 export type Unstartable = {
@@ -13,7 +14,8 @@ export const TOO_MANY_FILES: Unstartable = {
   next: 'Close sessions, or raise the limit where the switchboard is started (ulimit -n)',
 };
 
-export function whyUnstartable({ code }: NodeJS.ErrnoException, { name, command, cwd }: Named): Unstartable {
+export function whyUnstartable(error: NodeJS.ErrnoException, { name, command, cwd, env }: Named): Unstartable {
+  const code = startFailure(error, command, { ...process.env, ...env });
   const kind = cwd === undefined ? 'directory' : kindOf(cwd);
   if (kind !== 'directory') {
     const why = kind === undefined ? `its cwd does not exist: ${cwd}` : `its cwd is not a directory: ${cwd}`;
@@ -39,7 +41,7 @@ export function whyUnstartable({ code }: NodeJS.ErrnoException, { name, command,
   return { why: code ?? 'unknown error' };
 }
 
-type Named = Pick<AgentSpec, 'name' | 'command' | 'cwd'>;
+type Named = Pick<AgentSpec, 'name' | 'command' | 'cwd' | 'env'>;
 
 function kindOf(path: string): 'directory' | 'file' | undefined {
   try {

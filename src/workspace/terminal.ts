@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failure, type ProxyError } from '../errors.ts';
 import { endTree, type ProcessTree, treeOf } from '../processes/process-tree.ts';
-import { MARK, spawn } from '../processes/spawn.ts';
+import { MARK, spawn, startFailure } from '../processes/spawn.ts';
 import { createOutput } from './terminal-output.ts';
 
 export type ExitStatus = { readonly exitCode: number | null; readonly signal: string | null };
@@ -45,9 +45,9 @@ export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark }: Co
         windowsHide: true,
       });
     } catch (error) {
-      return reject(unstartable(error as NodeJS.ErrnoException));
+      return reject(unstartable(error as NodeJS.ErrnoException, command, env));
     }
-    child.once('error', (error) => reject(unstartable(error)));
+    child.once('error', (error) => reject(unstartable(error, command, env)));
     const { pid, stdout, stderr } = child;
     if (pid === undefined || !stdout || !stderr) return; // the error is still to come
 
@@ -110,7 +110,8 @@ function onlyOnce(tree: ProcessTree, exited: Promise<ExitStatus>): ProcessTree {
   return { isAlive, end: (how) => (isGone ? undefined : tree.end(how)) };
 }
 
-function unstartable({ code }: NodeJS.ErrnoException): ProxyError {
+function unstartable(error: NodeJS.ErrnoException, command: string, env: NodeJS.ProcessEnv): ProxyError {
+  const code = startFailure(error, command, env);
   return failure('TERMINAL_UNSTARTABLE', [WHY[code ?? ''] ?? code ?? 'an unknown error']);
 }
 

@@ -20,7 +20,7 @@ const CHROMIUM_PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr
 export const findChromium = (): string | undefined =>
   [process.env.CHROMIUM ?? '', ...CHROMIUM_PLACES].find((place) => place !== '' && existsSync(place));
 
-const GROUPS: readonly Group[] = [
+export const GROUPS: readonly Group[] = [
   {
     name: 'browser',
     needs: 'Chromium: apt-get install chromium, or set CHROMIUM to its path',

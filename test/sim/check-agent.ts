@@ -20,8 +20,7 @@ export function hearAgent(seen: Evidence, run: Run, line: string): Heard {
   const message = JSON.parse(line) as Message;
   const idText = idTextIn(line);
   const client = seen.ledger.clientFrame(serialIn(message));
-  if (client && !client.isDelivered && !seen.isStopping)
-    seen.problem(`${run.agent} hears what the client has not said to the end: ${nameOf(client)}`);
+  if (client && !client.isDelivered) seen.problem(`${run.agent} hears what the client has not said to the end: ${nameOf(client)}`);
   if (message.method === undefined) {
     response(seen, run, message, idText as string, client);
     return { message, idText, client: client?.serial, writtenIn: seen.event };
@@ -84,8 +83,7 @@ function changeFor(seen: Evidence, run: Run, client: ClientFrame, lineage: numbe
     (one) => one.lineage === lineage && one.about.changesTo === run.agent && !seen.begunChanges.has(one),
   );
   if (change) seen.begunChanges.add(change);
-  // The last line of a client that goes counts, also without its end.
-  else if (!seen.isStopping) seen.problem(`${run.agent} is asked to open ${nameOf(client)} anew though nobody wanted another agent`);
+  else seen.problem(`${run.agent} is asked to open ${nameOf(client)} anew though nobody wanted another agent`);
   return change;
 }
 

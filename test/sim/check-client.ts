@@ -2,6 +2,7 @@
 
 import { idTextIn } from './frame-text.ts';
 import { type AgentFrame, type AgentSession, type ClientFrame, clientsOwn } from './ledger.ts';
+import { isOf } from './nothing-left.ts';
 import {
   type Evidence,
   isChanging,
@@ -51,7 +52,7 @@ export function hearEditor(seen: Evidence, line: string): Received {
 /** A frame of an agent's has come through: once, whole, in its place, and under the right name. */
 function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string | undefined, message: Message): void {
   if (frame.fate === 'never') seen.problem(`the client hears what must not pass: ${nameOf(frame)}`);
-  if (!frame.isDelivered && !seen.isStopping) seen.problem(`the client hears what has not been said to the end: ${nameOf(frame)}`);
+  if (!frame.isDelivered) seen.problem(`the client hears what has not been said to the end: ${nameOf(frame)}`);
   if (frame.isHeard) seen.problem(`the client hears twice: ${nameOf(frame)}`);
   frame.isHeard = true;
   inPlace(seen, frame);
@@ -132,6 +133,7 @@ function isBeingLoaded({ open }: Evidence, publicId: string): boolean {
 function response(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined): ClientFrame | undefined {
   const own = frame?.answerTo === undefined ? undefined : seen.ledger.clientFrame(frame.answerTo);
   if (idText === 'null') {
+    // A client that goes may leave half a line.
     if (seen.nullOwed-- <= 0 && !seen.isStopping)
       seen.problem(`an answer with the id null that nothing led to: ${JSON.stringify(message)}`);
     if (own) own.answers++;
@@ -144,7 +146,6 @@ function response(seen: Evidence, message: Message, idText: string, frame: Agent
   const request = wasGuessed ? waiting[0] : (own ?? (isInUse ? (waiting[1] ?? waiting[0]) : waiting[0]));
   if (request && !own && waiting.length > 1) seen.guessed.add(request);
   if (!request || !waiting.includes(request)) {
-    if (seen.isStopping) return undefined; // a last line without its end may have been a whole request
     const before = seen.ledger.clientFrames.findLast((candidate) => candidate.idText === idText && candidate.isDelivered);
     seen.problem(
       `an answer nobody waits for, id ${idText}${before ? `, after ${nameOf(before)}` : ''}: ${JSON.stringify(message).slice(0, 300)}`,
@@ -210,6 +211,8 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
     case 'session/delete': {
       const holder = publicId === undefined ? undefined : seen.bound.get(publicId);
       if (publicId === undefined || !holder) return;
+      for (const [id, asked] of [...seen.atClient, ...seen.standIns])
+        if (seen.askedUnder.get(asked) === publicId && isOf(asked, holder.session)) seen.endedWith.set(id, asked);
       seen.bound.delete(publicId);
       loosen(seen, holder.session);
       // What came behind that may have opened it again.
@@ -305,10 +308,27 @@ function question(seen: Evidence, message: Message, idText: string, frame: Agent
       seen.problem(`${nameOf(frame)} does not speak of request ${request?.idText}: ${line}`);
   }
   if (frame.method === 'mcp/message') seen.mcpNames.set(frame.serial, message.params?.requestId);
-  if (typeof about.elicitationId === 'string') {
-    const key = `${frame.agent}\n${about.elicitationId}`;
-    seen.elicitations.set(key, (seen.elicitations.get(key) ?? new Set()).add(String(message.params?.elicitationId)));
-  }
+  if (typeof about.elicitationId === 'string') elicited(seen, frame, about.elicitationId, String(message.params?.elicitationId));
+}
+
+/** Each process has names of its own at the client, for as long as one of its elicitations is not completed. */
+function elicited(seen: Evidence, frame: AgentFrame, name: string, publicName: string): void {
+  const run = runOf(seen, frame);
+  const held = seen.elicitations.get(publicName);
+  const isOwn = held?.run === run && held.name === name;
+  if (held && !isOwn && held.open > 0 && !held.run.sim.isOver)
+    seen.problem(`${nameOf(frame)} is asked as ${publicName}, which is ${held.name} of ${held.run.agent}#${held.run.number}`);
+  seen.elicitations.set(publicName, { run, name, open: (isOwn ? held.open : 0) + 1 });
+}
+
+/** An agent never completes what another asked. */
+function completed(seen: Evidence, frame: AgentFrame, publicName: string): void {
+  const held = seen.elicitations.get(publicName);
+  if (held?.run === runOf(seen, frame) && held.name === frame.about.elicitationId && held.open > 0) held.open--;
+  else
+    seen.problem(
+      `${nameOf(frame)} completes ${publicName}, which is ${held ? `${held.name} of ${held.run.agent}#${held.run.number}` : 'unknown'}`,
+    );
 }
 
 /** Said behind the end of its session, which nobody has spoken of since. One agent without a policy may ask what it likes. */
@@ -321,11 +341,7 @@ function isLeft({ left, arrived, event, agents, guarding }: Evidence, frame: Age
 function notification(seen: Evidence, message: Message, frame: AgentFrame | undefined, line: string): void {
   const { params = {} } = message;
   if (message.method === '$/cancel_request') return withdrawn(seen, String(params.requestId), frame, line);
-  if (message.method === 'elicitation/complete' && frame) {
-    const known = seen.elicitations.get(`${frame.agent}\n${frame.about.elicitationId}`);
-    if (known && !known.has(String(params.elicitationId)))
-      seen.problem(`${nameOf(frame)} completes ${params.elicitationId}, which the client knows as ${[...known].join(' or ')}`);
-  }
+  if (message.method === 'elicitation/complete' && frame) completed(seen, frame, String(params.elicitationId));
   if (message.method === 'session/update') toolCall(seen, params, frame);
   if (message.method === 'session/update' && !frame) shownCall(seen, params);
   const moved = frame ? null : /This session's agent is now (\w+)\./.exec(line);

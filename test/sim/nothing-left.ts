@@ -14,9 +14,23 @@ export function nothingIsAskedForNobody(seen: Evidence): void {
   }
   for (const [id, asked] of seen.atClient) {
     const holder = seen.bound.get(seen.askedUnder.get(asked) as string);
-    if (holder?.isLive && asked.session && !isOf(asked, holder.session) && !seen.answered.has(asked))
+    if (holder?.isLive && asked.session && !isOf(asked, holder.session))
       seen.problem(`${nameOf(asked)} is open at the client as ${id} in a session that is ${holder.session.agent}/${holder.session.native}`);
   }
+}
+
+/**
+ * What the client was asked in a session that has ended is answered or withdrawn. What a single agent asked and nobody has answered in the
+ * client's place is between the two, as it would be without us.
+ */
+export function endedSessionsAskNothing(seen: Evidence): void {
+  for (const [id, asked] of seen.endedWith) {
+    const isOurs = seen.standIns.get(id) === asked;
+    const isBetweenThem = seen.agents.length === 1 && !isOurs && !seen.answered.has(asked);
+    if ((isOurs || seen.atClient.get(id) === asked) && !isBetweenThem && !seen.isStopping)
+      seen.problem(`${nameOf(asked)} is open at the client as ${id} though its session has ended`);
+  }
+  seen.endedWith.clear();
 }
 
 /** The client has cancelled it with the session it is for: what it was sent for has an answer in time. */

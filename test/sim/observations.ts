@@ -110,8 +110,10 @@ export type Evidence = {
   readonly answeredByClient: Map<AgentFrame, ClientFrame>;
   readonly mustBeCancelled: Set<AgentFrame>;
   readonly terminals: Map<string, { readonly run: Run; readonly session: AgentSession | undefined }>;
-  /** The names under which the client has heard of an agent's elicitation; agents use theirs again. */
-  readonly elicitations: Map<string, Set<string>>;
+  /** Who has asked the client under the name of an elicitation, and how many of these are not completed. */
+  readonly elicitations: Map<string, { readonly run: Run; readonly name: string; open: number }>;
+  /** What the client was asked in sessions that have ended in this event, by the id it has there. */
+  readonly endedWith: Map<string, AgentFrame>;
   /** Public names of MCP calls, by the question's number. */
   readonly mcpNames: Map<number, unknown>;
   readonly toolCalls: Map<string, { readonly run: Run; readonly publicId: string; readonly toolCallId: string }>;
@@ -173,6 +175,7 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     mustBeCancelled: new Set(),
     terminals: new Map(),
     elicitations: new Map(),
+    endedWith: new Map(),
     mcpNames: new Map(),
     toolCalls: new Map(),
   };

@@ -6,6 +6,7 @@ import type { VirtualClock } from './clock.ts';
 import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
 import {
   callOffErrands,
+  endedSessionsAskNothing,
   errandsEnd,
   errandsLeaveNoTerminal,
   isOf,
@@ -245,6 +246,7 @@ export function createWitness(
       seen.event++;
       lookForRefused(seen);
       nothingIsAskedForNobody(seen);
+      endedSessionsAskNothing(seen);
       seen.arrived = [];
       seen.answeredNow.clear();
       // When the client goes, turns are cancelled also of agents that have just died and hear nothing of it.

@@ -5,6 +5,7 @@ import { choosing, type Json, open, UNANSWERED } from '../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../e2e/scripted-agent.ts';
 import { type Actor, able, CWD, connected, connection } from '../proxy/actors.ts';
 import { memoryGuard } from '../proxy/memory-guard.ts';
+import { createMemoryLog } from './stores.ts';
 
 const elicitation = (sessionId: string, elicitationId: string): Json => ({
   ...{ sessionId, elicitationId, mode: 'url', url: 'https://example.com', message: 'Sign in' },
@@ -85,3 +86,30 @@ test.each([1, 2])("the policy's own permission request is withdrawn when its ses
   expect((await answer).message).toContain('denied by policy');
   expect(editor.all('$/cancel_request').map((one) => one.msg.params)).toEqual([{ requestId: msg.id }]);
 });
+
+// 90008679
+test.each(['session/close', 'session/delete'])(
+  'a %s behind a load that fails ends the session that the next load opens',
+  async (method) => {
+    const { sessionCapabilities } = ALL_CAPABILITIES as Json;
+    const capabilities = { sessionCapabilities: { ...sessionCapabilities, list: undefined } };
+    const left = able('left', capabilities);
+    const log = createMemoryLog();
+    log.append({ sessionId: 'old', agent: 'left', nativeId: 'old', cwd: CWD, at: '2026' });
+    const { editor } = await connection([able('right'), left], {}, { log });
+    await open(editor, CWD, 'left');
+    left.on('initialize', () => UNANSWERED);
+    const before = left.seen.length;
+    left.exit({ kind: 'exited', code: 1, signal: null });
+    const params = { sessionId: 'old', cwd: CWD, mcpServers: [] };
+    const load = editor.request('session/load', params);
+    const resume = editor.request('session/resume', params);
+    const end = editor.request(method, { sessionId: 'old' });
+    const { msg } = await left.got('initialize', undefined, before);
+    left.reply(msg, { protocolVersion: 1, agentCapabilities: capabilities });
+    expect((await load).error.message).toContain('does not offer session/load');
+    expect((await resume).error).toBeUndefined();
+    expect((await end).error).toBeUndefined();
+    expect((await left.refused('fs/read_text_file', { sessionId: 'old', path: `${CWD}/a` })).code).toBe(-32002);
+  },
+);

@@ -110,6 +110,7 @@ export function close(hub: Hub, request: OpenRequest, session: Session, frame: F
   endAt(hub, request, session, frame, {
     capability: 'close',
     over: () => endSession(hub, session),
+    again: (other, mine) => close(hub, request, other, mine),
     instead() {
       cancelAt(session);
       setAside(session);
@@ -123,6 +124,7 @@ const cancelAt = ({ leg, nativeId }: Session): void => leg.notifyLine('session/c
 export function remove(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   endAt(hub, request, session, frame, {
     capability: 'delete',
+    again: (other, mine) => remove(hub, request, other, mine),
     over() {
       endSession(hub, session);
       const { leg, publicId, nativeId } = session;
@@ -137,7 +139,12 @@ export function remove(hub: Hub, request: OpenRequest, session: Session, frame: 
   });
 }
 
-type End = { readonly capability: 'close' | 'delete'; readonly over: () => void; readonly instead: () => void };
+type End = {
+  readonly capability: 'close' | 'delete';
+  readonly over: () => void;
+  readonly instead: () => void;
+  readonly again: (session: Session, frame: Frame) => void;
+};
 
 function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, end: End): void {
   const { capability, over, instead } = end;
@@ -164,6 +171,9 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, e
   leg.whenReady(() => {
     if (request.isAnswered) return ended(() => {}); // taken back before it could be sent
     if (hasMoved()) return endAt(hub, request, session, owned, end);
+    // A load failed meanwhile and took the session with it, and the next one has made another of that id.
+    const other = hub.sessions.get(session.publicId);
+    if (other && other !== session) return ended(() => end.again(other, owned));
     if (!hub.alone && !offers(leg.handshake?.result, 'sessionCapabilities', capability)) {
       instead();
       return ended(done);

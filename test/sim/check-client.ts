@@ -302,6 +302,8 @@ function question(seen: Evidence, message: Message, idText: string, frame: Agent
   const isToldApart = seen.agents.length > 1 || seen.bound.get(String(message.params?.sessionId))?.isLive;
   if (owner && isToldApart && !owner.run.sim.isOver && (owner.session !== frame.session || owner.run !== runOf(seen, frame)))
     seen.problem(`${nameOf(frame)} reaches terminal ${about.terminalId} of ${owner.run.agent}/${owner.session?.native}`);
+  // Also by another session of a single agent, where the two are not told apart.
+  if (frame.method === 'terminal/release') seen.terminals.delete(String(about.terminalId));
   if (about.aboutClient !== undefined) {
     const request = seen.ledger.clientFrame(about.aboutClient);
     if (!line.includes(`"requestId":${request?.idText}`))

@@ -56,6 +56,7 @@ export type SimClient = {
 };
 
 const WATER_MARK_BYTES = 4096;
+const ENDS: ReadonlySet<string | undefined> = new Set(['session/close', 'session/delete']);
 
 export function createSimClient(sim: Sim): SimClient {
   const { random, faults, ledger, witness, clock } = sim;
@@ -115,7 +116,8 @@ export function createSimClient(sim: Sim): SimClient {
         publicId,
         lineage,
         isClosed: false,
-        isEnding: false,
+        // A close or delete of the one before may have reached this one instead.
+        isEnding: [...self.waiting].some((other) => other.publicId === publicId && ENDS.has(other.method)),
         endedBy: 0,
         isStarted: method !== 'session/new',
         agentOption,

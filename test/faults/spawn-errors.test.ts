@@ -6,7 +6,7 @@ import { type Exit, startAgentProcess } from '../../src/agents/agent-process.ts'
 import { agentSpec } from '../../src/agents/defaults.ts';
 
 const spawn = vi.hoisted(() => vi.fn());
-vi.mock('../../src/processes/spawn.ts', () => ({ spawn }));
+vi.mock('../../src/processes/spawn.ts', async (original) => ({ ...(await original<object>()), spawn }));
 
 const failing = (code: string): Error => Object.assign(new Error(`spawn agent ${code}`), { code });
 

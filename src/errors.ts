@@ -37,6 +37,7 @@ const FAILURES = {
     rpc: -32601,
     say: (method: string) => `Method not found: ${method} names no session, and none of several agents can be meant by it alone`,
   },
+  METHOD_UNKNOWN: { rpc: -32601, say: (method: string) => `Method not found: ${method}` },
   METHOD_UNSUPPORTED: {
     rpc: -32601,
     say: (method: string, agent: string) => `Method not found: agent "${agent}" does not offer ${method}`,

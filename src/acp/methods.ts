@@ -4,7 +4,7 @@
 // `several` is two or more: then a request must find its owner, and we answer for all of them where nobody else can.
 
 /** Which field of `params` routes. `agent choice` is `_meta`, `--agent`, `routes`, `default_agent`, in that order. */
-type Key = 'sessionId' | 'methodId' | 'serverId' | 'requestId' | 'elicitationId' | 'terminalId' | 'agent choice' | 'none';
+export type Key = 'sessionId' | 'methodId' | 'serverId' | 'requestId' | 'elicitationId' | 'terminalId' | 'agent choice' | 'none';
 
 /**
  * - `us`: answered here.
@@ -16,9 +16,9 @@ type Key = 'sessionId' | 'methodId' | 'serverId' | 'requestId' | 'elicitationId'
  * - `editor`: the editor.
  * - `nobody`: -32601; it cannot be told which agent is meant.
  */
-type Receiver = 'us' | 'owner' | 'chosen' | 'named' | 'asker' | 'every' | 'editor' | 'nobody';
+export type Receiver = 'us' | 'owner' | 'chosen' | 'named' | 'asker' | 'every' | 'editor' | 'nobody';
 
-type Method = { readonly kind: 'request' | 'notification'; readonly key: Key; readonly alone: Receiver; readonly several: Receiver };
+export type Method = { readonly kind: 'request' | 'notification'; readonly key: Key; readonly alone: Receiver; readonly several: Receiver };
 
 const request = (key: Key, alone: Receiver, several: Receiver = alone): Method => ({ kind: 'request', key, alone, several });
 const notification = (key: Key, alone: Receiver, several: Receiver = alone): Method => ({ kind: 'notification', key, alone, several });

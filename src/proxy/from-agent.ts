@@ -1,5 +1,6 @@
 // Frames from an agent on their way to the editor, in the order in which they came.
 import { failure } from '../errors.ts';
+import { routeFromAgent } from '../router/route.ts';
 import { detach, type Frame } from '../wire/frame.ts';
 import { idTextOf, sessionIdOf } from '../wire/scanner/large-frame.ts';
 import type { AgentLeg } from './agents/agent.ts';
@@ -35,20 +36,24 @@ export function fromAgent(hub: Hub, leg: AgentLeg, came: Frame): void {
 }
 
 function pass(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame): void {
-  if (frame.kind === 'request') return putQuestion(hub, leg, session, frame);
+  const route = routeFromAgent(frame);
+  const receiver = hub.alone ? route.alone : route.several;
+  if (receiver === 'nobody') return unroutable(hub, leg, frame);
+  if (frame.kind === 'request') return putQuestion(hub, leg, session, frame, route.key);
   if (frame.method === 'session/update') return update(hub, session, frame);
   const twice = namedTwice(hub, frame);
   if (twice !== undefined) return skipLine(hub, leg, twice);
   if (frame.method === 'mcp/message' && noteTakenByUs(hub, leg, frame)) return;
   if (hub.guard?.refusesNotification(hub, leg, session, frame)) return void hub.counters.refusedFromAgents++;
-  switch (frame.method) {
-    case '$/cancel_request':
-      return noteTakenByUs(hub, leg, frame) ? undefined : withdraw(hub, leg, frame);
-    case 'elicitation/complete':
-      return completeElicitation(hub, leg, frame);
-    default:
-      return hub.editor.notify(frame, toPublic(session, frame));
-  }
+  if (receiver === 'asker') return noteTakenByUs(hub, leg, frame) ? undefined : withdraw(hub, leg, frame);
+  if (route.key === 'elicitationId') return completeElicitation(hub, leg, frame);
+  hub.editor.notify(frame, toPublic(session, frame));
+}
+
+function unroutable(hub: Hub, leg: AgentLeg, frame: Frame): void {
+  const method = frame.method as string;
+  if (frame.kind === 'request') leg.fail(idTextOf(frame), failure('METHOD_UNKNOWN', [method], { method }));
+  else hub.counters.refusedFromAgents++;
 }
 
 /** Editors drop updates of sessions they have not heard of, and agents send some before the answer that would tell. */

@@ -1,9 +1,9 @@
 // Frames from the editor: each finds its step, its owner, or a clear answer why not.
-import { type EditorMethod, FROM_EDITOR } from '../acp/methods.ts';
+import type { EditorMethod } from '../acp/methods.ts';
 import { failure, ProxyError } from '../errors.ts';
 import { agentsWithVendor } from '../router/capabilities.ts';
 import { isAgentOption } from '../router/config-options.ts';
-import { routeFromEditor } from '../router/route.ts';
+import { type Route, routeFromEditor } from '../router/route.ts';
 import { detach, type Frame, textOf } from '../wire/frame.ts';
 import { memberAt, stringAt } from '../wire/json-path.ts';
 import { sessionIdOf } from '../wire/scanner/large-frame.ts';
@@ -62,7 +62,7 @@ export function fromEditor(hub: Hub, request: OpenRequest | undefined, frame: Fr
   const route = routeFromEditor({ method, kind: frame.kind, hasSession: frame.sessionId !== undefined }, hub.alone !== undefined);
   switch (route.to) {
     case 'step':
-      return step(hub, request, route.method, frame);
+      return step(hub, request, route, frame);
     case 'owner':
       return toOwner(hub, request, frame);
     case 'alone':
@@ -87,9 +87,9 @@ function toOwner(hub: Hub, request: OpenRequest | undefined, frame: Frame): void
 }
 
 /** A method of the protocol, by who receives it; the table in acp/methods.ts says who that is. */
-function step(hub: Hub, request: OpenRequest | undefined, method: EditorMethod, frame: Frame): void {
-  const { key, alone, several } = FROM_EDITOR[method];
-  switch (hub.alone ? alone : several) {
+function step(hub: Hub, request: OpenRequest | undefined, route: Extract<Route, { to: 'step' }>, frame: Frame): void {
+  const { method, key, receiver } = route;
+  switch (receiver) {
     case 'asker':
       return method === 'mcp/message' ? mcpProgress(hub, frame) : takeBack(hub, frame);
     case 'chosen':

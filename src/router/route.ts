@@ -1,12 +1,12 @@
-// Where a frame from the editor goes, by its method and by whether it names a session.
+// Where a frame goes, by its method: one look at the table in acp/methods.ts, in either direction.
 
 import picomatch from 'picomatch';
-import { type EditorMethod, FROM_EDITOR, vendorOf } from '../acp/methods.ts';
+import { type EditorMethod, FROM_AGENT, FROM_EDITOR, type Key, type Method, type Receiver, vendorOf } from '../acp/methods.ts';
 import { failure, type ProxyError, shown } from '../errors.ts';
 
 export type Route =
   /** A method of the protocol that the proxy has a step for. */
-  | { readonly to: 'step'; readonly method: EditorMethod }
+  | { readonly to: 'step'; readonly method: EditorMethod; readonly key: Key; readonly receiver: Receiver }
   /** The agent that owns the session it names. */
   | { readonly to: 'owner' }
   /** The one agent there is. */
@@ -17,22 +17,35 @@ export type Route =
   | { readonly to: 'everyone' }
   | { readonly to: 'nobody' };
 
+/** Maps, since a frame may name any property of an object as its method. */
+const EDITOR_METHODS: ReadonlyMap<string, Method> = new Map(Object.entries(FROM_EDITOR));
+const AGENT_METHODS: ReadonlyMap<string, Method> = new Map(Object.entries(FROM_AGENT));
+
 export function routeFromEditor(
   frame: { readonly method: string; readonly kind: string; readonly hasSession: boolean },
   isAlone: boolean,
 ): Route {
   const { method, kind, hasSession } = frame;
-  if (Object.hasOwn(FROM_EDITOR, method)) {
-    const known = FROM_EDITOR[method as EditorMethod];
-    // A notification in a request's clothes, or the other way round, is not the protocol's method: the agent may know what it is.
-    if (known.kind === kind)
-      return known[isAlone ? 'alone' : 'several'] === 'nobody' ? { to: 'nobody' } : { to: 'step', method: method as EditorMethod };
+  const known = EDITOR_METHODS.get(method);
+  // A notification in a request's clothes, or the other way round, is not the protocol's method: the agent may know what it is.
+  if (known?.kind === kind) {
+    const receiver = isAlone ? known.alone : known.several;
+    return receiver === 'nobody' ? { to: 'nobody' } : { to: 'step', method: method as EditorMethod, key: known.key, receiver };
   }
   if (isAlone) return { to: 'alone' };
   if (hasSession) return { to: 'owner' };
   if (kind === 'notification') return { to: 'everyone' };
   const vendor = vendorOf(method);
   return vendor === undefined ? { to: 'nobody' } : { to: 'vendor', vendor };
+}
+
+/** A method that is not in the table, or there as the other kind, is the client's to make something of. */
+const OTHER_METHOD: Pick<Method, 'key' | 'alone' | 'several'> = { key: 'none', alone: 'editor', several: 'editor' };
+
+/** The row for a frame from an agent. Every update asks for it, so nothing is made here. */
+export function routeFromAgent({ method, kind }: { readonly method: string | undefined; readonly kind: string }): typeof OTHER_METHOD {
+  const known = method === undefined ? undefined : AGENT_METHODS.get(method);
+  return known?.kind === kind ? known : OTHER_METHOD;
 }
 
 // Which agent gets a new session.

@@ -1,61 +1,91 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { FROM_AGENT, FROM_EDITOR, vendorOf } from '../../src/acp/methods.ts';
-import { routeFromEditor } from '../../src/router/route.ts';
+import { FROM_AGENT, FROM_EDITOR, type Key, type Receiver, vendorOf } from '../../src/acp/methods.ts';
+import { routeFromAgent, routeFromEditor } from '../../src/router/route.ts';
 
 type Kind = 'request' | 'notification';
 const route = (method: string, kind: Kind, at: { alone: boolean; hasSession?: boolean }) =>
   routeFromEditor({ method, kind, hasSession: at.hasSession ?? false }, at.alone);
 
-/** Each method with whether the proxy has a step for it, alone and with several agents; else nobody can be meant by it. */
-const TABLE: readonly (readonly [method: string, kind: Kind, alone: 'step' | 'nobody', several: 'step' | 'nobody'])[] = [
-  ['initialize', 'request', 'step', 'step'],
-  ['authenticate', 'request', 'step', 'step'],
-  ['logout', 'request', 'step', 'step'],
-  ['session/new', 'request', 'step', 'step'],
-  ['session/load', 'request', 'step', 'step'],
-  ['session/resume', 'request', 'step', 'step'],
-  ['session/fork', 'request', 'step', 'step'],
-  ['session/list', 'request', 'step', 'step'],
-  ['session/delete', 'request', 'step', 'step'],
-  ['session/close', 'request', 'step', 'step'],
-  ['session/prompt', 'request', 'step', 'step'],
-  ['session/cancel', 'notification', 'step', 'step'],
-  ['session/set_mode', 'request', 'step', 'step'],
-  ['session/set_model', 'request', 'step', 'step'],
-  ['session/set_config_option', 'request', 'step', 'step'],
-  ['session/archive', 'request', 'step', 'step'],
-  ['session/unarchive', 'request', 'step', 'step'],
-  ['session/status', 'request', 'step', 'step'],
-  ['session/set_title', 'request', 'step', 'step'],
-  ['auth/status', 'request', 'step', 'step'],
-  ['providers/list', 'request', 'step', 'nobody'],
-  ['providers/set', 'request', 'step', 'nobody'],
-  ['providers/disable', 'request', 'step', 'nobody'],
-  ['proxy/initialize', 'request', 'step', 'nobody'],
-  ['proxy/successor', 'request', 'step', 'nobody'],
-  ['mcp/message', 'notification', 'step', 'step'],
-  ['$/cancel_request', 'notification', 'step', 'step'],
+type Row = readonly [method: string, kind: Kind, key: Key, alone: Receiver, several: Receiver];
+
+/** Each method as the table has it: a change there is a change of the protocol's routing, and is made here too. */
+const EDITOR_ROWS: readonly Row[] = [
+  ['initialize', 'request', 'none', 'us', 'us'],
+  ['authenticate', 'request', 'methodId', 'owner', 'named'],
+  ['logout', 'request', 'none', 'owner', 'every'],
+  ['session/new', 'request', 'agent choice', 'chosen', 'chosen'],
+  ['session/load', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/resume', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/fork', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/list', 'request', 'none', 'owner', 'every'],
+  ['session/delete', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/close', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/prompt', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/cancel', 'notification', 'sessionId', 'owner', 'owner'],
+  ['session/set_mode', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/set_model', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/set_config_option', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/archive', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/unarchive', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/status', 'request', 'sessionId', 'owner', 'owner'],
+  ['session/set_title', 'request', 'sessionId', 'owner', 'owner'],
+  ['auth/status', 'request', 'none', 'owner', 'every'],
+  ['providers/list', 'request', 'none', 'owner', 'nobody'],
+  ['providers/set', 'request', 'none', 'owner', 'nobody'],
+  ['providers/disable', 'request', 'none', 'owner', 'nobody'],
+  ['proxy/initialize', 'request', 'none', 'owner', 'nobody'],
+  ['proxy/successor', 'request', 'none', 'owner', 'nobody'],
+  ['mcp/message', 'notification', 'serverId', 'owner', 'asker'],
+  ['$/cancel_request', 'notification', 'requestId', 'asker', 'asker'],
+];
+const AGENT_ROWS: readonly Row[] = [
+  ['session/update', 'notification', 'sessionId', 'editor', 'editor'],
+  ['session/request_permission', 'request', 'sessionId', 'editor', 'editor'],
+  ['fs/read_text_file', 'request', 'sessionId', 'editor', 'editor'],
+  ['fs/write_text_file', 'request', 'sessionId', 'editor', 'editor'],
+  ['terminal/create', 'request', 'sessionId', 'editor', 'editor'],
+  ['terminal/output', 'request', 'terminalId', 'editor', 'editor'],
+  ['terminal/wait_for_exit', 'request', 'terminalId', 'editor', 'editor'],
+  ['terminal/kill', 'request', 'terminalId', 'editor', 'editor'],
+  ['terminal/release', 'request', 'terminalId', 'editor', 'editor'],
+  ['elicitation/create', 'request', 'sessionId', 'editor', 'editor'],
+  ['elicitation/complete', 'notification', 'elicitationId', 'editor', 'editor'],
+  ['auth/status_update', 'notification', 'none', 'editor', 'editor'],
+  ['mcp/message', 'request', 'serverId', 'editor', 'editor'],
+  ['proxy/successor', 'request', 'none', 'editor', 'editor'],
+  ['$/cancel_request', 'notification', 'requestId', 'asker', 'asker'],
 ];
 
 describe('a method of the protocol', () => {
-  test('has a row in this table', () => {
-    expect(TABLE.map(([method]) => method).sort()).toEqual(Object.keys(FROM_EDITOR).sort());
+  test('has a row in one of these tables', () => {
+    expect(EDITOR_ROWS.map(([method]) => method).sort()).toEqual(Object.keys(FROM_EDITOR).sort());
+    expect(AGENT_ROWS.map(([method]) => method).sort()).toEqual(Object.keys(FROM_AGENT).sort());
   });
 
-  test.each(TABLE)('%s (a %s): alone %s, several %s', (method, kind, alone, several) => {
-    for (const hasSession of [true, false]) {
-      expect(route(method, kind, { alone: true, hasSession })).toEqual(alone === 'step' ? { to: 'step', method } : { to: 'nobody' });
-      expect(route(method, kind, { alone: false, hasSession })).toEqual(several === 'step' ? { to: 'step', method } : { to: 'nobody' });
-    }
+  test.each(EDITOR_ROWS)('%s (a %s, by %s) goes alone to %s, with several agents to %s', (method, kind, key, alone, several) => {
+    for (const hasSession of [true, false])
+      for (const [isAlone, receiver] of [[true, alone] as const, [false, several] as const])
+        expect(route(method, kind, { alone: isAlone, hasSession })).toEqual(
+          receiver === 'nobody' ? { to: 'nobody' } : { to: 'step', method, key, receiver },
+        );
   });
 
-  test.each(TABLE)('%s in the clothes of the other kind than %s is not that method', (method, kind) => {
+  test.each(EDITOR_ROWS)('%s in the clothes of the other kind than %s is not that method', (method, kind) => {
     const other = kind === 'request' ? 'notification' : 'request';
     expect(route(method, other, { alone: true })).toEqual({ to: 'alone' });
     expect(route(method, other, { alone: false, hasSession: true })).toEqual({ to: 'owner' });
     expect(route(method, other, { alone: false })).toEqual({ to: other === 'notification' ? 'everyone' : 'nobody' });
+  });
+
+  test.each(AGENT_ROWS)('%s of an agent (a %s, by %s) goes alone to %s, with several agents to %s', (method, kind, key, alone, several) => {
+    expect(routeFromAgent({ method, kind })).toEqual({ kind, key, alone, several });
+  });
+
+  test.each(AGENT_ROWS)('%s of an agent in the clothes of the other kind than %s passes', (method, kind) => {
+    const other = kind === 'request' ? 'notification' : 'request';
+    expect(routeFromAgent({ method, kind: other })).toEqual({ key: 'none', alone: 'editor', several: 'editor' });
   });
 });
 
@@ -63,6 +93,11 @@ describe('any other method', () => {
   test.each(['_acme/do', '_acme', 'future/method', 'constructor', '__proto__', ''])('%j goes to the one agent there is', (method) => {
     for (const kind of ['request', 'notification'] as const)
       for (const hasSession of [true, false]) expect(route(method, kind, { alone: true, hasSession })).toEqual({ to: 'alone' });
+  });
+
+  test.each(['_acme/do', 'future/method', 'constructor', '__proto__', ''])('%j of an agent goes to the client', (method) => {
+    for (const kind of ['request', 'notification'] as const)
+      expect(routeFromAgent({ method, kind })).toEqual({ key: 'none', alone: 'editor', several: 'editor' });
   });
 
   test.each(['_acme/do', '_acme', 'future/method', 'toString'])('%j with a session goes to its owner', (method) => {

@@ -1,4 +1,5 @@
 // Requests of agents that the editor answers: put to it, taken back, answered.
+import type { Key } from '../../acp/methods.ts';
 import { failure } from '../../errors.ts';
 import { type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
@@ -32,18 +33,25 @@ export type Put = (
 ) => void;
 
 /** To the editor, or to our own workspace in its place, unless it is for our own server or a policy settles it first. */
-export function putQuestion(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame): void {
+export function putQuestion(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, key: Key): void {
   const idText = idTextOf(frame);
   const before = hub.editor.findQuestion(leg, idText);
   if (before && !before.isAnswered) return leg.fail(idText, failure('ID_IN_USE', [idText]));
   const twice = namedTwice(hub, frame);
   if (twice !== undefined) return leg.fail(idText, failure('AMBIGUOUS', [twice]));
   if (hub.lending && takenByUs(hub, leg, frame)) return;
-  if (hub.guard) hub.guard.question(hub, leg, session, frame, (mine, more) => passOn(hub, leg, session, mine, more));
-  else passOn(hub, leg, session, frame);
+  if (hub.guard) hub.guard.question(hub, leg, session, frame, (mine, more) => passOn(hub, leg, session, mine, key, more));
+  else passOn(hub, leg, session, frame, key);
 }
 
-function passOn(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, guard?: Parameters<PassOn>[1]): Question | undefined {
+function passOn(
+  hub: Hub,
+  leg: AgentLeg,
+  session: Session | undefined,
+  frame: Frame,
+  key: Key,
+  guard?: Parameters<PassOn>[1],
+): Question | undefined {
   if (isServed(hub, frame.method)) {
     serveWorkspace(hub, leg, session, frame, guard?.judged);
     return undefined;
@@ -65,11 +73,14 @@ function passOn(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Fr
     const ofErrand = session?.errand ? asErrand(session, frame) : [];
     question = hub.editor.ask(frame, asked, [...toPublic(session, frame), ...ofErrand, ...(guard?.patches ?? []), ...patches]);
   };
-  toEditor(hub, leg, session, frame, put);
+  toEditor(hub, leg, session, frame, key, put);
   return question;
 }
 
-function toEditor(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, put: Put): void {
+/** What is named by `key` may be another agent's; the rest goes by what we count of it. */
+function toEditor(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, key: Key, put: Put): void {
+  if (key === 'terminalId') return terminal(hub, leg, session, frame, put);
+  if (key === 'serverId') return mcpMessage(hub, leg, frame, put);
   const idText = idTextOf(frame);
   const most = Math.min(MAX_PERMISSIONS, hub.guard?.maxPendingPermissions() ?? MAX_PERMISSIONS);
   switch (frame.method) {
@@ -81,15 +92,8 @@ function toEditor(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: 
       if (session && session.terminals.size + openQuestions(session, 'terminal/create') >= MAX_TERMINALS)
         return leg.fail(idText, failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]));
       return put([], { onAnswer: (answer, askedIn) => noteTerminal(hub, leg, askedIn, answer) });
-    case 'terminal/output':
-    case 'terminal/wait_for_exit':
-    case 'terminal/kill':
-    case 'terminal/release':
-      return terminal(hub, leg, session, frame, put);
     case ELICITATION:
       return elicitation(hub, leg, session, frame, put);
-    case 'mcp/message':
-      return mcpMessage(hub, leg, frame, put);
     default:
       return put([]);
   }

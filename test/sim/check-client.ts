@@ -15,6 +15,7 @@ import {
   listedAs,
   nameOf,
   runOf,
+  speakOf,
 } from './observations.ts';
 import { type Body, type Message, serialIn } from './sim.ts';
 import type { Run } from './sim-agent.ts';
@@ -218,6 +219,8 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
       // What came behind that may have opened it again.
       if (!seen.ledger.clientFrames.some((later) => later.publicId === publicId && later.serial > request.serial && later.isDelivered))
         seen.left.set(holder.session, { publicId, event: seen.event });
+      // Or it means by now what had the id before that one.
+      else speakOf(seen, publicId);
       for (const [terminalId, owner] of seen.terminals) if (owner.session === holder.session) seen.terminals.delete(terminalId);
       for (const [key, call] of seen.toolCalls) if (call.publicId === publicId) seen.toolCalls.delete(key);
       if (method === 'session/close' && request.lineage !== undefined)

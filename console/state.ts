@@ -3,7 +3,7 @@ import { batch, computed, type Signal, signal } from '@preact/signals';
 import { apply } from '../src/console/protocol/apply-event.ts';
 import type { Conversation, Event } from '../src/console/protocol/conversation.ts';
 import type { FromServer } from '../src/console/protocol/messages.ts';
-import type { AgentRow, BoardEvent, Question, SessionRow } from '../src/console/protocol/state.ts';
+import type { AgentRow, Question, SessionRow, StateEvent } from '../src/console/protocol/state.ts';
 import { ask, pageId, tellNews } from './socket.ts';
 
 export const version = signal('');
@@ -15,7 +15,7 @@ export const sessions = signal<ReadonlyMap<string, SessionRow>>(new Map());
 export const questions = signal<readonly Question[]>([]);
 /** What became of questions that this page has seen, for a while. */
 export const settled = signal<
-  readonly { readonly question: Question; readonly outcome: string; readonly isElsewhere: boolean; readonly isEditors: boolean }[]
+  readonly { readonly question: Question; readonly outcome: string; readonly isElsewhere: boolean; readonly isFromClient: boolean }[]
 >([]);
 export const isReady = signal(false);
 export const newestFirst = computed(() => [...sessions.value.values()].sort((a, b) => b.at - a.at));
@@ -98,14 +98,14 @@ function take(message: FromServer): void {
       epoch = message.epoch;
       return;
     case 'board': {
-      const { board } = message;
+      const { state } = message;
       seq = message.seq;
-      version.value = board.version;
-      cwd.value = board.cwd;
-      configured.value = board.servers;
-      agents.value = board.agents;
-      sessions.value = new Map(board.sessions.map((row) => [row.sessionId, row]));
-      questions.value = board.questions;
+      version.value = state.version;
+      cwd.value = state.cwd;
+      configured.value = state.servers;
+      agents.value = state.agents;
+      sessions.value = new Map(state.sessions.map((row) => [row.sessionId, row]));
+      questions.value = state.questions;
       isReady.value = true;
       return;
     }
@@ -114,7 +114,7 @@ function take(message: FromServer): void {
     case 'deltas':
       for (const delta of message.deltas) {
         seq = Math.max(seq, delta.seq);
-        if (delta.sessionId === undefined) onBoard(delta.event as BoardEvent);
+        if (delta.sessionId === undefined) onBoard(delta.event as StateEvent);
         else onSession(delta.sessionId, delta.seq, delta.event as Event);
       }
       return;
@@ -123,7 +123,7 @@ function take(message: FromServer): void {
   }
 }
 
-function onBoard(event: BoardEvent): void {
+function onBoard(event: StateEvent): void {
   switch (event.b) {
     case 'session':
       sessions.value = new Map(sessions.value).set(event.row.sessionId, event.row);
@@ -146,7 +146,7 @@ function onBoard(event: BoardEvent): void {
       if (question)
         settled.value = [
           ...settled.value,
-          { question, outcome: event.outcome, isElsewhere: event.by !== pageId.value, isEditors: event.by === 'editor' },
+          { question, outcome: event.outcome, isElsewhere: event.by !== pageId.value, isFromClient: event.by === 'editor' },
         ].slice(-20);
     }
   }

@@ -24,17 +24,17 @@ export default {
   title: 'Policy: a verdict on a shell line, 100 rules (to be under 50 µs on a quiet machine; no ratio, so no goal of the gate)',
   metrics: { us: { title: 'CPU µs', digits: 1 } },
   async measure({ isShort, workDir }) {
-    const { loadPolicy, combine, askedCommand, decide } = await load(workDir, {
+    const { loadPolicy, combine, commandAction, decide } = await load(workDir, {
       loadPolicy: 'policy/format/load.ts',
       combine: 'policy/rules/layers.ts',
-      askedCommand: 'policy/actions/surfaces.ts',
+      commandAction: 'policy/actions/surfaces.ts',
       decide: 'policy/decide.ts',
     });
     const { policy: file, problems } = loadPolicy('/bench/policy.yaml', hundredRules());
     if (file === undefined) throw new Error(`the policy of the bench is wrong: ${problems[0]?.message}`);
     const policy = combine([{ name: 'user', policy: file }]);
     const place = { agent: 'a0', cwd: '/work/project', home: '/home/user' };
-    const verdict = (n) => decide(policy, askedCommand(place, LINES[n % LINES.length])).verdict;
+    const verdict = (n) => decide(policy, commandAction(place, LINES[n % LINES.length])).verdict;
     if (verdict(0) !== 'ask') throw new Error('the policy of the bench judges otherwise than it should');
     return { ours: { us: timed(verdict, { rounds: isShort ? 10 : 30, callsPerRound: 2000 }) } };
   },

@@ -1,13 +1,13 @@
 // What an agent wants to know, as a form; or an address it wants somebody to go to, which is opened after a yes and not before.
 import type { ComponentChildren, VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import type { ChatActs } from '../../src/console/protocol/chat.ts';
+import type { ChatActions } from '../../src/console/protocol/chat.ts';
 import { type Field, problemWith, type Value } from '../../src/console/protocol/form.ts';
 import type { Elicitation as Asked, Question } from '../../src/console/protocol/state.ts';
 import { ask } from '../socket.ts';
 import { Problem } from './problem.tsx';
 
-type Action = ChatActs['reply']['give']['action'];
+type Action = ChatActions['reply']['give']['action'];
 type Reply = (action: Action, values?: readonly Value[]) => void;
 
 export function Elicitation({ question, asked }: { readonly question: Question; readonly asked: Asked }): VNode {

@@ -1,14 +1,14 @@
 // A file that an agent names, looked at without leaving the conversation.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ChatActs } from '../../src/console/protocol/chat.ts';
+import type { ChatActions } from '../../src/console/protocol/chat.ts';
 import { ask } from '../socket.ts';
 import { Code } from './code.tsx';
 import { Icon } from './icon.tsx';
 import { Problem } from './problem.tsx';
 
 export function Preview({ sessionId, uri, name }: { readonly sessionId: string; readonly uri: string; readonly name: string }): VNode {
-  const [found, setFound] = useState<ChatActs['preview']['get']>();
+  const [found, setFound] = useState<ChatActions['preview']['get']>();
   const [problem, setProblem] = useState('');
   const look = () => {
     setProblem('');

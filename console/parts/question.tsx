@@ -164,7 +164,7 @@ export function Elsewhere({ sessionId }: { readonly sessionId?: string }): VNode
       )}
       {isShown && (
         <p class="elsewhere" role="status">
-          “{last.question.title}” was answered {last.isEditors ? 'in the editor' : 'elsewhere'}: <b>{last.outcome}</b>
+          “{last.question.title}” was answered {last.isFromClient ? 'in the editor' : 'elsewhere'}: <b>{last.outcome}</b>
         </p>
       )}
     </>

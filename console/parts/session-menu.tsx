@@ -16,7 +16,7 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
   const { sessionId, title } = row;
   const can = new Set(agents.value.find(({ name }) => name === row.agent)?.capabilities);
   const isAble = (what: string) => can.has(`sessionCapabilities.${what}`);
-  if (row.isEditors || !['title', 'fork', 'delete'].some(isAble)) return null;
+  if (row.isFromClient || !['title', 'fork', 'delete'].some(isAble)) return null;
   const choose = (act: () => void) => () => {
     menu.current?.removeAttribute('open');
     setProblem('');

@@ -17,7 +17,7 @@ export function Tool({ item, shown, cwd }: { item: ToolItem; version: number; sh
   // What is asked about is shown with the question.
   const isAsked = questions.value.some((question) => question.sessionId === sessionId && question.toolCallId === toolCallId);
   const row = sessions.value.get(sessionId);
-  const isOurs = row !== undefined && row.state !== 'stored' && !row.isEditors;
+  const isOurs = row !== undefined && row.state !== 'stored' && !row.isFromClient;
   const hasMore = content.length > 0 || input !== undefined || output !== undefined;
   const head = (
     <>

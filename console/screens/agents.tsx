@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { AgentLoad, AgentTopics, LentTools } from '../../src/console/protocol/agents.ts';
+import type { AgentLoad, AgentTopics, HostTools } from '../../src/console/protocol/agents.ts';
 import type { AgentRow } from '../../src/console/protocol/state.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Fact } from '../parts/fact.tsx';
@@ -183,7 +183,7 @@ const STEPS: Readonly<Record<string, string>> = {
   called: 'connected, tools called',
 };
 
-function Tools({ lent }: { readonly lent: readonly LentTools[] }): VNode {
+function Tools({ lent }: { readonly lent: readonly HostTools[] }): VNode {
   return (
     <section aria-label="Lent tools">
       <h2>Tools that sessions were lent</h2>

@@ -27,7 +27,7 @@ const PLOTS: readonly Plotted[] = [
     name: 'Frames per second',
     lines: [
       { key: 'fromAgents', name: 'from agents', tone: 'accent' },
-      { key: 'fromEditor', name: 'from clients', tone: 'warn' },
+      { key: 'fromClient', name: 'from clients', tone: 'warn' },
     ],
     format: count,
   },
@@ -35,7 +35,7 @@ const PLOTS: readonly Plotted[] = [
     name: 'Bytes per second',
     lines: [
       { key: 'bytesFromAgents', name: 'from agents', tone: 'accent' },
-      { key: 'bytesFromEditor', name: 'from clients', tone: 'warn' },
+      { key: 'bytesFromClient', name: 'from clients', tone: 'warn' },
     ],
     format: (bytes) => `${count(bytes)}B`,
   },

@@ -53,7 +53,7 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
         </div>
         <Pickers
           sessionId={sessionId}
-          options={row?.isEditors ? [] : options}
+          options={row?.isFromClient ? [] : options}
           isBegun={items.some((item) => item.kind === 'message' && item.role === 'user')}
         />
         {items.length > 0 && (
@@ -67,7 +67,7 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
           </button>
         )}
         {row && <SessionMenu row={row} />}
-        {!isStored && !row?.isEditors && (
+        {!isStored && !row?.isFromClient && (
           <button
             type="button"
             class="quiet"
@@ -85,7 +85,7 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
         <Elsewhere sessionId={sessionId} />
         <Problem text={problem} />
         {isStored && items.length > 0 && <p class="quiet-text centred">As it was written down. A prompt takes the session up again.</p>}
-        {row?.isEditors && !isStored ? (
+        {row?.isFromClient && !isStored ? (
           <Held sessionId={sessionId} isRunning={isRunning} />
         ) : (
           <Composer sessionId={sessionId} isRunning={isRunning} commands={commands} accepts={accepts} />

@@ -24,7 +24,7 @@ const request = (key: Key, alone: Receiver, several: Receiver = alone): Method =
 const notification = (key: Key, alone: Receiver, several: Receiver = alone): Method => ({ kind: 'notification', key, alone, several });
 
 /** From the editor to agents. */
-export const FROM_EDITOR = {
+export const FROM_CLIENT = {
   initialize: request('none', 'us'), // alone: the agent's own answer, byte for byte
   authenticate: request('methodId', 'owner', 'named'),
   logout: request('none', 'owner', 'every'),
@@ -73,7 +73,7 @@ export const FROM_AGENT = {
   '$/cancel_request': notification('requestId', 'asker'),
 } as const satisfies Record<string, Method>;
 
-export type EditorMethod = keyof typeof FROM_EDITOR;
+export type ClientMethod = keyof typeof FROM_CLIENT;
 
 /** Methods that begin with an underscore are vendors' own: `_vendor/what`. */
 export const vendorOf = (method: string): string | undefined => /^_([^/]+)\//.exec(method)?.[1];

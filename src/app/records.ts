@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import { systemClock } from '../proxy/context.ts';
-import { createLearningTap } from '../redaction/learn-secrets.ts';
+import { createSecretObserver } from '../redaction/learn-secrets.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import { redactJson } from '../redaction/redact-json.ts';
 import { createPieceCleaner } from '../redaction/redact-pieces.ts';
@@ -10,12 +10,12 @@ import { createRedactStream } from '../redaction/redact-stream.ts';
 import type { Side } from '../store/frame-log/frame-lines.ts';
 import { createFrameLog, type FrameLog } from '../store/frame-log/frame-log.ts';
 import { createLineSink } from '../store/frame-log/line-sink.ts';
-import { createRecordTap, type RecordTap } from '../store/recordings/record-observer.ts';
+import { createRecordObserver, type RecordObserver } from '../store/recordings/record-observer.ts';
 import { keepTidy } from '../store/transcripts/retention.ts';
 import { transcriptsDir } from '../store/transcripts/transcript-files.ts';
-import { createTranscriptTap, type TranscriptTap } from '../store/transcripts/transcript-observer.ts';
+import { createTranscriptObserver, type TranscriptObserver } from '../store/transcripts/transcript-observer.ts';
 import { createTranscriptSource, type TranscriptSource } from '../store/transcripts/transcript-source.ts';
-import { joinTaps, type Tap, type Watcher } from '../wire/observer.ts';
+import { joinObservers, type Observer, type Watcher } from '../wire/observer.ts';
 import { type Say, sayOnce } from './events.ts';
 import { SetupFailure } from './setup-failure.ts';
 
@@ -31,7 +31,7 @@ const DAY_MS = 86_400_000;
 const MAX_QUEUE_BYTES = 8 * 1024 * 1024;
 
 /** Somebody else who looks on at every leg, by its name; `down` hears that the peer is gone. */
-export type Onlooker = (leg: string, side: Side) => Tap & { readonly down?: (reason: string) => void };
+export type Onlooker = (leg: string, side: Side) => Observer & { readonly down?: (reason: string) => void };
 
 export type RecordsOptions = {
   readonly config: Config;
@@ -66,14 +66,14 @@ export function createRecords({ config, stateDir, secrets, say: notice, name, re
     watch(leg, side) {
       const frames = frameLog?.watch(leg, side);
       const onlooking = onlooker?.(leg, side);
-      const taps = [
-        createLearningTap(secrets),
-        ...(frames ? [frames.tap] : []),
-        ...(side === 'editor' ? [transcripts, recording].filter((tap) => tap !== undefined) : []),
+      const observers = [
+        createSecretObserver(secrets),
+        ...(frames ? [frames.observer] : []),
+        ...(side === 'editor' ? [transcripts, recording].filter((observer) => observer !== undefined) : []),
         ...(onlooking ? [onlooking] : []),
       ];
       return {
-        tap: joinTaps(taps, onProblem),
+        observer: joinObservers(observers, onProblem),
         lastFrames: guarded(() => frames?.lastFrames() ?? [], []),
         down: guarded((reason) => {
           frames?.down(reason);
@@ -111,7 +111,7 @@ function openFrameLog(
   return createFrameLog({ hasPayloads: logging.frames === 'redacted', sink, secrets, now, monotonicMs: systemClock.monotonicMs });
 }
 
-function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, onProblem: (error: unknown) => void): TranscriptTap {
+function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, onProblem: (error: unknown) => void): TranscriptObserver {
   const dir = transcriptsDir(stateDir);
   const stopTidying = keepTidy(dir, { maxAgeMs: store.maxAgeDays * DAY_MS, maxTotalBytes: store.maxTotalBytes }, onProblem);
   const clean = {
@@ -121,24 +121,24 @@ function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, 
     pieces: () => createPieceCleaner(secrets),
     longest: secrets.longest,
   };
-  const tap = createTranscriptTap({ dir, clean, now: Date.now, onProblem });
+  const observer = createTranscriptObserver({ dir, clean, now: Date.now, onProblem });
   return {
-    ...tap,
+    ...observer,
     close() {
-      tap.close();
+      observer.close();
       stopTidying();
     },
   };
 }
 
-function openRecording(file: string, secrets: Secrets, onProblem: (error: unknown) => void): RecordTap {
+function openRecording(file: string, secrets: Secrets, onProblem: (error: unknown) => void): RecordObserver {
   const clean = {
     json: (value: unknown) => redactJson(value, secrets.redact),
     text: secrets.redact,
     pieces: () => createPieceCleaner(secrets),
   };
   try {
-    return createRecordTap(file, clean, () => performance.now(), onProblem);
+    return createRecordObserver(file, clean, () => performance.now(), onProblem);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const hint = code === 'EEXIST' ? 'it is there already; name another, or remove it' : 'name a file in a directory that is there';

@@ -6,7 +6,7 @@ import { VERSION } from '../app/package-files.ts';
 import { type Conversations, converse } from '../client/sessions.ts';
 import type { Agents } from '../mcp/agents-as-tools/agents-server.ts';
 import { tokenKey } from '../mcp/server/tool-server.ts';
-import { type Guest, type HttpDoor, type HttpHandler, openHttpDoor } from '../mcp/transports/http-listener.ts';
+import { type Guest, type HttpHandler, type HttpListener, openHttpListener } from '../mcp/transports/http-listener.ts';
 import { nearestOf } from '../policy/format/nearest.ts';
 import { stateDir } from '../store/state-dir.ts';
 import { createToolPins } from '../store/tool-pins.ts';
@@ -35,9 +35,9 @@ export async function mcp(options: McpOptions): Promise<number> {
     void agents.closed.then(close);
     return proxied;
   }
-  const door = await listen(serveAgentsOverHttp(served), port, agents);
+  const listener = await listen(serveAgentsOverHttp(served), port, agents);
   const code = await proxied;
-  door.close();
+  listener.close();
   return code;
 }
 
@@ -55,25 +55,25 @@ function withStored(agents: Conversations): Agents {
   };
 }
 
-async function listen(handle: HttpHandler, port: number, agents: Conversations): Promise<HttpDoor> {
+async function listen(handle: HttpHandler, port: number, agents: Conversations): Promise<HttpListener> {
   const given = process.env.SWITCHBOARD_MCP_TOKEN;
   const token = given !== undefined && given.length >= 32 ? given : randomBytes(32).toString('base64url');
   const client: Guest = { onRevoke: () => () => {} };
   const admit = (word: string) => (tokenKey(word) === tokenKey(token) ? client : undefined);
-  const door = await new Promise<HttpDoor | Error>((done) => openHttpDoor({ admit, serve: async () => handle }, done, port));
-  if (door instanceof Error) {
+  const listener = await new Promise<HttpListener | Error>((done) => openHttpListener({ admit, serve: async () => handle }, done, port));
+  if (listener instanceof Error) {
     agents.close();
     throw new CommandFailure(
       1,
-      `cannot listen on 127.0.0.1:${port}: ${door.message}`,
+      `cannot listen on 127.0.0.1:${port}: ${listener.message}`,
       'choose another port, or leave it out for any that is free',
     );
   }
-  notice(`MCP at ${door.url}`);
+  notice(`MCP at ${listener.url}`);
   if (given && token !== given) notice('SWITCHBOARD_MCP_TOKEN is not used: it has fewer than 32 characters');
   if (token !== given)
     notice(`the header for it: Authorization: Bearer ${token} (or set SWITCHBOARD_MCP_TOKEN to one of your own, 32 characters or more)`);
-  return door;
+  return listener;
 }
 
 function portOf(given: string | true): number {

@@ -46,7 +46,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     policyIfNone: otherwise.source(),
     onlooker(secrets) {
       frames = createFrames(secrets, path.join(stateDir, 'frames'));
-      return frames.tap;
+      return frames.observer;
     },
   });
   try {

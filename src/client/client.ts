@@ -1,7 +1,7 @@
 // Our own ACP client: what `run`, the bridges and the console stand on. It talks to whatever carries the bytes, and shows every frame to who asks.
 
 import type { Sink, Source } from '../wire/byte-stream.ts';
-import { createLeg } from '../wire/connection.ts';
+import { createConnection } from '../wire/connection.ts';
 import type { Frame } from '../wire/frame.ts';
 
 /** What the other side answered instead of a result. */
@@ -51,10 +51,10 @@ export function createClient(input: Source, output: Sink, on: ClientEvents): Cli
   const closed = new Promise<void>((resolve) => {
     over = resolve;
   });
-  const leg = createLeg(input, output, MAX_FRAME_BYTES, {
+  const leg = createConnection(input, output, MAX_FRAME_BYTES, {
     frame: received,
     refused: () => {},
-    overlong: () => {},
+    oversized: () => {},
     end,
     error: end,
   });

@@ -2,12 +2,12 @@
 import type { Readable, Writable } from 'node:stream';
 import { ClientError } from '../client/client.ts';
 import type { Secrets } from '../redaction/redact.ts';
-import { chatActs } from './actions/chat.ts';
+import { chatActions } from './actions/chat.ts';
 import { policyPart } from './actions/policy.ts';
-import type { PolicyHouse } from './actions/policy-store.ts';
-import { ruleActs } from './actions/rules.ts';
-import { sessionActs } from './actions/sessions.ts';
-import { createDesk, type Desk } from './client/console-client.ts';
+import type { PolicyStore } from './actions/policy-store.ts';
+import { ruleActions } from './actions/rules.ts';
+import { sessionActions } from './actions/sessions.ts';
+import { type ConsoleClient, createConsoleClient } from './client/console-client.ts';
 import type { ByHand, Host } from './client/workspace.ts';
 import { apply } from './protocol/apply-event.ts';
 import { type Conversation, createConversation } from './protocol/conversation.ts';
@@ -23,7 +23,7 @@ import { neutralise } from './state/clean-text.ts';
 import { createFeed } from './state/feed.ts';
 import type { Frames } from './state/frames.ts';
 import type { Judged } from './state/pending-requests.ts';
-import { type BoardKeeper, createBoard } from './state/state.ts';
+import { createState, type StateKeeper } from './state/state.ts';
 import { eventsOfTranscript, type Transcript } from './state/transcript-events.ts';
 
 export type Connected = {
@@ -44,7 +44,7 @@ export type ConsoleDeps = {
   readonly host: Host;
   /** A connection to the proxy: at once, or beside an editor when the first session is opened here. */
   readonly connect: () => Connected;
-  readonly beside?: ((board: BoardKeeper) => Beside) | undefined;
+  readonly beside?: ((state: StateKeeper) => Beside) | undefined;
   /** A link was used, and another one may be wanted. */
   readonly entered?: (() => void) | undefined;
   readonly frames: Frames;
@@ -59,7 +59,7 @@ export type ConsoleDeps = {
   /** Ends an agent's process in good order; whether there is such an agent. */
   readonly restart: (agent: string) => boolean;
   /** The policy of this process. */
-  readonly policy: PolicyHouse;
+  readonly policy: PolicyStore;
   /** What screens bring that show more than sessions and frames. */
   readonly parts?: readonly Part[];
 };
@@ -100,22 +100,22 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   const { redact } = secrets;
   const feed = createFeed();
   const { servers, stored } = deps;
-  const board = createBoard({ feed, redact, now: Date.now, version, cwd, servers, stored });
-  const beside = deps.beside?.(board);
+  const state = createState({ feed, redact, now: Date.now, version, cwd, servers, stored });
+  const beside = deps.beside?.(state);
   const pages = new Set<Page>();
   let looks = 0;
 
-  let made: Desk | undefined;
+  let made: ConsoleClient | undefined;
   let isOver = () => {};
   const closed = new Promise<void>((resolve) => {
     isOver = resolve;
   });
-  function desk(): Desk {
+  function consoleClient(): ConsoleClient {
     if (made) return made;
     const { input, output, judged, byHand } = deps.connect();
     const clientInfo = { name: 'switchboard-console', title: 'Switchboard console', version };
-    made = createDesk(input, output, {
-      board,
+    made = createConsoleClient(input, output, {
+      state,
       host: deps.host,
       redact,
       clientInfo,
@@ -130,7 +130,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   }
   /** What is known of a session: told live, else as it was written down. */
   function conversationOf(sessionId: string): Conversation {
-    const live = board.conversation(sessionId);
+    const live = state.conversation(sessionId);
     if (live) return live;
     const kept = createConversation(sessionId);
     for (const event of eventsOfTranscript(deps.transcripts.read(sessionId) ?? [])) apply(kept, event);
@@ -140,8 +140,8 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
 
   /** Only while somebody looks on. */
   function look(): void {
-    board.agentsAre(deps.agents());
-    if (looks++ % REFRESH_EVERY === 0) board.refresh();
+    state.agentsAre(deps.agents());
+    if (looks++ % REFRESH_EVERY === 0) state.refresh();
   }
   let timer: NodeJS.Timeout | undefined;
   function watchWhileOpen(): void {
@@ -156,15 +156,15 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   }
 
   const { transcripts, restart } = deps;
-  const acts = sessionActs({ board, desk, beside, transcripts, redact, restart, look, link: () => server.link() });
-  const rules = ruleActs(board, deps.policy, redact, Date.now);
+  const acts = sessionActions({ state, consoleClient, beside, transcripts, redact, restart, look, link: () => server.link() });
+  const rules = ruleActions(state, deps.policy, redact, Date.now);
   const policy = policyPart(deps.policy, redact);
-  const chat = chatActs({ board, desk, beside });
+  const chat = chatActions({ state, consoleClient, beside });
   const parts = joinParts([{ acts }, { acts: chat }, frames.part, { acts: rules }, policy, ...(deps.parts ?? [])]);
   function failure(error: unknown): Failure {
     const message = neutralise(redact(String((error as Error).message)));
     if (!(error instanceof ClientError)) return { message };
-    return { message, code: error.code, ...adviceOn(error, board.agents()) };
+    return { message, code: error.code, ...adviceOn(error, state.agents()) };
   }
 
   const server = await openServer({
@@ -176,7 +176,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
       look();
       openPage(socket, first, {
         feed,
-        board: board.snapshot,
+        state: state.snapshot,
         conversation: conversationOf,
         parts,
         failure,
@@ -192,7 +192,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
     },
   });
   // Not before there is a way in for pages: no agent is started for nothing.
-  if (!beside) void desk().ready.then(look, () => {});
+  if (!beside) void consoleClient().ready.then(look, () => {});
 
   return {
     port: server.port,

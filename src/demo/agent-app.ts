@@ -12,7 +12,7 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from '@agentclientprotocol/sdk';
-import type { Persona } from './agents.ts';
+import type { AgentProfile } from './agents.ts';
 import { createLiveSessions } from './live-sessions.ts';
 import { createMcpConnections } from './mcp-connections.ts';
 import { runTurn } from './run-turn.ts';
@@ -45,9 +45,9 @@ type Activation = { readonly cwd: string; readonly mcpServers?: readonly McpServ
 
 export type DemoAgent = { readonly app: AgentApp; close(): Promise<void> };
 
-export function createDemoAgent(persona: Persona, store: SessionStore): DemoAgent {
+export function createDemoAgent(profile: AgentProfile, store: SessionStore): DemoAgent {
   const sessions = createLiveSessions();
-  const { agentCapabilities, name, title } = persona;
+  const { agentCapabilities, name, title } = profile;
   let clientCapabilities: ClientCapabilities = {};
 
   const activate = (record: SessionRecord, { cwd, mcpServers = [] }: Activation): void => {
@@ -56,7 +56,7 @@ export function createDemoAgent(persona: Persona, store: SessionStore): DemoAgen
     store.save(record);
   };
   const bringBack = async (sessionId: string, activation: Activation): Promise<SessionRecord> => {
-    checkActivation(persona, activation);
+    checkActivation(profile, activation);
     // If it is open here, its turn ends first: the record that is read then holds that turn too.
     await sessions.close(sessionId);
     const record = store.find(sessionId);
@@ -73,23 +73,23 @@ export function createDemoAgent(persona: Persona, store: SessionStore): DemoAgen
       return { protocolVersion: PROTOCOL_VERSION, agentCapabilities, authMethods: [], agentInfo: { name, title, version: VERSION } };
     })
     .onRequest(methods.agent.session.new, ({ params, client }) => {
-      checkActivation(persona, params);
-      const record = newSessionRecord(persona, params.cwd);
+      checkActivation(profile, params);
+      const record = newSessionRecord(profile, params.cwd);
       activate(record, params);
       announceCommands(client, record.sessionId);
-      return { sessionId: record.sessionId, ...sessionOptions(persona, record) };
+      return { sessionId: record.sessionId, ...sessionOptions(profile, record) };
     })
     .onRequest(methods.agent.session.load, async ({ params, client }) => {
       const record = await bringBack(params.sessionId, params);
       const { sessionId } = record;
       for (const update of record.transcript) await client.notify(methods.client.session.update, { sessionId, update });
       announceCommands(client, sessionId);
-      return sessionOptions(persona, record);
+      return sessionOptions(profile, record);
     })
     .onRequest(methods.agent.session.list, ({ params }) => listSessions(store.all(), params))
     .onRequest(methods.agent.session.prompt, ({ params, client, signal }) =>
       runTurn({
-        persona,
+        profile,
         session: sessions.get(params.sessionId),
         clientCapabilities,
         client,
@@ -100,7 +100,7 @@ export function createDemoAgent(persona: Persona, store: SessionStore): DemoAgen
     )
     .onRequest(methods.agent.session.setMode, async ({ params, client }) => {
       const { record } = sessions.get(params.sessionId);
-      setMode(persona, record, params.modeId);
+      setMode(profile, record, params.modeId);
       store.save(record);
       await client.notify(methods.client.session.update, {
         sessionId: record.sessionId,
@@ -115,7 +115,7 @@ export function createDemoAgent(persona: Persona, store: SessionStore): DemoAgen
     app.onRequest(methods.agent.session.resume, async ({ params, client }) => {
       const record = await bringBack(params.sessionId, params);
       announceCommands(client, record.sessionId);
-      return sessionOptions(persona, record);
+      return sessionOptions(profile, record);
     });
   }
   if (agentCapabilities.sessionCapabilities?.close) {
@@ -124,18 +124,18 @@ export function createDemoAgent(persona: Persona, store: SessionStore): DemoAgen
       return {};
     });
   }
-  if (persona.configOptions.length > 0) {
+  if (profile.configOptions.length > 0) {
     app.onRequest(methods.agent.session.setConfigOption, ({ params }) => {
       const { record } = sessions.get(params.sessionId);
-      setConfigOption(persona, record, params);
+      setConfigOption(profile, record, params);
       store.save(record);
-      return { configOptions: configOptions(persona, record) };
+      return { configOptions: configOptions(profile, record) };
     });
   }
   return { app, close: sessions.closeAll };
 }
 
-function checkActivation({ title, agentCapabilities }: Persona, { cwd, mcpServers = [] }: Activation): void {
+function checkActivation({ title, agentCapabilities }: AgentProfile, { cwd, mcpServers = [] }: Activation): void {
   if (!path.isAbsolute(cwd)) throw RequestError.invalidParams({ cwd }, 'cwd must be an absolute path');
   for (const server of mcpServers) {
     if (!('type' in server) || (server.type === 'http' && agentCapabilities.mcpCapabilities?.http === true)) continue;

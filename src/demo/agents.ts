@@ -1,7 +1,7 @@
 // Who the two demo agents are: what each advertises, offers and sounds like. They differ on purpose, so that a multiplexer has something to merge.
 import type { AgentCapabilities, SessionMode, ToolKind } from '@agentclientprotocol/sdk';
 
-type PersonaMode = SessionMode & {
+type ProfileMode = SessionMode & {
   /** Kinds of tool call this mode does without asking permission. */
   readonly unasked: readonly ToolKind[];
 };
@@ -14,12 +14,12 @@ type SelectOption = {
   readonly options: readonly { readonly value: string; readonly name: string; readonly description: string }[];
 };
 
-export type Persona = {
+export type AgentProfile = {
   readonly name: string;
   readonly title: string;
   readonly agentCapabilities: AgentCapabilities;
   /** The first mode is the default. */
-  readonly modes: readonly [PersonaMode, ...PersonaMode[]];
+  readonly modes: readonly [ProfileMode, ...ProfileMode[]];
   /** Empty for an agent from before `configOptions`: then neither the field nor `session/set_config_option` exists. */
   readonly configOptions: readonly SelectOption[];
   readonly contextTokens: number;
@@ -27,7 +27,7 @@ export type Persona = {
   readonly advice: string;
 };
 
-const sketcher: Persona = {
+const sketcher: AgentProfile = {
   name: 'sketcher',
   title: 'Sketcher',
   agentCapabilities: {
@@ -65,7 +65,7 @@ const sketcher: Persona = {
   advice: 'I would draw it up first: try /plan.',
 };
 
-const builder: Persona = {
+const builder: AgentProfile = {
   name: 'builder',
   title: 'Builder',
   agentCapabilities: {
@@ -84,4 +84,4 @@ const builder: Persona = {
   advice: 'Hand me something to make: try /edit notes.txt or /run ls.',
 };
 
-export const personas: ReadonlyMap<string, Persona> = new Map([sketcher, builder].map((persona) => [persona.name, persona]));
+export const profiles: ReadonlyMap<string, AgentProfile> = new Map([sketcher, builder].map((profile) => [profile.name, profile]));

@@ -3,17 +3,17 @@ import { Readable, Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { createDemoAgent } from './agent-app.ts';
-import { personas } from './agents.ts';
+import { profiles } from './agents.ts';
 import { createStore } from './session-store.ts';
 
 const { values } = parseArgs({ options: { name: { type: 'string' }, state: { type: 'string' } } });
-const persona = personas.get(values.name ?? '');
-if (persona === undefined) {
-  process.stderr.write(`usage: demo-agent --name ${[...personas.keys()].join('|')} [--state DIR]\n`);
+const profile = profiles.get(values.name ?? '');
+if (profile === undefined) {
+  process.stderr.write(`usage: demo-agent --name ${[...profiles.keys()].join('|')} [--state DIR]\n`);
   process.exit(2);
 }
 
-const demo = createDemoAgent(persona, createStore(values.state, persona.name));
+const demo = createDemoAgent(profile, createStore(values.state, profile.name));
 const connection = demo.app.connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
 await connection.closed;
 await demo.close();

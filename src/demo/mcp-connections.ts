@@ -1,7 +1,7 @@
 // The MCP servers a session was given: connected in the background when the session begins, as agents do, and kept until it ends.
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
-import { SceneFailure } from './scenarios/scenario.ts';
+import { ScenarioFailure } from './scenarios/scenario.ts';
 
 export type McpConnections = {
   readonly names: readonly string[];
@@ -18,7 +18,7 @@ export function createMcpConnections(servers: readonly McpServer[], clientInfo: 
 
   const connected = async (name: string): Promise<Client> => {
     const server = servers.find((candidate) => candidate.name === name);
-    if (server === undefined) throw new SceneFailure(`I was given no MCP server called "${name}".`);
+    if (server === undefined) throw new ScenarioFailure(`I was given no MCP server called "${name}".`);
     const connection = byName.get(name) ?? connect(server, clientInfo, closing.signal);
     byName.set(name, connection);
     // A failed attempt is forgotten: the server may be up the next time we are asked.
@@ -30,9 +30,9 @@ export function createMcpConnections(servers: readonly McpServer[], clientInfo: 
     try {
       return await work(await unless(signal, connected(name)));
     } catch (error) {
-      if (error instanceof SceneFailure) throw error;
+      if (error instanceof ScenarioFailure) throw error;
       const reason = error instanceof Error ? error.message : String(error);
-      throw new SceneFailure(`The MCP server "${name}" did not do it: ${reason}`, { cause: error });
+      throw new ScenarioFailure(`The MCP server "${name}" did not do it: ${reason}`, { cause: error });
     }
   };
 

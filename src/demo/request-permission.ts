@@ -8,9 +8,9 @@ const OPTIONS: PermissionOption[] = [
   { optionId: 'reject-once', name: 'Reject', kind: 'reject_once' },
 ];
 
-export async function mayI(turn: Turn, toolCall: ToolCallUpdate & { kind: ToolKind }): Promise<boolean> {
+export async function requestPermission(turn: Turn, toolCall: ToolCallUpdate & { kind: ToolKind }): Promise<boolean> {
   const { record, alwaysAllowed } = turn.session;
-  const mode = turn.persona.modes.find(({ id }) => id === record.modeId);
+  const mode = turn.profile.modes.find(({ id }) => id === record.modeId);
   if (mode?.unasked.includes(toolCall.kind) || alwaysAllowed.has(toolCall.kind)) return true;
 
   const { sessionId } = record;

@@ -1,8 +1,8 @@
 // One prompt turn from the question to its stop reason.
 import { type ContentBlock, methods, type PromptResponse, RequestError, type StopReason } from '@agentclientprotocol/sdk';
-import type { Persona } from './agents.ts';
-import { pickScene } from './scenarios/commands.ts';
-import { SceneFailure } from './scenarios/scenario.ts';
+import type { AgentProfile } from './agents.ts';
+import { pickScenario } from './scenarios/commands.ts';
+import { ScenarioFailure } from './scenarios/scenario.ts';
 import type { SessionRecord } from './session-store.ts';
 import { createTurn, type Turn, type TurnSetting } from './turn.ts';
 
@@ -10,12 +10,12 @@ import { createTurn, type Turn, type TurnSetting } from './turn.ts';
 export type ReadPrompt = { readonly text: string; readonly attachments: readonly string[] };
 
 /** Refuses what the persona never advertised: a proxy that lets it through should hear of it. */
-export function readPrompt(persona: Persona, blocks: readonly ContentBlock[]): ReadPrompt {
-  const { image, audio, embeddedContext } = persona.agentCapabilities.promptCapabilities ?? {};
+export function readPrompt(profile: AgentProfile, blocks: readonly ContentBlock[]): ReadPrompt {
+  const { image, audio, embeddedContext } = profile.agentCapabilities.promptCapabilities ?? {};
   const takes = { text: true, resource_link: true, image, audio, resource: embeddedContext };
   const refused = blocks.find((block) => takes[block.type] !== true);
   if (refused !== undefined)
-    throw RequestError.invalidParams({ type: refused.type }, `${persona.title} takes no ${refused.type} in a prompt`);
+    throw RequestError.invalidParams({ type: refused.type }, `${profile.title} takes no ${refused.type} in a prompt`);
   return {
     text: blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
     attachments: blocks.flatMap(nameOf),
@@ -39,9 +39,9 @@ type Asked = Omit<TurnSetting, 'signal' | 'abort'> & {
 };
 
 export function runTurn(asked: Asked): Promise<PromptResponse> {
-  const { session, persona, prompt } = asked;
+  const { session, profile, prompt } = asked;
   if (session.turn !== undefined) throw RequestError.invalidRequest({ sessionId: session.record.sessionId }, 'a turn is already running');
-  const { text, attachments } = readPrompt(persona, prompt);
+  const { text, attachments } = readPrompt(profile, prompt);
   const cancel = new AbortController();
   const signal = AbortSignal.any([cancel.signal, asked.requestSignal]);
   const turn = createTurn({ ...asked, signal, abort: () => cancel.abort() });
@@ -65,8 +65,8 @@ async function play(turn: Turn, text: string, attachments: readonly string[], pr
   // Not by addToTranscript: the blocks of a prompt come back as the blocks they were.
   record.transcript.push(...prompt.map((content) => ({ sessionUpdate: 'user_message_chunk' as const, content })));
 
-  const { scene, rest } = pickScene(text);
-  const stopReason = await stopReasonOf(turn, () => scene(turn, { rest, attachments }));
+  const { scenario, rest } = pickScenario(text);
+  const stopReason = await stopReasonOf(turn, () => scenario(turn, { rest, attachments }));
   await reportProgress(turn, text);
   return stopReason;
 }
@@ -79,13 +79,13 @@ async function stopReasonOf(turn: Turn, act: () => Promise<void>): Promise<StopR
     await turn.failOpenToolCalls();
     if (turn.signal.aborted) return 'cancelled';
     // A RequestError here is the client's refusal of something we asked for: worth a sentence, not a failed turn.
-    if (!(error instanceof SceneFailure || error instanceof RequestError)) throw error;
-    const regret = error instanceof SceneFailure ? error.message : `Your editor declined: ${error.message}`;
+    if (!(error instanceof ScenarioFailure || error instanceof RequestError)) throw error;
+    const regret = error instanceof ScenarioFailure ? error.message : `Your editor declined: ${error.message}`;
     return await stopReasonOf(turn, () => turn.say(regret));
   }
 }
 
-async function reportProgress({ client, persona, session: { record } }: Turn, text: string): Promise<void> {
+async function reportProgress({ client, profile, session: { record } }: Turn, text: string): Promise<void> {
   const { sessionId, updatedAt } = record;
   if (record.title === null) {
     record.title = text.replace(/\s+/g, ' ').trim().slice(0, TITLE_CHARACTERS) || 'Untitled';
@@ -95,6 +95,6 @@ async function reportProgress({ client, persona, session: { record } }: Turn, te
   const used = Math.ceil(JSON.stringify(record.transcript).length / CHARACTERS_PER_TOKEN);
   await client.notify(methods.client.session.update, {
     sessionId,
-    update: { sessionUpdate: 'usage_update', used: Math.min(used, persona.contextTokens), size: persona.contextTokens },
+    update: { sessionUpdate: 'usage_update', used: Math.min(used, profile.contextTokens), size: profile.contextTokens },
   });
 }

@@ -5,23 +5,23 @@ import {
   type SessionModeState,
   type SetSessionConfigOptionRequest,
 } from '@agentclientprotocol/sdk';
-import type { Persona } from './agents.ts';
+import type { AgentProfile } from './agents.ts';
 import type { SessionRecord } from './session-store.ts';
 
 /** The part that the answers to session/new, load and resume share. */
 export function sessionOptions(
-  persona: Persona,
+  profile: AgentProfile,
   record: SessionRecord,
 ): { modes: SessionModeState; configOptions?: SessionConfigOption[] } {
   const modes = {
     currentModeId: record.modeId,
-    availableModes: persona.modes.map(({ id, name, description }) => ({ id, name, description: description ?? null })),
+    availableModes: profile.modes.map(({ id, name, description }) => ({ id, name, description: description ?? null })),
   };
-  return persona.configOptions.length === 0 ? { modes } : { modes, configOptions: configOptions(persona, record) };
+  return profile.configOptions.length === 0 ? { modes } : { modes, configOptions: configOptions(profile, record) };
 }
 
-export function configOptions(persona: Persona, record: SessionRecord): SessionConfigOption[] {
-  return persona.configOptions.map(({ id, name, category, options }) => ({
+export function configOptions(profile: AgentProfile, record: SessionRecord): SessionConfigOption[] {
+  return profile.configOptions.map(({ id, name, category, options }) => ({
     type: 'select',
     id,
     name,
@@ -31,14 +31,14 @@ export function configOptions(persona: Persona, record: SessionRecord): SessionC
   }));
 }
 
-export function setMode(persona: Persona, record: SessionRecord, modeId: string): void {
-  if (!persona.modes.some((mode) => mode.id === modeId)) throw RequestError.invalidParams({ modeId }, `${persona.title} has no such mode`);
+export function setMode(profile: AgentProfile, record: SessionRecord, modeId: string): void {
+  if (!profile.modes.some((mode) => mode.id === modeId)) throw RequestError.invalidParams({ modeId }, `${profile.title} has no such mode`);
   record.modeId = modeId;
 }
 
-export function setConfigOption(persona: Persona, record: SessionRecord, { configId, value }: SetSessionConfigOptionRequest): void {
-  const option = persona.configOptions.find(({ id }) => id === configId);
+export function setConfigOption(profile: AgentProfile, record: SessionRecord, { configId, value }: SetSessionConfigOptionRequest): void {
+  const option = profile.configOptions.find(({ id }) => id === configId);
   const choice = option?.options.find((candidate) => candidate.value === value);
-  if (choice === undefined) throw RequestError.invalidParams({ configId, value }, `${persona.title} has no such option or value`);
+  if (choice === undefined) throw RequestError.invalidParams({ configId, value }, `${profile.title} has no such option or value`);
   record.configValues[configId] = choice.value;
 }

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import path from 'node:path';
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import * as z from 'zod';
-import type { Persona } from './agents.ts';
+import type { AgentProfile } from './agents.ts';
 
 // What is kept of a session: enough to list it, load it with its conversation, or resume it in another process.
 export const sessionRecordSchema = z.object({
@@ -22,14 +22,14 @@ export const sessionRecordSchema = z.object({
 
 export type SessionRecord = z.infer<typeof sessionRecordSchema>;
 
-export function newSessionRecord(persona: Persona, cwd: string): SessionRecord {
+export function newSessionRecord(profile: AgentProfile, cwd: string): SessionRecord {
   return {
-    sessionId: `${persona.name}-${randomUUID()}`,
+    sessionId: `${profile.name}-${randomUUID()}`,
     cwd,
     title: null,
     updatedAt: new Date().toISOString(),
-    modeId: persona.modes[0].id,
-    configValues: Object.fromEntries(persona.configOptions.map((option) => [option.id, option.options[0]?.value ?? ''])),
+    modeId: profile.modes[0].id,
+    configValues: Object.fromEntries(profile.configOptions.map((option) => [option.id, option.options[0]?.value ?? ''])),
     turns: 0,
     transcript: [],
   };

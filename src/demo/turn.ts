@@ -12,7 +12,7 @@ import {
   type ToolCall,
   type ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import type { Persona } from './agents.ts';
+import type { AgentProfile } from './agents.ts';
 import type { LiveSession } from './live-sessions.ts';
 import { addToTranscript } from './session-store.ts';
 
@@ -20,7 +20,7 @@ const CHUNKS_PER_MESSAGE = 3;
 const CHUNK_PAUSE_MS = 5;
 
 export type Turn = {
-  readonly persona: Persona;
+  readonly profile: AgentProfile;
   readonly session: LiveSession;
   readonly clientCapabilities: ClientCapabilities;
   readonly client: AgentContext;
@@ -47,9 +47,9 @@ export type ShownToolCall = {
   update(change: Omit<ToolCallUpdate, 'toolCallId'>): Promise<void>;
 };
 
-export type TurnSetting = Pick<Turn, 'persona' | 'session' | 'clientCapabilities' | 'client' | 'signal'> & { abort(): void };
+export type TurnSetting = Pick<Turn, 'profile' | 'session' | 'clientCapabilities' | 'client' | 'signal'> & { abort(): void };
 
-export function createTurn({ persona, session, clientCapabilities, client, signal, abort }: TurnSetting): Turn {
+export function createTurn({ profile, session, clientCapabilities, client, signal, abort }: TurnSetting): Turn {
   const { record } = session;
   const openToolCalls = new Map<string, ShownToolCall>();
   let toolCalls = 0;
@@ -64,7 +64,7 @@ export function createTurn({ persona, session, clientCapabilities, client, signa
   };
 
   return {
-    persona,
+    profile,
     session,
     clientCapabilities,
     client,

@@ -15,7 +15,7 @@ export type About = {
 export type Step<S> = {
   readonly state: S;
   /** In ACP, towards the editor. A message that is handed through as it came leaves as the bytes it came as. */
-  readonly toEditor?: readonly Message[];
+  readonly toClient?: readonly Message[];
   /** In the dialect, towards the agent. */
   readonly toAgent?: readonly Message[];
   /** Words for people. */

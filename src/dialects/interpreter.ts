@@ -41,7 +41,7 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
     const parts = (step.toAgent ?? []).map((message) => bytesOf(message, dialect.isBare));
     if (collected) collected.push(...parts);
     else if (parts.length > 0) streams.toAgent.write(Buffer.concat(parts));
-    for (const message of step.toEditor ?? []) emit(bytesOf(message));
+    for (const message of step.toClient ?? []) emit(bytesOf(message));
     for (const [name, ms] of Object.entries(step.alarms ?? {})) {
       alarms.get(name)?.();
       alarms.delete(name);
@@ -54,7 +54,7 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
     if (step.kill) around.kill();
   }
   /** A bug of ours that this message or event has found: it costs that alone, and whoever waits for an answer is told. */
-  function attempted(translate: () => Step<unknown>, what: Message | DialectEvent, answer?: 'toEditor' | 'toAgent'): Step<unknown> {
+  function attempted(translate: () => Step<unknown>, what: Message | DialectEvent, answer?: 'toClient' | 'toAgent'): Step<unknown> {
     try {
       return translate();
     } catch (error) {
@@ -96,7 +96,7 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
         else out(line); // the leg says what is wrong with it
       }),
       // As long as it was, so that the leg sees that it was too long, and whose it was.
-      onOverlong({ head, tail, bytes }) {
+      onOversized({ head, tail, bytes }) {
         out(head);
         for (let left = bytes - head.length - tail.length; left > 0; left -= FILLER.length) out(FILLER.subarray(0, left));
         out(tail.at(-1) === LF ? tail : Buffer.concat([tail, Buffer.of(LF)]));
@@ -112,13 +112,13 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
   });
   const splitter = createLineSplitter({
     maxFrameBytes: Number.POSITIVE_INFINITY,
-    onOverlong: () => {},
+    onOversized: () => {},
     onLines: eachLine((bytes, start, end) => {
       const message = readMessage(bytes, start, end);
       const came = bytes.subarray(start, end + 1);
       if (message)
         take(
-          attempted(() => dialect.toAgent(state, message), message, 'toEditor'),
+          attempted(() => dialect.toAgent(state, message), message, 'toClient'),
           { message, bytes: came },
         );
     }),

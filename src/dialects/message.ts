@@ -2,7 +2,7 @@
 
 import { type Frame, textOf } from '../wire/frame.ts';
 import { scan } from '../wire/scanner/scanner.ts';
-import { careful } from '../wire/scanner/strict-parse.ts';
+import { strictParse } from '../wire/scanner/strict-parse.ts';
 
 export type Request = { readonly kind: 'request'; readonly id: string; readonly method: string; readonly params: unknown };
 export type Notification = { readonly kind: 'notification'; readonly method: string; readonly params: unknown };
@@ -22,7 +22,7 @@ export const update = (sessionId: string, value: object): Notification => notifi
 
 /** The message in a line, `bytes[end]` being its line feed; undefined when it is none that can be relied on. */
 export function readMessage(bytes: Buffer, start: number, end: number): Message | undefined {
-  const frame = scan(bytes, start) ?? careful(bytes, start, end);
+  const frame = scan(bytes, start) ?? strictParse(bytes, start, end);
   return 'why' in frame ? undefined : messageOf(frame);
 }
 

@@ -1,5 +1,5 @@
 // The verdict: the strictest matching rule wins, wherever it stands, and an error is never an allow.
-import type { Asked } from './actions/action.ts';
+import type { Action } from './actions/action.ts';
 import { isEvident, type Subject, subjectsOf } from './actions/subjects.ts';
 import { isInside } from './paths/path.ts';
 import type { LayeredRule, LayerName, Policy } from './policy.ts';
@@ -32,7 +32,7 @@ export type Decision = {
 };
 
 /** Never throws. */
-export function decide(policy: Policy, asked: Asked): Decision {
+export function decide(policy: Policy, asked: Action): Decision {
   let isInteractive = false;
   try {
     isInteractive = asked.interactive;
@@ -53,7 +53,7 @@ function settle(judgement: Judgement, isInteractive: boolean): Decision {
   return { ...judgement, layer, verdict: 'deny', wasAsk: true, why: `${judgement.why}; nobody can be asked` };
 }
 
-function judge(policy: Policy, asked: Asked): Judgement {
+function judge(policy: Policy, asked: Action): Judgement {
   const { opaque } = asked;
   if (asked.isUnreadable)
     return { verdict: 'deny', rule: undefined, why: 'too long or nested too deeply to be judged', matches: [], opaque };
@@ -88,12 +88,12 @@ function judge(policy: Policy, asked: Asked): Judgement {
 }
 
 /** For a default that allows: something definite must be known of it. A request of an unknown shape could be what a rule denies. */
-function isKnown(subject: Subject, asked: Asked): boolean {
+function isKnown(subject: Subject, asked: Action): boolean {
   const isNothingElse = asked.action === 'think' || asked.action === 'mode' || asked.action === 'switch_mode' || asked.action === 'elicit';
   return isEvident(subject, asked) && (subject.kind !== 'whole' || isNothingElse);
 }
 
-function allowed(rules: readonly LayeredRule[], asked: Asked, floored: (reason: string) => void) {
+function allowed(rules: readonly LayeredRule[], asked: Action, floored: (reason: string) => void) {
   const used = new Set<LayeredRule>();
   const subjects = subjectsOf(asked);
   let isAllowed = subjects.length > 0;
@@ -107,13 +107,13 @@ function allowed(rules: readonly LayeredRule[], asked: Asked, floored: (reason: 
 }
 
 // `cd src && npm test`: moving about inside the session's directory does nothing by itself, and what follows is judged where it runs.
-function isHarmless(subject: Subject, asked: Asked): boolean {
+function isHarmless(subject: Subject, asked: Action): boolean {
   if (subject.kind !== 'command' || subject.command.argv[0] !== 'cd' || subject.command.evidence !== 'raw') return false;
   const { argv, operands, isLiteral } = subject.command;
   return isLiteral && argv.length === 2 && operands.length > 0 && operands.every(({ path }) => isInside(asked.cwd, path));
 }
 
-function doubtOf(asked: Asked, floored: ReadonlySet<string>): string {
+function doubtOf(asked: Action, floored: ReadonlySet<string>): string {
   const [reason] = floored;
   if (asked.opaque.length > 0) return `, and it holds ${asked.opaque[0]}`;
   if (reason !== undefined) return ` (${reason})`;

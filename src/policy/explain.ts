@@ -1,6 +1,6 @@
 // A request in a person's words, put into the form that rules are held against: a command line, a file, a tool.
-import { ACTIONS, type Action, type Asked, type Place } from './actions/action.ts';
-import { askedAction, askedCommand, askedMcp, askedPathUse } from './actions/surfaces.ts';
+import { ACTIONS, type Action, type ActionKind, type Place } from './actions/action.ts';
+import { commandAction, mcpAction, pathAction, toolAction } from './actions/surfaces.ts';
 
 export type Described = {
   readonly command?: string | undefined;
@@ -8,16 +8,16 @@ export type Described = {
   /** `server:tool` for one of an MCP server. */
   readonly tool?: string | undefined;
   /** What is done with the file, or with the tool. */
-  readonly action?: Action | undefined;
+  readonly action?: ActionKind | undefined;
 };
 
 /** One of command, path and tool. */
-export function askedAbout(place: Place, { command, path, tool = '', action }: Described): Asked {
-  if (command !== undefined) return askedCommand(place, command);
-  if (path !== undefined) return askedPathUse(place, action ?? 'edit', path);
+export function askedAbout(place: Place, { command, path, tool = '', action }: Described): Action {
+  if (command !== undefined) return commandAction(place, command);
+  if (path !== undefined) return pathAction(place, action ?? 'edit', path);
   const [server = '', ...name] = tool.split(':');
-  if (name.length > 0) return askedMcp(place, { server, tool: name.join(':'), args: {} });
-  return askedAction(place, action ?? 'other', tool);
+  if (name.length > 0) return mcpAction(place, { server, tool: name.join(':'), args: {} });
+  return toolAction(place, action ?? 'other', tool);
 }
 
-export const isAction = (word: string): word is Action => ACTIONS.some((known) => known === word);
+export const isAction = (word: string): word is ActionKind => ACTIONS.some((known) => known === word);

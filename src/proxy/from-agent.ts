@@ -14,7 +14,7 @@ import { createSession, type Session, toPublic } from './sessions/session.ts';
 import { skipLine } from './skip-line.ts';
 import { noteTakenByUs } from './tools/acp-messages.ts';
 import { lookForTools } from './tools/confirm-tools.ts';
-import type { Errand } from './tools/delegation.ts';
+import type { DelegatedSession } from './tools/delegation.ts';
 import { kindActedOn } from './turns/session-update.ts';
 import { noteToolCall } from './turns/tool-calls.ts';
 
@@ -100,7 +100,7 @@ function update(hub: Hub, session: Session | undefined, frame: Frame, isOfToday 
   session.isHeard = true;
   const kind = kindActedOn(frame);
   if (!isOfToday && hub.guard?.refusesUpdate(hub, session, kind, frame)) return;
-  if (session.errand) return forErrand(hub, session, session.errand, kind, frame);
+  if (session.delegation) return forErrand(hub, session, session.delegation, kind, frame);
   if (session.withheldReplay) {
     if (session.returning) session.returning.isHeard = true;
     hub.counters.lateUpdates++;
@@ -122,8 +122,8 @@ function update(hub: Hub, session: Session | undefined, frame: Frame, isOfToday 
 }
 
 /** The editor does not know this session; whoever opened it does. */
-function forErrand(hub: Hub, session: Session, errand: Errand, kind: string | undefined, frame: Frame): void {
-  errand.hear(frame);
+function forErrand(hub: Hub, session: Session, delegation: DelegatedSession, kind: string | undefined, frame: Frame): void {
+  delegation.hear(frame);
   if (!hub.guard) return;
   if (kind === 'tool_call' || kind === 'tool_call_update') hub.guard.toolCall(hub, session, frame);
   if (kind === 'current_mode_update' || kind === 'config_option_update') hub.guard.modeUpdate(hub, session, frame);

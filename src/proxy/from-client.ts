@@ -1,9 +1,9 @@
 // Frames from the editor: each finds its step, its owner, or a clear answer why not.
-import type { EditorMethod } from '../acp/methods.ts';
+import type { ClientMethod } from '../acp/methods.ts';
 import { failure, ProxyError } from '../errors.ts';
 import { agentsWithVendor } from '../router/capabilities.ts';
 import { isAgentOption } from '../router/config-options.ts';
-import { type Route, routeFromEditor } from '../router/route.ts';
+import { type Route, routeFromClient } from '../router/route.ts';
 import { detach, type Frame, textOf } from '../wire/frame.ts';
 import { memberAt, stringAt } from '../wire/json-path.ts';
 import { sessionIdOf } from '../wire/scanner/large-frame.ts';
@@ -31,7 +31,7 @@ import { close, ourCommand, prompt, remove } from './turns/prompt.ts';
 type SessionStep = (hub: Hub, request: OpenRequest, session: Session, frame: Frame) => void;
 
 /** What we do with requests on a session, besides passing them on. */
-const SESSION_STEPS: Partial<Record<EditorMethod, SessionStep>> = {
+const SESSION_STEPS: Partial<Record<ClientMethod, SessionStep>> = {
   'session/prompt': prompt,
   'session/load': loadSession,
   'session/resume': loadSession,
@@ -50,16 +50,16 @@ const CHANGES: ReadonlySet<string> = new Set(['session/set_mode', 'session/set_c
 const FOR_REFUSED_SESSIONS: ReadonlySet<string> = new Set(['session/load', 'session/resume', 'session/close', 'session/delete']);
 
 /** Requests that mean all agents at once. */
-const FOR_EVERYONE: Partial<Record<EditorMethod, (hub: Hub, request: OpenRequest, frame: Frame) => void>> = {
+const FOR_EVERYONE: Partial<Record<ClientMethod, (hub: Hub, request: OpenRequest, frame: Frame) => void>> = {
   'session/list': listSessions,
   logout: (hub, request, frame) => logout(hub, request, paramsText(frame)),
   'auth/status': (hub, request, frame) => authStatus(hub, request, paramsText(frame)),
 };
 
 /** A request or notification other than initialize. */
-export function fromEditor(hub: Hub, request: OpenRequest | undefined, frame: Frame): void {
+export function fromClient(hub: Hub, request: OpenRequest | undefined, frame: Frame): void {
   const method = frame.method as string;
-  const route = routeFromEditor({ method, kind: frame.kind, hasSession: frame.sessionId !== undefined }, hub.alone !== undefined);
+  const route = routeFromClient({ method, kind: frame.kind, hasSession: frame.sessionId !== undefined }, hub.alone !== undefined);
   switch (route.to) {
     case 'step':
       return step(hub, request, route, frame);
@@ -166,7 +166,7 @@ function behindEnd(
 ): void {
   if (!session.afterEnd.isHeld || frame.method === 'session/cancel') return inLane(hub, session, request, frame, then);
   const kept = detach(frame);
-  wait(hub, session.afterEnd, session, request, kept, () => fromEditor(hub, request, kept));
+  wait(hub, session.afterEnd, session, request, kept, () => fromClient(hub, request, kept));
 }
 
 /** In a lane there is room for as much as for any agent that does not read. */
@@ -200,7 +200,7 @@ function inLane(
   if (!toAgent.isHeld && !mustReturn) return then(session, frame);
   const kept = detach(frame);
   const inTurn = () => {
-    if (!isTracked(hub, session)) return fromEditor(hub, request, kept);
+    if (!isTracked(hub, session)) return fromClient(hub, request, kept);
     if (!waitsForEnd(session, { request, run: contained(hub, request, frame.method as string, inTurn), bytes: kept.end - kept.start }))
       inLane(hub, session, request, kept, then);
   };

@@ -11,7 +11,7 @@ import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
-import { createLeg } from '../wire/connection.ts';
+import { createConnection } from '../wire/connection.ts';
 import { detach, type Frame, type Limits } from '../wire/frame.ts';
 import type { Watcher } from '../wire/observer.ts';
 import { idTextOf } from '../wire/scanner/large-frame.ts';
@@ -28,7 +28,7 @@ import { type Counters, noCounts } from './counters.ts';
 import { type Guard, type Judged, NARROWED } from './enforcement/enforcement.ts';
 import { failedOn } from './failed-on.ts';
 import { fromAgent } from './from-agent.ts';
-import { fromEditor } from './from-client.ts';
+import { fromClient } from './from-client.ts';
 import type { Hub } from './hub.ts';
 import { initialize, keepHandshake } from './initialize.ts';
 import { errorLine } from './messages.ts';
@@ -150,14 +150,14 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     if (!isFull) eachAgent((agent) => agent.resume());
   };
 
-  const leg = createLeg(
+  const leg = createConnection(
     fromEditorStream,
     toEditorStream,
     limits.maxFrameBytes,
     {
       frame: received,
       refused: (refusal) => refused(refusal),
-      overlong({ kind, idText, bytes }) {
+      oversized({ kind, idText, bytes }) {
         notice(`a frame of ${bytes} bytes from the editor was skipped: limits.max_frame_bytes is ${limits.maxFrameBytes}`);
         complain(kind, idText, failure('FRAME_TOO_LONG', [limits.maxFrameBytes]));
       },
@@ -176,7 +176,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
         eachAgent((agent) => agent.resume());
       },
     },
-    options.watch?.('editor', 'editor').tap,
+    options.watch?.('editor', 'editor').observer,
   );
   const editor = createEditorLeg(leg.writer);
   const agents = new Map<string, AgentLeg>(options.agents.map((spec) => [spec.name, agentLeg(spec)]));
@@ -304,7 +304,7 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
       return;
     }
     afterGreeting(leg, frame, (mine) => {
-      if (!request?.isAnswered) fromEditor(hub, request, mine);
+      if (!request?.isAnswered) fromClient(hub, request, mine);
     });
   }
   function refused({ why, reason, kind, idText }: Refusal): void {

@@ -1,7 +1,7 @@
 // Secrets that pass by: what an editor hands to MCP servers, what a login says, what a person fills in for a key or a password.
 
 import type { Frame } from '../wire/frame.ts';
-import { patchedId, type Tap } from '../wire/observer.ts';
+import { type Observer, patchedId } from '../wire/observer.ts';
 import { idTextOf } from '../wire/scanner/large-frame.ts';
 import type { Secrets } from './redact.ts';
 import { isSecretName } from './secret-names.ts';
@@ -82,7 +82,7 @@ const ASKS = 'elicitation/create';
 /** Nobody hands over that much; and a parse takes time. */
 const MAX_BYTES = 1 << 20;
 
-export function createLearningTap(secrets: Secrets): Tap {
+export function createSecretObserver(secrets: Secrets): Observer {
   /** Questions to the peer whose answers may be secrets. */
   const asked = new Set<string>();
 

@@ -1,12 +1,12 @@
 // Where a frame goes, by its method: one look at the table in acp/methods.ts, in either direction.
 
 import picomatch from 'picomatch';
-import { type EditorMethod, FROM_AGENT, FROM_EDITOR, type Key, type Method, type Receiver, vendorOf } from '../acp/methods.ts';
+import { type ClientMethod, FROM_AGENT, FROM_CLIENT, type Key, type Method, type Receiver, vendorOf } from '../acp/methods.ts';
 import { failure, type ProxyError, shown } from '../errors.ts';
 
 export type Route =
   /** A method of the protocol that the proxy has a step for. */
-  | { readonly to: 'step'; readonly method: EditorMethod; readonly key: Key; readonly receiver: Receiver }
+  | { readonly to: 'step'; readonly method: ClientMethod; readonly key: Key; readonly receiver: Receiver }
   /** The agent that owns the session it names. */
   | { readonly to: 'owner' }
   /** The one agent there is. */
@@ -18,10 +18,10 @@ export type Route =
   | { readonly to: 'nobody' };
 
 /** Maps, since a frame may name any property of an object as its method. */
-const EDITOR_METHODS: ReadonlyMap<string, Method> = new Map(Object.entries(FROM_EDITOR));
+const EDITOR_METHODS: ReadonlyMap<string, Method> = new Map(Object.entries(FROM_CLIENT));
 const AGENT_METHODS: ReadonlyMap<string, Method> = new Map(Object.entries(FROM_AGENT));
 
-export function routeFromEditor(
+export function routeFromClient(
   frame: { readonly method: string; readonly kind: string; readonly hasSession: boolean },
   isAlone: boolean,
 ): Route {
@@ -30,7 +30,7 @@ export function routeFromEditor(
   // A notification in a request's clothes, or the other way round, is not the protocol's method: the agent may know what it is.
   if (known?.kind === kind) {
     const receiver = isAlone ? known.alone : known.several;
-    return receiver === 'nobody' ? { to: 'nobody' } : { to: 'step', method: method as EditorMethod, key: known.key, receiver };
+    return receiver === 'nobody' ? { to: 'nobody' } : { to: 'step', method: method as ClientMethod, key: known.key, receiver };
   }
   if (isAlone) return { to: 'alone' };
   if (hasSession) return { to: 'owner' };

@@ -4,20 +4,20 @@ import type { Sink, Source } from './byte-stream.ts';
 import { notePassed } from './collect-young.ts';
 import { type Frame, LF } from './frame.ts';
 import { createLineSplitter } from './framing/ndjson.ts';
-import type { Tap } from './observer.ts';
-import { type Envelope, envelopeOfOverlong, longFrame } from './scanner/large-frame.ts';
+import type { Observer } from './observer.ts';
+import { type Envelope, envelopeOfOversized, longFrame } from './scanner/large-frame.ts';
 import { scan } from './scanner/scanner.ts';
-import { careful, type Refusal } from './scanner/strict-parse.ts';
+import { type Refusal, strictParse } from './scanner/strict-parse.ts';
 import { forgetView } from './scanner/view.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 /** A line that passed the frame limit; `idText` and `kind` as far as its beginning and end tell. */
-export type OverlongFrame = Envelope & { readonly bytes: number };
+export type OversizedFrame = Envelope & { readonly bytes: number };
 
-export type LegEvents = {
+export type ConnectionEvents = {
   frame(frame: Frame): void;
   refused(refusal: Refusal, line: Buffer): void;
-  overlong(frame: OverlongFrame): void;
+  oversized(frame: OversizedFrame): void;
   /** The peer has gone; the last line follows if it lacks only its line feed, then `end`. */
   ending?(): void;
   /** The peer will send no more. */
@@ -28,7 +28,7 @@ export type LegEvents = {
   error?(error: Error): void;
 };
 
-export type Leg = {
+export type Connection = {
   readonly writer: Writer;
   /** Stop and go on reading from the peer. */
   pause(): void;
@@ -38,7 +38,13 @@ export type Leg = {
 /** Above this a buffer is worth letting go of before the next one comes. */
 const LARGE_BYTES = 1 << 20;
 
-export function createLeg(input: Source, output: Sink, maxFrameBytes: number, on: LegEvents, tap?: Tap): Leg {
+export function createConnection(
+  input: Source,
+  output: Sink,
+  maxFrameBytes: number,
+  on: ConnectionEvents,
+  observer?: Observer,
+): Connection {
   const writer = createWriter(
     output,
     {
@@ -46,11 +52,11 @@ export function createLeg(input: Source, output: Sink, maxFrameBytes: number, on
       drain: () => on.drain?.(),
       error: (error) => on.error?.(error),
     },
-    tap,
+    observer,
   );
   const splitter = createLineSplitter({
     maxFrameBytes,
-    onOverlong: ({ head, tail, bytes }) => on.overlong({ ...envelopeOfOverlong(head, tail), bytes }),
+    onOversized: ({ head, tail, bytes }) => on.oversized({ ...envelopeOfOversized(head, tail), bytes }),
     onLong(pieces, byteLength, { line, cuts }) {
       const brief = isUtf8(line) ? scan(line, 0) : undefined;
       const frame = brief && longFrame(brief, cuts, pieces, byteLength);
@@ -78,22 +84,22 @@ export function createLeg(input: Source, output: Sink, maxFrameBytes: number, on
     const end = bytes.indexOf(LF, start);
     if (end - start > maxFrameBytes) tooLong(bytes, start, end);
     else if (!isBlank(bytes, start, end)) {
-      const decided = careful(bytes, start, end);
+      const decided = strictParse(bytes, start, end);
       if ('why' in decided) {
         const line = bytes.subarray(start, end);
         on.refused(decided, line);
-        tap?.refused(line);
+        observer?.refused(line);
       } else handOver(decided);
     }
     return end + 1;
   }
   function handOver(frame: Frame): void {
-    tap?.received(frame);
+    observer?.received(frame);
     on.frame(frame);
   }
   function tooLong(bytes: Buffer, start: number, end: number): void {
-    on.overlong({
-      ...envelopeOfOverlong(bytes.subarray(start, Math.min(end, start + 4096)), bytes.subarray(Math.max(start, end - 512), end)),
+    on.oversized({
+      ...envelopeOfOversized(bytes.subarray(start, Math.min(end, start + 4096)), bytes.subarray(Math.max(start, end - 512), end)),
       bytes: end - start,
     });
   }

@@ -6,7 +6,7 @@ import type { Patch } from './writer.ts';
 
 const NO_PATCHES: readonly Patch[] = [];
 
-export type Tap = {
+export type Observer = {
   /** It has no ear for notifications of the peer's, or for those that go to it: nearly all that passes, so it need not be called for them. */
   readonly skips?: { readonly receivedNotes?: boolean; readonly sentNotes?: boolean };
   /** A frame of the peer's. */
@@ -20,39 +20,39 @@ export type Tap = {
 };
 
 /** Several as one. One that fails is heard of, and not called again: a record is not worth a frame. */
-export function joinTaps(taps: readonly Tap[], onProblem: (error: unknown) => void): Tap | undefined {
-  let working = taps;
-  let ofReceivedNotes: readonly Tap[] = [];
-  let ofSentNotes: readonly Tap[] = [];
+export function joinObservers(observers: readonly Observer[], onProblem: (error: unknown) => void): Observer | undefined {
+  let working = observers;
+  let ofReceivedNotes: readonly Observer[] = [];
+  let ofSentNotes: readonly Observer[] = [];
   if (working.length === 0) return undefined;
-  function use(those: readonly Tap[]): void {
+  function use(those: readonly Observer[]): void {
     working = those;
     ofReceivedNotes = those.filter(({ skips }) => !skips?.receivedNotes);
     ofSentNotes = those.filter(({ skips }) => !skips?.sentNotes);
   }
-  function failed(tap: Tap, error: unknown): void {
-    use(working.filter((other) => other !== tap));
+  function failed(observer: Observer, error: unknown): void {
+    use(working.filter((other) => other !== observer));
     onProblem(error);
   }
   // Nearly all frames are notifications, which few taps hear. They have loops of their own, so that V8 need not compile these again when an
   // answer comes, and by index, since what `for … of` stands for takes long to compile.
   function receivedNote(frame: Frame): void {
     for (let k = 0; k < ofReceivedNotes.length; k++) {
-      const tap = ofReceivedNotes[k] as Tap;
+      const observer = ofReceivedNotes[k] as Observer;
       try {
-        tap.received(frame);
+        observer.received(frame);
       } catch (error) {
-        failed(tap, error);
+        failed(observer, error);
       }
     }
   }
   function sentNote(frame: Frame, patches: readonly Patch[]): void {
     for (let k = 0; k < ofSentNotes.length; k++) {
-      const tap = ofSentNotes[k] as Tap;
+      const observer = ofSentNotes[k] as Observer;
       try {
-        tap.sent(frame, patches);
+        observer.sent(frame, patches);
       } catch (error) {
-        failed(tap, error);
+        failed(observer, error);
       }
     }
   }
@@ -63,17 +63,17 @@ export function joinTaps(taps: readonly Tap[], onProblem: (error: unknown) => vo
     one: Frame | Buffer | string,
     patches: readonly Patch[] = NO_PATCHES,
   ): void {
-    for (const tap of working)
+    for (const observer of working)
       try {
-        if (what === 'received') tap.received(one as Frame);
-        else if (what === 'sent') tap.sent(one as Frame, patches);
-        else if (what === 'sentLine') tap.sentLine(one as string);
-        else tap.refused(one as Buffer);
+        if (what === 'received') observer.received(one as Frame);
+        else if (what === 'sent') observer.sent(one as Frame, patches);
+        else if (what === 'sentLine') observer.sentLine(one as string);
+        else observer.refused(one as Buffer);
       } catch (error) {
-        failed(tap, error);
+        failed(observer, error);
       }
   }
-  use(taps);
+  use(observers);
   return {
     received: (frame) => (frame.kind === 'notification' ? receivedNote(frame) : each('received', frame)),
     sent: (frame, patches) => (frame.kind === 'notification' ? sentNote(frame, patches) : each('sent', frame, patches)),
@@ -84,7 +84,7 @@ export function joinTaps(taps: readonly Tap[], onProblem: (error: unknown) => vo
 
 /** What a record keeper wants to be told of one leg. */
 export type Watcher = {
-  readonly tap: Tap | undefined;
+  readonly observer: Observer | undefined;
   /** The last frames of the leg as far as they may be shown, oldest first. */
   lastFrames(): readonly unknown[];
   /** The peer is gone; `reason` in a word. */

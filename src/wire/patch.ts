@@ -2,7 +2,7 @@
 
 import { type Frame, LF } from './frame.ts';
 import { scan } from './scanner/scanner.ts';
-import { careful } from './scanner/strict-parse.ts';
+import { strictParse } from './scanner/strict-parse.ts';
 import { inOrder, type Patch } from './writer.ts';
 
 /** The replacements must be valid JSON; the rest stays as it was, byte for byte. */
@@ -17,7 +17,7 @@ export function patched(frame: Frame, patches: readonly Patch[]): Frame {
   parts.push(frame.bytes.subarray(at, frame.end), Buffer.of(LF));
   const bytes = Buffer.concat(parts);
   // What made the scanner unsure of the frame that came, an escape in its session id, say, is still there.
-  const made = scan(bytes, 0) ?? careful(bytes, 0, bytes.length - 1);
+  const made = scan(bytes, 0) ?? strictParse(bytes, 0, bytes.length - 1);
   if ('why' in made) throw new Error(`a patch has broken a frame: ${made.reason}`);
   return made;
 }

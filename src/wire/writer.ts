@@ -2,7 +2,7 @@
 // The microtask runs as soon as the chunk has been worked through, so nothing waits for a timer and nobody has to say "flush".
 import type { Sink } from './byte-stream.ts';
 import type { Frame, Span } from './frame.ts';
-import type { Tap } from './observer.ts';
+import type { Observer } from './observer.ts';
 import { isLong } from './scanner/large-frame.ts';
 
 // Once what runs now is done, before anything else gets a turn. `queueMicrotask` does the same and makes an async resource for each call,
@@ -40,7 +40,7 @@ export type Writer = {
 
 export type WriterEvents = { readonly full?: () => void; readonly drain?: () => void; readonly error?: (error: Error) => void };
 
-export function createWriter(output: Sink, on: WriterEvents = {}, tap?: Tap): Writer {
+export function createWriter(output: Sink, on: WriterEvents = {}, observer?: Observer): Writer {
   // The first `count` of each are queued. The lists are kept: to empty them would mean to grow them again with the next frame.
   const parts: (Buffer | string)[] = [];
   const starts: number[] = [];
@@ -140,11 +140,11 @@ export function createWriter(output: Sink, on: WriterEvents = {}, tap?: Tap): Wr
   return {
     frame(frame, patches = NO_PATCHES) {
       part(frame, patches.length === 0 ? frame.start : patched(frame, patches), frame.end + 1);
-      tap?.sent(frame, patches);
+      observer?.sent(frame, patches);
     },
     line(line) {
       text(line);
-      tap?.sentLine(line);
+      observer?.sentLine(line);
     },
     queuedBytes: () => bytesWaiting + output.writableLength,
     takenBytes: () => bytesHandedOver - output.writableLength,

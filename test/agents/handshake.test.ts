@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { readHandshake } from '../../src/agents/handshake.ts';
 import { ProxyError } from '../../src/errors.ts';
 import type { Frame } from '../../src/wire/frame.ts';
-import { careful } from '../../src/wire/scanner/strict-parse.ts';
+import { strictParse } from '../../src/wire/scanner/strict-parse.ts';
 
 function answer(body: string): Frame {
   const bytes = Buffer.from(`{"jsonrpc":"2.0","id":0${body}}\n`);
-  const decided = careful(bytes, 0, bytes.length - 1);
+  const decided = strictParse(bytes, 0, bytes.length - 1);
   if ('why' in decided) throw new Error(decided.reason);
   return decided;
 }

@@ -43,7 +43,7 @@ test('an agent that is ready, has exited, or is stopped by hand has changed', as
   let look = () => {};
   const made = await connection([left, right], {}, { onStateChange: () => look() });
   look = () => void states.push(made.connection.health().left?.state);
-  await open(made.editor, CWD, 'left');
+  await open(made.client, CWD, 'left');
   left.exit({ kind: 'exited', code: 1, signal: null });
   expect(states.at(-1)).toBe('idle');
   made.connection.restart('left');

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { type Editor, fixture, hello, SWITCHBOARD, test } from '../e2e/harness.ts';
+import { type Client, fixture, hello, SWITCHBOARD, test } from '../e2e/harness.ts';
 import { noticed } from '../faults/setup.ts';
 
 /** Says when the configuration is watched, which is the last thing a start does, and what was loaded by the end. */
@@ -41,7 +41,7 @@ test('a proxy at rest has loaded neither hashes nor what loads ES modules nor fi
   for (const needless of ['crypto', 'internal/modules/esm/translators', 'internal/fs/promises']) expect(ours).not.toContain(needless);
 });
 
-function loadedBy(program: Editor): string[] {
+function loadedBy(program: Client): string[] {
   const [, names = '[]'] = /^loaded: (.+)$/m.exec(program.stderr()) ?? [];
   return JSON.parse(names).map((name: string) => name.replace('NativeModule ', ''));
 }

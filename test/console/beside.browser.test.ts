@@ -22,7 +22,7 @@ const FILE = /file:\/\/\S+\.html/;
 
 type Asked = { readonly params: RequestPermissionRequest; readonly signal: AbortSignal; readonly answer: (optionId: string) => void };
 type Elicited = { readonly signal: AbortSignal; readonly answer: (words: string) => void };
-type Editor = {
+type Client = {
   readonly agent: ClientContext;
   readonly updates: SessionNotification[];
   readonly asked: Asked[];
@@ -31,7 +31,7 @@ type Editor = {
 };
 
 /** The proxy with a console beside it, an editor that answers when the test says so, and where the link is. `policy` is the text of one. */
-async function withEditor(work: (editor: Editor, linkFile: string) => Promise<void>, policy?: string): Promise<string> {
+async function withClient(work: (acpClient: Client, linkFile: string) => Promise<void>, policy?: string): Promise<string> {
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-beside-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const project = path.join(root, 'project');
@@ -102,7 +102,7 @@ describe('beside an editor', () => {
   afterAll(() => browser?.close());
 
   test('its sessions are seen, and their questions answered in either place: the first answer counts, the other place is told', async () => {
-    const said = await withEditor(async ({ agent, updates, asked, project }, linkFile) => {
+    const said = await withClient(async ({ agent, updates, asked, project }, linkFile) => {
       expect(statSync(linkFile).mode & 0o777).toBe(0o600);
       const first = linkIn(linkFile);
       const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
@@ -165,7 +165,7 @@ describe('beside an editor', () => {
   });
 
   test('a rule that is saved on the page answers the editor’s question, and the next one comes up in neither place', async () => {
-    await withEditor(async ({ agent, asked, project }, linkFile) => {
+    await withClient(async ({ agent, asked, project }, linkFile) => {
       const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
       const page: Page = await browser.newPage();
       onTestFinished(() => page.close());
@@ -191,7 +191,7 @@ describe('beside an editor', () => {
   });
 
   test('what an agent wants to know is answered in either place: the first answer counts, the other place is told', async () => {
-    await withEditor(async ({ agent, elicited, project }, linkFile) => {
+    await withClient(async ({ agent, elicited, project }, linkFile) => {
       const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
       const page: Page = await browser.newPage();
       onTestFinished(() => page.close());
@@ -218,7 +218,7 @@ describe('beside an editor', () => {
   });
 
   test('a page that comes in the middle of a turn has all of it in the end', async () => {
-    await withEditor(async ({ agent, project }, linkFile) => {
+    await withClient(async ({ agent, project }, linkFile) => {
       const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
       const slow = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/slow 3') });
       const page: Page = await browser.newPage();

@@ -14,5 +14,5 @@ test('an update within the millisecond of its prompt is in the table of first up
   charts.pause();
   const [, second] = charts.rows();
   expect(filledRows({ lines: [{ key: 'first' }], isSparse: true }, charts.rows())).toEqual([second]);
-  expect(filledRows({ lines: [{ key: 'fromAgents' }, { key: 'fromEditor' }] }, charts.rows())).toEqual([second]);
+  expect(filledRows({ lines: [{ key: 'fromAgents' }, { key: 'fromClient' }] }, charts.rows())).toEqual([second]);
 });

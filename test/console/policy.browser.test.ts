@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../e2e/peer.ts';
-import type { Puppet, PuppetSession } from '../e2e/scripted-agent.ts';
+import type { ScriptedAgent, ScriptedSession } from '../e2e/scripted-agent.ts';
 import { visit } from './visit.ts';
 
 const POLICY = `# what our agents may do
@@ -30,7 +30,7 @@ describe('in the browser, under a policy', () => {
     const answers: unknown[] = [];
     return {
       answers,
-      async turn({ id }: PuppetSession, mime: Puppet) {
+      async turn({ id }: ScriptedSession, mime: ScriptedAgent) {
         mime.update(id, { sessionUpdate: 'tool_call', status: 'pending', ...toolCall });
         answers.push(await mime.call('session/request_permission', { sessionId: id, toolCall, options: OPTIONS, ...more }));
         return { stopReason: 'end_turn' };

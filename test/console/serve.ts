@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { createPuppeteer, type Puppet, type Traits } from '../e2e/scripted-agent.ts';
+import { createScriptedAgents, type ScriptedAgent, type Traits } from '../e2e/scripted-agent.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const BIN = path.join(ROOT, 'bin', 'switchboard.js');
@@ -15,7 +15,7 @@ export type Serving = {
   readonly project: string;
   /** Where the configuration is, and everything else. */
   readonly root: string;
-  readonly mime: Puppet;
+  readonly mime: ScriptedAgent;
   readonly child: ChildProcess;
   readonly said: () => string;
   stop(): Promise<number | null>;
@@ -35,8 +35,8 @@ export async function serve(
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-console-'));
   const [home, project] = ['home', 'project'].map((name) => path.join(root, name)) as [string, string];
   for (const directory of [home, project]) mkdirSync(directory);
-  const puppeteer = createPuppeteer(path.join(root, 'puppets'));
-  const mime = puppeteer.agent('mime', { title: 'Mime', ...traits });
+  const scriptedAgentServer = createScriptedAgents(path.join(root, 'puppets'));
+  const mime = scriptedAgentServer.agent('mime', { title: 'Mime', ...traits });
   const demo = (name: string) => ({ command: process.execPath, args: [DEMO, '--name', name, '--state', path.join(root, name)] });
   const config = path.join(root, 'config.json');
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(root, name), text);
@@ -70,7 +70,7 @@ export async function serve(
     async stop() {
       child.kill('SIGINT');
       const code = await exited;
-      await puppeteer.stop();
+      await scriptedAgentServer.stop();
       rmSync(root, { recursive: true, force: true });
       return code;
     },

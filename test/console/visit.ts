@@ -2,11 +2,11 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import type { Json } from '../e2e/peer.ts';
-import type { Puppet, PuppetSession, Traits } from '../e2e/scripted-agent.ts';
+import type { ScriptedAgent, ScriptedSession, Traits } from '../e2e/scripted-agent.ts';
 import { startBrowser } from './browser.ts';
 import { type More, type Serving, serve } from './serve.ts';
 
-export type Turn = (session: PuppetSession, mime: Puppet, params: Json) => unknown;
+export type Turn = (session: ScriptedSession, mime: ScriptedAgent, params: Json) => unknown;
 
 export type Visit = {
   readonly serving: Serving;
@@ -34,7 +34,7 @@ export function visit(
   let serving: Serving | undefined;
 
   beforeAll(async () => {
-    const turn = (session: PuppetSession, words: string, params: Json) => {
+    const turn = (session: ScriptedSession, words: string, params: Json) => {
       const act = turns.get(words.split(' ', 1)[0] ?? '');
       if (act) return act(session, self.serving.mime, params);
       self.serving.mime.say(session.id, `heard: ${words}`);

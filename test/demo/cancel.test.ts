@@ -1,11 +1,11 @@
 import { type AnyMessage, methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Editor, isUpdate, only, startEditor } from './client.ts';
+import { type Client, isUpdate, only, startClient } from './client.ts';
 
-let builder: Editor;
+let builder: Client;
 let sessionId: string;
 beforeAll(async () => {
-  builder = await startEditor('builder');
+  builder = await startClient('builder');
 });
 afterAll(() => builder.end());
 beforeEach(async () => {

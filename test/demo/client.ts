@@ -21,7 +21,7 @@ import { demoAgentFile } from './bundle.ts';
 
 const ALL_CAPABILITIES: ClientCapabilities = { fs: { readTextFile: true, writeTextFile: true }, terminal: true };
 
-export type Editor = {
+export type Client = {
   readonly agent: ClientContext;
   readonly initialized: InitializeResponse;
   /** All that the agent sent, in the order of the wire. */
@@ -43,13 +43,13 @@ export type Editor = {
   end(): Promise<number | null>;
 };
 
-export async function startEditor(name: string, { state = '', capabilities = ALL_CAPABILITIES } = {}): Promise<Editor> {
+export async function startClient(name: string, { state = '', capabilities = ALL_CAPABILITIES } = {}): Promise<Client> {
   const child = spawn(process.execPath, [demoAgentFile, '--name', name, ...(state ? ['--state', state] : [])], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const frames: AnyMessage[] = [];
   const waiting = new Set<() => void>();
-  const tap = new TransformStream<AnyMessage, AnyMessage>({
+  const observer = new TransformStream<AnyMessage, AnyMessage>({
     transform(frame, controller) {
       frames.push(frame);
       controller.enqueue(frame);
@@ -59,7 +59,7 @@ export async function startEditor(name: string, { state = '', capabilities = ALL
   const wire = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
 
   const files = new Map<string, string>();
-  const terminals: Editor['terminals'] = new Map();
+  const terminals: Client['terminals'] = new Map();
   const permissionRequests: RequestPermissionRequest[] = [];
   let letGo = () => {};
   const held = new Promise<void>((resolve) => {
@@ -69,9 +69,9 @@ export async function startEditor(name: string, { state = '', capabilities = ALL
     .onNotification(methods.client.session.update, () => {})
     .onRequest(methods.client.session.requestPermission, ({ params }) => {
       permissionRequests.push(params);
-      if (editor.choice === 'never') return new Promise<never>(() => {});
-      if (editor.choice === 'cancelled') return { outcome: { outcome: 'cancelled' } };
-      return { outcome: { outcome: 'selected', optionId: editor.choice } };
+      if (acpClient.choice === 'never') return new Promise<never>(() => {});
+      if (acpClient.choice === 'cancelled') return { outcome: { outcome: 'cancelled' } };
+      return { outcome: { outcome: 'selected', optionId: acpClient.choice } };
     })
     .onRequest(methods.client.fs.readTextFile, ({ params }) => {
       const content = files.get(params.path);
@@ -98,13 +98,13 @@ export async function startEditor(name: string, { state = '', capabilities = ALL
       if (terminal) terminal.released = true;
     });
 
-  const { agent } = app.connect({ writable: wire.writable, readable: wire.readable.pipeThrough(tap) });
+  const { agent } = app.connect({ writable: wire.writable, readable: wire.readable.pipeThrough(observer) });
   const initialized = await agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
     clientCapabilities: capabilities,
   });
 
-  const editor: Editor = {
+  const acpClient: Client = {
     agent,
     initialized,
     frames,
@@ -117,9 +117,9 @@ export async function startEditor(name: string, { state = '', capabilities = ALL
       return (await agent.request(methods.agent.session.new, { cwd, mcpServers })).sessionId;
     },
     async prompt(sessionId, text) {
-      const before = editor.updates(sessionId).length;
+      const before = acpClient.updates(sessionId).length;
       const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
-      const updates = editor.updates(sessionId).slice(before);
+      const updates = acpClient.updates(sessionId).slice(before);
       return { stopReason, updates, text: spoken(updates) };
     },
     updates: (sessionId) => frames.filter(isUpdate).flatMap(({ params }) => (params.sessionId === sessionId ? [params.update] : [])),
@@ -135,7 +135,7 @@ export async function startEditor(name: string, { state = '', capabilities = ALL
       }),
     end: () => end(child),
   };
-  return editor;
+  return acpClient;
 }
 
 export function isUpdate(frame: AnyMessage): frame is AnyMessage & { params: SessionNotification } {

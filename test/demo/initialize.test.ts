@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { demoAgentFile } from './bundle.ts';
-import { type Editor, startEditor } from './client.ts';
+import { type Client, startClient } from './client.ts';
 
-let sketcher: Editor;
-let builder: Editor;
+let sketcher: Client;
+let builder: Client;
 beforeAll(async () => {
-  [sketcher, builder] = await Promise.all([startEditor('sketcher'), startEditor('builder')]);
+  [sketcher, builder] = await Promise.all([startClient('sketcher'), startClient('builder')]);
 });
 afterAll(() => Promise.all([sketcher.end(), builder.end()]));
 

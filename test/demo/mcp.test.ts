@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type McpServer, methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadedAtStart } from './bundle.ts';
-import { type Editor, isUpdate, only, startEditor } from './client.ts';
+import { type Client, isUpdate, only, startClient } from './client.ts';
 
 const echoFile = path.resolve(import.meta.dirname, '../fixtures/mcp-echo.mjs');
 const stdioServer: McpServer = {
@@ -15,14 +15,14 @@ const stdioServer: McpServer = {
 };
 let httpServer: McpServer;
 let httpProcess: ChildProcess;
-let sketcher: Editor;
-let builder: Editor;
+let sketcher: Client;
+let builder: Client;
 /** Builder's session with the stdio server, which starts once for all that is asked of it. */
 let sessionId: string;
 
 beforeAll(async () => {
   httpProcess = spawn(process.execPath, [echoFile, '--http'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  [sketcher, builder] = await Promise.all([startEditor('sketcher'), startEditor('builder')]);
+  [sketcher, builder] = await Promise.all([startClient('sketcher'), startClient('builder')]);
   const url = httpProcess.stdout ? String((await once(httpProcess.stdout, 'data'))[0]).trim() : '';
   httpServer = { type: 'http', name: 'web', url, headers: [{ name: 'x-echo-prefix', value: 'web>' }] };
   sessionId = await builder.newSession([stdioServer]);

@@ -1,16 +1,16 @@
 import { methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Editor, only, spoken, startEditor } from './client.ts';
+import { type Client, only, spoken, startClient } from './client.ts';
 
-let sketcher: Editor;
-let builder: Editor;
+let sketcher: Client;
+let builder: Client;
 /** Builder in an editor that offers neither files nor a terminal. */
-let bare: Editor;
+let bare: Client;
 beforeAll(async () => {
   [sketcher, builder, bare] = await Promise.all([
-    startEditor('sketcher'),
-    startEditor('builder'),
-    startEditor('builder', { capabilities: {} }),
+    startClient('sketcher'),
+    startClient('builder'),
+    startClient('builder', { capabilities: {} }),
   ]);
 });
 afterAll(() => Promise.all([sketcher.end(), builder.end(), bare.end()]));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { personas } from '../../src/demo/agents.ts';
+import { profiles } from '../../src/demo/agents.ts';
 import {
   addToTranscript,
   createDirectoryStore,
@@ -15,9 +15,9 @@ const directory = mkdtempSync(path.join(tmpdir(), 'demo-store-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function record(): SessionRecord {
-  const persona = personas.get('builder');
-  if (persona === undefined) throw new Error('no builder');
-  return newSessionRecord(persona, '/project');
+  const profile = profiles.get('builder');
+  if (profile === undefined) throw new Error('no builder');
+  return newSessionRecord(profile, '/project');
 }
 
 describe.each([

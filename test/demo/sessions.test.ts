@@ -3,26 +3,26 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type AnyMessage, methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Editor, isUpdate, only, spoken, startEditor } from './client.ts';
+import { type Client, isUpdate, only, spoken, startClient } from './client.ts';
 
 const { session } = methods.agent;
 const directory = mkdtempSync(path.join(tmpdir(), 'demo-state-'));
 const state = path.join(directory, 'made', 'by the agent');
-const started: Editor[] = [];
-const start = async (name: string, options?: Parameters<typeof startEditor>[1]) => {
-  const editor = await startEditor(name, options);
-  started.push(editor);
-  return editor;
+const started: Client[] = [];
+const start = async (name: string, options?: Parameters<typeof startClient>[1]) => {
+  const client = await startClient(name, options);
+  started.push(client);
+  return client;
 };
 
-let sketcher: Editor;
-let builder: Editor;
-let forgetful: Editor;
+let sketcher: Client;
+let builder: Client;
+let forgetful: Client;
 beforeAll(async () => {
   [sketcher, builder, forgetful] = await Promise.all([start('sketcher', { state }), start('builder', { state }), start('sketcher')]);
 });
 afterAll(async () => {
-  await Promise.all(started.map((editor) => editor.end()));
+  await Promise.all(started.map((client) => client.end()));
   rmSync(directory, { recursive: true });
 });
 
@@ -189,14 +189,14 @@ describe('session/close', () => {
     ['on disk', () => sketcher],
     ['in memory', () => forgetful],
   ])('a closed session takes no prompt but is kept %s and can be loaded again', async (_, where) => {
-    const editor = where();
-    const sessionId = await editor.newSession();
-    const { text } = await editor.prompt(sessionId, 'Hello');
-    await editor.agent.request(session.close, { sessionId });
-    await expect(editor.prompt(sessionId, 'Are you there?')).rejects.toMatchObject({ code: -32002, data: { sessionId } });
-    const before = editor.updates(sessionId).length;
-    await editor.agent.request(session.load, { sessionId, cwd: '/project', mcpServers: [] });
-    expect(spoken(editor.updates(sessionId).slice(before))).toBe(text);
+    const client = where();
+    const sessionId = await client.newSession();
+    const { text } = await client.prompt(sessionId, 'Hello');
+    await client.agent.request(session.close, { sessionId });
+    await expect(client.prompt(sessionId, 'Are you there?')).rejects.toMatchObject({ code: -32002, data: { sessionId } });
+    const before = client.updates(sessionId).length;
+    await client.agent.request(session.load, { sessionId, cwd: '/project', mcpServers: [] });
+    expect(spoken(client.updates(sessionId).slice(before))).toBe(text);
   });
 
   test('an open prompt is answered as cancelled before the session is closed', async () => {

@@ -40,10 +40,10 @@ function play(name: 'webapp' | 'agentkit' | 'intercom', { before, steps }: Case)
           : dialect.toAcp(state, messageOf(agent));
       if (!step) throw new Error('it hears of no events');
       state = step.state;
-      const { toEditor = [], toAgent = [], remarks = [], alarms = {}, kill } = step;
+      const { toClient = [], toAgent = [], remarks = [], alarms = {}, kill } = step;
       return JSON.parse(
         JSON.stringify({
-          ...(toEditor.length > 0 && { toEditor: toEditor.map((one) => JSON.parse(lineOf(one))) }),
+          ...(toClient.length > 0 && { toClient: toClient.map((one) => JSON.parse(lineOf(one))) }),
           ...(toAgent.length > 0 && { toAgent: toAgent.map((one) => JSON.parse(lineOf(one, dialect.isBare))) }),
           ...(remarks.length > 0 && { remarks }),
           ...(Object.keys(alarms).length > 0 && {
@@ -79,6 +79,6 @@ test('row 40: a prompt longer than a line of the operator stream may be is refus
   });
   const [out] = play('intercom', { rows: [40], says: '', before: [], steps: [prompt('x'.repeat(1024 * 1024))] });
   expect(out).toEqual({
-    toEditor: [{ jsonrpc: '2.0', id: 2, error: { code: -32602, message: expect.stringContaining('1048576 bytes') } }],
+    toClient: [{ jsonrpc: '2.0', id: 2, error: { code: -32602, message: expect.stringContaining('1048576 bytes') } }],
   });
 });

@@ -5,7 +5,7 @@ import type { Dialect } from '../../src/dialects/dialect.ts';
 import { interpret } from '../../src/dialects/interpreter.ts';
 import { webapp } from '../../src/dialects/webapp/webapp.ts';
 import type { Sink, Source } from '../../src/wire/byte-stream.ts';
-import { createLeg, type OverlongFrame } from '../../src/wire/connection.ts';
+import { createConnection, type OversizedFrame } from '../../src/wire/connection.ts';
 
 const ABOUT = { agent: 'it', isNamed: true, timeouts: { initializeMs: 1, cancelMs: 1, quietMs: 1, stallMs: 1 }, mint: () => '1' };
 
@@ -33,16 +33,16 @@ function between(dialect: Dialect, maxFrameBytes = 10_000) {
     kill: () => remarks.push('killed'),
   });
   const frames: string[] = [];
-  const overlong: OverlongFrame[] = [];
+  const oversized: OversizedFrame[] = [];
   const refused: string[] = [];
-  const leg = createLeg(streams.fromAgent, streams.toAgent, maxFrameBytes, {
+  const leg = createConnection(streams.fromAgent, streams.toAgent, maxFrameBytes, {
     frame: ({ bytes, start, end }) => frames.push(bytes.toString('utf8', start, end)),
-    overlong: (frame) => overlong.push(frame),
+    oversized: (frame) => oversized.push(frame),
     refused: ({ reason }) => refused.push(reason),
     end: () => frames.push('end'),
   });
   const says = (line: string) => void agent.emit('data', Buffer.from(`${line}\n`));
-  return { agent, leg, says, frames, overlong, refused, remarks, alarms, streams, written: () => Buffer.concat(written).toString('utf8') };
+  return { agent, leg, says, frames, oversized, refused, remarks, alarms, streams, written: () => Buffer.concat(written).toString('utf8') };
 }
 
 test('a message that needs no translation passes as the bytes it came as', () => {
@@ -62,10 +62,10 @@ test('so does the answer to a method that only the editor and the agent know', a
 });
 
 test('an answer over the limit is skipped, and whose it was is told', () => {
-  const { says, frames, overlong } = between(webapp);
+  const { says, frames, oversized } = between(webapp);
   says(JSON.stringify({ jsonrpc: '2.0', id: 7, result: { text: 'x'.repeat(100_000) } }));
   says('{"jsonrpc":"2.0","method":"_x/y"}');
-  expect(overlong).toMatchObject([{ kind: 'response', idText: '7' }]);
+  expect(oversized).toMatchObject([{ kind: 'response', idText: '7' }]);
   expect(frames).toHaveLength(1);
 });
 

@@ -115,7 +115,7 @@ describe.each(DIALECT_NAMES.filter((name) => name !== 'acp'))('%s', (name) => {
           if (!read) continue;
           const step = isEditor ? dialect?.toAgent(state, read) : dialect?.toAcp(state, read);
           state = step?.state;
-          for (const out of [...(step?.toEditor ?? []), ...(step?.toAgent ?? [])]) expect(dict(JSON.parse(lineOf(out)))).not.toEqual({});
+          for (const out of [...(step?.toClient ?? []), ...(step?.toAgent ?? [])]) expect(dict(JSON.parse(lineOf(out)))).not.toEqual({});
         }
       }),
     );

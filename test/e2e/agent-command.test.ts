@@ -1,79 +1,79 @@
 // `/agent`: the same choice for editors that show commands but no options.
 import { expect } from 'vitest';
-import { type Editor, type Json, open, prompt, type Stage, testAtOnce as test, text } from './harness.ts';
+import { type Client, type Json, open, prompt, type Stage, testAtOnce as test, text } from './harness.ts';
 
 const two = (stage: Stage) => [stage.agent('alpha'), stage.agent('beta')] as const;
-const commands = (editor: Editor, id: string) =>
-  editor.updates(id, 'available_commands_update').map(({ availableCommands }) => availableCommands.map(({ name }: Json) => name));
+const commands = (client: Client, id: string) =>
+  client.updates(id, 'available_commands_update').map(({ availableCommands }) => availableCommands.map(({ name }: Json) => name));
 
 test('/agent alone is answered by us, names the agent and the others, and does not begin the session', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
-  expect((await prompt(editor, id, '/agent')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).toMatch(/alpha.*beta/);
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
+  expect((await prompt(client, id, '/agent')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.said(id)).toMatch(/alpha.*beta/);
   expect(alpha.all('session/prompt')).toEqual([]);
   expect(
-    (await editor.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'beta' })).configOptions[0].currentValue,
+    (await client.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'beta' })).configOptions[0].currentValue,
   ).toBe('beta');
 });
 
 test('/agent NAME moves the session, says so, and brings the new list of options', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
-  const answer = await prompt(editor, id, '  /agent   beta ');
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
+  const answer = await prompt(client, id, '  /agent   beta ');
   expect(answer.result).toEqual({ stopReason: 'end_turn' });
-  const [list] = editor.updates(id, 'config_option_update');
+  const [list] = client.updates(id, 'config_option_update');
   expect(list.configOptions.map(({ currentValue }: Json) => currentValue)).toEqual(['beta', 'beta-small']);
-  expect(editor.said(id)).toContain('beta');
-  await prompt(editor, id, 'hello');
-  expect(editor.said(id)).toMatch(/beta heard hello$/);
+  expect(client.said(id)).toContain('beta');
+  await prompt(client, id, 'hello');
+  expect(client.said(id)).toMatch(/beta heard hello$/);
   expect(alpha.all('session/prompt')).toEqual([]);
   expect(await alpha.got('session/close')).toBeDefined();
 });
 
 test('/agent with a name nobody has, or after the session has begun, says why not', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
-  expect((await prompt(editor, id, '/agent nobody')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).toContain('nobody');
-  await prompt(editor, id, 'hello');
-  const before = editor.said(id).length;
-  expect((await prompt(editor, id, '/agent beta')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id).slice(before)).toMatch(/alpha.*beta/);
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
+  expect((await prompt(client, id, '/agent nobody')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.said(id)).toContain('nobody');
+  await prompt(client, id, 'hello');
+  const before = client.said(id).length;
+  expect((await prompt(client, id, '/agent beta')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.said(id).slice(before)).toMatch(/alpha.*beta/);
   expect(beta.all('session/new')).toEqual([]);
   expect(alpha.all('session/prompt')).toHaveLength(1);
 });
 
 test('the command counts however its letters are spelled', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
   for (const words of ['\\/agent', '/\\u0061gent', '\\u002fagent']) {
     const params = `{"sessionId":"${id}","prompt":[{"type":"text","text":"${words}"}]}`;
-    editor.line(`{"jsonrpc":"2.0","id":${JSON.stringify(words)},"method":"session/prompt","params":${params}}`);
-    expect((await editor.until((msg) => msg.id === words)).msg.result).toEqual({ stopReason: 'end_turn' });
+    client.line(`{"jsonrpc":"2.0","id":${JSON.stringify(words)},"method":"session/prompt","params":${params}}`);
+    expect((await client.until((msg) => msg.id === words)).msg.result).toEqual({ stopReason: 'end_turn' });
   }
   expect(alpha.all('session/prompt')).toEqual([]);
 });
 
 test('words that only mention /agent go to the agent', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
-  for (const words of ['what does /agent do?', '/agent beta please', '/agents', 'x /agent']) await prompt(editor, id, words);
-  await editor.call('session/prompt', { sessionId: id, prompt: [...text('/agent beta'), ...text('and more')] });
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
+  for (const words of ['what does /agent do?', '/agent beta please', '/agents', 'x /agent']) await prompt(client, id, words);
+  await client.call('session/prompt', { sessionId: id, prompt: [...text('/agent beta'), ...text('and more')] });
   expect(alpha.all('session/prompt')).toHaveLength(5);
   expect(beta.all('session/new')).toEqual([]);
 });
 
 test('the command is announced for an agent that announces none, and merged into the list of one that does', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id, index } = await open(editor, stage.cwd);
-  const own = await editor.got('session/update', ({ update }) => update.sessionUpdate === 'available_commands_update');
+  const client = await stage.connect([alpha, beta]);
+  const { id, index } = await open(client, stage.cwd);
+  const own = await client.got('session/update', ({ update }) => update.sessionUpdate === 'available_commands_update');
   expect(own.index).toBeGreaterThan(index);
   expect(own.msg.params.update.availableCommands).toEqual([
     { name: 'agent', description: expect.any(String), input: { hint: expect.stringContaining('beta') } },
@@ -82,31 +82,31 @@ test('the command is announced for an agent that announces none, and merged into
   alpha.line(
     '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"alpha-1","update":{"sessionUpdate":"available_commands_update","availableCommands":[ {"name":"plan","x":1.0,"description":"d"} ]}}}',
   );
-  const merged = await editor.until((_, { line }) => line.includes('{"name":"plan","x":1.0,"description":"d"}'));
+  const merged = await client.until((_, { line }) => line.includes('{"name":"plan","x":1.0,"description":"d"}'));
   expect(merged.msg.params.update.availableCommands.map(({ name }: Json) => name).sort()).toEqual(['agent', 'plan']);
   alpha.update('alpha-1', { sessionUpdate: 'available_commands_update', availableCommands: [] });
-  await prompt(editor, id, 'hello');
-  expect(commands(editor, id).at(-1)).toEqual(['agent']);
+  await prompt(client, id, 'hello');
+  expect(commands(client, id).at(-1)).toEqual(['agent']);
 });
 
 test('after a move the commands are those of the new agent, with ours', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
   alpha.update('alpha-1', { sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'plan', description: 'd' }] });
-  await editor.until((_, { line }) => line.includes('"plan"'));
-  await editor.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'beta' });
-  await prompt(editor, id, 'hello');
-  expect(commands(editor, id).at(-1)).toEqual(['agent']); // beta has none, and plan must not stay behind
+  await client.until((_, { line }) => line.includes('"plan"'));
+  await client.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'beta' });
+  await prompt(client, id, 'hello');
+  expect(commands(client, id).at(-1)).toEqual(['agent']); // beta has none, and plan must not stay behind
 });
 
 test('an agent with a command called agent keeps it, in its list and in prompts', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
   alpha.update('alpha-1', { sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'agent', description: 'its own' }] });
-  const list = await editor.until((_, { line }) => line.includes('its own'));
+  const list = await client.until((_, { line }) => line.includes('its own'));
   expect(list.msg.params.update.availableCommands).toEqual([{ name: 'agent', description: 'its own' }]);
-  await prompt(editor, id, '/agent smith');
-  expect(editor.said(id)).toBe('alpha heard /agent smith');
+  await prompt(client, id, '/agent smith');
+  expect(client.said(id)).toBe('alpha heard /agent smith');
 });

@@ -1,10 +1,10 @@
 // The `agent` option: there with two or more agents, complete in every list, and able to move a session until it has begun.
 import { expect } from 'vitest';
-import { type Editor, type Json, open, prompt, Refusal, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { type Client, type Json, open, prompt, Refusal, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 import { ALL_CAPABILITIES } from './scripted-agent.ts';
 
-const set = (editor: Editor, sessionId: string, configId: string, value: string): Promise<Json> =>
-  editor.request('session/set_config_option', { sessionId, configId, value });
+const set = (client: Client, sessionId: string, configId: string, value: string): Promise<Json> =>
+  client.request('session/set_config_option', { sessionId, configId, value });
 /** Ids and values of a list, for a look at the whole. */
 const shown = (options: Json): Json => options?.map(({ id, currentValue, options: offered }: Json) => [id, currentValue, offered.length]);
 
@@ -29,8 +29,8 @@ test('a new session carries the option first, with every agent under its title, 
     );
     return UNANSWERED;
   });
-  const editor = await stage.connect([alpha, beta]);
-  const { result, index } = await open(editor, stage.cwd);
+  const client = await stage.connect([alpha, beta]);
+  const { result, index } = await open(client, stage.cwd);
   expect(result.configOptions[0]).toMatchObject({
     id: 'agent',
     type: 'select',
@@ -42,24 +42,24 @@ test('a new session carries the option first, with every agent under its title, 
     { value: 'alpha', name: 'alpha' },
     { value: 'beta', name: 'Beta the Second' },
   ]);
-  expect(editor.seen[index]?.line).toContain('{"id":"model","x":1.0,"type":"select","options":[]} ],"sessionId":"a"}}');
+  expect(client.seen[index]?.line).toContain('{"id":"model","x":1.0,"type":"select","options":[]} ],"sessionId":"a"}}');
 });
 
 test('setting the option moves the session, with all it was opened with, and answers with the new agent’s complete list', async ({
   stage,
 }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
+  const client = await stage.connect([alpha, beta]);
   const given = { mcpServers: [{ name: 'm', command: '/bin/true', args: [], env: [] }], future: [1], additionalDirectories: ['/x'] };
-  const session = await open(editor, stage.cwd, undefined, given);
+  const session = await open(client, stage.cwd, undefined, given);
   expect(shown(session.result.configOptions)).toEqual(WITH_ALPHA);
 
-  const { result } = await set(editor, session.id, 'agent', 'beta');
+  const { result } = await set(client, session.id, 'agent', 'beta');
   expect(shown(result.configOptions)).toEqual(WITH_BETA);
   expect((await beta.got('session/new')).msg.params).toMatchObject({ cwd: stage.cwd, ...given });
 
-  await prompt(editor, session.id, 'hello');
-  expect(editor.said(session.id)).toBe('beta heard hello');
+  await prompt(client, session.id, 'hello');
+  expect(client.said(session.id)).toBe('beta heard hello');
   expect((await beta.got('session/prompt')).msg.params.sessionId).toBe('beta-1');
   expect(alpha.all('session/prompt')).toEqual([]);
 });
@@ -69,15 +69,15 @@ test('the session left behind is closed and deleted at its agent, and not listed
 }) => {
   const [alpha, beta] = two(stage);
   alpha.on('session/delete', () => ({})); // and keeps it all the same
-  const editor = await stage.connect([alpha, beta]);
-  const session = await open(editor, stage.cwd);
-  await set(editor, session.id, 'agent', 'beta');
+  const client = await stage.connect([alpha, beta]);
+  const session = await open(client, stage.cwd);
+  await set(client, session.id, 'agent', 'beta');
   expect((await alpha.got('session/close')).msg.params).toEqual({ sessionId: 'alpha-1' });
   expect((await alpha.got('session/delete')).msg.params).toEqual({ sessionId: 'alpha-1' });
-  const listed = async (from: Editor) =>
+  const listed = async (from: Client) =>
     (await from.call('session/list', {})).sessions.map((one: Json) => [one.sessionId, one._meta['acp-switchboard'].agent]);
-  expect(await listed(editor)).toEqual([[session.id, 'beta']]);
-  await editor.kill();
+  expect(await listed(client)).toEqual([[session.id, 'beta']]);
+  await client.kill();
   expect(await listed(await stage.connect([alpha, beta]))).toEqual([[session.id, 'beta']]);
 });
 
@@ -86,49 +86,49 @@ test('a session that is deleted while it changes its agent is ended at both', as
   for (const agent of [alpha, beta]) agent.on('session/close', () => ({}));
   alpha.on('session/delete', () => UNANSWERED);
   beta.on('session/new', () => UNANSWERED);
-  const editor = await stage.connect([alpha, beta]);
-  const session = await open(editor, stage.cwd);
-  const change = set(editor, session.id, 'agent', 'beta');
+  const client = await stage.connect([alpha, beta]);
+  const session = await open(client, stage.cwd);
+  const change = set(client, session.id, 'agent', 'beta');
   const opening = await beta.got('session/new');
-  const removal = editor.request('session/delete', { sessionId: session.id });
+  const removal = client.request('session/delete', { sessionId: session.id });
   const removing = await alpha.got('session/delete');
   beta.reply(opening.msg, { sessionId: 'beta-1' });
   expect((await change).result.configOptions[0].currentValue).toBe('beta');
   alpha.reply(removing.msg, {});
   expect((await removal).result).toEqual({});
   expect((await beta.got('session/delete')).msg.params).toEqual({ sessionId: 'beta-1' });
-  expect((await editor.call('session/list', {})).sessions).toEqual([]);
+  expect((await client.call('session/list', {})).sessions).toEqual([]);
 });
 
 test('what the agent left behind still says of the session is heard by nobody', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const session = await open(editor, stage.cwd);
-  await set(editor, session.id, 'agent', 'beta');
-  const from = editor.seen.length;
+  const client = await stage.connect([alpha, beta]);
+  const session = await open(client, stage.cwd);
+  await set(client, session.id, 'agent', 'beta');
+  const from = client.seen.length;
   alpha.say('alpha-1', 'still here');
-  await open(editor, stage.cwd, 'alpha');
-  expect(editor.seen.slice(from).filter(({ line }) => line.includes('still here'))).toEqual([]);
+  await open(client, stage.cwd, 'alpha');
+  expect(client.seen.slice(from).filter(({ line }) => line.includes('still here'))).toEqual([]);
 });
 
 test('a session may move to and fro until it begins', async ({ stage }) => {
-  const editor = await stage.connect(two(stage));
-  const session = await open(editor, stage.cwd);
+  const client = await stage.connect(two(stage));
+  const session = await open(client, stage.cwd);
   for (const agent of ['beta', 'alpha', 'beta', 'alpha'])
-    expect((await set(editor, session.id, 'agent', agent)).result.configOptions[0].currentValue).toBe(agent);
-  await prompt(editor, session.id, 'hello');
-  expect(editor.said(session.id)).toBe('alpha heard hello');
+    expect((await set(client, session.id, 'agent', agent)).result.configOptions[0].currentValue).toBe(agent);
+  await prompt(client, session.id, 'hello');
+  expect(client.said(session.id)).toBe('alpha heard hello');
 });
 
 test('setting the agent it already has changes nothing and answers with the whole list, before and after the session has begun', async ({
   stage,
 }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const session = await open(editor, stage.cwd);
-  expect(shown((await set(editor, session.id, 'agent', 'alpha')).result.configOptions)).toEqual(WITH_ALPHA);
-  await prompt(editor, session.id, 'hello');
-  expect((await set(editor, session.id, 'agent', 'alpha')).result.configOptions[0].currentValue).toBe('alpha');
+  const client = await stage.connect([alpha, beta]);
+  const session = await open(client, stage.cwd);
+  expect(shown((await set(client, session.id, 'agent', 'alpha')).result.configOptions)).toEqual(WITH_ALPHA);
+  await prompt(client, session.id, 'hello');
+  expect((await set(client, session.id, 'agent', 'alpha')).result.configOptions[0].currentValue).toBe('alpha');
   expect(alpha.all('session/new')).toHaveLength(1);
   expect(alpha.all('session/set_config_option')).toEqual([]);
 });
@@ -138,17 +138,17 @@ test('the first prompt locks the option: one value is left, the editor is told, 
 }) => {
   const [alpha, beta] = two(stage);
   alpha.on('session/prompt', () => UNANSWERED);
-  const editor = await stage.connect([alpha, beta]);
-  const session = await open(editor, stage.cwd);
-  const turn = prompt(editor, session.id, 'hello');
+  const client = await stage.connect([alpha, beta]);
+  const session = await open(client, stage.cwd);
+  const turn = prompt(client, session.id, 'hello');
   const asked = await alpha.got('session/prompt');
-  expect(await set(editor, session.id, 'agent', 'beta')).toMatchObject({
+  expect(await set(client, session.id, 'agent', 'beta')).toMatchObject({
     error: { code: -32602, message: expect.stringContaining('beta') },
   });
   alpha.reply(asked.msg, { stopReason: 'end_turn' });
   await turn;
-  expect(await set(editor, session.id, 'agent', 'beta')).toMatchObject({ error: { code: -32602 } });
-  const [told] = editor.updates(session.id, 'config_option_update');
+  expect(await set(client, session.id, 'agent', 'beta')).toMatchObject({ error: { code: -32602 } });
+  const [told] = client.updates(session.id, 'config_option_update');
   expect(shown(told.configOptions)).toEqual([
     ['agent', 'alpha', 1],
     ['model', 'alpha-small', 2],
@@ -157,32 +157,32 @@ test('the first prompt locks the option: one value is left, the editor is told, 
 });
 
 test('sessions that were loaded, resumed or forked offer their own agent alone, and cannot be moved', async ({ stage }) => {
-  const editor = await stage.connect(two(stage));
-  const { id: sessionId } = await open(editor, stage.cwd, 'beta');
+  const client = await stage.connect(two(stage));
+  const { id: sessionId } = await open(client, stage.cwd, 'beta');
   for (const method of ['session/load', 'session/resume', 'session/fork']) {
-    const result = await editor.call(method, { sessionId, cwd: stage.cwd, mcpServers: [] });
+    const result = await client.call(method, { sessionId, cwd: stage.cwd, mcpServers: [] });
     expect(shown(result.configOptions), method).toEqual([
       ['agent', 'beta', 1],
       ['model', 'beta-small', 2],
     ]);
-    expect(await set(editor, result.sessionId ?? sessionId, 'agent', 'alpha'), method).toMatchObject({ error: { code: -32602 } });
+    expect(await set(client, result.sessionId ?? sessionId, 'agent', 'alpha'), method).toMatchObject({ error: { code: -32602 } });
   }
 });
 
 test('lists that an agent sends itself are completed: answers to set_config_option and config_option_update', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const session = await open(editor, stage.cwd);
-  expect(shown((await set(editor, session.id, 'model', 'alpha-large')).result.configOptions)).toEqual([
+  const client = await stage.connect([alpha, beta]);
+  const session = await open(client, stage.cwd);
+  expect(shown((await set(client, session.id, 'model', 'alpha-large')).result.configOptions)).toEqual([
     ['agent', 'alpha', 2],
     ['model', 'alpha-large', 2],
   ]);
   const fast = { id: 'fast', name: 'Fast', type: 'select', currentValue: 'yes', options: [{ value: 'yes', name: 'Yes' }] };
   alpha.update('alpha-1', { sessionUpdate: 'config_option_update', configOptions: [fast] });
-  await editor.until((msg) => msg.params?.update?.sessionUpdate === 'config_option_update');
+  await client.until((msg) => msg.params?.update?.sessionUpdate === 'config_option_update');
   alpha.update('alpha-1', { sessionUpdate: 'config_option_update', configOptions: [] });
-  await editor.until((msg) => msg.params?.update?.configOptions?.length === 1);
-  expect(editor.updates(session.id, 'config_option_update').map(({ configOptions }) => shown(configOptions))).toEqual([
+  await client.until((msg) => msg.params?.update?.configOptions?.length === 1);
+  expect(client.updates(session.id, 'config_option_update').map(({ configOptions }) => shown(configOptions))).toEqual([
     [
       ['agent', 'alpha', 2],
       ['fast', 'yes', 1],
@@ -190,7 +190,7 @@ test('lists that an agent sends itself are completed: answers to set_config_opti
     [['agent', 'alpha', 2]],
   ]);
   // What the agent said last is what our own lists repeat.
-  expect(shown((await set(editor, session.id, 'agent', 'alpha')).result.configOptions)).toEqual([['agent', 'alpha', 2]]);
+  expect(shown((await set(client, session.id, 'agent', 'alpha')).result.configOptions)).toEqual([['agent', 'alpha', 2]]);
 });
 
 test('an agent without options of its own gets a list with ours alone, and null or missing results become one', async ({ stage }) => {
@@ -203,35 +203,35 @@ test('an agent without options of its own gets a list with ours alone, and null 
     bare.line(`{"jsonrpc":"2.0","id":${msg.id},"result":{"configOptions":null,"_meta":{"one":1.0}}}`);
     return UNANSWERED;
   });
-  const editor = await stage.connect([bare, stage.agent('beta')]);
-  const { id: sessionId, result } = await open(editor, stage.cwd);
+  const client = await stage.connect([bare, stage.agent('beta')]);
+  const { id: sessionId, result } = await open(client, stage.cwd);
   expect(shown(result.configOptions)).toEqual([['agent', 'bare', 2]]);
   for (const method of ['session/load', 'session/resume'])
-    expect(shown((await editor.call(method, { sessionId, cwd: stage.cwd, mcpServers: [] })).configOptions), method).toEqual([
+    expect(shown((await client.call(method, { sessionId, cwd: stage.cwd, mcpServers: [] })).configOptions), method).toEqual([
       ['agent', 'bare', 1],
     ]);
-  expect(editor.seen.some(({ line }) => line.includes('"_meta":{"one":1.0}'))).toBe(true);
+  expect(client.seen.some(({ line }) => line.includes('"_meta":{"one":1.0}'))).toBe(true);
 });
 
 test('an agent that does not exist is refused, and the session stays where it is', async ({ stage }) => {
-  const editor = await stage.connect(two(stage));
-  const session = await open(editor, stage.cwd);
-  expect(await set(editor, session.id, 'agent', 'nobody')).toMatchObject({
+  const client = await stage.connect(two(stage));
+  const session = await open(client, stage.cwd);
+  expect(await set(client, session.id, 'agent', 'nobody')).toMatchObject({
     error: { code: -32602, message: expect.stringContaining('nobody') },
   });
-  await prompt(editor, session.id, 'hello');
-  expect(editor.said(session.id)).toBe('alpha heard hello');
+  await prompt(client, session.id, 'hello');
+  expect(client.said(session.id)).toBe('alpha heard hello');
 });
 
 test('an agent that cannot be started is named in the error, and the session stays where it is', async ({ stage }) => {
   const alpha = stage.agent('alpha');
-  const editor = await stage.connect({ alpha, gone: { command: '/no/such/program' } });
-  const session = await open(editor, stage.cwd);
-  const missing = await set(editor, session.id, 'agent', 'gone');
+  const client = await stage.connect({ alpha, gone: { command: '/no/such/program' } });
+  const session = await open(client, stage.cwd);
+  const missing = await set(client, session.id, 'agent', 'gone');
   for (const word of ['gone', '/no/such/program']) expect(missing.error.message).toContain(word);
-  expect(shown((await set(editor, session.id, 'model', 'alpha-large')).result.configOptions)[0]).toEqual(['agent', 'alpha', 2]);
-  await prompt(editor, session.id, 'hello');
-  expect(editor.said(session.id)).toBe('alpha heard hello');
+  expect(shown((await set(client, session.id, 'model', 'alpha-large')).result.configOptions)[0]).toEqual(['agent', 'alpha', 2]);
+  await prompt(client, session.id, 'hello');
+  expect(client.said(session.id)).toBe('alpha heard hello');
 });
 
 test('an agent that wants a login first says so in its own words, as for a new session, and the session stays where it is', async ({
@@ -241,34 +241,34 @@ test('an agent that wants a login first says so in its own words, as for a new s
   beta.on('session/new', () => {
     throw new Refusal(-32000, 'Authentication required');
   });
-  const editor = await stage.connect([alpha, beta]);
-  const session = await open(editor, stage.cwd);
-  const { error } = await set(editor, session.id, 'agent', 'beta');
+  const client = await stage.connect([alpha, beta]);
+  const session = await open(client, stage.cwd);
+  const { error } = await set(client, session.id, 'agent', 'beta');
   expect(error).toMatchObject({ code: -32000, message: 'Authentication required', data: { agent: 'beta' } }); // editors show a login for this code
-  await prompt(editor, session.id, 'hello');
-  expect(editor.said(session.id)).toBe('alpha heard hello');
+  await prompt(client, session.id, 'hello');
+  expect(client.said(session.id)).toBe('alpha heard hello');
 });
 
 test('a prompt taken back while the session moved has not begun it', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   beta.on('session/new', () => UNANSWERED);
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
-  const moved = set(editor, id, 'agent', 'beta');
-  const turn = prompt(editor, id, 'never mind', 'taken-back');
-  editor.notify('$/cancel_request', { requestId: 'taken-back' });
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
+  const moved = set(client, id, 'agent', 'beta');
+  const turn = prompt(client, id, 'never mind', 'taken-back');
+  client.notify('$/cancel_request', { requestId: 'taken-back' });
   expect((await turn).error.code).toBe(-32800);
   beta.reply((await beta.got('session/new')).msg, { sessionId: 'b' });
   expect((await moved).result.configOptions[0].currentValue).toBe('beta');
-  expect((await set(editor, id, 'agent', 'alpha')).result?.configOptions[0].currentValue).toBe('alpha');
+  expect((await set(client, id, 'agent', 'alpha')).result?.configOptions[0].currentValue).toBe('alpha');
   expect(beta.all('session/prompt')).toEqual([]);
 });
 
 test('a session opened with what another agent would ignore does not move there', async ({ stage }) => {
   const plain = stage.agent('plain', { capabilities: { ...ALL_CAPABILITIES, sessionCapabilities: { close: {} } } });
-  const editor = await stage.connect([stage.agent('alpha'), plain]);
-  const session = await open(editor, stage.cwd, undefined, { additionalDirectories: ['/elsewhere'] });
-  expect(await set(editor, session.id, 'agent', 'plain')).toMatchObject({
+  const client = await stage.connect([stage.agent('alpha'), plain]);
+  const session = await open(client, stage.cwd, undefined, { additionalDirectories: ['/elsewhere'] });
+  expect(await set(client, session.id, 'agent', 'plain')).toMatchObject({
     error: { code: -32602, message: expect.stringContaining('additionalDirectories') },
   });
   expect(plain.all('session/new')).toEqual([]);
@@ -278,14 +278,14 @@ test('an agent with an option called agent keeps it, and ours takes another id',
   const own = { id: 'agent', name: 'Persona', type: 'select', currentValue: 'kind', options: [{ value: 'kind', name: 'Kind' }] };
   const alpha = stage.agent('alpha', { describe: () => ({ configOptions: [own] }) });
   alpha.on('session/set_config_option', ({ value }) => ({ configOptions: [{ ...own, currentValue: value }] }));
-  const editor = await stage.connect([alpha, stage.agent('beta')]);
-  const session = await open(editor, stage.cwd);
+  const client = await stage.connect([alpha, stage.agent('beta')]);
+  const session = await open(client, stage.cwd);
   const [ours, theirs] = session.result.configOptions;
   expect(theirs).toEqual(own);
   expect(ours).toMatchObject({ category: '_agent', currentValue: 'alpha' });
   expect(ours.id).not.toBe('agent');
-  const answer = await set(editor, session.id, 'agent', 'stern');
+  const answer = await set(client, session.id, 'agent', 'stern');
   expect((await alpha.got('session/set_config_option')).msg.params).toMatchObject({ configId: 'agent', value: 'stern' });
   expect(answer.result.configOptions.map((option: Json) => option.currentValue)).toEqual(['alpha', 'stern']);
-  expect((await set(editor, session.id, ours.id, 'beta')).result.configOptions[0].currentValue).toBe('beta');
+  expect((await set(client, session.id, ours.id, 'beta')).result.configOptions[0].currentValue).toBe('beta');
 });

@@ -26,30 +26,30 @@ function locked(stage: Stage, name: string, auth: Json = {}) {
 
 test('methods of several agents are named by their agents, keep all else, and are mapped back', async ({ stage }) => {
   const [left, right] = [locked(stage, 'left'), locked(stage, 'right')];
-  const editor = stage.proxy([left, right]);
-  const { authMethods } = await hello(editor);
+  const client = stage.proxy([left, right]);
+  const { authMethods } = await hello(client);
   expect(authMethods.map(({ id }: Json) => id)).toEqual(['left/login', 'left/a/b', 'right/login', 'right/a/b']);
   expect(authMethods[2]).toMatchObject({ name: expect.stringContaining('right!'), description: 'with a key', _meta: { vendor: 1 } });
-  expect(await editor.call('authenticate', { methodId: 'right/login', _meta: { k: 1 } })).toEqual({});
+  expect(await client.call('authenticate', { methodId: 'right/login', _meta: { k: 1 } })).toEqual({});
   expect((await right.got('authenticate')).msg.params).toEqual({ methodId: 'login', _meta: { k: 1 } });
   expect(left.all('authenticate')).toEqual([]);
-  expect((await open(editor, stage.cwd, 'right')).id).toBe('right-in');
-  await editor.call('authenticate', { methodId: 'left/a/b' }); // an id may hold a slash, an agent's name may not
+  expect((await open(client, stage.cwd, 'right')).id).toBe('right-in');
+  await client.call('authenticate', { methodId: 'left/a/b' }); // an id may hold a slash, an agent's name may not
   expect((await left.got('authenticate')).msg.params).toEqual({ methodId: 'a/b' });
 });
 
 test('a method nobody has is -32602 and names those there are', async ({ stage }) => {
-  const editor = await stage.connect([locked(stage, 'left'), locked(stage, 'right')]);
+  const client = await stage.connect([locked(stage, 'left'), locked(stage, 'right')]);
   for (const methodId of ['login', 'nobody/login', '', '/login']) {
-    const error = await editor.refused('authenticate', { methodId });
+    const error = await client.refused('authenticate', { methodId });
     expect(error, methodId).toMatchObject({ code: -32602, message: expect.stringContaining('right/login') });
   }
-  expect(await editor.refused('authenticate', { methodId: 'left/none' })).toMatchObject({ code: -32602, message: 'no such method' });
+  expect(await client.refused('authenticate', { methodId: 'left/none' })).toMatchObject({ code: -32602, message: 'no such method' });
 });
 
 test('-32000 passes in the agent’s own words, with the agent and its methods added to its data', async ({ stage }) => {
-  const editor = await stage.connect([locked(stage, 'left'), locked(stage, 'right')]);
-  expect(await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('right') })).toEqual({
+  const client = await stage.connect([locked(stage, 'left'), locked(stage, 'right')]);
+  expect(await client.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('right') })).toEqual({
     code: -32000,
     message: 'Authentication required',
     data: { own: true, agent: 'right', authMethods: ['right/login', 'right/a/b'] },
@@ -58,8 +58,8 @@ test('-32000 passes in the agent’s own words, with the agent and its methods a
 
 test('-32000 names the agent whatever data it has, also on a prompt', async ({ stage }) => {
   const right = stage.agent('right');
-  const editor = await stage.connect([stage.agent('left'), right]);
-  const { id: sessionId } = await open(editor, stage.cwd, 'right');
+  const client = await stage.connect([stage.agent('left'), right]);
+  const { id: sessionId } = await open(client, stage.cwd, 'right');
   for (const error of [
     '{"code":-32000,"message":"m"}',
     '{"code":-32000,"message":"m","data":null}',
@@ -69,21 +69,21 @@ test('-32000 names the agent whatever data it has, also on a prompt', async ({ s
       right.line(`{"jsonrpc":"2.0","id":${msg.id},"error":${error}}`);
       return UNANSWERED;
     });
-    const refused = await editor.refused('session/prompt', { sessionId, prompt: [] });
+    const refused = await client.refused('session/prompt', { sessionId, prompt: [] });
     expect(refused, error).toMatchObject({ code: -32000, message: 'm', data: { agent: 'right' } });
   }
 });
 
 test('with one agent its methods keep their ids, and -32000 is its own', async ({ stage }) => {
-  const editor = stage.proxy([locked(stage, 'only')]);
-  expect((await hello(editor)).authMethods).toEqual([LOGIN, { id: 'a/b', name: 'Odd' }]);
-  expect(await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toEqual({
+  const client = stage.proxy([locked(stage, 'only')]);
+  expect((await hello(client)).authMethods).toEqual([LOGIN, { id: 'a/b', name: 'Odd' }]);
+  expect(await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toEqual({
     code: -32000,
     message: 'Authentication required',
     data: { own: true },
   });
-  await editor.call('authenticate', { methodId: 'login' });
-  expect((await open(editor, stage.cwd)).id).toBe('only-in');
+  await client.call('authenticate', { methodId: 'login' });
+  expect((await open(client, stage.cwd)).id).toBe('only-in');
 });
 
 describe('a login in a terminal', () => {
@@ -113,8 +113,8 @@ describe('a login in a terminal', () => {
   test('is not what authenticate is for: among several agents it is refused, and the agent is not asked', async ({ stage }) => {
     const shell = stage.agent('shell', { authMethods: [{ type: 'terminal', id: 'tty', name: 'T', args: ['login'] }] });
     shell.on('authenticate', () => ({}));
-    const editor = await stage.connect([shell, stage.agent('other')]);
-    expect(await editor.refused('authenticate', { methodId: 'shell/tty' })).toMatchObject({ code: -32602 });
+    const client = await stage.connect([shell, stage.agent('other')]);
+    expect(await client.refused('authenticate', { methodId: 'shell/tty' })).toMatchObject({ code: -32602 });
     expect(shell.all('authenticate')).toEqual([]);
   });
 
@@ -140,9 +140,9 @@ describe('a login in a terminal', () => {
 describe('logout', () => {
   test('reaches every agent that offers it, and no other', async ({ stage }) => {
     const [left, right, none] = [locked(stage, 'left', { logout: {} }), locked(stage, 'right', { logout: {} }), stage.agent('none')];
-    const editor = stage.proxy([left, right, none]);
-    expect((await hello(editor)).agentCapabilities.auth).toEqual({ logout: {} });
-    expect(await editor.call('logout', {})).toEqual({});
+    const client = stage.proxy([left, right, none]);
+    expect((await hello(client)).agentCapabilities.auth).toEqual({ logout: {} });
+    expect(await client.call('logout', {})).toEqual({});
     expect([left, right, none].map((agent) => agent.all('logout').length)).toEqual([1, 1, 0]);
   });
 
@@ -151,16 +151,16 @@ describe('logout', () => {
     left.on('logout', () => {
       throw new Refusal(-32603, 'keyring is locked');
     });
-    const editor = await stage.connect([left, right]);
-    const error = await editor.refused('logout', {});
+    const client = await stage.connect([left, right]);
+    const error = await client.refused('logout', {});
     expect(error).toMatchObject({ message: expect.stringContaining('keyring is locked'), data: { agents: ['left'] } });
     expect(error.message).not.toContain('right');
     expect(right.all('logout')).toHaveLength(1);
   });
 
   test('that nobody offers is -32601', async ({ stage }) => {
-    const editor = await stage.connect([stage.agent('left'), stage.agent('right')]);
-    expect((await editor.refused('logout', {})).code).toBe(-32601);
+    const client = await stage.connect([stage.agent('left'), stage.agent('right')]);
+    expect((await client.refused('logout', {})).code).toBe(-32601);
   });
 });
 
@@ -180,8 +180,8 @@ describe('auth/status', () => {
       says(stage, 'right', { state: 'unauthenticated' }),
       stage.agent('none'),
     ];
-    const editor = await stage.connect(agents);
-    const status = await editor.call('auth/status', {});
+    const client = await stage.connect(agents);
+    const status = await client.call('auth/status', {});
     expect(status.state).toBe('unauthenticated');
     expect(status.accounts).toEqual([{ label: expect.stringMatching(/left.*me/i), active: true, email: 'me@example.org' }]);
     expect(agents[2]?.all('auth/status')).toEqual([]);
@@ -192,7 +192,7 @@ describe('auth/status', () => {
     ['not_required', [{ state: 'not_required' }, { state: 'not_required' }]],
     ['unknown', [{ state: 'authenticated' }, undefined]],
   ] as const)('is %s when that is all there is to say, and never an error', async ([state, answers], { stage }) => {
-    const editor = await stage.connect(answers.map((answer, n) => says(stage, `agent${n}`, answer)));
-    expect(await editor.call('auth/status', {})).toEqual({ state });
+    const client = await stage.connect(answers.map((answer, n) => says(stage, `agent${n}`, answer)));
+    expect(await client.call('auth/status', {})).toEqual({ state });
   });
 });

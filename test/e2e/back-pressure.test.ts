@@ -28,36 +28,36 @@ async function stuck(stage: Stage, agent: string, look: () => void): Promise<voi
 test.skipIf(process.platform !== 'linux')(
   'while an editor does not read, 200 MB from an agent cost less than 32 MB; then every frame arrives, in order',
   async ({ stage }) => {
-    const editor = stage.proxy({ flood: fixture('floods', 'flood'), other: fixture('floods', 'other') });
-    await hello(editor);
-    const [session, quiet] = [await open(editor, stage.cwd, 'flood'), await open(editor, stage.cwd, 'other')];
+    const client = stage.proxy({ flood: fixture('floods', 'flood'), other: fixture('floods', 'other') });
+    await hello(client);
+    const [session, quiet] = [await open(client, stage.cwd, 'flood'), await open(client, stage.cwd, 'other')];
     let expected = 0;
     let wrong: string | undefined;
-    editor.sift((line) => {
+    client.sift((line) => {
       const found = /"text":"(\d+):\./.exec(line.slice(0, 300));
       if (!found) return false;
       if (Number(found[1]) !== expected || line.length < FRAME_BYTES) wrong ??= `frame ${found[1]} where ${expected} was due`;
       expected++;
       return true;
     });
-    await prompt(editor, session.id, `200 ${FRAME_BYTES}`); // so that the proxy has grown to its working size
+    await prompt(client, session.id, `200 ${FRAME_BYTES}`); // so that the proxy has grown to its working size
     expect([expected, wrong]).toEqual([200, undefined]);
 
-    const pid = editor.child.pid as number;
+    const pid = client.child.pid as number;
     const before = rssMb(pid);
     let peak = before;
     const look = () => {
       peak = Math.max(peak, rssMb(pid));
     };
     expected = 0;
-    editor.child.stdout.pause();
+    client.child.stdout.pause();
     const frames = (200 * MB) / FRAME_BYTES;
-    const turn = prompt(editor, session.id, `${frames} ${FRAME_BYTES}`);
+    const turn = prompt(client, session.id, `${frames} ${FRAME_BYTES}`);
     await stuck(stage, 'flood', look);
     expect(writtenBy(stage, 'flood')).toBeLessThan(frames / 4); // the agent was made to wait
     const whileStopped = peak - before;
 
-    editor.child.stdout.resume();
+    client.child.stdout.resume();
     const sampling = setInterval(look, 20);
     const answer = await turn;
     clearInterval(sampling);
@@ -65,7 +65,7 @@ test.skipIf(process.platform !== 'linux')(
     expect([expected, wrong]).toEqual([frames, undefined]);
     expect(whileStopped).toBeLessThan(32);
     expect(peak - before).toBeLessThan(32);
-    expect((await prompt(editor, quiet.id, 'still there?')).result).toEqual({ stopReason: 'end_turn' });
+    expect((await prompt(client, quiet.id, 'still there?')).result).toEqual({ stopReason: 'end_turn' });
   },
 );
 
@@ -73,31 +73,31 @@ test('an agent that stops reading fails alone once more waits for it than limits
   stage,
 }) => {
   const [deaf, well] = [stage.agent('deaf'), stage.agent('well')];
-  const editor = await stage.connect([deaf, well], { config: { limits: { max_queue_bytes: 2 * MB } } });
-  const [sick, other] = [await open(editor, stage.cwd, 'deaf'), await open(editor, stage.cwd, 'well')];
+  const client = await stage.connect([deaf, well], { config: { limits: { max_queue_bytes: 2 * MB } } });
+  const [sick, other] = [await open(client, stage.cwd, 'deaf'), await open(client, stage.cwd, 'well')];
   deaf.deafen();
-  const turn = prompt(editor, sick.id, 'do you hear me?');
+  const turn = prompt(client, sick.id, 'do you hear me?');
   // Far more than the pipes in between hold.
-  const asked = Array.from({ length: 60 }, () => editor.request('_x/fill', { sessionId: sick.id, filling: 'f'.repeat(100_000) }));
-  await prompt(editor, other.id, 'meanwhile');
-  expect(editor.said(other.id)).toBe('well heard meanwhile');
+  const asked = Array.from({ length: 60 }, () => client.request('_x/fill', { sessionId: sick.id, filling: 'f'.repeat(100_000) }));
+  await prompt(client, other.id, 'meanwhile');
+  expect(client.said(other.id)).toBe('well heard meanwhile');
 
   const { error } = await turn;
   expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('deaf'), data: { agent: 'deaf' } });
   expect(error.message).toContain(String(2 * MB));
   for (const answer of await Promise.all(asked)) expect(answer.error.code).toBeOneOf([-32603, -32601, -32002]); // a fresh process may answer the last ones
-  await prompt(editor, other.id, 'and after');
-  expect(editor.said(other.id)).toBe('well heard meanwhilewell heard and after');
+  await prompt(client, other.id, 'and after');
+  expect(client.said(other.id)).toBe('well heard meanwhilewell heard and after');
 });
 
 test('an agent that is slow to take what it is sent, but takes it, loses nothing', async ({ stage }) => {
   const [slow, other] = [stage.agent('slow'), stage.agent('other')];
   slow.on('_x/n', ({ n }) => ({ n }));
-  const editor = await stage.connect([slow, other]);
-  const { id: sessionId } = await open(editor, stage.cwd, 'slow');
+  const client = await stage.connect([slow, other]);
+  const { id: sessionId } = await open(client, stage.cwd, 'slow');
   slow.deafen();
-  const answers = Promise.all(Array.from({ length: 40 }, (_, n) => editor.call('_x/n', { sessionId, n, filling: 'f'.repeat(100_000) })));
-  await prompt(editor, (await open(editor, stage.cwd, 'other')).id, 'meanwhile');
+  const answers = Promise.all(Array.from({ length: 40 }, (_, n) => client.call('_x/n', { sessionId, n, filling: 'f'.repeat(100_000) })));
+  await prompt(client, (await open(client, stage.cwd, 'other')).id, 'meanwhile');
   slow.listen();
   expect((await answers).map(({ n }) => n)).toEqual(Array.from({ length: 40 }, (_, n) => n));
 });

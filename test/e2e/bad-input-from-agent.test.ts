@@ -1,27 +1,27 @@
 // What an agent may send that is no frame, or not clearly one: nothing is sent back for it, and only what it belonged to fails.
 import { describe, expect } from 'vitest';
 import { noticed } from '../faults/setup.ts';
-import { type Editor, hello, type Json, open, type Puppet, prompt, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { type Client, hello, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
-type Scene = { readonly bad: Puppet; readonly editor: Editor; readonly id: string };
+type Scene = { readonly bad: ScriptedAgent; readonly client: Client; readonly id: string };
 
 async function setUp(stage: Stage, config: Json = {}): Promise<Scene> {
   const bad = stage.agent('bad');
   bad.on('_x/slow', () => UNANSWERED);
-  const editor = await stage.connect([bad, stage.agent('good')], { config });
-  return { bad, editor, id: (await open(editor, stage.cwd)).id };
+  const client = await stage.connect([bad, stage.agent('good')], { config });
+  return { bad, client, id: (await open(client, stage.cwd)).id };
 }
 /** Has the agent say something, then talks to it again; returns what the editor and the agent got for what it said. */
-async function says({ bad, editor, id }: Scene, line: string | Buffer): Promise<{ toEditor: Json[]; toAgent: Json[] }> {
-  const [atEditor, atAgent] = [editor.seen.length, bad.seen.length];
+async function says({ bad, client, id }: Scene, line: string | Buffer): Promise<{ toClient: Json[]; toAgent: Json[] }> {
+  const [atClient, atAgent] = [client.seen.length, bad.seen.length];
   bad.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]));
   bad.say(id, 'behind it');
-  await editor.until((msg) => msg.params?.update?.content?.text === 'behind it', atEditor);
-  const answer = await prompt(editor, id, 'still there?');
+  await client.until((msg) => msg.params?.update?.content?.text === 'behind it', atClient);
+  const answer = await prompt(client, id, 'still there?');
   expect(answer.result).toEqual({ stopReason: 'end_turn' });
   const isOurs = (msg: Json) => msg !== answer && msg.params?.update === undefined;
   return {
-    toEditor: editor.seen.slice(atEditor).flatMap(({ msg }) => (isOurs(msg) ? [msg] : [])),
+    toClient: client.seen.slice(atClient).flatMap(({ msg }) => (isOurs(msg) ? [msg] : [])),
     toAgent: bad.seen.slice(atAgent).flatMap(({ msg }) => (msg.method === 'session/prompt' ? [] : [msg])),
   };
 }
@@ -41,8 +41,8 @@ test('noise on stdout is skipped: it reaches neither the editor nor, as an answe
     Buffer.from([0xff, 0x00, 0xfe]),
     Buffer.concat([Buffer.from('{"jsonrpc":"2.0","method":"_x/note","params":{"t":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}}')]),
   ];
-  for (const line of noise) expect(await says(scene, line), String(line)).toEqual({ toEditor: [], toAgent: [] });
-  await noticed(scene.editor, '"bad"'); // said on stderr, and counted
+  for (const line of noise) expect(await says(scene, line), String(line)).toEqual({ toClient: [], toAgent: [] });
+  await noticed(scene.client, '"bad"'); // said on stderr, and counted
 });
 
 test('noise before the greeting does not keep an agent from being used', async ({ stage }) => {
@@ -51,9 +51,9 @@ test('noise before the greeting does not keep an agent from being used', async (
     bad.write('Loading…\n\n[INFO] {"id":0}\n');
     return { protocolVersion: 1, agentCapabilities: { loadSession: true } };
   });
-  const editor = stage.proxy([bad, stage.agent('good')]);
-  expect((await hello(editor)).agentCapabilities.loadSession).toBe(true);
-  expect((await open(editor, stage.cwd, 'bad')).id).toBe('bad-1');
+  const client = stage.proxy([bad, stage.agent('good')]);
+  expect((await hello(client)).agentCapabilities.loadSession).toBe(true);
+  expect((await open(client, stage.cwd, 'bad')).id).toBe('bad-1');
 });
 
 describe('a frame that two parsers could read differently', () => {
@@ -64,10 +64,10 @@ describe('a frame that two parsers could read differently', () => {
       '{"jsonrpc":"2.0","method":"session/update","method":"_x/note","params":{"sessionId":"bad-1"}}',
       '{"jsonrpc":"2.0","method":"_x/note","params":{"a":1},"par\\u0061ms":{"a":2}}',
     ]) {
-      const from = scene.editor.all('session/update').length;
-      expect(await says(scene, line), line).toEqual({ toEditor: [], toAgent: [] });
+      const from = scene.client.all('session/update').length;
+      expect(await says(scene, line), line).toEqual({ toClient: [], toAgent: [] });
       expect(
-        scene.editor
+        scene.client
           .all('session/update')
           .slice(from)
           .filter(({ msg }) => msg.params.update.sessionUpdate === undefined),
@@ -81,8 +81,8 @@ describe('a frame that two parsers could read differently', () => {
       '{"jsonrpc":"2.0","id":"q","method":"fs/read_text_file","params":{"sessionId":"bad-1","sessionId":"good-1","path":"/etc/passwd"}}',
       '{"jsonrpc":"2.0","id":"q","method":"_x/a","method":"_x/b"}',
     ]) {
-      const { toEditor, toAgent } = await says(scene, line);
-      expect(toEditor, line).toEqual([]);
+      const { toClient, toAgent } = await says(scene, line);
+      expect(toClient, line).toEqual([]);
       expect(toAgent, line).toMatchObject([{ id: 'q', error: { code: -32600 } }]);
     }
   });
@@ -91,13 +91,13 @@ describe('a frame that two parsers could read differently', () => {
 describe('an answer', () => {
   /** What the editor gets when the agent answers a request of the editor's with `answer`. */
   async function answered(scene: Scene, answer: (id: Json) => string | Buffer): Promise<Json> {
-    const { bad, editor, id: sessionId } = scene;
+    const { bad, client, id: sessionId } = scene;
     const from = bad.seen.length;
-    const asked = editor.request('_x/slow', { sessionId }, 'slow');
+    const asked = client.request('_x/slow', { sessionId }, 'slow');
     const { msg } = await bad.got('_x/slow', () => true, from);
     bad.write(Buffer.concat([Buffer.from(answer(msg.id)), Buffer.from('\n')]));
     const got = await asked;
-    expect(await prompt(editor, sessionId, 'go on')).toHaveProperty('result');
+    expect(await prompt(client, sessionId, 'go on')).toHaveProperty('result');
     return got;
   }
 
@@ -125,8 +125,8 @@ describe('an answer', () => {
 
   test('to nothing that was asked, to what was answered already, or without an id, is dropped', async ({ stage }) => {
     const scene = await setUp(stage);
-    const { bad, editor, id: sessionId } = scene;
-    const asked = editor.request('_x/slow', { sessionId }, 'slow');
+    const { bad, client, id: sessionId } = scene;
+    const asked = client.request('_x/slow', { sessionId }, 'slow');
     const { msg } = await bad.got('_x/slow');
     for (const line of [
       `{"jsonrpc":"2.0","id":"${msg.id}","result":{}}`,
@@ -134,12 +134,12 @@ describe('an answer', () => {
       '{"jsonrpc":"2.0","id":null,"result":{}}',
       '{"jsonrpc":"2.0","result":{"x":1}}',
     ])
-      expect(await says(scene, line), line).toEqual({ toEditor: [], toAgent: [] });
+      expect(await says(scene, line), line).toEqual({ toClient: [], toAgent: [] });
     bad.reply(msg, { first: true });
     bad.reply(msg, { second: true });
     expect((await asked).result).toEqual({ first: true });
-    expect(await says(scene, `{"jsonrpc":"2.0","id":${msg.id},"result":{"third":true}}`)).toEqual({ toEditor: [], toAgent: [] });
-    expect(editor.answersTo('slow')).toHaveLength(1);
+    expect(await says(scene, `{"jsonrpc":"2.0","id":${msg.id},"result":{"third":true}}`)).toEqual({ toClient: [], toAgent: [] });
+    expect(client.answersTo('slow')).toHaveLength(1);
   });
 });
 
@@ -151,8 +151,8 @@ describe('a frame over limits.max_frame_bytes', () => {
     const scene = await setUp(stage, limits);
     const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: big } };
     const line = JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 'bad-1', update } });
-    expect(await says(scene, line)).toEqual({ toEditor: [], toAgent: [] });
-    expect(scene.editor.said(scene.id)).not.toContain('xxx');
+    expect(await says(scene, line)).toEqual({ toClient: [], toAgent: [] });
+    expect(scene.client.said(scene.id)).not.toContain('xxx');
   });
 
   test.for([
@@ -160,20 +160,20 @@ describe('a frame over limits.max_frame_bytes', () => {
     ['last', (id: Json) => `{"jsonrpc":"2.0","result":{"big":"${big}"},"id":${id}}`],
     ['between', (id: Json) => `{"result":{"big":"${big}"},"id":${id},"jsonrpc":"2.0"}`],
   ] as const)('as an answer is an error that names the limit, with the id %s', async ([, answer], { stage }) => {
-    const { bad, editor, id: sessionId } = await setUp(stage, limits);
-    const asked = editor.refused('_x/slow', { sessionId });
+    const { bad, client, id: sessionId } = await setUp(stage, limits);
+    const asked = client.refused('_x/slow', { sessionId });
     bad.line(answer((await bad.got('_x/slow')).msg.id));
     expect(await asked).toMatchObject({ code: -32603, message: expect.stringContaining('20000') });
-    expect(await prompt(editor, sessionId, 'go on')).toHaveProperty('result');
+    expect(await prompt(client, sessionId, 'go on')).toHaveProperty('result');
   });
 
   test('as a request is refused to the agent', async ({ stage }) => {
     const scene = await setUp(stage, limits);
-    const { toEditor, toAgent } = await says(
+    const { toClient, toAgent } = await says(
       scene,
       `{"jsonrpc":"2.0","id":"q","method":"fs/write_text_file","params":{"sessionId":"bad-1","content":"${big}"}}`,
     );
-    expect(toEditor).toEqual([]);
+    expect(toClient).toEqual([]);
     expect(toAgent).toMatchObject([{ id: 'q', error: { message: expect.stringContaining('20000') } }]);
   });
 });

@@ -1,22 +1,22 @@
 // What an editor may send that is no request, or not clearly one: answered once where an answer is due, and nobody else is disturbed.
 import { describe, expect } from 'vitest';
-import { type Editor, type Json, open, type Puppet, prompt, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { type Client, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
-type Scene = { readonly left: Puppet; readonly right: Puppet; readonly editor: Editor; readonly id: string };
+type Scene = { readonly left: ScriptedAgent; readonly right: ScriptedAgent; readonly client: Client; readonly id: string };
 
 async function setUp(stage: Stage, config: Json = {}): Promise<Scene> {
   const [left, right] = [stage.agent('left'), stage.agent('right')];
   for (const agent of [left, right]) agent.on('_x/echo', ({ n }) => ({ n, by: agent.name }));
-  const editor = await stage.connect([left, right], { config });
-  return { left, right, editor, id: (await open(editor, stage.cwd)).id };
+  const client = await stage.connect([left, right], { config });
+  return { left, right, client, id: (await open(client, stage.cwd)).id };
 }
 /** Sends a line and waits until everything it could lead to has happened; returns what came back. */
-async function tell({ editor, id }: Scene, line: string | Buffer): Promise<readonly Json[]> {
-  const from = editor.seen.length;
-  editor.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]));
-  const sync = await editor.request('_x/echo', { sessionId: id, n: 'sync' });
+async function tell({ client, id }: Scene, line: string | Buffer): Promise<readonly Json[]> {
+  const from = client.seen.length;
+  client.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]));
+  const sync = await client.request('_x/echo', { sessionId: id, n: 'sync' });
   expect(sync.result).toEqual({ n: 'sync', by: 'left' }); // and so the session goes on
-  return editor.seen.slice(from).flatMap(({ msg }) => (msg === sync ? [] : [msg]));
+  return client.seen.slice(from).flatMap(({ msg }) => (msg === sync ? [] : [msg]));
 }
 
 const NOT_JSON: readonly (readonly [string, string | Buffer])[] = [
@@ -118,28 +118,28 @@ describe('a frame that two parsers could read differently is refused, and no age
 
 describe('request ids', () => {
   test('one that is still in use is refused, and the first request is answered as if nothing had been', async ({ stage }) => {
-    const { left, editor, id: sessionId } = await setUp(stage);
+    const { left, client, id: sessionId } = await setUp(stage);
     left.on('_x/slow', () => UNANSWERED);
-    editor.line(`{"jsonrpc":"2.0","id":"a","method":"_x/slow","params":{"sessionId":"${sessionId}"}}`);
-    editor.line(`{"jsonrpc":"2.0","id":"\\u0061","method":"_x/slow","params":{"sessionId":"${sessionId}"}}`); // the same id in other letters
-    expect((await editor.until((msg) => msg.error)).msg).toMatchObject({ id: 'a', error: { code: -32600 } });
+    client.line(`{"jsonrpc":"2.0","id":"a","method":"_x/slow","params":{"sessionId":"${sessionId}"}}`);
+    client.line(`{"jsonrpc":"2.0","id":"\\u0061","method":"_x/slow","params":{"sessionId":"${sessionId}"}}`); // the same id in other letters
+    expect((await client.until((msg) => msg.error)).msg).toMatchObject({ id: 'a', error: { code: -32600 } });
     left.reply((await left.got('_x/slow')).msg, { done: true });
-    expect((await editor.until((msg) => msg.result?.done)).msg.id).toBe('a');
+    expect((await client.until((msg) => msg.result?.done)).msg.id).toBe('a');
     expect(left.all('_x/slow')).toHaveLength(1);
-    expect(await editor.call('_x/echo', { sessionId, n: 1 }, 'a')).toEqual({ n: 1, by: 'left' }); // free again
+    expect(await client.call('_x/echo', { sessionId, n: 1 }, 'a')).toEqual({ n: 1, by: 'left' }); // free again
   });
 
   test('1 and "1" are two; several requests with the id null are each answered', async ({ stage }) => {
-    const { left, editor, id: sessionId } = await setUp(stage);
+    const { left, client, id: sessionId } = await setUp(stage);
     left.on('_x/slow', () => UNANSWERED);
     for (const id of ['1', '"1"', 'null', 'null'])
-      editor.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/slow","params":{"sessionId":"${sessionId}"}}`);
-    await editor.call('_x/echo', { sessionId, n: 1 });
+      client.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/slow","params":{"sessionId":"${sessionId}"}}`);
+    await client.call('_x/echo', { sessionId, n: 1 });
     const asked = left.all('_x/slow');
     expect(asked).toHaveLength(4);
     for (const [n, { msg }] of asked.entries()) left.reply(msg, { slow: n });
-    await editor.until((msg) => msg.result?.slow === 3);
-    expect(editor.seen.flatMap(({ msg }) => (msg.result?.slow === undefined ? [] : [[msg.id, msg.result.slow]]))).toEqual([
+    await client.until((msg) => msg.result?.slow === 3);
+    expect(client.seen.flatMap(({ msg }) => (msg.result?.slow === undefined ? [] : [[msg.id, msg.result.slow]]))).toEqual([
       [1, 0],
       ['1', 1],
       [null, 2],
@@ -150,28 +150,28 @@ describe('request ids', () => {
 
 describe('an answer to an agent’s question', () => {
   test('that has both a result and an error, neither, or one of them twice, is an error for the agent, once', async ({ stage }) => {
-    const { left, editor } = await setUp(stage);
+    const { left, client } = await setUp(stage);
     for (const [n, outcome] of [
       '"result":{},"error":{"code":1,"message":"m"}',
       '"x":1',
       '"result":1,"result":2',
       '"result":{"sessionId":"a","sessionId":"b"}',
     ].entries()) {
-      const from = editor.seen.length;
+      const from = client.seen.length;
       const asked = left.refused('session/request_permission', { sessionId: 'left-1', toolCall: {}, options: [] }, `q${n}`);
-      const { msg } = await editor.got('session/request_permission', () => true, from);
-      editor.line(`{"jsonrpc":"2.0","id":${msg.id},${outcome}}`);
+      const { msg } = await client.got('session/request_permission', () => true, from);
+      client.line(`{"jsonrpc":"2.0","id":${msg.id},${outcome}}`);
       expect((await asked).code, outcome).toBe(-32603);
-      editor.reply(msg, { outcome: { outcome: 'cancelled' } }); // a second one
-      await editor.call('_x/echo', { sessionId: 'left-1', n: 1 });
+      client.reply(msg, { outcome: { outcome: 'cancelled' } }); // a second one
+      await client.call('_x/echo', { sessionId: 'left-1', n: 1 });
       expect(left.answersTo(`q${n}`)).toHaveLength(1);
     }
   });
 
   test('with a result beside an error that is null is the result', async ({ stage }) => {
-    const { left, editor } = await setUp(stage);
+    const { left, client } = await setUp(stage);
     const asked = left.call('_x/ask', { sessionId: 'left-1' });
-    editor.line(`{"jsonrpc":"2.0","id":${(await editor.got('_x/ask')).msg.id},"result":{"x":1},"error":null}`);
+    client.line(`{"jsonrpc":"2.0","id":${(await client.got('_x/ask')).msg.id},"result":{"x":1},"error":null}`);
     expect(await asked).toEqual({ x: 1 });
   });
 
@@ -199,33 +199,33 @@ describe('a frame over limits.max_frame_bytes', () => {
   });
 
   test('as an answer fails the question it belonged to', async ({ stage }) => {
-    const { left, editor } = await setUp(stage, limits);
+    const { left, client } = await setUp(stage, limits);
     const asked = left.refused('fs/read_text_file', { sessionId: 'left-1', path: '/big' });
-    const { msg } = await editor.got('fs/read_text_file');
-    editor.reply(msg, { content: big(30_000) });
+    const { msg } = await client.got('fs/read_text_file');
+    client.reply(msg, { content: big(30_000) });
     expect((await asked).message).toContain('20000');
   });
 
   test('a frame of exactly the limit passes', async ({ stage }) => {
-    const { left, editor, id } = await setUp(stage, limits);
+    const { left, client, id } = await setUp(stage, limits);
     const frame = (filling: string) =>
       `{"jsonrpc":"2.0","id":"fits","method":"_x/echo","params":{"sessionId":"${id}","n":1,"big":"${filling}"}}`;
     const fits = frame(big(20_000 - frame('').length));
     expect(fits).toHaveLength(20_000);
-    editor.line(fits);
-    expect((await editor.until((msg) => msg.id === 'fits')).msg.result).toEqual({ n: 1, by: 'left' });
+    client.line(fits);
+    expect((await client.until((msg) => msg.id === 'fits')).msg.result).toEqual({ n: 1, by: 'left' });
     expect((await left.got('_x/echo')).msg.params.big).toMatch(/^x+$/);
-    editor.line(fits.replace('"fits"', '"fits no more"'));
-    expect((await editor.until((msg) => msg.error)).msg.id).toBe('fits no more');
+    client.line(fits.replace('"fits"', '"fits no more"'));
+    expect((await client.until((msg) => msg.error)).msg.id).toBe('fits no more');
   });
 });
 
 test('through all of it the other session never notices', async ({ stage }) => {
   const scene = await setUp(stage, { limits: { max_frame_bytes: 20_000 } });
-  const { right, editor } = scene;
-  const other = await open(editor, stage.cwd, 'right');
+  const { right, client } = scene;
+  const other = await open(client, stage.cwd, 'right');
   right.on('session/prompt', () => UNANSWERED);
-  const turn = prompt(editor, other.id, 'long');
+  const turn = prompt(client, other.id, 'long');
   const asked = await right.got('session/prompt');
   for (const line of ['nonsense', '[]', '{"id":1}', Buffer.from([0xff]), `{"x":"${'y'.repeat(30_000)}"}`]) {
     await tell(scene, line);
@@ -233,13 +233,13 @@ test('through all of it the other session never notices', async ({ stage }) => {
   }
   right.reply(asked.msg, { stopReason: 'end_turn' });
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(other.id)).toBe('.....');
+  expect(client.said(other.id)).toBe('.....');
 });
 
 test('a configuration with several mistakes names them all, each with its place, and ends with code 6', async ({ stage }) => {
-  const editor = stage.proxy({ x: { command: 5 as never, argz: [] } }, { config: { defualt_agent: 'x', limits: { max_frame_bytes: -1 } } });
-  expect(await editor.ended).toBe(6);
-  expect(editor.seen).toEqual([]);
-  for (const word of [/command/, /argz/, /defualt_agent.*default_agent/s, /max_frame_bytes/]) expect(editor.stderr()).toMatch(word);
-  expect(editor.stderr().match(/\.json:\d+:\d+:/g)?.length).toBeGreaterThanOrEqual(4);
+  const client = stage.proxy({ x: { command: 5 as never, argz: [] } }, { config: { defualt_agent: 'x', limits: { max_frame_bytes: -1 } } });
+  expect(await client.ended).toBe(6);
+  expect(client.seen).toEqual([]);
+  for (const word of [/command/, /argz/, /defualt_agent.*default_agent/s, /max_frame_bytes/]) expect(client.stderr()).toMatch(word);
+  expect(client.stderr().match(/\.json:\d+:\d+:/g)?.length).toBeGreaterThanOrEqual(4);
 });

@@ -6,8 +6,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
-import { FROM_AGENT, FROM_EDITOR } from '../../src/acp/methods.ts';
-import { type Editor, fixture, hello, type Json, open, type Stage, SWITCHBOARD, test, text } from './harness.ts';
+import { FROM_AGENT, FROM_CLIENT } from '../../src/acp/methods.ts';
+import { type Client, fixture, hello, type Json, open, type Stage, SWITCHBOARD, test, text } from './harness.ts';
 
 const canary = () => `cnry${randomBytes(12).toString('hex')}`;
 
@@ -49,24 +49,24 @@ async function says(stage: Stage, args: readonly string[], env: Readonly<Record<
 }
 
 /** A conversation in which each canary is in every field of every method, both ways. */
-async function tellEverything(stage: Stage, { inEnv, inHeader, inLogin, inAnswer, around }: Record<string, string>, editor: Editor) {
-  await hello(editor, { _meta: { note: around }, clientInfo: { name: String(around), title: around, version: around } });
-  await editor.call('authenticate', { methodId: 'key', _meta: { apiKey: inLogin } });
-  const { id } = await open(editor, stage.cwd, undefined, {
+async function tellEverything(stage: Stage, { inEnv, inHeader, inLogin, inAnswer, around }: Record<string, string>, client: Client) {
+  await hello(client, { _meta: { note: around }, clientInfo: { name: String(around), title: around, version: around } });
+  await client.call('authenticate', { methodId: 'key', _meta: { apiKey: inLogin } });
+  const { id } = await open(client, stage.cwd, undefined, {
     mcpServers: [
       { name: 'a', command: 'a', args: ['--token', inEnv], env: [{ name: 'WHAT', value: inEnv }] },
       { type: 'http', name: 'b', url: `http://127.0.0.1/?key=${inHeader}`, headers: [{ name: 'X-Key', value: inHeader }] },
     ],
     _meta: { note: inLogin },
   });
-  editor.on('elicitation/create', () => ({ action: 'accept', content: { password: inAnswer } }));
-  editor.on('*', () => ({
+  client.on('elicitation/create', () => ({ action: 'accept', content: { password: inAnswer } }));
+  client.on('*', () => ({
     ...{ outcome: { outcome: 'selected', optionId: 'x' }, content: inEnv, terminalId: 't', exitCode: 0 },
     ...{ output: `${inEnv?.slice(14)} ${inEnv} ${inEnv?.slice(0, 14)}`, truncated: true },
   }));
   const every = { note: inEnv, modeId: inLogin, modelId: inHeader, configId: around, value: inEnv, title: inLogin, cwd: stage.cwd };
   const said: string[] = ['initialize', 'authenticate', 'session/new', 'session/prompt'];
-  for (const [method, { kind }] of Object.entries(FROM_EDITOR)) {
+  for (const [method, { kind }] of Object.entries(FROM_CLIENT)) {
     if (said.includes(method) || ['session/delete', 'session/close'].includes(method)) continue;
     const params = {
       ...every,
@@ -77,17 +77,17 @@ async function tellEverything(stage: Stage, { inEnv, inHeader, inLogin, inAnswer
       serverId: around,
       cursor: inEnv,
     };
-    if (kind === 'notification') editor.notify(method, params);
-    else await editor.request(method, params, `${method} ${around}`);
+    if (kind === 'notification') client.notify(method, params);
+    else await client.request(method, params, `${method} ${around}`);
   }
-  await editor.request('_vendor/ask', { sessionId: id, ...every });
-  const told = await editor.request('session/prompt', { sessionId: id, prompt: text(`tell ${inLogin} ${around}`) });
+  await client.request('_vendor/ask', { sessionId: id, ...every });
+  const told = await client.request('session/prompt', { sessionId: id, prompt: text(`tell ${inLogin} ${around}`) });
   expect(told.result.stopReason).toBe('end_turn');
-  const crashed = await editor.request('session/prompt', { sessionId: id, prompt: text(`crash ${inAnswer}`) });
+  const crashed = await client.request('session/prompt', { sessionId: id, prompt: text(`crash ${inAnswer}`) });
   expect(crashed.error.data).toMatchObject({ reason: 'agent_exited', stderr: expect.any(Array), lastFrames: expect.any(Array) });
   expect(crashed.error.data.lastFrames.length).toBe(50);
-  for (const method of ['session/close', 'session/delete']) await editor.request(method, { sessionId: 'another', ...every });
-  expect(await editor.close()).toBe(0);
+  for (const method of ['session/close', 'session/delete']) await client.request(method, { sessionId: 'another', ...every });
+  expect(await client.close()).toBe(0);
   return { id, crashed };
 }
 
@@ -101,14 +101,14 @@ describe('no canary', () => {
     const servers = [{ name: 'docs', command: 'no-such-server', args: ['--token', ofServer], env: { DOCS: ofServer } }];
     const config = { policy: 'standard', log: { frames: 'redacted', level: 'debug', file: 'diagnostics.log' }, mcp_servers: servers };
     const env = { MY_API_TOKEN: given.around };
-    const editor = stage.proxy(
+    const client = stage.proxy(
       { tells: { ...tells, env: own } },
       { config, args: ['--record', path.join(stage.state, 'recording.jsonl')], env },
     );
-    const { id, crashed } = await tellEverything(stage, given, editor);
+    const { id, crashed } = await tellEverything(stage, given, client);
 
     // What was passed on is untouched: everything is in it, and the search below finds it there. So would it without redaction.
-    const wire = editor.seen.map(({ line }) => line);
+    const wire = client.seen.map(({ line }) => line);
     for (const secret of canaries.filter((one) => one !== asArgument && one !== ofServer))
       expect(found([secret], [['wire', wire.join('\n')]]), secret).toEqual(['wire']);
 
@@ -168,9 +168,9 @@ describe('no canary', () => {
     const frames = written.flatMap(([name, content]) => (name.startsWith('frames/') ? [content] : [])).join('');
     const spoken = (dir: string) =>
       new Set([...frames.matchAll(new RegExp(`"dir":"${dir}","kind":"[a-z]+","method":"([^"]+)"`, 'g'))].map(([, method]) => method));
-    expect([...spoken('fromEditor')]).toEqual(expect.arrayContaining(Object.keys(FROM_EDITOR)));
+    expect([...spoken('fromEditor')]).toEqual(expect.arrayContaining(Object.keys(FROM_CLIENT)));
     expect([...spoken('fromAgent')]).toEqual(expect.arrayContaining(Object.keys(FROM_AGENT)));
-    expect(found(canaries, [...written, ...printed, ['stderr', editor.stderr()], ['error', JSON.stringify(crashed.error)]])).toEqual([]);
+    expect(found(canaries, [...written, ...printed, ['stderr', client.stderr()], ['error', JSON.stringify(crashed.error)]])).toEqual([]);
     // The very same command does show them where nothing was taken out: of a recording that is as it came.
     const asItCame = wire.map((line) => entry('agent->client', JSON.parse(line))).join('');
     writeFileSync(raw, entry('client->agent', { id: 0, method: 'initialize', params: {} }) + asItCame);

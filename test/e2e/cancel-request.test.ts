@@ -6,17 +6,17 @@ describe('the editor takes a request back', () => {
   test('of any spelling: the agent is named the id it knows, and still answers', async ({ stage }) => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
     right.on('_x/slow', () => UNANSWERED);
-    const editor = await stage.connect([left, right]);
-    const session = await open(editor, stage.cwd, 'right');
+    const client = await stage.connect([left, right]);
+    const session = await open(client, stage.cwd, 'right');
     for (const id of ['"word"', '7.0', '9007199254740993', '"\\u0069d"']) {
-      const [atAgent, atEditor] = [right.seen.length, editor.seen.length];
-      editor.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/slow","params":{"sessionId":"${session.id}"}}`);
+      const [atAgent, atClient] = [right.seen.length, client.seen.length];
+      client.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/slow","params":{"sessionId":"${session.id}"}}`);
       const asked = await right.got('_x/slow', () => true, atAgent);
-      editor.line(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":${id},"_meta":{"one":1.0}}}`);
+      client.line(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":${id},"_meta":{"one":1.0}}}`);
       const cancel = await right.got('$/cancel_request', () => true, atAgent);
       expect(cancel.line).toBe(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":${asked.msg.id},"_meta":{"one":1.0}}}`);
       right.line(`{"jsonrpc":"2.0","id":${asked.msg.id},"error":{"code":-32800,"message":"cancelled"}}`);
-      const answer = await editor.until((msg) => msg.error?.code === -32800, atEditor);
+      const answer = await client.until((msg) => msg.error?.code === -32800, atClient);
       expect(answer.line).toBe(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32800,"message":"cancelled"}}`);
     }
     expect(left.all('$/cancel_request')).toEqual([]);
@@ -25,89 +25,89 @@ describe('the editor takes a request back', () => {
   test('that waits for its agent to start: answered -32800 by us, and the agent never hears of it', async ({ stage }) => {
     const [quick, slow] = [stage.agent('quick'), stage.agent('slow')];
     slow.on('initialize', () => UNANSWERED);
-    const editor = await stage.connect([quick, slow], { config: { timeouts: { initialize_wait_ms: 50 } } });
-    const waiting = editor.refused(
+    const client = await stage.connect([quick, slow], { config: { timeouts: { initialize_wait_ms: 50 } } });
+    const waiting = client.refused(
       'session/new',
       { cwd: stage.cwd, mcpServers: [], _meta: { 'acp-switchboard': { agent: 'slow' } } },
       'waiting',
     );
-    editor.notify('$/cancel_request', { requestId: 'waiting' });
+    client.notify('$/cancel_request', { requestId: 'waiting' });
     expect((await waiting).code).toBe(-32800);
     slow.reply((await slow.got('initialize')).msg, { protocolVersion: 1 });
-    await open(editor, stage.cwd, 'slow');
+    await open(client, stage.cwd, 'slow');
     expect(slow.all('session/new')).toHaveLength(1);
-    expect(editor.answersTo('waiting')).toHaveLength(1);
+    expect(client.answersTo('waiting')).toHaveLength(1);
   });
 
   test('that waits for the one agent there is to start', async ({ stage }) => {
     const only = stage.agent('only');
     await (await stage.connect([only])).close(); // from now on its capabilities are known
     only.on('initialize', () => UNANSWERED);
-    const editor = stage.proxy([only]);
-    await hello(editor);
-    const waiting = editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] }, 'waiting');
-    editor.notify('$/cancel_request', { requestId: 'waiting' });
+    const client = stage.proxy([only]);
+    await hello(client);
+    const waiting = client.refused('session/new', { cwd: stage.cwd, mcpServers: [] }, 'waiting');
+    client.notify('$/cancel_request', { requestId: 'waiting' });
     expect((await waiting).code).toBe(-32800);
   });
 
   test('that waits behind a load: answered -32800, never sent, and the session can still be prompted', async ({ stage }) => {
     const only = stage.agent('only');
     only.on('session/load', () => UNANSWERED);
-    const editor = await stage.connect([only]);
-    const { id: sessionId } = await open(editor, stage.cwd);
-    void editor.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
-    const turn = prompt(editor, sessionId, 'taken back', 'taken-back');
-    editor.notify('$/cancel_request', { requestId: 'taken-back' });
+    const client = await stage.connect([only]);
+    const { id: sessionId } = await open(client, stage.cwd);
+    void client.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
+    const turn = prompt(client, sessionId, 'taken back', 'taken-back');
+    client.notify('$/cancel_request', { requestId: 'taken-back' });
     expect((await turn).error.code).toBe(-32800);
     only.reply((await only.got('session/load')).msg, {});
-    await prompt(editor, sessionId, 'sent');
+    await prompt(client, sessionId, 'sent');
     expect(only.all('session/prompt').map(({ msg }) => msg.params.prompt)).toEqual([text('sent')]);
   });
 
   test('that we answer ourselves: -32800', async ({ stage }) => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
     right.on('session/list', () => UNANSWERED);
-    const editor = await stage.connect([left, right]);
-    const list = editor.refused('session/list', {}, 'list');
+    const client = await stage.connect([left, right]);
+    const list = client.refused('session/list', {}, 'list');
     await right.got('session/list');
-    editor.notify('$/cancel_request', { requestId: 'list' });
+    client.notify('$/cancel_request', { requestId: 'list' });
     expect((await list).code).toBe(-32800);
     right.reply((await right.got('session/list')).msg, { sessions: [] });
-    await open(editor, stage.cwd, 'right');
-    expect(editor.answersTo('list')).toHaveLength(1);
+    await open(client, stage.cwd, 'right');
+    expect(client.answersTo('list')).toHaveLength(1);
   });
 
   test('that was answered already, or never made: nothing happens', async ({ stage }) => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
-    const editor = await stage.connect([left, right]);
-    const { id } = await open(editor, stage.cwd);
-    const { id: done } = await prompt(editor, id, 'done');
-    for (const requestId of [done, 'never', null, { a: 1 }]) editor.notify('$/cancel_request', { requestId });
-    editor.notify('$/cancel_request', {});
-    const from = editor.seen.length;
-    await prompt(editor, id, 'still there');
+    const client = await stage.connect([left, right]);
+    const { id } = await open(client, stage.cwd);
+    const { id: done } = await prompt(client, id, 'done');
+    for (const requestId of [done, 'never', null, { a: 1 }]) client.notify('$/cancel_request', { requestId });
+    client.notify('$/cancel_request', {});
+    const from = client.seen.length;
+    await prompt(client, id, 'still there');
     expect(left.all('$/cancel_request')).toEqual([]);
-    expect(editor.seen.slice(from).filter(({ msg }) => msg.error)).toEqual([]);
+    expect(client.seen.slice(from).filter(({ msg }) => msg.error)).toEqual([]);
   });
 });
 
 test('an agent takes a question back: the editor is named the id it knows, and only for that agent’s question', async ({ stage }) => {
   const [left, right] = [stage.agent('left'), stage.agent('right')];
-  const editor = await stage.connect([left, right]);
-  const sessions = [await open(editor, stage.cwd, 'left'), await open(editor, stage.cwd, 'right')];
+  const client = await stage.connect([left, right]);
+  const sessions = [await open(client, stage.cwd, 'left'), await open(client, stage.cwd, 'right')];
   const questions = await Promise.all(
     [left, right].map((agent, n) => {
       void agent.request('_x/ask', { sessionId: `${agent.name}-1` }, 0);
-      return editor.got('_x/ask', ({ sessionId }) => sessionId === sessions[n]?.id);
+      return client.got('_x/ask', ({ sessionId }) => sessionId === sessions[n]?.id);
     }),
   );
   right.notify('$/cancel_request', { requestId: 0 });
   right.notify('$/cancel_request', { requestId: 99 });
   right.say('right-1', 'behind it');
-  await editor.until((msg) => msg.params?.update?.content?.text === 'behind it');
-  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([questions[1]?.msg.id]);
+  await client.until((msg) => msg.params?.update?.content?.text === 'behind it');
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([questions[1]?.msg.id]);
   // Both questions are still answered.
-  for (const { msg } of questions) editor.reply(msg, { to: msg.params.sessionId });
+  for (const { msg } of questions) client.reply(msg, { to: msg.params.sessionId });
   for (const agent of [left, right])
     expect((await agent.until((msg) => msg.id === 0 && msg.result)).msg.result).toEqual({ to: `${agent.name}-1` });
 });

@@ -1,12 +1,12 @@
 // Which agent a new session goes to.
 import path from 'node:path';
 import { expect } from 'vitest';
-import { choosing, type Editor, hello, open, prompt, type Stage, testAtOnce as test } from './harness.ts';
+import { type Client, choosing, hello, open, prompt, type Stage, testAtOnce as test } from './harness.ts';
 
 /** The agent that answers in a session. */
-async function owner(editor: Editor, sessionId: string): Promise<string> {
-  await prompt(editor, sessionId, 'who');
-  return /^(\w+) heard who$/.exec(editor.said(sessionId))?.[1] ?? editor.said(sessionId);
+async function owner(client: Client, sessionId: string): Promise<string> {
+  await prompt(client, sessionId, 'who');
+  return /^(\w+) heard who$/.exec(client.said(sessionId))?.[1] ?? client.said(sessionId);
 }
 const three = (stage: Stage) => [stage.agent('alpha'), stage.agent('beta'), stage.agent('gamma')];
 
@@ -23,47 +23,47 @@ test('_meta goes before a route, the first route that matches before later ones,
     { cwd: path.join(stage.dir, 'legacy/**'), agent: 'beta' },
     { cwd: path.join(stage.dir, '**'), agent: 'gamma' },
   ];
-  const editor = await stage.connect(three(stage), { config: { routes } });
+  const client = await stage.connect(three(stage), { config: { routes } });
   const inside = path.join(stage.dir, 'legacy/.hidden/project');
-  expect(await owner(editor, (await open(editor, inside)).id)).toBe('beta');
-  expect(await owner(editor, (await open(editor, path.join(stage.dir, 'legacy'))).id)).toBe('beta');
-  expect(await owner(editor, (await open(editor, path.join(stage.dir, 'other'))).id)).toBe('gamma');
-  expect(await owner(editor, (await open(editor, '/elsewhere')).id)).toBe('alpha');
-  expect(await owner(editor, (await open(editor, inside, 'alpha')).id)).toBe('alpha');
+  expect(await owner(client, (await open(client, inside)).id)).toBe('beta');
+  expect(await owner(client, (await open(client, path.join(stage.dir, 'legacy'))).id)).toBe('beta');
+  expect(await owner(client, (await open(client, path.join(stage.dir, 'other'))).id)).toBe('gamma');
+  expect(await owner(client, (await open(client, '/elsewhere')).id)).toBe('alpha');
+  expect(await owner(client, (await open(client, inside, 'alpha')).id)).toBe('alpha');
 });
 
 test('an agent that is not there is named, with those that are', async ({ stage }) => {
-  const editor = await stage.connect(three(stage));
-  const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('nobody') });
+  const client = await stage.connect(three(stage));
+  const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('nobody') });
   expect(error.code).toBe(-32602);
   for (const name of ['nobody', 'alpha', 'beta', 'gamma']) expect(error.message).toContain(name);
 });
 
 test('a relative or missing cwd is refused, and no agent hears of it', async ({ stage }) => {
   const [alpha, beta] = [stage.agent('alpha'), stage.agent('beta')];
-  const editor = await stage.connect([alpha, beta]);
+  const client = await stage.connect([alpha, beta]);
   for (const cwd of ['relative/path', '', undefined, 5])
-    expect(await editor.refused('session/new', { cwd, mcpServers: [] })).toMatchObject({ code: -32602 });
-  await open(editor, stage.cwd);
+    expect(await client.refused('session/new', { cwd, mcpServers: [] })).toMatchObject({ code: -32602 });
+  await open(client, stage.cwd);
   expect(alpha.all('session/new')).toHaveLength(1);
 });
 
 test('--agent leaves one agent alone: its own answers, no option, no command, and the others are not started', async ({ stage }) => {
   const [alpha, beta] = [stage.agent('alpha'), stage.agent('beta')];
-  const editor = stage.proxy([alpha, beta], {
+  const client = stage.proxy([alpha, beta], {
     args: ['--agent', 'beta'],
     config: { default_agent: 'alpha', routes: [{ cwd: '/**', agent: 'alpha' }] },
   });
-  expect((await hello(editor)).agentInfo.name).toBe('beta');
-  const session = await open(editor, stage.cwd);
+  expect((await hello(client)).agentInfo.name).toBe('beta');
+  const session = await open(client, stage.cwd);
   expect(session.result.configOptions.map(({ id }: { id: string }) => id)).toEqual(['model']);
-  expect(await owner(editor, session.id)).toBe('beta');
-  expect(editor.updates(session.id)).toHaveLength(1);
+  expect(await owner(client, session.id)).toBe('beta');
+  expect(client.updates(session.id)).toHaveLength(1);
   expect(alpha.pids).toEqual([]);
 });
 
 test('--agent with a name nobody has ends with code 4 and says which there are', async ({ stage }) => {
-  const editor = stage.proxy(three(stage), { args: ['--agent', 'nobody'] });
-  expect(await editor.ended).toBe(4);
-  expect(editor.stderr()).toMatch(/nobody.*\n.*alpha, beta, gamma/);
+  const client = stage.proxy(three(stage), { args: ['--agent', 'nobody'] });
+  expect(await client.ended).toBe(4);
+  expect(client.stderr()).toMatch(/nobody.*\n.*alpha, beta, gamma/);
 });

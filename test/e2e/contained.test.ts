@@ -1,16 +1,16 @@
 // What one peer says can be of any shape. It costs neither the proxy its life nor the others their sessions.
 import { describe, expect } from 'vitest';
-import { type Editor, hello, type Json, open, type Peer, type Puppet, prompt, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { type Client, hello, type Json, open, type Peer, prompt, type ScriptedAgent, testAtOnce as test, UNANSWERED } from './harness.ts';
 import { ALL_CAPABILITIES } from './scripted-agent.ts';
 
 const DEPTH = 20_000;
 const DEEP = '['.repeat(DEPTH) + ']'.repeat(DEPTH);
 
 /** A turn from end to end, in a process that is still the first one. */
-async function goesOn(editor: Editor, agent: Puppet, sessionId: string): Promise<void> {
+async function goesOn(client: Client, agent: ScriptedAgent, sessionId: string): Promise<void> {
   const words = `turn ${agent.all('session/prompt').length}`;
-  expect((await prompt(editor, sessionId, words)).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(sessionId)).toContain(`${agent.name} heard ${words}`);
+  expect((await prompt(client, sessionId, words)).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.said(sessionId)).toContain(`${agent.name} heard ${words}`);
   expect(agent.pids).toHaveLength(1);
 }
 
@@ -31,12 +31,12 @@ describe('an answer to session/new', () => {
     '{"configOptions":{}}',
   ])('that says %s opens the session, and the other agent goes on', async (said, { stage }) => {
     const [odd, other] = [stage.agent('odd', { describe: () => JSON.parse(said) }), stage.agent('other')];
-    const editor = await stage.connect([odd, other]);
-    const before = await open(editor, stage.cwd, 'other');
-    const session = await open(editor, stage.cwd, 'odd');
+    const client = await stage.connect([odd, other]);
+    const before = await open(client, stage.cwd, 'other');
+    const session = await open(client, stage.cwd, 'odd');
     expect(session.result.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'odd' });
-    await goesOn(editor, odd, session.id);
-    await goesOn(editor, other, before.id);
+    await goesOn(client, odd, session.id);
+    await goesOn(client, other, before.id);
   });
 });
 
@@ -52,12 +52,12 @@ describe.each([
     const odd = stage.agent('odd', { authMethods: authMethods as Json });
     const agents = hasOther ? [odd, stage.agent('other')] : [odd];
     for (let start = 1; start <= 2; start++) {
-      const editor = stage.proxy(agents);
-      expect(await hello(editor)).toMatchObject({ protocolVersion: 1 });
-      const { id } = await open(editor, stage.cwd, hasOther ? 'odd' : undefined);
-      expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+      const client = stage.proxy(agents);
+      expect(await hello(client)).toMatchObject({ protocolVersion: 1 });
+      const { id } = await open(client, stage.cwd, hasOther ? 'odd' : undefined);
+      expect((await prompt(client, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
       expect(odd.pids).toHaveLength(start);
-      expect(await editor.close()).toBe(0);
+      expect(await client.close()).toBe(0);
     }
   });
 });
@@ -68,38 +68,38 @@ describe.each([
 ] as const)('with %s', (_, hasOther) => {
   test('an agent’s request whose id is 20,000 arrays deep, and its taking back, end nobody', async ({ stage }) => {
     const [agent, other] = [stage.agent('agent'), stage.agent('other')];
-    const editor = await stage.connect(hasOther ? [agent, other] : [agent]);
-    withoutDepth(editor, agent);
-    const { id } = await open(editor, stage.cwd);
-    const beside = hasOther ? await open(editor, stage.cwd, 'other') : undefined;
+    const client = await stage.connect(hasOther ? [agent, other] : [agent]);
+    withoutDepth(client, agent);
+    const { id } = await open(client, stage.cwd);
+    const beside = hasOther ? await open(client, stage.cwd, 'other') : undefined;
     agent.line(`{"jsonrpc":"2.0","id":${DEEP},"method":"fs/read_text_file","params":{"sessionId":"${id}","path":"/x"}}`);
     agent.line(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":${DEEP}}}`);
-    await goesOn(editor, agent, id);
-    if (beside) await goesOn(editor, other, beside.id);
+    await goesOn(client, agent, id);
+    if (beside) await goesOn(client, other, beside.id);
   });
 
   test('an editor’s request whose id is 20,000 arrays deep, and its taking back, end nobody', async ({ stage }) => {
     const [agent, other] = [stage.agent('agent'), stage.agent('other')];
-    const editor = await stage.connect(hasOther ? [agent, other] : [agent]);
-    withoutDepth(editor, agent);
-    const { id } = await open(editor, stage.cwd);
-    const beside = hasOther ? await open(editor, stage.cwd, 'other') : undefined;
-    editor.line(`{"jsonrpc":"2.0","id":${DEEP},"method":"session/set_mode","params":{"sessionId":"${id}","modeId":"code"}}`);
-    editor.line(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":${DEEP}}}`);
-    await goesOn(editor, agent, id);
-    if (beside) await goesOn(editor, other, beside.id);
+    const client = await stage.connect(hasOther ? [agent, other] : [agent]);
+    withoutDepth(client, agent);
+    const { id } = await open(client, stage.cwd);
+    const beside = hasOther ? await open(client, stage.cwd, 'other') : undefined;
+    client.line(`{"jsonrpc":"2.0","id":${DEEP},"method":"session/set_mode","params":{"sessionId":"${id}","modeId":"code"}}`);
+    client.line(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":${DEEP}}}`);
+    await goesOn(client, agent, id);
+    if (beside) await goesOn(client, other, beside.id);
   });
 });
 
 test('a chosen agent that is no string, and cannot be made one, is -32602', async ({ stage }) => {
-  const editor = await stage.connect([stage.agent('left'), stage.agent('right')]);
+  const client = await stage.connect([stage.agent('left'), stage.agent('right')]);
   for (const agent of [{ toString: 1 }, { toString: 1, valueOf: 1 }, [{ toString: 1 }], { toJSON: 1 }]) {
-    const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], _meta: { 'acp-switchboard': { agent } } });
+    const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [], _meta: { 'acp-switchboard': { agent } } });
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('right') });
   }
-  const { id: sessionId } = await open(editor, stage.cwd);
+  const { id: sessionId } = await open(client, stage.cwd);
   const set = { sessionId, configId: 'agent', value: { toString: 1 } };
-  expect(await editor.refused('session/set_config_option', set)).toMatchObject({ code: -32602 });
+  expect(await client.refused('session/set_config_option', set)).toMatchObject({ code: -32602 });
 });
 
 test('a logout that an agent refuses in words that cannot be made a string is an error', async ({ stage }) => {
@@ -110,7 +110,7 @@ test('a logout that an agent refuses in words that cannot be made a string is an
     return UNANSWERED;
   });
   other.on('logout', () => ({}));
-  const editor = await stage.connect([odd, other]);
-  expect(await editor.refused('logout')).toMatchObject({ message: expect.stringContaining('odd'), data: { agents: ['odd'] } });
-  for (const agent of [odd, other]) await goesOn(editor, agent, (await open(editor, stage.cwd, agent.name)).id);
+  const client = await stage.connect([odd, other]);
+  expect(await client.refused('logout')).toMatchObject({ message: expect.stringContaining('odd'), data: { agents: ['odd'] } });
+  for (const agent of [odd, other]) await goesOn(client, agent, (await open(client, stage.cwd, agent.name)).id);
 });

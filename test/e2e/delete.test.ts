@@ -2,15 +2,15 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { type Editor, open, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
+import { type Client, open, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
 
 const transcriptOf = (stage: Stage, id: string) => path.join(stage.state, 'transcripts', `${id}.jsonl`);
 
 test('a deleted session leaves no transcript, neither of before nor of what the agent still says of it', async ({ stage }) => {
   const agent = stage.agent('agent', { turn: () => ({ stopReason: 'end_turn' }) });
-  const talk = async (editor: Editor) => {
-    const { id } = await open(editor, stage.cwd);
-    await prompt(editor, id, 'remember this');
+  const talk = async (client: Client) => {
+    const { id } = await open(client, stage.cwd);
+    await prompt(client, id, 'remember this');
     return id;
   };
   const before = await stage.connect([agent]);
@@ -18,18 +18,18 @@ test('a deleted session leaves no transcript, neither of before nor of what the 
   expect(await before.close()).toBe(0);
   expect(existsSync(transcriptOf(stage, old))).toBe(true);
 
-  const editor = await stage.connect([agent]);
-  await editor.call('session/load', { sessionId: old, cwd: stage.cwd, mcpServers: [] });
-  const fresh = await talk(editor);
+  const client = await stage.connect([agent]);
+  await client.call('session/load', { sessionId: old, cwd: stage.cwd, mcpServers: [] });
+  const fresh = await talk(client);
   for (const id of [old, fresh]) {
-    await editor.call('session/delete', { sessionId: id });
+    await client.call('session/delete', { sessionId: id });
     agent.say(id, 'one more thing');
   }
-  const kept = await talk(editor);
+  const kept = await talk(client);
   agent.on('session/delete', () => {
     throw new Refusal(-32603, 'in use');
   });
-  await editor.refused('session/delete', { sessionId: kept });
-  expect(await editor.close()).toBe(0);
+  await client.refused('session/delete', { sessionId: kept });
+  expect(await client.close()).toBe(0);
   expect([old, fresh, kept].map((id) => existsSync(transcriptOf(stage, id)))).toEqual([false, false, true]);
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { methods } from '@agentclientprotocol/sdk';
 import { describe, expect } from 'vitest';
 import { fixture, type Json, type Stage, test } from './harness.ts';
-import { withSdkEditor } from './sdk-client.ts';
+import { withSdkClient } from './sdk-client.ts';
 
 const speaking = (dialect: string, name: string, options: Json = {}, ...args: string[]) => ({
   ...fixture(`dialects/${dialect}`, name, ...args),
@@ -17,11 +17,11 @@ describe("webapp: the web app's generic agents", () => {
   const named = speaking('webapp', 'generic', { framing: 'content-length', dialect: 'webapp' });
 
   test('two sessions, updates of every kind, modes and models', async ({ stage }) => {
-    await withSdkEditor(stage, { generic: named }, async (editor) => {
-      const { agent, greeting, updates } = editor;
+    await withSdkClient(stage, { generic: named }, async (client) => {
+      const { agent, greeting, updates } = client;
       expect(greeting).toMatchObject({ agentInfo: { name: 'generic' }, authMethods: [{ id: 'key' }] });
-      const one = await editor.open();
-      const two = await editor.open();
+      const one = await client.open();
+      const two = await client.open();
       expect([one.sessionId, two.sessionId]).toEqual(['generic-1', 'generic-2']);
       expect(one).toMatchObject({ modes: { currentModeId: 'ask' }, _meta: { cwd: stage.cwd, servers: 0 } });
       expect(one.configOptions).toMatchObject([
@@ -29,7 +29,7 @@ describe("webapp: the web app's generic agents", () => {
         { id: 'model', category: 'model', currentValue: 'small', options: [{ value: 'small' }, { value: 'large' }] },
       ]);
 
-      expect(await editor.prompt(one.sessionId, 'all')).toEqual({ stopReason: 'end_turn' });
+      expect(await client.prompt(one.sessionId, 'all')).toEqual({ stopReason: 'end_turn' });
       expect(updates).toMatchObject([
         { sessionUpdate: 'user_message_chunk', content: { text: 'all' } },
         { sessionUpdate: 'agent_thought_chunk', content: { text: 'hm' } },
@@ -65,49 +65,49 @@ describe("webapp: the web app's generic agents", () => {
         { id: 'model', currentValue: 'large' },
       ]);
       const from = updates.length;
-      await editor.prompt(two.sessionId, 'hello');
-      expect(editor.said(from)).toBe('generic-2 heard hello in mode auto from large');
+      await client.prompt(two.sessionId, 'hello');
+      expect(client.said(from)).toBe('generic-2 heard hello in mode auto from large');
       const huge = agent.request(methods.agent.session.setConfigOption, { sessionId: two.sessionId, configId: 'model', value: 'huge' });
       await expect(huge).rejects.toMatchObject({ code: -32602, message: expect.stringContaining('no such model') });
     });
   });
 
   test('permission allowed and denied, files, cancel, errors, refusal, a login wanted, a crash', async ({ stage }) => {
-    await withSdkEditor(stage, { generic: named }, async (editor) => {
-      const { sessionId } = await editor.open();
-      await editor.prompt(sessionId, 'permission');
-      editor.choose('reject_once');
-      await editor.prompt(sessionId, 'permission');
-      expect(editor.said()).toBe('selected yesselected no');
-      expect(editor.permissions[0]).toMatchObject({
+    await withSdkClient(stage, { generic: named }, async (client) => {
+      const { sessionId } = await client.open();
+      await client.prompt(sessionId, 'permission');
+      client.choose('reject_once');
+      await client.prompt(sessionId, 'permission');
+      expect(client.said()).toBe('selected yesselected no');
+      expect(client.permissions[0]).toMatchObject({
         toolCall: { toolCallId: 't2', title: 'Delete everything', kind: 'execute' },
         options: [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' }, { optionId: 'no' }],
       });
-      const from = editor.updates.length;
-      await editor.prompt(sessionId, 'read');
-      expect(editor.said(from)).toBe('content of /w/notes.txt');
+      const from = client.updates.length;
+      await client.prompt(sessionId, 'read');
+      expect(client.said(from)).toBe('content of /w/notes.txt');
 
-      const turn = editor.prompt(sessionId, 'wait');
-      await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+      const turn = client.prompt(sessionId, 'wait');
+      await client.agent.notify(methods.agent.session.cancel, { sessionId });
       expect(await turn).toEqual({ stopReason: 'cancelled' });
-      expect(await editor.refused(sessionId, 'error')).toMatchObject({
+      expect(await client.refused(sessionId, 'error')).toMatchObject({
         code: -32603,
         message: expect.stringContaining('the model is on fire'),
       });
-      expect(await editor.prompt(sessionId, 'refuse')).toEqual({ stopReason: 'refusal' });
-      expect(editor.said()).toContain('I would rather not');
-      expect(await editor.refused(sessionId, 'unauthorized')).toMatchObject({ code: -32000 });
-      expect(await editor.refused(sessionId, 'crash')).toMatchObject({ data: { agent: 'generic', code: 3 } });
-      expect((await editor.open()).sessionId).toBe('generic-1');
+      expect(await client.prompt(sessionId, 'refuse')).toEqual({ stopReason: 'refusal' });
+      expect(client.said()).toContain('I would rather not');
+      expect(await client.refused(sessionId, 'unauthorized')).toMatchObject({ code: -32000 });
+      expect(await client.refused(sessionId, 'crash')).toMatchObject({ data: { agent: 'generic', code: 3 } });
+      expect((await client.open()).sessionId).toBe('generic-1');
     });
   });
 
   test('is found by itself', async ({ stage }) => {
-    await withSdkEditor(stage, { generic: speaking('webapp', 'generic') }, async (editor) => {
-      const { sessionId } = await editor.open();
-      await editor.prompt(sessionId, 'hello');
-      expect(editor.said()).toContain('heard hello');
-      await editor.prompt(sessionId, 'permission');
+    await withSdkClient(stage, { generic: speaking('webapp', 'generic') }, async (client) => {
+      const { sessionId } = await client.open();
+      await client.prompt(sessionId, 'hello');
+      expect(client.said()).toContain('heard hello');
+      await client.prompt(sessionId, 'permission');
     });
     expect(tongueOf(stage)).toEqual({ framing: 'content-length', dialect: 'webapp' });
   });
@@ -117,26 +117,26 @@ describe('agentkit: the Go server', () => {
   const named = speaking('agentkit', 'kit', { dialect: 'agentkit', timeouts: { cancel_ms: 3000 } });
 
   test('two sessions in processes of their own, updates of every kind, commands, errors, nothing as a result', async ({ stage }) => {
-    await withSdkEditor(stage, { kit: named }, async (editor) => {
-      const { greeting, updates } = editor;
+    await withSdkClient(stage, { kit: named }, async (client) => {
+      const { greeting, updates } = client;
       expect(greeting).toMatchObject({
         agentInfo: { name: 'kit', version: '1.0.0' },
         agentCapabilities: { loadSession: true, promptCapabilities: { image: true } },
         authMethods: [],
       });
-      const one = await editor.open();
-      const two = await editor.open();
+      const one = await client.open();
+      const two = await client.open();
       expect(one).toMatchObject({ sessionId: 'session-1', _meta: { metadata: { workDir: stage.cwd } } });
       expect(two.sessionId).not.toBe(one.sessionId);
-      expect(await editor.prompt(one.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
-      await editor.prompt(two.sessionId, 'who');
-      const said = editor.of('agent_message_chunk').map(({ content }) => content.text);
+      expect(await client.prompt(one.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
+      await client.prompt(two.sessionId, 'who');
+      const said = client.of('agent_message_chunk').map(({ content }) => content.text);
       expect(said).toHaveLength(2);
       for (const words of said) expect(words).toMatch(/^session-1 in .*work of \d+ heard who$/);
       expect(new Set(said).size).toBe(2);
 
       const from = updates.length;
-      expect(await editor.prompt(one.sessionId, 'all')).toEqual({ stopReason: 'end_turn' });
+      expect(await client.prompt(one.sessionId, 'all')).toEqual({ stopReason: 'end_turn' });
       expect(updates.slice(from)).toMatchObject([
         { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'all' } },
         { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Processing your request...\n' } },
@@ -158,42 +158,42 @@ describe('agentkit: the Go server', () => {
           ],
         },
       ]);
-      await editor.prompt(one.sessionId, '/search for the needle');
-      expect(editor.said()).toContain('command search: for the needle');
-      expect(await editor.refused(one.sessionId, 'fail')).toMatchObject({ code: -32603 });
-      expect(await editor.refused(one.sessionId, 'crash')).toMatchObject({ data: { agent: 'kit', code: 3 } });
+      await client.prompt(one.sessionId, '/search for the needle');
+      expect(client.said()).toContain('command search: for the needle');
+      expect(await client.refused(one.sessionId, 'fail')).toMatchObject({ code: -32603 });
+      expect(await client.refused(one.sessionId, 'crash')).toMatchObject({ data: { agent: 'kit', code: 3 } });
       // The other session has not noticed.
-      expect(await editor.prompt(two.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
+      expect(await client.prompt(two.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
     });
   });
 
   test('a cancelled turn ends so: by itself within the grace, else with its process', async ({ stage }) => {
-    await withSdkEditor(stage, { kit: named }, async (editor) => {
-      const { sessionId } = await editor.open();
-      const beside = await editor.open();
-      const slow = editor.prompt(sessionId, 'slow');
-      await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+    await withSdkClient(stage, { kit: named }, async (client) => {
+      const { sessionId } = await client.open();
+      const beside = await client.open();
+      const slow = client.prompt(sessionId, 'slow');
+      await client.agent.notify(methods.agent.session.cancel, { sessionId });
       expect(await slow).toEqual({ stopReason: 'cancelled' });
-      expect(await editor.prompt(sessionId, 'still there')).toEqual({ stopReason: 'end_turn' });
+      expect(await client.prompt(sessionId, 'still there')).toEqual({ stopReason: 'end_turn' });
 
-      const hanging = editor.prompt(sessionId, 'hang');
-      await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+      const hanging = client.prompt(sessionId, 'hang');
+      await client.agent.notify(methods.agent.session.cancel, { sessionId });
       expect(await hanging).toEqual({ stopReason: 'cancelled' });
-      expect(await editor.refused(sessionId, 'gone')).toMatchObject({ code: -32603, data: { reason: 'session_lost' } });
-      expect(await editor.prompt(beside.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
-      const fresh = await editor.open();
-      expect(await editor.prompt(fresh.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
+      expect(await client.refused(sessionId, 'gone')).toMatchObject({ code: -32603, data: { reason: 'session_lost' } });
+      expect(await client.prompt(beside.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
+      const fresh = await client.open();
+      expect(await client.prompt(fresh.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
     });
   });
 
   test('is found by itself, with a process for each session', async ({ stage }) => {
     const kit = speaking('agentkit', 'kit');
     for (const round of ['first', 'second'])
-      await withSdkEditor(stage, { kit }, async (editor) => {
-        const [one, two] = [await editor.open(), await editor.open()];
-        await editor.prompt(one.sessionId, round);
-        await editor.prompt(two.sessionId, round);
-        expect(new Set(editor.of('agent_message_chunk').map(({ content }) => content.text)).size).toBe(2);
+      await withSdkClient(stage, { kit }, async (client) => {
+        const [one, two] = [await client.open(), await client.open()];
+        await client.prompt(one.sessionId, round);
+        await client.prompt(two.sessionId, round);
+        expect(new Set(client.of('agent_message_chunk').map(({ content }) => content.text)).size).toBe(2);
       });
     expect(tongueOf(stage)).toEqual({ framing: 'ndjson', dialect: 'agentkit' });
   });
@@ -203,12 +203,12 @@ describe('intercom: the operator stream', () => {
   const named = (options: Json = {}) => speaking('intercom', 'op', { dialect: 'intercom', timeouts: { quiet_ms: 1000, ...options } });
 
   test('two sessions, status, plan, clearance given and refused, prompts forwarded, nobody answering anything', async ({ stage }) => {
-    await withSdkEditor(stage, { op: named() }, async (editor) => {
-      const { updates, greeting } = editor;
+    await withSdkClient(stage, { op: named() }, async (client) => {
+      const { updates, greeting } = client;
       expect(greeting).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'op' } });
-      const one = await editor.open();
-      const two = await editor.open();
-      expect(await editor.prompt(one.sessionId, 'all')).toEqual({ stopReason: 'end_turn' });
+      const one = await client.open();
+      const two = await client.open();
+      expect(await client.prompt(one.sessionId, 'all')).toEqual({ stopReason: 'end_turn' });
       expect(updates).toMatchObject([
         { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'Running cargo test...\n' } },
         {
@@ -219,12 +219,12 @@ describe('intercom: the operator stream', () => {
           ],
         },
       ]);
-      await Promise.all([editor.prompt(one.sessionId, 'hello'), editor.prompt(two.sessionId, 'hello')]);
-      expect(new Set(editor.thought().match(/heard hello as \d+/g)).size).toBe(2);
+      await Promise.all([client.prompt(one.sessionId, 'hello'), client.prompt(two.sessionId, 'hello')]);
+      expect(new Set(client.thought().match(/heard hello as \d+/g)).size).toBe(2);
 
-      await editor.prompt(one.sessionId, 'clear');
-      expect(editor.thought()).toContain('clearance req-001 approved null');
-      expect(editor.permissions[0]).toMatchObject({
+      await client.prompt(one.sessionId, 'clear');
+      expect(client.thought()).toContain('clearance req-001 approved null');
+      expect(client.permissions[0]).toMatchObject({
         toolCall: {
           title: 'Create new module',
           kind: 'edit',
@@ -236,14 +236,14 @@ describe('intercom: the operator stream', () => {
         },
         _meta: { risk_level: 'low' },
       });
-      await editor.prompt(one.sessionId, 'ask');
-      expect(editor.thought()).toContain('prompt prompt-001 continue null');
-      editor.choose('reject_once');
-      await editor.prompt(one.sessionId, 'clear');
-      await editor.prompt(one.sessionId, 'ask');
-      expect(editor.thought()).toContain('clearance req-001 rejected null');
-      expect(editor.thought()).toContain('prompt prompt-001 stop null');
-      await expect(editor.agent.request(methods.agent.session.setMode, { sessionId: one.sessionId, modeId: 'x' })).rejects.toMatchObject({
+      await client.prompt(one.sessionId, 'ask');
+      expect(client.thought()).toContain('prompt prompt-001 continue null');
+      client.choose('reject_once');
+      await client.prompt(one.sessionId, 'clear');
+      await client.prompt(one.sessionId, 'ask');
+      expect(client.thought()).toContain('clearance req-001 rejected null');
+      expect(client.thought()).toContain('prompt prompt-001 stop null');
+      await expect(client.agent.request(methods.agent.session.setMode, { sessionId: one.sessionId, modeId: 'x' })).rejects.toMatchObject({
         code: -32601,
       });
     });
@@ -251,62 +251,62 @@ describe('intercom: the operator stream', () => {
 
   test('an editor with forms and notices is asked by a form and told by notices', async ({ stage }) => {
     const capabilities = { elicitation: { form: {} }, session: { notices: {} } };
-    const work = async (editor: Json) => {
-      const { sessionId } = await editor.open();
-      editor.fillIn({ action: 'accept', content: { decision: 'continue', instruction: 'gently' } });
-      await editor.prompt(sessionId, 'ask');
-      editor.fillIn({ action: 'accept', content: { decision: 'stop' } });
-      await editor.prompt(sessionId, 'ask');
-      editor.fillIn({ action: 'decline' });
-      await editor.prompt(sessionId, 'ask');
-      expect(editor.of('notice').map(({ title }: Json) => title)).toEqual([
+    const work = async (client: Json) => {
+      const { sessionId } = await client.open();
+      client.fillIn({ action: 'accept', content: { decision: 'continue', instruction: 'gently' } });
+      await client.prompt(sessionId, 'ask');
+      client.fillIn({ action: 'accept', content: { decision: 'stop' } });
+      await client.prompt(sessionId, 'ask');
+      client.fillIn({ action: 'decline' });
+      await client.prompt(sessionId, 'ask');
+      expect(client.of('notice').map(({ title }: Json) => title)).toEqual([
         'prompt prompt-001 continue "gently"',
         'prompt prompt-001 stop null',
         'prompt prompt-001 stop null',
       ]);
-      expect(editor.forms[0]).toMatchObject({ mode: 'form', message: 'Should I refactor?' });
+      expect(client.forms[0]).toMatchObject({ mode: 'form', message: 'Should I refactor?' });
     };
-    await withSdkEditor(stage, { op: named() }, work, { capabilities });
+    await withSdkClient(stage, { op: named() }, work, { capabilities });
   });
 
   test('what is wrong on the stream is said and skipped, and the stream goes on', async ({ stage }) => {
-    await withSdkEditor(stage, { op: named() }, async (editor) => {
-      const { sessionId } = await editor.open();
-      await editor.prompt(sessionId, 'noise');
-      expect(editor.thought()).toBe('one\ntwo\nthree\n');
-      await expect.poll(editor.stderr).toContain('a clearance/request from agent "op" was skipped: "title" is missing');
-      expect(editor.stderr()).toContain('not JSON: not json at all');
-      expect(editor.stderr()).toContain('its method weather/report is not known');
+    await withSdkClient(stage, { op: named() }, async (client) => {
+      const { sessionId } = await client.open();
+      await client.prompt(sessionId, 'noise');
+      expect(client.thought()).toBe('one\ntwo\nthree\n');
+      await expect.poll(client.stderr).toContain('a clearance/request from agent "op" was skipped: "title" is missing');
+      expect(client.stderr()).toContain('not JSON: not json at all');
+      expect(client.stderr()).toContain('its method weather/report is not known');
     });
   });
 
   test('cancel interrupts; an agent that ends well ends its turn, one that crashes does not', async ({ stage }) => {
-    await withSdkEditor(stage, { op: named({ quiet_ms: 60_000, stall_ms: 500 }) }, async (editor) => {
-      const { sessionId } = await editor.open();
-      const turn = editor.prompt(sessionId, 'silent');
-      await expect.poll(editor.thought).toContain('nudged: Continue working on the current task.');
-      await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+    await withSdkClient(stage, { op: named({ quiet_ms: 60_000, stall_ms: 500 }) }, async (client) => {
+      const { sessionId } = await client.open();
+      const turn = client.prompt(sessionId, 'silent');
+      await expect.poll(client.thought).toContain('nudged: Continue working on the current task.');
+      await client.agent.notify(methods.agent.session.cancel, { sessionId });
       expect(await turn).toEqual({ stopReason: 'cancelled' });
-      await expect.poll(editor.thought).toContain('interrupted: Operator requested termination');
+      await expect.poll(client.thought).toContain('interrupted: Operator requested termination');
 
-      expect(await editor.prompt(sessionId, 'exit')).toEqual({ stopReason: 'end_turn' });
-      expect(editor.thought()).toContain('stream closed');
-      const other = await editor.open();
-      expect(await editor.refused(other.sessionId, 'crash')).toMatchObject({ data: { agent: 'op', code: 3 } });
+      expect(await client.prompt(sessionId, 'exit')).toEqual({ stopReason: 'end_turn' });
+      expect(client.thought()).toContain('stream closed');
+      const other = await client.open();
+      expect(await client.refused(other.sessionId, 'crash')).toMatchObject({ data: { agent: 'op', code: 3 } });
     });
   });
 
   test('an agent that cannot be started is not answered for', async ({ stage }) => {
-    const editor = await stage.connect({ op: { command: 'no-such-program', dialect: 'intercom' } });
-    expect(await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toMatchObject({ data: { reason: 'not_startable' } });
+    const client = await stage.connect({ op: { command: 'no-such-program', dialect: 'intercom' } });
+    expect(await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toMatchObject({ data: { reason: 'not_startable' } });
   });
 
   test('is found by its first sign of life', async ({ stage }) => {
     const op = speaking('intercom', 'op', { timeouts: { quiet_ms: 1000 } }, 'hello');
-    await withSdkEditor(stage, { op }, async (editor) => {
-      const { sessionId } = await editor.open();
-      expect(await editor.prompt(sessionId, 'hello')).toEqual({ stopReason: 'end_turn' });
-      expect(editor.thought()).toMatch(/^ready\nheard hello as \d+\n$/);
+    await withSdkClient(stage, { op }, async (client) => {
+      const { sessionId } = await client.open();
+      expect(await client.prompt(sessionId, 'hello')).toEqual({ stopReason: 'end_turn' });
+      expect(client.thought()).toMatch(/^ready\nheard hello as \d+\n$/);
     });
     expect(tongueOf(stage)).toEqual({ framing: 'ndjson', dialect: 'intercom' });
   });
@@ -316,16 +316,16 @@ describe('legacy: earlier spellings of ACP, from any agent', () => {
   const old = speaking('legacy', 'old');
 
   test('files, reasons, modes, diffs and null results', async ({ stage }) => {
-    await withSdkEditor(stage, { old }, async (editor) => {
-      const { sessionId } = await editor.open();
-      await editor.prompt(sessionId, 'read');
-      expect(editor.said()).toBe('content of /w/a.txt; content of /w/b.txt');
-      await editor.prompt(sessionId, 'permission');
-      expect(editor.permissions[0]?.toolCall).toMatchObject({ title: 'Do it', content: [{ content: { text: 'because' } }] });
-      const from = editor.updates.length;
-      await editor.prompt(sessionId, 'mode');
-      await editor.prompt(sessionId, 'diff');
-      expect(editor.updates.slice(from)).toMatchObject([
+    await withSdkClient(stage, { old }, async (client) => {
+      const { sessionId } = await client.open();
+      await client.prompt(sessionId, 'read');
+      expect(client.said()).toBe('content of /w/a.txt; content of /w/b.txt');
+      await client.prompt(sessionId, 'permission');
+      expect(client.permissions[0]?.toolCall).toMatchObject({ title: 'Do it', content: [{ content: { text: 'because' } }] });
+      const from = client.updates.length;
+      await client.prompt(sessionId, 'mode');
+      await client.prompt(sessionId, 'diff');
+      expect(client.updates.slice(from)).toMatchObject([
         { sessionUpdate: 'current_mode_update', currentModeId: 'code' },
         {
           sessionUpdate: 'tool_call',
@@ -334,28 +334,28 @@ describe('legacy: earlier spellings of ACP, from any agent', () => {
           content: [{ type: 'diff', path: path.join(stage.cwd, 'README.md'), oldText: 'a', newText: 'b' }],
         },
       ]);
-      expect(await editor.agent.request(methods.agent.session.setMode, { sessionId, modeId: 'ask' })).toEqual({});
-      expect(await editor.agent.request(methods.agent.session.load, { sessionId, cwd: stage.cwd, mcpServers: [] })).toEqual({});
+      expect(await client.agent.request(methods.agent.session.setMode, { sessionId, modeId: 'ask' })).toEqual({});
+      expect(await client.agent.request(methods.agent.session.load, { sessionId, cwd: stage.cwd, mcpServers: [] })).toEqual({});
     });
   });
 
   test('a policy judges a file by its earlier name as by that of today', async ({ stage }) => {
     const policy = { version: 1, deny: [{ id: 'frozen', path: ['/w/**'], reason: 'frozen' }] };
-    const work = async (editor: Json) => {
-      const { sessionId } = await editor.open();
-      await editor.prompt(sessionId, 'write');
-      expect(editor.said()).toMatch(/^refused -/);
+    const work = async (client: Json) => {
+      const { sessionId } = await client.open();
+      await client.prompt(sessionId, 'write');
+      expect(client.said()).toMatch(/^refused -/);
     };
-    await withSdkEditor(stage, { old }, work, { config: { policy } });
+    await withSdkClient(stage, { old }, work, { config: { policy } });
   });
 
   test('beside another agent: models are an option, and a list of servers that is left out is made up for', async ({ stage }) => {
-    const editor = await stage.connect({ old, other: fixture('works', 'other') });
-    const opened = await editor.call('session/new', { cwd: stage.cwd });
+    const client = await stage.connect({ old, other: fixture('works', 'other') });
+    const opened = await client.call('session/new', { cwd: stage.cwd });
     const option = opened.configOptions.find(({ category }: Json) => category === 'model');
     expect(option).toMatchObject({ currentValue: 'small', options: [{ value: 'small' }, { value: 'large' }] });
-    await editor.call('session/set_config_option', { sessionId: opened.sessionId, configId: option.id, value: 'large' });
-    await editor.call('session/prompt', { sessionId: opened.sessionId, prompt: [{ type: 'text', text: 'hello' }] });
-    expect(editor.said(opened.sessionId)).toBe('hello to large');
+    await client.call('session/set_config_option', { sessionId: opened.sessionId, configId: option.id, value: 'large' });
+    await client.call('session/prompt', { sessionId: opened.sessionId, prompt: [{ type: 'text', text: 'hello' }] });
+    expect(client.said(opened.sessionId)).toBe('hello to large');
   });
 });

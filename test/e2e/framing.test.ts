@@ -14,16 +14,16 @@ const tonguesIn = ({ state }: Stage) =>
 describe('an agent framed by Content-Length', () => {
   test('works when it is set: characters of several bytes, bodies over several lines, an answer over the limit', async ({ stage }) => {
     const lsp = { ...fixture('content-length', 'lsp'), framing: 'content-length', dialect: 'acp' };
-    const editor = await stage.connect({ lsp }, { config: { limits: { max_frame_bytes: 100_000 } } });
-    const { id } = await open(editor, stage.cwd);
-    expect((await prompt(editor, id, 'schön')).result).toEqual({ stopReason: 'end_turn' });
-    expect(editor.said(id)).toBe('schön größer als 3 €');
-    expect((await prompt(editor, id, 'pretty')).result).toEqual({ stopReason: 'end_turn', _meta: { by: 'hand' } });
-    expect((await prompt(editor, id, 'big 300000')).error).toMatchObject({
+    const client = await stage.connect({ lsp }, { config: { limits: { max_frame_bytes: 100_000 } } });
+    const { id } = await open(client, stage.cwd);
+    expect((await prompt(client, id, 'schön')).result).toEqual({ stopReason: 'end_turn' });
+    expect(client.said(id)).toBe('schön größer als 3 €');
+    expect((await prompt(client, id, 'pretty')).result).toEqual({ stopReason: 'end_turn', _meta: { by: 'hand' } });
+    expect((await prompt(client, id, 'big 300000')).error).toMatchObject({
       code: -32603,
       message: expect.stringContaining('longer than limits.max_frame_bytes (100000)'),
     });
-    expect((await prompt(editor, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+    expect((await prompt(client, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
     expect(startsOf(stage, 'lsp')).toBe(1);
   });
 
@@ -43,10 +43,10 @@ describe('an agent framed by Content-Length', () => {
   });
 
   test('that speaks first is found by its first bytes', async ({ stage }) => {
-    const editor = await stage.connect({ lsp: fixture('content-length', 'lsp', 'hello') });
-    await editor.got('_fixture/hello');
-    const { id } = await open(editor, stage.cwd);
-    expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+    const client = await stage.connect({ lsp: fixture('content-length', 'lsp', 'hello') });
+    await client.got('_fixture/hello');
+    const { id } = await open(client, stage.cwd);
+    expect((await prompt(client, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
     expect(startsOf(stage, 'lsp')).toBe(2);
   });
 
@@ -56,8 +56,8 @@ describe('an agent framed by Content-Length', () => {
     const args = ['-c', script, path.join(stage.dir, 'lsp.starts')];
     const lsp = { command: '/bin/sh', args, framing: 'ndjson', timeouts: { initialize_ms: 700 } };
     const config = { default_agent: 'lsp', timeouts: { initialize_wait_ms: 1 } }; // no agent keeps the editor from asking
-    const editor = await stage.connect({ lsp, well: fixture('works', 'well') }, { config });
-    const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
+    const client = await stage.connect({ lsp, well: fixture('works', 'well') }, { config });
+    const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
     expect(error.message).toContain('"lsp"');
     expect(error.message).toContain('700 ms');
     expect(startsOf(stage, 'lsp')).toBe(1);

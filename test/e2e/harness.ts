@@ -7,10 +7,10 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { test as base } from 'vitest';
 import { type AttachablePeer, createPeer, type Json, type Peer } from './peer.ts';
-import { createPuppeteer, type Puppet, type Traits } from './scripted-agent.ts';
+import { createScriptedAgents, type ScriptedAgent, type Traits } from './scripted-agent.ts';
 
 export { type Json, type Peer, Refusal, type Seen, UNANSWERED } from './peer.ts';
-export type { Puppet } from './scripted-agent.ts';
+export type { ScriptedAgent } from './scripted-agent.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 export const SWITCHBOARD = path.join(ROOT, 'bin/switchboard.js');
@@ -18,7 +18,7 @@ export const SWITCHBOARD = path.join(ROOT, 'bin/switchboard.js');
 /** An `agent_servers` entry. */
 export type Server = { readonly command: string; readonly args?: readonly string[]; readonly [other: string]: unknown };
 
-export type Editor = Peer & {
+export type Client = Peer & {
   readonly child: ChildProcess & { readonly stdin: Writable; readonly stdout: Readable };
   stderr(): string;
   /** Resolves with the exit code, or the signal's name, once all it wrote has been read. */
@@ -42,17 +42,17 @@ export type Stage = {
   /** `SWITCHBOARD_HOME` of every proxy of this stage. */
   readonly state: string;
   /** An agent played by the test; it works, and `traits` say how. */
-  agent(name: string, traits?: Traits): Puppet;
+  agent(name: string, traits?: Traits): ScriptedAgent;
   /** The proxy with these agents, before `initialize`. */
-  proxy(agents: Readonly<Record<string, Server | Puppet>> | readonly Puppet[], options?: StartOptions): Editor;
+  proxy(agents: Readonly<Record<string, Server | ScriptedAgent>> | readonly ScriptedAgent[], options?: StartOptions): Client;
   /** The proxy with these agents, greeted. */
-  connect(agents: Readonly<Record<string, Server | Puppet>> | readonly Puppet[], options?: StartOptions): Promise<Editor>;
+  connect(agents: Readonly<Record<string, Server | ScriptedAgent>> | readonly ScriptedAgent[], options?: StartOptions): Promise<Client>;
   /** Any program with a line client on its stdio; the direct connection to an agent, say. */
-  run(command: string, args: readonly string[], env?: Readonly<Record<string, string>>): Editor;
+  run(command: string, args: readonly string[], env?: Readonly<Record<string, string>>): Client;
   /** The same without the line client. */
-  spawn(command: string, args: readonly string[], env?: Readonly<Record<string, string>>): Editor['child'];
+  spawn(command: string, args: readonly string[], env?: Readonly<Record<string, string>>): Client['child'];
   /** The configuration file for these agents. */
-  writeConfig(agents: Readonly<Record<string, Server | Puppet>> | readonly Puppet[], config?: Json): string;
+  writeConfig(agents: Readonly<Record<string, Server | ScriptedAgent>> | readonly ScriptedAgent[], config?: Json): string;
 };
 
 /** A program under test/fixtures. */
@@ -83,7 +83,7 @@ async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
     ...{ HOME: inside('home'), XDG_CONFIG_HOME: '', XDG_STATE_HOME: '', SWITCHBOARD_CONFIG: '', SWITCHBOARD_HOME: inside('state') },
     ...{ TMPDIR: inside('tmp'), FIXTURE_DIR: dir },
   };
-  const puppeteer = createPuppeteer(inside('puppets.sock'));
+  const scriptedAgentServer = createScriptedAgents(inside('puppets.sock'));
   const children: ChildProcess[] = [];
   let configs = 0;
 
@@ -91,11 +91,14 @@ async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
     dir,
     cwd: inside('work'),
     state: inside('state'),
-    agent: (name, traits) => puppeteer.agent(name, traits),
+    agent: (name, traits) => scriptedAgentServer.agent(name, traits),
     writeConfig(agents, config = {}) {
-      const named = Array.isArray(agents) ? Object.fromEntries(agents.map((agent: Puppet) => [agent.name, agent])) : agents;
+      const named = Array.isArray(agents) ? Object.fromEntries(agents.map((agent: ScriptedAgent) => [agent.name, agent])) : agents;
       const agent_servers = Object.fromEntries(
-        Object.entries(named as Record<string, Server | Puppet>).map(([name, agent]) => [name, isPuppet(agent) ? agent.server : agent]),
+        Object.entries(named as Record<string, Server | ScriptedAgent>).map(([name, agent]) => [
+          name,
+          isPuppet(agent) ? agent.server : agent,
+        ]),
       );
       const file = inside(`config-${configs++}.json`);
       // No tools are lent unless a test is about that: most compare what the editor sent with what the agent got.
@@ -105,9 +108,9 @@ async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
     proxy: (agents, { config, args = [], env: own } = {}) =>
       stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', stage.writeConfig(agents, config), ...args], own),
     async connect(agents, options) {
-      const editor = stage.proxy(agents, options);
-      await hello(editor);
-      return editor;
+      const client = stage.proxy(agents, options);
+      await hello(client);
+      return client;
     },
     run(command, args, own) {
       return editorOf(stage.spawn(command, args, own));
@@ -123,15 +126,15 @@ async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
     async strike() {
       // Agents end by themselves when the proxy is gone: their stdin ends with it.
       await Promise.all(children.map(kill));
-      await puppeteer.stop();
+      await scriptedAgentServer.stop();
       rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
     },
   };
 }
 
-const isPuppet = (agent: Server | Puppet): agent is Puppet => 'seen' in agent;
+const isPuppet = (agent: Server | ScriptedAgent): agent is ScriptedAgent => 'seen' in agent;
 
-function editorOf(child: Editor['child']): Editor {
+function editorOf(child: Client['child']): Client {
   const peer: AttachablePeer = createPeer('the editor');
   let stderr = '';
   let isKilled = false;
@@ -170,8 +173,8 @@ async function kill(child: ChildProcess): Promise<void> {
 
 export const CAPABILITIES = { fs: { readTextFile: true, writeTextFile: true }, terminal: true };
 
-export function hello(editor: Peer, params: Json = {}): Promise<Json> {
-  return editor.call('initialize', {
+export function hello(client: Peer, params: Json = {}): Promise<Json> {
+  return client.call('initialize', {
     protocolVersion: 1,
     clientCapabilities: CAPABILITIES,
     clientInfo: { name: 'test-editor', version: '1.0.0' },
@@ -185,16 +188,16 @@ export const choosing = (agent: string): Json => ({ _meta: { 'acp-switchboard': 
 export type Opened = { readonly id: string; readonly result: Json; readonly index: number };
 
 /** A new session, with the agent named or left to the proxy. */
-export async function open(editor: Peer, cwd: string, agent?: string, params: Json = {}): Promise<Opened> {
-  const answer = await editor.request('session/new', { cwd, mcpServers: [], ...(agent !== undefined && choosing(agent)), ...params });
+export async function open(client: Peer, cwd: string, agent?: string, params: Json = {}): Promise<Opened> {
+  const answer = await client.request('session/new', { cwd, mcpServers: [], ...(agent !== undefined && choosing(agent)), ...params });
   if (!answer.result) throw new Error(`session/new was answered ${JSON.stringify(answer)}`);
-  return { id: answer.result.sessionId, result: answer.result, index: editor.place(answer) };
+  return { id: answer.result.sessionId, result: answer.result, index: client.place(answer) };
 }
 
 export const text = (words: string): Json => [{ type: 'text', text: words }];
 
-export function prompt(editor: Peer, sessionId: string, words: string, id?: Json): Promise<Json> {
-  return editor.request('session/prompt', { sessionId, prompt: text(words) }, id);
+export function prompt(client: Peer, sessionId: string, words: string, id?: Json): Promise<Json> {
+  return client.request('session/prompt', { sessionId, prompt: text(words) }, id);
 }
 
 /** Resident memory of a process in MB. */

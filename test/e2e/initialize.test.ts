@@ -4,22 +4,22 @@ import path from 'node:path';
 import { describe, expect } from 'vitest';
 import {
   CAPABILITIES,
+  type Client,
   choosing,
-  type Editor,
   hello,
   type Json,
   open,
-  type Puppet,
   prompt,
   Refusal,
+  type ScriptedAgent,
   testAtOnce as test,
   UNANSWERED,
 } from './harness.ts';
 
 const CLIENT = { protocolVersion: 1, clientCapabilities: CAPABILITIES, clientInfo: { name: 'test-editor', version: '1.0.0' } };
-const initialized = (agents: readonly Puppet[]) => agents.map((agent) => agent.all('initialize').length);
+const initialized = (agents: readonly ScriptedAgent[]) => agents.map((agent) => agent.all('initialize').length);
 /** The line that answered `initialize`, without its id. */
-const greeting = (editor: Editor): string => (editor.seen[0]?.line ?? '').replace(/"id":\d+/, '"id":0');
+const greeting = (client: Client): string => (client.seen[0]?.line ?? '').replace(/"id":\d+/, '"id":0');
 
 describe('what several agents can do together', () => {
   const A = {
@@ -39,8 +39,8 @@ describe('what several agents can do together', () => {
   };
 
   test('is merged: any for what routes by session, all for what would be lost, and our own name', async ({ stage }) => {
-    const editor = stage.proxy([stage.agent('a', { capabilities: A }), stage.agent('b', { capabilities: B, title: 'Bee' })]);
-    const result = await hello(editor);
+    const client = stage.proxy([stage.agent('a', { capabilities: A }), stage.agent('b', { capabilities: B, title: 'Bee' })]);
+    const result = await hello(client);
     expect(result.protocolVersion).toBe(1);
     expect(result.agentInfo).toMatchObject({ name: 'acp-switchboard', version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
     const { agentCapabilities } = result;
@@ -56,27 +56,27 @@ describe('what several agents can do together', () => {
 
   test('fields that an agent would silently ignore are refused for it, and given to those that take them', async ({ stage }) => {
     const [a, b] = [stage.agent('a', { capabilities: A }), stage.agent('b', { capabilities: B })];
-    const editor = await stage.connect([a, b]);
+    const client = await stage.connect([a, b]);
     for (const field of [{ additionalDirectories: ['/x'] }, { systemPrompt: { mode: 'append', content: [] } }]) {
-      const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...field, ...choosing('b') });
+      const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...field, ...choosing('b') });
       expect(error).toMatchObject({
         code: -32602,
         message: expect.stringContaining(Object.keys(field)[0] as string),
         data: { agent: 'b' },
       });
-      await open(editor, stage.cwd, 'a', field);
+      await open(client, stage.cwd, 'a', field);
     }
-    await open(editor, stage.cwd, 'b', { additionalDirectories: [], systemPrompt: null });
+    await open(client, stage.cwd, 'b', { additionalDirectories: [], systemPrompt: null });
     expect([a, b].map((agent) => agent.all('session/new').length)).toEqual([2, 1]);
   });
 
   test('they are refused for it when a session is brought back or forked, too', async ({ stage }) => {
     const capabilities = { loadSession: true, sessionCapabilities: { resume: {}, fork: {} } };
     const [a, plain] = [stage.agent('a', { capabilities: A }), stage.agent('plain', { capabilities })];
-    const editor = await stage.connect([a, plain]);
-    const { id: sessionId } = await open(editor, stage.cwd, 'plain');
+    const client = await stage.connect([a, plain]);
+    const { id: sessionId } = await open(client, stage.cwd, 'plain');
     for (const method of ['session/load', 'session/resume', 'session/fork']) {
-      const error = await editor.refused(method, { sessionId, cwd: stage.cwd, mcpServers: [], additionalDirectories: ['/x'] });
+      const error = await client.refused(method, { sessionId, cwd: stage.cwd, mcpServers: [], additionalDirectories: ['/x'] });
       expect(error, method).toMatchObject({ code: -32602, message: expect.stringContaining('additionalDirectories') });
       expect(plain.all(method)).toEqual([]);
     }
@@ -86,14 +86,14 @@ describe('what several agents can do together', () => {
     stage,
   }) => {
     const [a, b] = [stage.agent('a', { capabilities: A }), stage.agent('b', { capabilities: B })];
-    const editor = await stage.connect([a, b]);
-    const sessions = [await open(editor, stage.cwd, 'a'), await open(editor, stage.cwd, 'b')];
+    const client = await stage.connect([a, b]);
+    const sessions = [await open(client, stage.cwd, 'a'), await open(client, stage.cwd, 'b')];
     const blocks =
       '{"type":"text","text":"see","x":1.0},{"type":"resource","resource":{"uri":"file:///a.txt","text":"content of a"},"annotations":{"priority":1.0}},' +
       '{"type":"resource","resource":{"uri":"file:///b.png","blob":"AAAA","mimeType":"image/png"}},{"type":"text","text":"end"}';
     for (const [n, { id }] of sessions.entries()) {
-      editor.line(`{"jsonrpc":"2.0","id":"p${n}","method":"session/prompt","params":{"sessionId":"${id}","prompt":[${blocks}]}}`);
-      await editor.until((msg) => msg.id === `p${n}`);
+      client.line(`{"jsonrpc":"2.0","id":"p${n}","method":"session/prompt","params":{"sessionId":"${id}","prompt":[${blocks}]}}`);
+      await client.until((msg) => msg.id === `p${n}`);
     }
     expect((await a.got('session/prompt')).line).toContain(`"prompt":[${blocks}]`);
     const got = await b.got('session/prompt');
@@ -109,10 +109,10 @@ describe('the cache', () => {
   test('a first start asks all agents at once and waits for them', async ({ stage }) => {
     const agents = [stage.agent('a'), stage.agent('b')];
     for (const agent of agents) agent.on('initialize', () => UNANSWERED);
-    const editor = stage.proxy(agents);
-    const answer = hello(editor);
+    const client = stage.proxy(agents);
+    const answer = hello(client);
     const asked = await Promise.all(agents.map((agent) => agent.got('initialize'))); // both, before either has answered
-    expect(editor.seen).toEqual([]);
+    expect(client.seen).toEqual([]);
     for (const [n, { msg }] of asked.entries()) agents[n]?.reply(msg, { protocolVersion: 1, agentCapabilities: { loadSession: n === 1 } });
     expect((await answer).agentCapabilities.loadSession).toBe(true);
   });
@@ -122,8 +122,8 @@ describe('the cache', () => {
     const before = await stage.connect(agents);
     await before.close();
     for (const agent of agents) agent.on('initialize', () => UNANSWERED);
-    const editor = await stage.connect(agents, { config: { default_agent: 'b' } });
-    expect(greeting(editor)).toBe(greeting(before));
+    const client = await stage.connect(agents, { config: { default_agent: 'b' } });
+    expect(greeting(client)).toBe(greeting(before));
     await agents[1].started(2);
     expect(agents[0].pids).toHaveLength(1);
     const version = JSON.parse(readFileSync(path.join(stage.state, 'capabilities.json'), 'utf8'));
@@ -138,9 +138,9 @@ describe('the cache', () => {
       return UNANSWERED;
     });
     for (let start = 0; start < 2; start++) {
-      const editor = await stage.connect([only]);
-      expect(greeting(editor)).toBe(`{"jsonrpc":"2.0","id":0,"result":${result}}`);
-      await editor.close();
+      const client = await stage.connect([only]);
+      expect(greeting(client)).toBe(`{"jsonrpc":"2.0","id":0,"result":${result}}`);
+      await client.close();
     }
   });
 
@@ -173,8 +173,8 @@ describe('the cache', () => {
     const agents = [stage.agent('a'), stage.agent('b')] as const;
     await (await stage.connect(agents)).close();
     writeFileSync(path.join(stage.state, 'capabilities.json'), '{"version":1,"entries":{"x":');
-    const editor = await stage.connect(agents);
-    expect((await open(editor, stage.cwd)).id).toBe('a-1');
+    const client = await stage.connect(agents);
+    expect((await open(client, stage.cwd)).id).toBe('a-1');
   });
 
   test('an agent that is late counts as one that can no more than the least, works when it comes, and is known the next time', async ({
@@ -184,14 +184,14 @@ describe('the cache', () => {
     await (await stage.connect([quick, stage.agent('other')])).close(); // so that nobody but the late one is waited for
     late.on('initialize', () => UNANSWERED);
     const config = { timeouts: { initialize_wait_ms: 60 } };
-    const editor = stage.proxy([quick, late], { config });
-    const { agentCapabilities } = await hello(editor);
+    const client = stage.proxy([quick, late], { config });
+    const { agentCapabilities } = await hello(client);
     expect(agentCapabilities.promptCapabilities).toEqual({ image: false, audio: false, embeddedContext: true });
     expect(agentCapabilities.sessionCapabilities).not.toHaveProperty('additionalDirectories');
     const full = { promptCapabilities: { image: true }, sessionCapabilities: { additionalDirectories: {} } };
     late.reply((await late.got('initialize')).msg, { protocolVersion: 1, agentCapabilities: full });
-    await prompt(editor, (await open(editor, stage.cwd, 'late')).id, 'hello');
-    await editor.close();
+    await prompt(client, (await open(client, stage.cwd, 'late')).id, 'hello');
+    await client.close();
     const again = await hello(stage.proxy([quick, late], { config }));
     expect(again.agentCapabilities.promptCapabilities.image).toBe(true);
     expect(again.agentCapabilities.sessionCapabilities).toHaveProperty('additionalDirectories');
@@ -201,17 +201,17 @@ describe('the cache', () => {
 describe('versions', () => {
   test.for([0, 2])('an editor that asks for %i is answered 1, and agents are asked for 1', async (protocolVersion, { stage }) => {
     const agents = [stage.agent('a'), stage.agent('b')];
-    const editor = stage.proxy(agents);
-    expect((await hello(editor, { protocolVersion })).protocolVersion).toBe(1);
+    const client = stage.proxy(agents);
+    expect((await hello(client, { protocolVersion })).protocolVersion).toBe(1);
     for (const agent of agents) expect((await agent.got('initialize')).msg.params).toEqual({ ...CLIENT, protocolVersion: 1 });
   });
 
   test('an editor of version 2 is presented in the words of version 1', async ({ stage }) => {
     const agents = [stage.agent('a'), stage.agent('b')];
-    const editor = stage.proxy(agents);
+    const client = stage.proxy(agents);
     const info = { name: 'new-editor', version: '2.0.0' };
     const capabilities = { auth: { terminal: {} }, elicitation: { form: {} } };
-    const result = await editor.call('initialize', { protocolVersion: 2, info, capabilities });
+    const result = await client.call('initialize', { protocolVersion: 2, info, capabilities });
     expect(result).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'acp-switchboard' } });
     for (const agent of agents) {
       const { params } = (await agent.got('initialize')).msg;
@@ -227,32 +227,32 @@ describe('versions', () => {
 });
 
 describe('an agent that cannot be used fails its own sessions, by name, and nobody else’s', () => {
-  const refuses = (editor: Editor, cwd: string, agent: string): Promise<Json> =>
-    editor.refused('session/new', { cwd, mcpServers: [], ...choosing(agent) });
+  const refuses = (client: Client, cwd: string, agent: string): Promise<Json> =>
+    client.refused('session/new', { cwd, mcpServers: [], ...choosing(agent) });
 
   test('a command that is not there: agent, command and what to do, at once', async ({ stage }) => {
-    const editor = stage.proxy({ gone: { command: '/no/such/agent', args: ['--acp'] }, fine: stage.agent('fine') });
-    expect((await hello(editor)).agentCapabilities.promptCapabilities.image).toBe(true); // not spoiled by the other
-    const error = await refuses(editor, stage.cwd, 'gone');
+    const client = stage.proxy({ gone: { command: '/no/such/agent', args: ['--acp'] }, fine: stage.agent('fine') });
+    expect((await hello(client)).agentCapabilities.promptCapabilities.image).toBe(true); // not spoiled by the other
+    const error = await refuses(client, stage.cwd, 'gone');
     expect(error).toMatchObject({ code: -32603, data: { agent: 'gone', command: '/no/such/agent' } });
     for (const word of ['gone', '/no/such/agent', 'agent_servers.gone']) expect(error.message).toContain(word);
-    const session = await open(editor, stage.cwd, 'fine');
-    await prompt(editor, session.id, 'hello');
-    expect(editor.said(session.id)).toBe('fine heard hello');
+    const session = await open(client, stage.cwd, 'fine');
+    await prompt(client, session.id, 'hello');
+    expect(client.said(session.id)).toBe('fine heard hello');
   });
 
   test('a command that is not there, alone: the greeting is answered all the same', async ({ stage }) => {
-    const editor = stage.proxy({ gone: { command: 'no-such-agent-in-path' } });
-    expect((await hello(editor)).protocolVersion).toBe(1);
-    const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
+    const client = stage.proxy({ gone: { command: 'no-such-agent-in-path' } });
+    expect((await hello(client)).protocolVersion).toBe(1);
+    const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
     for (const word of ['gone', 'no-such-agent-in-path']) expect(error.message).toContain(word);
   });
 
   test('another version of the protocol', async ({ stage }) => {
-    const editor = await stage.connect([stage.agent('newer', { version: 2 }), stage.agent('fine')]);
-    const error = await refuses(editor, stage.cwd, 'newer');
+    const client = await stage.connect([stage.agent('newer', { version: 2 }), stage.agent('fine')]);
+    const error = await refuses(client, stage.cwd, 'newer');
     expect(error.message).toMatch(/newer.*2/);
-    expect((await open(editor, stage.cwd, 'fine')).id).toBe('fine-1');
+    expect((await open(client, stage.cwd, 'fine')).id).toBe('fine-1');
   });
 
   test('a refusal', async ({ stage }) => {
@@ -260,19 +260,19 @@ describe('an agent that cannot be used fails its own sessions, by name, and nobo
     sullen.on('initialize', () => {
       throw new Refusal(-32603, 'licence expired');
     });
-    const editor = await stage.connect([sullen, stage.agent('fine')]);
-    expect((await refuses(editor, stage.cwd, 'sullen')).message).toMatch(/sullen.*licence expired/);
-    expect((await open(editor, stage.cwd, 'fine')).id).toBe('fine-1');
+    const client = await stage.connect([sullen, stage.agent('fine')]);
+    expect((await refuses(client, stage.cwd, 'sullen')).message).toMatch(/sullen.*licence expired/);
+    expect((await open(client, stage.cwd, 'fine')).id).toBe('fine-1');
   });
 
   test('silence', async ({ stage }) => {
     const mute = stage.agent('mute', { isMute: true });
     const server = { ...mute.server, timeouts: { initialize_ms: 150 } };
-    const editor = await stage.connect({ mute: server, fine: stage.agent('fine') }, { config: { timeouts: { initialize_wait_ms: 50 } } });
-    const session = await open(editor, stage.cwd, 'fine');
-    expect((await refuses(editor, stage.cwd, 'mute')).message).toContain('mute');
-    await prompt(editor, session.id, 'hello');
-    expect(editor.said(session.id)).toBe('fine heard hello');
+    const client = await stage.connect({ mute: server, fine: stage.agent('fine') }, { config: { timeouts: { initialize_wait_ms: 50 } } });
+    const session = await open(client, stage.cwd, 'fine');
+    expect((await refuses(client, stage.cwd, 'mute')).message).toContain('mute');
+    await prompt(client, session.id, 'hello');
+    expect(client.said(session.id)).toBe('fine heard hello');
   });
 
   test('an answer that is none', async ({ stage }) => {
@@ -292,36 +292,36 @@ describe('an agent that cannot be used fails its own sessions, by name, and nobo
     });
     // Said of an agent that may be of another dialect, a version in words would be one.
     const servers = Object.fromEntries(odd.map(({ name, server }) => [name, { ...server, dialect: 'acp' }]));
-    const editor = await stage.connect({ ...servers, fine: stage.agent('fine') });
-    for (const [name] of answers) expect((await refuses(editor, stage.cwd, name)).message, name).toContain(name);
-    expect((await open(editor, stage.cwd, 'fine')).id).toBe('fine-1');
+    const client = await stage.connect({ ...servers, fine: stage.agent('fine') });
+    for (const [name] of answers) expect((await refuses(client, stage.cwd, name)).message, name).toContain(name);
+    expect((await open(client, stage.cwd, 'fine')).id).toBe('fine-1');
   });
 });
 
 describe('order around the greeting', () => {
   test('a request before it is -32600 and reaches nobody; a notification is dropped', async ({ stage }) => {
     const only = stage.agent('only');
-    const editor = stage.proxy([only]);
-    editor.notify('_x/note', {});
-    expect(await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toMatchObject({ code: -32600 });
-    await hello(editor);
-    await open(editor, stage.cwd);
+    const client = stage.proxy([only]);
+    client.notify('_x/note', {});
+    expect(await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toMatchObject({ code: -32600 });
+    await hello(client);
+    await open(client, stage.cwd);
     expect(only.seen.map(({ msg }) => msg.method)).toEqual(['initialize', 'session/new']);
   });
 
   test.for([1, 2])('requests sent right behind it are answered behind it, in order, with %i agent(s)', async (count, { stage }) => {
     const agents = Array.from({ length: count }, (_, n) => stage.agent(`agent${n}`));
-    const editor = stage.proxy(agents);
+    const client = stage.proxy(agents);
     const lines = [
       { jsonrpc: '2.0', id: 'hello', method: 'initialize', params: CLIENT },
       { jsonrpc: '2.0', id: 'new', method: 'session/new', params: { cwd: stage.cwd, mcpServers: [] } },
       { jsonrpc: '2.0', id: 'list', method: 'session/list', params: {} },
     ];
-    editor.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    await Promise.all(lines.map(({ id }) => editor.until((msg) => msg.id === id)));
-    expect(editor.seen[0]?.msg.id).toBe('hello');
-    expect(editor.answersTo('new')[0]?.msg.result.sessionId).toBe('agent0-1');
-    expect(editor.answersTo('list')[0]?.msg.result.sessions).toBeDefined();
+    client.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    await Promise.all(lines.map(({ id }) => client.until((msg) => msg.id === id)));
+    expect(client.seen[0]?.msg.id).toBe('hello');
+    expect(client.answersTo('new')[0]?.msg.result.sessionId).toBe('agent0-1');
+    expect(client.answersTo('list')[0]?.msg.result.sessions).toBeDefined();
   });
 
   test('what an agent says before the editor has its answer comes behind it', async ({ stage }) => {
@@ -331,18 +331,18 @@ describe('order around the greeting', () => {
       return { protocolVersion: 1 };
     });
     slow.on('initialize', () => UNANSWERED);
-    const editor = stage.proxy([eager, slow]);
-    const answer = hello(editor);
+    const client = stage.proxy([eager, slow]);
+    const answer = hello(client);
     await eager.got('initialize');
     slow.reply((await slow.got('initialize')).msg, { protocolVersion: 1 });
     await answer;
-    expect((await editor.got('_x/early')).index).toBe(1);
+    expect((await client.got('_x/early')).index).toBe(1);
   });
 
   test('a second greeting is answered too', async ({ stage }) => {
-    const editor = await stage.connect([stage.agent('a'), stage.agent('b')]);
-    const again = await hello(editor);
+    const client = await stage.connect([stage.agent('a'), stage.agent('b')]);
+    const again = await hello(client);
     expect(again.agentInfo.name).toBe('acp-switchboard');
-    expect((await open(editor, stage.cwd)).id).toBe('a-1');
+    expect((await open(client, stage.cwd)).id).toBe('a-1');
   });
 });

@@ -2,7 +2,17 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
-import { type Editor, hello, open, type Puppet, prompt, type Server, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import {
+  type Client,
+  hello,
+  open,
+  prompt,
+  type ScriptedAgent,
+  type Server,
+  type Stage,
+  testAtOnce as test,
+  UNANSWERED,
+} from './harness.ts';
 import type { Traits } from './scripted-agent.ts';
 
 const end = { stopReason: 'end_turn' };
@@ -14,13 +24,13 @@ const NEXT = 'n=1; until mkdir "$0/$n" 2>/dev/null; do n=$((n+1)); done; exec "$
 function cells(stage: Stage, traits: Traits = {}) {
   const dir = path.join(stage.dir, 'starts');
   mkdirSync(dir);
-  const puppets = Array.from({ length: 6 }, (_, n) => stage.agent(`cell-${n + 1}`, traits));
-  const { command, args } = (puppets[0] as Puppet).server;
+  const scriptedAgents = Array.from({ length: 6 }, (_, n) => stage.agent(`cell-${n + 1}`, traits));
+  const { command, args } = (scriptedAgents[0] as ScriptedAgent).server;
   const server: Server = { command: 'sh', args: ['-c', NEXT, dir, command, ...args.slice(0, -1)], isolation: 'session' };
   const starts = () => readdirSync(dir).length;
   /** The one that has this session. */
-  const of = (sessionId: string) => puppets.find(({ sessions }) => sessions.has(sessionId)) as Puppet;
-  return { server, puppets, starts, of };
+  const of = (sessionId: string) => scriptedAgents.find(({ sessions }) => sessions.has(sessionId)) as ScriptedAgent;
+  return { server, scriptedAgents, starts, of };
 }
 
 const isAlive = (pid: number | undefined): boolean => {
@@ -46,56 +56,56 @@ describe.each([
     await before.close(); // what it can do is known from now on
     expect(starts()).toBe(1);
 
-    const editor = stage.proxy(agents);
-    await hello(editor);
-    const [one, two] = await Promise.all([open(editor, stage.cwd), open(editor, stage.cwd)]);
+    const client = stage.proxy(agents);
+    await hello(client);
+    const [one, two] = await Promise.all([open(client, stage.cwd), open(client, stage.cwd)]);
     expect(starts()).toBe(3);
     const [first, second] = [of(one.id), of(two.id)];
     expect(first.pids).not.toEqual(second.pids);
-    for (const { id } of [one, two]) expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+    for (const { id } of [one, two]) expect((await prompt(client, id, 'hello')).result).toEqual(end);
 
-    expect(await editor.call('session/close', { sessionId: one.id })).toEqual({});
+    expect(await client.call('session/close', { sessionId: one.id })).toEqual({});
     await first.gone();
-    expect((await prompt(editor, two.id, 'again')).result).toEqual(end);
-    expect(editor.said(two.id)).toBe(`${second.name} heard hello${second.name} heard again`);
+    expect((await prompt(client, two.id, 'again')).result).toEqual(end);
+    expect(client.said(two.id)).toBe(`${second.name} heard hello${second.name} heard again`);
     expect(isAlive(second.pids[0])).toBe(true);
     expect(starts()).toBe(3);
 
-    expect(await editor.call('session/close', { sessionId: two.id })).toEqual({});
+    expect(await client.call('session/close', { sessionId: two.id })).toEqual({});
     await second.gone();
-    const three = await open(editor, stage.cwd);
-    expect((await prompt(editor, three.id, 'hello')).result).toEqual(end);
+    const three = await open(client, stage.cwd);
+    expect((await prompt(client, three.id, 'hello')).result).toEqual(end);
     expect(starts()).toBe(4);
   });
 });
 
 test('a session/new that is refused leaves no process behind', async ({ stage }) => {
-  const { server, puppets, starts, of } = cells(stage, { capabilities: { sessionCapabilities: { close: {} } } });
-  const editor = await stage.connect({ cell: server, other: stage.agent('other') });
-  const session = await open(editor, stage.cwd, 'cell');
+  const { server, scriptedAgents, starts, of } = cells(stage, { capabilities: { sessionCapabilities: { close: {} } } });
+  const client = await stage.connect({ cell: server, other: stage.agent('other') });
+  const session = await open(client, stage.cwd, 'cell');
   const params = { cwd: stage.cwd, mcpServers: [], additionalDirectories: ['/x'] };
   for (let n = 0; n < 2; n++)
-    expect(await editor.refused('session/new', { ...params, _meta: { 'acp-switchboard': { agent: 'cell' } } })).toMatchObject({
+    expect(await client.refused('session/new', { ...params, _meta: { 'acp-switchboard': { agent: 'cell' } } })).toMatchObject({
       code: -32602,
       message: expect.stringContaining('additionalDirectories'),
     });
   const kept = of(session.id);
-  await Promise.all(puppets.filter((puppet) => puppet !== kept).map((puppet) => puppet.gone()));
-  expect((await prompt(editor, session.id, 'hello')).result).toEqual(end);
+  await Promise.all(scriptedAgents.filter((scripted) => scripted !== kept).map((scripted) => scripted.gone()));
+  expect((await prompt(client, session.id, 'hello')).result).toEqual(end);
   expect(isAlive(kept.pids[0])).toBe(true);
-  expect(puppets.filter(({ pids }) => pids.length > 0)).toHaveLength(starts());
+  expect(scriptedAgents.filter(({ pids }) => pids.length > 0)).toHaveLength(starts());
 });
 
 describe('while the proxy shuts down', () => {
   /** Everything an editor may still ask; each is refused, and starts nothing. */
-  async function isRefusedAll(editor: Editor, cwd: string, sessionId: string): Promise<void> {
+  async function isRefusedAll(client: Client, cwd: string, sessionId: string): Promise<void> {
     const params = { sessionId, cwd, mcpServers: [], prompt: [] };
     const choosing = { _meta: { 'acp-switchboard': { agent: 'idle' } } };
     const asked = [
-      editor.refused('session/new', { cwd, mcpServers: [], ...choosing }),
-      editor.refused('session/new', { cwd, mcpServers: [] }),
-      ...['session/prompt', 'session/load', 'session/list', 'session/fork'].map((method) => editor.refused(method, params)),
-      editor.refused('session/load', { ...params, sessionId: 'unheard of' }),
+      client.refused('session/new', { cwd, mcpServers: [], ...choosing }),
+      client.refused('session/new', { cwd, mcpServers: [] }),
+      ...['session/prompt', 'session/load', 'session/list', 'session/fork'].map((method) => client.refused(method, params)),
+      client.refused('session/load', { ...params, sessionId: 'unheard of' }),
     ];
     for (const error of await Promise.all(asked))
       expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('shutting down') });
@@ -104,15 +114,15 @@ describe('while the proxy shuts down', () => {
   test('because of a signal, and an agent is slow to end its turn, requests are refused and start nothing', async ({ stage }) => {
     const [slow, idle] = [stage.agent('slow', { turn: () => UNANSWERED }), stage.agent('idle')];
     await (await stage.connect([slow, idle])).close();
-    const editor = await stage.connect([slow, idle]);
-    const { id } = await open(editor, stage.cwd);
-    const turn = prompt(editor, id, 'take your time');
+    const client = await stage.connect([slow, idle]);
+    const { id } = await open(client, stage.cwd);
+    const turn = prompt(client, id, 'take your time');
     await slow.got('session/prompt');
-    editor.child.kill('SIGTERM');
+    client.child.kill('SIGTERM');
     await slow.got('session/cancel');
-    await isRefusedAll(editor, stage.cwd, id);
+    await isRefusedAll(client, stage.cwd, id);
     expect((await turn).result).toEqual({ stopReason: 'cancelled' });
-    await editor.ended;
+    await client.ended;
     expect([slow, idle].map(({ pids }) => pids.length)).toEqual([2, 1]);
   });
 
@@ -127,13 +137,13 @@ describe('while the proxy shuts down', () => {
     });
     const first = await stage.connect({ slow: server(100), idle });
     await first.close();
-    const editor = await stage.connect({ slow: server(60_000), idle });
-    const { id } = await open(editor, stage.cwd);
-    editor.child.kill('SIGTERM');
+    const client = await stage.connect({ slow: server(60_000), idle });
+    const { id } = await open(client, stage.cwd);
+    client.child.kill('SIGTERM');
     await slow.gone();
-    await isRefusedAll(editor, stage.cwd, id);
-    editor.child.kill('SIGTERM'); // the second ends it at once
-    await editor.ended;
+    await isRefusedAll(client, stage.cwd, id);
+    client.child.kill('SIGTERM'); // the second ends it at once
+    await client.ended;
     expect([slow, idle].map(({ pids }) => pids.length)).toEqual([2, 1]);
   });
 });

@@ -4,12 +4,12 @@ import { Readable, Writable } from 'node:stream';
 import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
 import { describe, expect } from 'vitest';
 import {
-  type Editor,
+  type Client,
   hello,
   type Json,
   open,
-  type Puppet,
   prompt,
+  type ScriptedAgent,
   type Stage,
   SWITCHBOARD,
   testAtOnce as test,
@@ -17,28 +17,31 @@ import {
 } from './harness.ts';
 
 const MARK = { 'acp-switchboard': { replay: 'transcript' } };
-const updates = (editor: Editor, from = 0): Json[] =>
-  editor.seen
+const updates = (acpClient: Client, from = 0): Json[] =>
+  acpClient.seen
     .slice(from)
     .map(({ msg }) => msg)
     .filter((msg) => msg.method === 'session/update' && msg.params._meta !== undefined)
     .map(({ params }) => params);
-const words = (editor: Editor, from = 0) => updates(editor, from).map(({ update }) => [update.sessionUpdate, update.content?.text]);
-const load = (editor: Editor, stage: Stage, sessionId: string): Promise<Json> =>
-  editor.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
+const words = (acpClient: Client, from = 0) => updates(acpClient, from).map(({ update }) => [update.sessionUpdate, update.content?.text]);
+const load = (acpClient: Client, stage: Stage, sessionId: string): Promise<Json> =>
+  acpClient.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
 const SAID = [
   ['user_message_chunk', 'hello'],
   ['agent_message_chunk', 'plain heard hello'],
 ];
 
 /** A session with a turn in it, of an agent that can only what it must. */
-async function talked(stage: Stage, capabilities: Json = {}): Promise<{ editor: Editor; plain: Puppet; agents: Puppet[]; id: string }> {
+async function talked(
+  stage: Stage,
+  capabilities: Json = {},
+): Promise<{ acpClient: Client; plain: ScriptedAgent; agents: ScriptedAgent[]; id: string }> {
   const plain = stage.agent('plain', { capabilities });
   const agents = [plain, stage.agent('other', { capabilities: {} })];
-  const editor = await stage.connect(agents);
-  const { id } = await open(editor, stage.cwd);
-  await prompt(editor, id, 'hello');
-  return { editor, plain, agents, id };
+  const acpClient = await stage.connect(agents);
+  const { id } = await open(acpClient, stage.cwd);
+  await prompt(acpClient, id, 'hello');
+  return { acpClient, plain, agents, id };
 }
 
 describe('a session of an earlier process', () => {
@@ -50,8 +53,8 @@ describe('a session of an earlier process', () => {
     const { id: plain } = await open(first, stage.cwd, 'one', { additionalDirectories: [] });
     expect(await first.close()).toBe(0);
 
-    const listed = async (editor: Editor) => {
-      const { sessions } = await editor.call('session/list', {});
+    const listed = async (acpClient: Client) => {
+      const { sessions } = await acpClient.call('session/list', {});
       return Object.fromEntries(sessions.map((session: Json) => [session.sessionId, session.additionalDirectories]));
     };
     const second = await stage.connect(agents);
@@ -70,22 +73,22 @@ describe('a session of an earlier process', () => {
   });
 
   test('is told from its transcript and can be read; what its agent would have to know of it is refused', async ({ stage }) => {
-    const { editor: before, plain, agents, id } = await talked(stage);
+    const { acpClient: before, plain, agents, id } = await talked(stage);
     expect(await before.close()).toBe(0);
-    const editor = stage.proxy(agents);
-    const { agentCapabilities } = await hello(editor);
+    const acpClient = stage.proxy(agents);
+    const { agentCapabilities } = await hello(acpClient);
     expect(agentCapabilities).toMatchObject({ loadSession: true, sessionCapabilities: { list: {} } });
-    const { sessions } = await editor.call('session/list', {});
+    const { sessions } = await acpClient.call('session/list', {});
     expect(sessions).toMatchObject([{ sessionId: id, cwd: stage.cwd, _meta: { 'acp-switchboard': { agent: 'plain' } } }]);
 
-    const { result } = await load(editor, stage, id);
-    expect(words(editor)).toEqual(SAID);
-    for (const params of updates(editor)) expect(params).toMatchObject({ sessionId: id, _meta: MARK });
+    const { result } = await load(acpClient, stage, id);
+    expect(words(acpClient)).toEqual(SAID);
+    for (const params of updates(acpClient)) expect(params).toMatchObject({ sessionId: id, _meta: MARK });
     expect(result).toMatchObject({
       configOptions: [{ id: 'agent', currentValue: 'plain' }],
       _meta: { 'acp-switchboard': { agent: 'plain', replay: 'transcript', canContinue: false } },
     });
-    expect(JSON.stringify(editor.seen.map(({ msg }) => msg.params?.update))).toContain('This session can be read and not continued');
+    expect(JSON.stringify(acpClient.seen.map(({ msg }) => msg.params?.update))).toContain('This session can be read and not continued');
 
     for (const [method, params] of [
       ['session/prompt', { prompt: [] }],
@@ -93,32 +96,32 @@ describe('a session of an earlier process', () => {
       ['session/set_config_option', { configId: 'model', value: 'x' }],
       ['_vendor/thing', {}],
     ] as const)
-      expect(await editor.refused(method, { sessionId: id, ...params })).toMatchObject({
+      expect(await acpClient.refused(method, { sessionId: id, ...params })).toMatchObject({
         code: -32602,
         message: expect.stringMatching(/only a record.*"plain" offers neither session\/load nor session\/resume.*open a new session/),
         data: { sessionId: id, agent: 'plain' },
       });
-    editor.notify('session/cancel', { sessionId: id });
-    await load(editor, stage, id);
-    expect(words(editor)).toEqual([...SAID, ...SAID]);
-    expect(await editor.call('session/close', { sessionId: id })).toEqual({});
-    const { id: fresh } = await open(editor, stage.cwd);
-    await prompt(editor, fresh, 'again');
+    acpClient.notify('session/cancel', { sessionId: id });
+    await load(acpClient, stage, id);
+    expect(words(acpClient)).toEqual([...SAID, ...SAID]);
+    expect(await acpClient.call('session/close', { sessionId: id })).toEqual({});
+    const { id: fresh } = await open(acpClient, stage.cwd);
+    await prompt(acpClient, fresh, 'again');
     expect(plain.all('session/prompt').map(({ msg }) => msg.params.sessionId)).toEqual([id, fresh]);
     expect(plain.all('session/load')).toEqual([]);
   });
 
   test('is resumed where its agent can do that, with our replay before the answer, and goes on', async ({ stage }) => {
-    const { editor: before, plain, agents, id } = await talked(stage, { sessionCapabilities: { resume: {} } });
+    const { acpClient: before, plain, agents, id } = await talked(stage, { sessionCapabilities: { resume: {} } });
     expect(await before.close()).toBe(0);
-    const editor = await stage.connect(agents);
-    const answer = await load(editor, stage, id);
+    const acpClient = await stage.connect(agents);
+    const answer = await load(acpClient, stage, id);
     expect(answer.result.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'plain' });
-    expect(words(editor)).toEqual(SAID);
-    const last = editor.seen.findLastIndex(({ msg }) => msg.params?._meta !== undefined);
-    expect(last).toBeLessThan(editor.place(answer));
+    expect(words(acpClient)).toEqual(SAID);
+    const last = acpClient.seen.findLastIndex(({ msg }) => msg.params?._meta !== undefined);
+    expect(last).toBeLessThan(acpClient.place(answer));
     expect((await plain.got('session/resume')).msg.params).toMatchObject({ sessionId: id, cwd: stage.cwd });
-    expect((await prompt(editor, id, 'more')).result).toEqual({ stopReason: 'end_turn' });
+    expect((await prompt(acpClient, id, 'more')).result).toEqual({ stopReason: 'end_turn' });
     expect(plain.all('session/prompt')).toHaveLength(2);
   });
 
@@ -130,9 +133,9 @@ describe('a session of an earlier process', () => {
     const { id } = await open(before, stage.cwd);
     await prompt(before, id, 'hello');
     await before.close();
-    const editor = stage.proxy(agents, { config });
-    expect((await hello(editor)).agentCapabilities.loadSession).toBe(false);
-    expect((await load(editor, stage, id)).error).toMatchObject({
+    const acpClient = stage.proxy(agents, { config });
+    expect((await hello(acpClient)).agentCapabilities.loadSession).toBe(false);
+    expect((await load(acpClient, stage, id)).error).toMatchObject({
       code: -32602,
       message: expect.stringContaining('"plain" does not offer session/load, and there is no transcript of it; open a new session'),
       data: { sessionId: id, agent: 'plain' },
@@ -142,47 +145,47 @@ describe('a session of an earlier process', () => {
 
 describe('a session that its agent’s process still has', () => {
   test('is told from its transcript and goes on, also when the editor had closed it', async ({ stage }) => {
-    const { editor, plain, id } = await talked(stage);
+    const { acpClient, plain, id } = await talked(stage);
     for (const isClosed of [false, true]) {
-      if (isClosed) await editor.call('session/close', { sessionId: id });
-      const from = editor.seen.length;
-      const { result } = await load(editor, stage, id);
-      expect(words(editor, from).slice(0, 2)).toEqual(SAID);
+      if (isClosed) await acpClient.call('session/close', { sessionId: id });
+      const from = acpClient.seen.length;
+      const { result } = await load(acpClient, stage, id);
+      expect(words(acpClient, from).slice(0, 2)).toEqual(SAID);
       expect(result).toMatchObject({
         configOptions: [{ id: 'agent' }, { id: 'model' }],
         _meta: { 'acp-switchboard': { canContinue: true } },
       });
-      expect((await prompt(editor, id, 'more')).result).toEqual({ stopReason: 'end_turn' });
+      expect((await prompt(acpClient, id, 'more')).result).toEqual({ stopReason: 'end_turn' });
     }
-    expect((await editor.request('session/resume', { sessionId: id, cwd: stage.cwd, mcpServers: [] })).result).toBeDefined();
+    expect((await acpClient.request('session/resume', { sessionId: id, cwd: stage.cwd, mcpServers: [] })).result).toBeDefined();
     expect(plain.all('session/prompt')).toHaveLength(3);
   });
 
   test('is only a record once that process is gone', async ({ stage }) => {
-    const { editor, plain, id } = await talked(stage);
-    await editor.call('session/close', { sessionId: id });
-    const { id: another } = await open(editor, stage.cwd);
+    const { acpClient, plain, id } = await talked(stage);
+    await acpClient.call('session/close', { sessionId: id });
+    const { id: another } = await open(acpClient, stage.cwd);
     plain.on('session/prompt', () => UNANSWERED);
-    const waiting = prompt(editor, another, 'wait');
+    const waiting = prompt(acpClient, another, 'wait');
     await plain.got('session/prompt', ({ sessionId }) => sessionId === another);
     plain.exit();
     expect((await waiting).error.message).toContain('exited');
-    const { result } = await load(editor, stage, id);
+    const { result } = await load(acpClient, stage, id);
     expect(result._meta['acp-switchboard'].canContinue).toBe(false);
-    expect((await prompt(editor, id, 'more')).error.message).toContain('only a record');
+    expect((await prompt(acpClient, id, 'more')).error.message).toContain('only a record');
     expect(plain.all('session/prompt')).toHaveLength(2);
   });
 });
 
 test('with one agent, what it says it cannot do is its own affair', async ({ stage }) => {
   const plain = stage.agent('plain', { capabilities: {} });
-  const editor = stage.proxy([plain]);
-  expect((await hello(editor)).agentCapabilities).toEqual({});
-  const { id } = await open(editor, stage.cwd);
-  await prompt(editor, id, 'hello');
+  const acpClient = stage.proxy([plain]);
+  expect((await hello(acpClient)).agentCapabilities).toEqual({});
+  const { id } = await open(acpClient, stage.cwd);
+  await prompt(acpClient, id, 'hello');
   plain.on('session/load', () => ({ mine: true }));
-  expect((await load(editor, stage, id)).result).toEqual({ mine: true });
-  expect((await editor.request('session/list', {})).result).toEqual({ sessions: [expect.objectContaining({ sessionId: id })] });
+  expect((await load(acpClient, stage, id)).result).toEqual({ mine: true });
+  expect((await acpClient.request('session/list', {})).result).toEqual({ sessions: [expect.objectContaining({ sessionId: id })] });
 });
 
 test('the client of the SDK takes everything that is told again', async ({ stage }) => {

@@ -1,6 +1,6 @@
 // Once there are options, editors ignore modes and models: for agents that have only those, options stand in for them, both ways.
 import { expect } from 'vitest';
-import { type Editor, type Json, open, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
+import { type Client, type Json, open, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
 
 const MODES = [
   { id: 'ask', name: 'Ask', description: 'asks first' },
@@ -8,14 +8,14 @@ const MODES = [
 ];
 const modesOnly = (stage: Stage) =>
   stage.agent('old', { describe: ({ mode }) => ({ modes: { currentModeId: mode, availableModes: MODES } }) });
-const set = (editor: Editor, sessionId: string, configId: string, value: string): Promise<Json> =>
-  editor.request('session/set_config_option', { sessionId, configId, value });
+const set = (client: Client, sessionId: string, configId: string, value: string): Promise<Json> =>
+  client.request('session/set_config_option', { sessionId, configId, value });
 const values = (options: Json): Json => options?.map(({ id, currentValue }: Json) => [id, currentValue]);
-const lists = (editor: Editor, id: string) => editor.updates(id, 'config_option_update').map(({ configOptions }) => values(configOptions));
+const lists = (client: Client, id: string) => client.updates(id, 'config_option_update').map(({ configOptions }) => values(configOptions));
 
 test('modes alone become an option of category mode, beside the modes themselves', async ({ stage }) => {
-  const editor = await stage.connect([modesOnly(stage), stage.agent('beta')]);
-  const { result } = await open(editor, stage.cwd);
+  const client = await stage.connect([modesOnly(stage), stage.agent('beta')]);
+  const { result } = await open(client, stage.cwd);
   expect(result.modes).toEqual({ currentModeId: 'ask', availableModes: MODES });
   expect(result.configOptions).toHaveLength(2);
   expect(result.configOptions[1]).toMatchObject({ category: 'mode', type: 'select', currentValue: 'ask' });
@@ -27,10 +27,10 @@ test('modes alone become an option of category mode, beside the modes themselves
 
 test('setting the option that stands for the mode sets the mode, and the answer has the whole list', async ({ stage }) => {
   const old = modesOnly(stage);
-  const editor = await stage.connect([old, stage.agent('beta')]);
-  const { id, result } = await open(editor, stage.cwd);
+  const client = await stage.connect([old, stage.agent('beta')]);
+  const { id, result } = await open(client, stage.cwd);
   const modeOption = result.configOptions[1].id;
-  const answer = await set(editor, id, modeOption, 'code');
+  const answer = await set(client, id, modeOption, 'code');
   expect((await old.got('session/set_mode')).msg.params).toEqual({ sessionId: 'old-1', modeId: 'code' });
   expect(old.all('session/set_config_option')).toEqual([]);
   expect(values(answer.result.configOptions)).toEqual([
@@ -40,18 +40,18 @@ test('setting the option that stands for the mode sets the mode, and the answer 
   old.on('session/set_mode', () => {
     throw new Refusal(-32602, 'no such mode');
   });
-  expect(await set(editor, id, modeOption, 'none')).toMatchObject({ error: { code: -32602, message: 'no such mode' } });
-  expect(values((await set(editor, id, 'agent', 'old')).result.configOptions)).toContainEqual([modeOption, 'code']);
+  expect(await set(client, id, modeOption, 'none')).toMatchObject({ error: { code: -32602, message: 'no such mode' } });
+  expect(values((await set(client, id, 'agent', 'old')).result.configOptions)).toContainEqual([modeOption, 'code']);
 });
 
 test('a mode set the old way reaches the agent, and the option follows', async ({ stage }) => {
   const old = modesOnly(stage);
-  const editor = await stage.connect([old, stage.agent('beta')]);
-  const { id } = await open(editor, stage.cwd);
-  await editor.call('session/set_mode', { sessionId: id, modeId: 'code' });
-  await editor.until((msg) => msg.params?.update?.sessionUpdate === 'config_option_update');
+  const client = await stage.connect([old, stage.agent('beta')]);
+  const { id } = await open(client, stage.cwd);
+  await client.call('session/set_mode', { sessionId: id, modeId: 'code' });
+  await client.until((msg) => msg.params?.update?.sessionUpdate === 'config_option_update');
   expect(old.sessions.get('old-1')?.mode).toBe('code');
-  expect(lists(editor, id)).toEqual([
+  expect(lists(client, id)).toEqual([
     [
       ['agent', 'old'],
       ['mode', 'code'],
@@ -61,39 +61,39 @@ test('a mode set the old way reaches the agent, and the option follows', async (
 
 test.for(['currentModeId', 'modeId'])('an agent that changes its mode itself (%s) is heard in both tongues', async (field, { stage }) => {
   const old = modesOnly(stage);
-  const editor = await stage.connect([old, stage.agent('beta')]);
-  const { id } = await open(editor, stage.cwd);
+  const client = await stage.connect([old, stage.agent('beta')]);
+  const { id } = await open(client, stage.cwd);
   old.update('old-1', { sessionUpdate: 'current_mode_update', [field]: 'code' });
-  await editor.until((msg) => msg.params?.update?.sessionUpdate === 'config_option_update');
+  await client.until((msg) => msg.params?.update?.sessionUpdate === 'config_option_update');
   // The name of today is there in any case, beside the earlier one.
-  expect(editor.updates(id, 'current_mode_update')).toEqual([
+  expect(client.updates(id, 'current_mode_update')).toEqual([
     { sessionUpdate: 'current_mode_update', currentModeId: 'code', [field]: 'code' },
   ]);
-  expect(lists(editor, id)).toEqual([
+  expect(lists(client, id)).toEqual([
     [
       ['agent', 'old'],
       ['mode', 'code'],
     ],
   ]);
   old.update('old-1', { sessionUpdate: 'current_mode_update', [field]: 'code' }); // nothing new
-  await prompt(editor, id, 'hello');
-  expect(lists(editor, id)).toHaveLength(2); // and the lock
-  expect(lists(editor, id)[1]).toContainEqual(['mode', 'code']);
+  await prompt(client, id, 'hello');
+  expect(lists(client, id)).toHaveLength(2); // and the lock
+  expect(lists(client, id)[1]).toContainEqual(['mode', 'code']);
 });
 
 test('the older models become an option too, set by session/set_model', async ({ stage }) => {
   const models = { currentModelId: 'm1', availableModels: ['m1', 'm2'].map((modelId) => ({ modelId, name: modelId.toUpperCase() })) };
   const legacy = stage.agent('legacy', { describe: () => ({ models }) });
   legacy.on('session/set_model', () => ({}));
-  const editor = await stage.connect([legacy, stage.agent('beta')]);
-  const { id, result } = await open(editor, stage.cwd);
+  const client = await stage.connect([legacy, stage.agent('beta')]);
+  const { id, result } = await open(client, stage.cwd);
   expect(result.models).toEqual(models);
   expect(result.configOptions[1]).toMatchObject({
     category: 'model',
     currentValue: 'm1',
     options: [{ value: 'm1', name: 'M1' }, { value: 'm2' }],
   });
-  const answer = await set(editor, id, result.configOptions[1].id, 'm2');
+  const answer = await set(client, id, result.configOptions[1].id, 'm2');
   expect((await legacy.got('session/set_model')).msg.params).toEqual({ sessionId: 'legacy-1', modelId: 'm2' });
   expect(values(answer.result.configOptions)).toEqual([
     ['agent', 'legacy'],
@@ -105,11 +105,11 @@ test('a model set the old way reaches the agent, and the option follows', async 
   const models = { currentModelId: 'm1', availableModels: ['m1', 'm2'].map((modelId) => ({ modelId, name: modelId })) };
   const legacy = stage.agent('legacy', { describe: () => ({ models }) });
   legacy.on('session/set_model', () => ({}));
-  const editor = await stage.connect([legacy, stage.agent('beta')]);
-  const { id } = await open(editor, stage.cwd);
-  await editor.call('session/set_model', { sessionId: id, modelId: 'm2' });
+  const client = await stage.connect([legacy, stage.agent('beta')]);
+  const { id } = await open(client, stage.cwd);
+  await client.call('session/set_model', { sessionId: id, modelId: 'm2' });
   expect((await legacy.got('session/set_model')).msg.params.modelId).toBe('m2');
-  expect(values((await set(editor, id, 'agent', 'legacy')).result.configOptions)).toContainEqual(['model', 'm2']);
+  expect(values((await set(client, id, 'agent', 'legacy')).result.configOptions)).toContainEqual(['model', 'm2']);
 });
 
 test('an agent with both options and modes is left as it is: nothing stands in', async ({ stage }) => {
@@ -119,26 +119,26 @@ test('an agent with both options and modes is left as it is: nothing stands in',
       configOptions: [{ id: 'model', name: 'Model', type: 'select', currentValue: model, options: [] }],
     }),
   });
-  const editor = await stage.connect([both, stage.agent('beta')]);
-  const { id, result } = await open(editor, stage.cwd);
+  const client = await stage.connect([both, stage.agent('beta')]);
+  const { id, result } = await open(client, stage.cwd);
   expect(values(result.configOptions)).toEqual([
     ['agent', 'both'],
     ['model', 'both-small'],
   ]);
   expect(result.modes.currentModeId).toBe('ask');
   both.update('both-1', { sessionUpdate: 'current_mode_update', currentModeId: 'code' });
-  await prompt(editor, id, 'hello');
-  expect(lists(editor, id)).toHaveLength(1); // the lock alone
+  await prompt(client, id, 'hello');
+  expect(lists(client, id)).toHaveLength(1); // the lock alone
 });
 
 test('moving between an agent with modes and one with options swaps what stands in', async ({ stage }) => {
-  const editor = await stage.connect([modesOnly(stage), stage.agent('beta')]);
-  const { id } = await open(editor, stage.cwd);
-  expect(values((await set(editor, id, 'agent', 'beta')).result.configOptions)).toEqual([
+  const client = await stage.connect([modesOnly(stage), stage.agent('beta')]);
+  const { id } = await open(client, stage.cwd);
+  expect(values((await set(client, id, 'agent', 'beta')).result.configOptions)).toEqual([
     ['agent', 'beta'],
     ['model', 'beta-small'],
   ]);
-  expect(values((await set(editor, id, 'agent', 'old')).result.configOptions)).toEqual([
+  expect(values((await set(client, id, 'agent', 'old')).result.configOptions)).toEqual([
     ['agent', 'old'],
     ['mode', 'ask'],
   ]);

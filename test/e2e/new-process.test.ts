@@ -3,13 +3,13 @@ import { appendFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, vi } from 'vitest';
 import { createSessionLog } from '../../src/store/sessions/session-store.ts';
-import { choosing, type Editor, type Json, open, type Puppet, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
+import { type Client, choosing, type Json, open, prompt, Refusal, type ScriptedAgent, type Stage, testAtOnce as test } from './harness.ts';
 import { ALL_CAPABILITIES } from './scripted-agent.ts';
 
 const sameIds = (stage: Stage) => [stage.agent('left', { mint: (n) => `s${n}` }), stage.agent('right', { mint: (n) => `s${n}` })] as const;
-const bringBack = (editor: Editor, method: string, sessionId: string, cwd: string): Promise<Json> =>
-  editor.request(method, { sessionId, cwd, mcpServers: [] });
-const count = (agents: readonly Puppet[], method: string) => agents.map((agent) => agent.all(method).length);
+const bringBack = (client: Client, method: string, sessionId: string, cwd: string): Promise<Json> =>
+  client.request(method, { sessionId, cwd, mcpServers: [] });
+const count = (agents: readonly ScriptedAgent[], method: string) => agents.map((agent) => agent.all(method).length);
 
 /** One session per agent, both called s1 by their agents, made by a proxy that was killed. */
 async function afterKill(stage: Stage) {
@@ -17,7 +17,7 @@ async function afterKill(stage: Stage) {
   const before = await stage.connect(agents);
   const ids = [(await open(before, stage.cwd, 'left')).id, (await open(before, stage.cwd, 'right')).id] as const;
   await before.kill();
-  return { agents, ids, editor: await stage.connect(agents) };
+  return { agents, ids, client: await stage.connect(agents) };
 }
 
 describe('after a SIGKILL', () => {
@@ -28,11 +28,11 @@ describe('after a SIGKILL', () => {
     const ids: string[][] = [];
     for (const _ of methods) ids.push([(await open(before, stage.cwd, 'left')).id, (await open(before, stage.cwd, 'right')).id]);
     await before.kill();
-    const editor = await stage.connect(agents);
+    const client = await stage.connect(agents);
     for (const [k, method] of methods.entries())
       for (const [n, sessionId] of (ids[k] as string[]).entries()) {
         const params = { sessionId, cwd: stage.cwd, mcpServers: [], modeId: 'code', prompt: [] };
-        expect(await editor.request(method, params), method).toHaveProperty('result');
+        expect(await client.request(method, params), method).toHaveProperty('result');
         expect(agents.map((agent) => agent.all(method).map(({ msg }) => msg.params.sessionId))).toEqual(
           n === 0 ? [[`s${k + 1}`], []] : [[`s${k + 1}`], [`s${k + 1}`]],
         );
@@ -40,10 +40,10 @@ describe('after a SIGKILL', () => {
   });
 
   test('a loaded session goes on under the id it had, and its replay comes under that id', async ({ stage }) => {
-    const { ids, editor } = await afterKill(stage);
-    await bringBack(editor, 'session/load', ids[1], stage.cwd);
-    await prompt(editor, ids[1], 'hello');
-    expect(editor.said(ids[1])).toBe('replay of s1 by rightright heard hello');
+    const { ids, client } = await afterKill(stage);
+    await bringBack(client, 'session/load', ids[1], stage.cwd);
+    await prompt(client, ids[1], 'hello');
+    expect(client.said(ids[1])).toBe('replay of s1 by rightright heard hello');
   });
 
   test('a session that had moved to another agent is found there', async ({ stage }) => {
@@ -52,9 +52,9 @@ describe('after a SIGKILL', () => {
     const { id } = await open(before, stage.cwd, 'left');
     await before.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'right' });
     await before.kill();
-    const editor = await stage.connect([left, right]);
-    await bringBack(editor, 'session/load', id, stage.cwd);
-    expect(editor.said(id)).toBe('replay of s1 by right');
+    const client = await stage.connect([left, right]);
+    await bringBack(client, 'session/load', id, stage.cwd);
+    expect(client.said(id)).toBe('replay of s1 by right');
     expect(left.all('session/load')).toEqual([]);
   });
 
@@ -72,18 +72,18 @@ describe('after a SIGKILL', () => {
     }));
     appendFileSync(file, lines.map((line) => `${JSON.stringify({ ...line, cwd: `/${'x'.repeat(200)}` })}\n`).join(''));
     const bytes = statSync(file).size;
-    const editor = await stage.connect(agents);
+    const client = await stage.connect(agents);
     await vi.waitFor(() => expect(statSync(file).size).toBeLessThan(bytes / 5), { timeout: 20_000 });
-    await bringBack(editor, 'session/load', id, stage.cwd);
-    expect(editor.said(id)).toBe('replay of s1 by right');
-    const { id: another } = await open(editor, stage.cwd, 'left');
-    await editor.close();
+    await bringBack(client, 'session/load', id, stage.cwd);
+    expect(client.said(id)).toBe('replay of s1 by right');
+    const { id: another } = await open(client, stage.cwd, 'left');
+    await client.close();
     const known = createSessionLog(stage.state, (error) => expect.unreachable(String(error))).records();
     expect([known.size, known.get('old-0')?.created, known.get('old-49')?.at, known.has(another)]).toEqual([52, '0', '499', true]);
   });
 
   test('a line the killed process did not finish spoils neither the sessions before it nor those behind it', async ({ stage }) => {
-    const { agents, ids, editor: first } = await afterKill(stage);
+    const { agents, ids, client: first } = await afterKill(stage);
     await first.close();
     appendFileSync(path.join(stage.state, 'sessions.jsonl'), '{"sessionId":"torn","agent":"le');
     const second = await stage.connect(agents);
@@ -98,22 +98,22 @@ describe('after a SIGKILL', () => {
 
   test('a session of an agent that is no longer configured is -32002, with its id and the agent’s name', async ({ stage }) => {
     const { agents, ids } = await afterKill(stage);
-    const editor = await stage.connect([agents[0], stage.agent('third')]);
-    const { error } = await bringBack(editor, 'session/load', ids[1], stage.cwd);
+    const client = await stage.connect([agents[0], stage.agent('third')]);
+    const { error } = await bringBack(client, 'session/load', ids[1], stage.cwd);
     expect(error).toMatchObject({ code: -32002, message: expect.stringContaining('right'), data: { sessionId: ids[1] } });
   });
 
   test('with --agent, an alias from a time with several agents still names the session', async ({ stage }) => {
     const { agents, ids } = await afterKill(stage);
-    const editor = await stage.connect(agents, { args: ['--agent', 'right'] });
-    await bringBack(editor, 'session/load', ids[1], stage.cwd);
+    const client = await stage.connect(agents, { args: ['--agent', 'right'] });
+    await bringBack(client, 'session/load', ids[1], stage.cwd);
     expect((await agents[1].got('session/load')).msg.params.sessionId).toBe('s1');
-    expect(editor.said(ids[1])).toBe('replay of s1 by right');
+    expect(client.said(ids[1])).toBe('replay of s1 by right');
   });
 });
 
 test('an id minted again replaces an earlier session that is not in use, and gets an alias beside one that is', async ({ stage }) => {
-  const { agents, editor } = await afterKill(stage);
+  const { agents, client } = await afterKill(stage);
   const [left, right] = agents;
   for (const agent of agents) {
     agent.sessions.clear();
@@ -122,13 +122,13 @@ test('an id minted again replaces an earlier session that is not in use, and get
       return { sessionId: 's1' };
     });
   }
-  const mine = await open(editor, stage.cwd, 'right');
+  const mine = await open(client, stage.cwd, 'right');
   expect(mine.id).toBe('s1'); // left's s1 was made by the process before, and is not in use
-  const other = await open(editor, stage.cwd, 'left');
+  const other = await open(client, stage.cwd, 'left');
   expect(other.id).not.toBe('s1');
-  await prompt(editor, mine.id, 'hello');
-  await prompt(editor, other.id, 'hello');
-  expect([editor.said(mine.id), editor.said(other.id)]).toEqual(['right heard hello', 'left heard hello']);
+  await prompt(client, mine.id, 'hello');
+  await prompt(client, other.id, 'hello');
+  expect([client.said(mine.id), client.said(other.id)]).toEqual(['right heard hello', 'left heard hello']);
   expect(count([left, right], 'session/prompt')).toEqual([1, 1]);
 });
 
@@ -145,27 +145,27 @@ test('two proxies at once: what one opens the other can route at once', async ({
 });
 
 test('the records are for their owner’s eyes alone', async ({ stage }) => {
-  const editor = await stage.connect(sameIds(stage));
-  await open(editor, stage.cwd);
+  const client = await stage.connect(sameIds(stage));
+  await open(client, stage.cwd);
   for (const file of ['sessions.jsonl', 'capabilities.json']) expect(statSync(path.join(stage.state, file)).mode & 0o777, file).toBe(0o600);
 });
 
 test('a session that was closed can be loaded again, under the id it had', async ({ stage }) => {
-  const { agents, ids, editor } = await afterKill(stage);
+  const { agents, ids, client } = await afterKill(stage);
   for (const sessionId of ids) {
-    await bringBack(editor, 'session/load', sessionId, stage.cwd);
-    await editor.call('session/close', { sessionId });
+    await bringBack(client, 'session/load', sessionId, stage.cwd);
+    await client.call('session/close', { sessionId });
   }
   for (const [n, sessionId] of ids.entries()) {
-    await bringBack(editor, 'session/load', sessionId, stage.cwd);
-    await prompt(editor, sessionId, 'hello');
-    const { name } = agents[n] as Puppet;
-    expect(editor.said(sessionId)).toBe(`replay of s1 by ${name}replay of s1 by ${name}${name} heard hello`);
+    await bringBack(client, 'session/load', sessionId, stage.cwd);
+    await prompt(client, sessionId, 'hello');
+    const { name } = agents[n] as ScriptedAgent;
+    expect(client.said(sessionId)).toBe(`replay of s1 by ${name}replay of s1 by ${name}${name} heard hello`);
   }
 });
 
 describe('a session nobody here has heard of', () => {
-  const known = (agent: Puppet, id: string) =>
+  const known = (agent: ScriptedAgent, id: string) =>
     agent.sessions.set(id, { id, cwd: '/old', model: `${agent.name}-small`, mode: '', title: '', updatedAt: '' });
 
   test('is looked for at the agents that list, page by page', async ({ stage }) => {
@@ -177,10 +177,10 @@ describe('a session nobody here has heard of', () => {
         ? { sessions: methods.map((method) => ({ sessionId: `for ${method}`, cwd: '/old' })) }
         : { sessions: [], nextCursor: 'more' },
     );
-    const editor = await stage.connect([left, right]);
+    const client = await stage.connect([left, right]);
     for (const method of methods) {
       const params = { sessionId: `for ${method}`, cwd: '/old', mcpServers: [], prompt: [] };
-      expect(await editor.request(method, params), method).toHaveProperty('result');
+      expect(await client.request(method, params), method).toHaveProperty('result');
       expect((await right.got(method)).msg.params.sessionId).toBe(`for ${method}`);
       expect(left.all(method)).toEqual([]);
     }
@@ -189,7 +189,7 @@ describe('a session nobody here has heard of', () => {
   test('is tried at agents that can load and not list, one after the other, and remembered', async ({ stage }) => {
     const capabilities = { loadSession: true };
     const agents = ['one', 'two', 'three'].map((name) => stage.agent(name, { capabilities }));
-    const [one, two, three] = agents as [Puppet, Puppet, Puppet];
+    const [one, two, three] = agents as [ScriptedAgent, ScriptedAgent, ScriptedAgent];
     known(two, 'foreign');
     const before = await stage.connect(agents);
     const { result } = await bringBack(before, 'session/load', 'foreign', '/old');
@@ -197,24 +197,24 @@ describe('a session nobody here has heard of', () => {
     expect(before.said('foreign')).toBe('replay of foreign by two');
     expect(count([one, two, three], 'session/load')).toEqual([1, 1, 0]);
     await before.kill();
-    const editor = await stage.connect(agents);
-    await bringBack(editor, 'session/load', 'foreign', '/old');
+    const client = await stage.connect(agents);
+    await bringBack(client, 'session/load', 'foreign', '/old');
     expect(count([one, two, three], 'session/load')).toEqual([1, 2, 0]);
   });
 
   test('that two agents have is -32602, with its id and both names', async ({ stage }) => {
     const agents = [stage.agent('left'), stage.agent('right')];
     for (const agent of agents) known(agent, 'both');
-    const editor = await stage.connect(agents);
+    const client = await stage.connect(agents);
     for (const method of ['session/load', 'session/prompt']) {
-      const error = await editor.refused(method, { sessionId: 'both', cwd: '/old', mcpServers: [], prompt: [] });
+      const error = await client.refused(method, { sessionId: 'both', cwd: '/old', mcpServers: [], prompt: [] });
       expect(error).toMatchObject({ code: -32602, data: { sessionId: 'both' } });
       for (const name of ['left', 'right']) expect(error.message).toContain(name);
     }
   });
 
   test('that no agent has is -32002 with its id, for whatever is asked', async ({ stage }) => {
-    const editor = await stage.connect([stage.agent('lists'), stage.agent('loads', { capabilities: { loadSession: true } })]);
+    const client = await stage.connect([stage.agent('lists'), stage.agent('loads', { capabilities: { loadSession: true } })]);
     for (const method of [
       'session/load',
       'session/resume',
@@ -224,11 +224,11 @@ describe('a session nobody here has heard of', () => {
       'session/set_config_option',
       '_x/do',
     ])
-      expect(await editor.refused(method, { sessionId: 'nope', cwd: '/', mcpServers: [], prompt: [] }), method).toMatchObject({
+      expect(await client.refused(method, { sessionId: 'nope', cwd: '/', mcpServers: [], prompt: [] }), method).toMatchObject({
         code: -32002,
         data: { sessionId: 'nope' },
       });
-    expect((await open(editor, stage.cwd)).id).toBe('lists-1');
+    expect((await open(client, stage.cwd)).id).toBe('lists-1');
   });
 
   test('an agent that fails to list does not keep the others from being found', async ({ stage }) => {
@@ -237,22 +237,22 @@ describe('a session nobody here has heard of', () => {
       throw new Refusal(-32603, 'no');
     });
     known(right, 'foreign');
-    const editor = await stage.connect([left, right]);
-    await bringBack(editor, 'session/load', 'foreign', '/old');
-    expect(editor.said('foreign')).toBe('replay of foreign by right');
+    const client = await stage.connect([left, right]);
+    await bringBack(client, 'session/load', 'foreign', '/old');
+    expect(client.said('foreign')).toBe('replay of foreign by right');
   });
 });
 
 describe('an agent that cannot do what is asked', () => {
   test('resumes by a load whose replay is withheld', async ({ stage }) => {
     const loads = stage.agent('loads', { capabilities: { ...ALL_CAPABILITIES, sessionCapabilities: { list: {} } } });
-    const editor = await stage.connect([loads, stage.agent('other')]);
-    const { id: sessionId } = await open(editor, stage.cwd);
-    const result = await editor.call('session/resume', { sessionId, cwd: stage.cwd, mcpServers: [], _meta: { one: 1 } });
+    const client = await stage.connect([loads, stage.agent('other')]);
+    const { id: sessionId } = await open(client, stage.cwd);
+    const result = await client.call('session/resume', { sessionId, cwd: stage.cwd, mcpServers: [], _meta: { one: 1 } });
     expect(result.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'loads' });
     expect((await loads.got('session/load')).msg.params).toEqual({ sessionId, cwd: stage.cwd, mcpServers: [], _meta: { one: 1 } });
-    await prompt(editor, sessionId, 'hello');
-    expect(editor.said(sessionId)).toBe('loads heard hello');
+    await prompt(client, sessionId, 'hello');
+    expect(client.said(sessionId)).toBe('loads heard hello');
   });
 
   test('neither loads nor resumes what was never written down: -32602 with the session and the agent', async ({ stage }) => {
@@ -260,9 +260,9 @@ describe('an agent that cannot do what is asked', () => {
     const before = await stage.connect(agents);
     const { id: sessionId } = await open(before, stage.cwd);
     await before.kill();
-    const editor = await stage.connect(agents);
+    const client = await stage.connect(agents);
     for (const method of ['session/load', 'session/resume'])
-      expect(await editor.refused(method, { sessionId, cwd: stage.cwd, mcpServers: [] })).toMatchObject({
+      expect(await client.refused(method, { sessionId, cwd: stage.cwd, mcpServers: [] })).toMatchObject({
         code: -32602,
         message: expect.stringContaining('plain'),
         data: { sessionId, agent: 'plain' },
@@ -274,7 +274,7 @@ describe('an agent that cannot do what is asked', () => {
     const agents = [plain, stage.agent('other')];
     const before = await stage.connect(agents);
     const { id: sessionId } = await open(before, stage.cwd);
-    const ids = async (editor: Editor) => (await editor.call('session/list', {})).sessions.map((one: Json) => one.sessionId);
+    const ids = async (client: Client) => (await client.call('session/list', {})).sessions.map((one: Json) => one.sessionId);
     expect(await ids(before)).toEqual([sessionId]);
     expect(await before.call('session/delete', { sessionId })).toEqual({});
     expect(plain.all('session/delete')).toEqual([]);
@@ -285,8 +285,8 @@ describe('an agent that cannot do what is asked', () => {
 });
 
 test('an agent chosen in _meta is not asked again by a new process: the record is enough', async ({ stage }) => {
-  const { agents, ids, editor } = await afterKill(stage);
-  await editor.call('session/load', { sessionId: ids[0], cwd: stage.cwd, mcpServers: [], ...choosing('right') });
+  const { agents, ids, client } = await afterKill(stage);
+  await client.call('session/load', { sessionId: ids[0], cwd: stage.cwd, mcpServers: [], ...choosing('right') });
   expect(count(agents, 'session/load')).toEqual([1, 0]);
   expect(count(agents, 'session/list')).toEqual([0, 0]);
 });

@@ -13,7 +13,7 @@ const WORDS = readFileSync(path.join(import.meta.dirname, 'recorded/older-sdk-cl
 const ASKED_OF_THEM = ['session/request_permission', 'fs/read_text_file', 'fs/write_text_file'];
 
 test('the words of an older SDK client, as it spoke them: two agents, a permission, files, a cancel, a load', async ({ stage }) => {
-  const editor = stage.run(process.execPath, [SWITCHBOARD, 'acp']);
+  const client = stage.run(process.execPath, [SWITCHBOARD, 'acp']);
   const sessions: string[] = [];
   const answers = new Map<number, Json>();
   let open: Promise<unknown>[] = [];
@@ -24,13 +24,13 @@ test('the words of an older SDK client, as it spoke them: two agents, a permissi
       .replaceAll('$session2', sessions[1] ?? '');
     const msg = JSON.parse(line);
     // An answer of the client's comes when it has been asked, a cancel when the turn is under way, and a request when the last is done.
-    if (msg.method === undefined) await editor.until(({ id, method }) => id === msg.id && ASKED_OF_THEM.includes(method));
+    if (msg.method === undefined) await client.until(({ id, method }) => id === msg.id && ASKED_OF_THEM.includes(method));
     else if (msg.id === undefined)
-      await editor.until(({ params }) => params?.sessionId === sessions[1] && params.update?.content !== undefined);
+      await client.until(({ params }) => params?.sessionId === sessions[1] && params.update?.content !== undefined);
     else if (!line.includes('"hello"') || open.length === 0) await Promise.all(open);
-    editor.line(line);
+    client.line(line);
     if (msg.method === undefined || msg.id === undefined) continue;
-    const answered = editor
+    const answered = client
       .until(({ id, method }) => id === msg.id && method === undefined)
       .then((seen) => {
         answers.set(msg.id, seen.msg);
@@ -49,7 +49,7 @@ test('the words of an older SDK client, as it spoke them: two agents, a permissi
     [6, 'cancelled'],
     [7, 'object'],
   ]);
-  const asked = editor.seen.flatMap(({ msg }) => (msg.id !== undefined && msg.method !== undefined ? [msg.method] : []));
+  const asked = client.seen.flatMap(({ msg }) => (msg.id !== undefined && msg.method !== undefined ? [msg.method] : []));
   expect(asked.every((method) => ASKED_OF_THEM.includes(method))).toBe(true);
-  expect(editor.seen.some(({ msg }) => msg.params?.update?.sessionUpdate === 'notice')).toBe(false);
+  expect(client.seen.some(({ msg }) => msg.params?.update?.sessionUpdate === 'notice')).toBe(false);
 });

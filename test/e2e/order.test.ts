@@ -1,6 +1,6 @@
 // Frames of one session keep their order in each direction, and what must wait holds that session alone.
 import { describe, expect } from 'vitest';
-import { type Editor, type Json, open, type Puppet, prompt, type Stage, testAtOnce as test, text, UNANSWERED } from './harness.ts';
+import { type Client, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, text, UNANSWERED } from './harness.ts';
 
 const chunk = (words: string): Json => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } });
 const isTold = (words: string) => (msg: Json) => msg.params?.update?.content?.text === words;
@@ -9,27 +9,27 @@ describe.each([
   ['one agent', false],
   ['two agents whose session ids clash', true],
 ] as const)('with %s', (_, hasOther) => {
-  async function connect(stage: Stage): Promise<{ agent: Puppet; editor: Editor }> {
+  async function connect(stage: Stage): Promise<{ agent: ScriptedAgent; client: Client }> {
     const mint = (n: number) => `s${n}`;
     const agent = stage.agent('agent', { mint });
-    if (!hasOther) return { agent, editor: await stage.connect([agent]) };
+    if (!hasOther) return { agent, client: await stage.connect([agent]) };
     const other = stage.agent('other', { mint });
-    const editor = await stage.connect([agent, other]);
-    for (let n = 0; n < 3; n++) await open(editor, stage.cwd, 'other');
-    return { agent, editor };
+    const client = await stage.connect([agent, other]);
+    for (let n = 0; n < 3; n++) await open(client, stage.cwd, 'other');
+    return { agent, client };
   }
 
   test('what an agent says of a new session before its answer reaches the editor behind that answer, in order', async ({ stage }) => {
-    const { agent, editor } = await connect(stage);
+    const { agent, client } = await connect(stage);
     agent.on('session/new', () => {
       agent.update('s1', chunk('first'));
       agent.notify('_x/note', { sessionId: 's1', n: 'second' });
       agent.update('s1', chunk('third'));
       return { sessionId: 's1' };
     });
-    const session = await open(editor, stage.cwd);
-    const third = await editor.until(isTold('third'));
-    const behind = editor.seen.slice(session.index + 1, third.index + 1).filter(({ line }) => /first|second|third/.test(line));
+    const session = await open(client, stage.cwd);
+    const third = await client.until(isTold('third'));
+    const behind = client.seen.slice(session.index + 1, third.index + 1).filter(({ line }) => /first|second|third/.test(line));
     expect(behind.map(({ msg }) => [msg.params.sessionId, msg.params.n ?? msg.params.update.content.text])).toEqual([
       [session.id, 'first'],
       [session.id, 'second'],
@@ -38,22 +38,22 @@ describe.each([
   });
 
   test('so does what it says of a forked session', async ({ stage }) => {
-    const { agent, editor } = await connect(stage);
-    const { id: sessionId } = await open(editor, stage.cwd);
+    const { agent, client } = await connect(stage);
+    const { id: sessionId } = await open(client, stage.cwd);
     agent.on('session/fork', () => {
       agent.update('s2', chunk('early'));
       agent.update('s1', chunk('of the parent')); // known already: it need not wait
       return { sessionId: 's2' };
     });
-    const answer = await editor.request('session/fork', { sessionId, cwd: stage.cwd });
-    const early = await editor.until(isTold('early'));
+    const answer = await client.request('session/fork', { sessionId, cwd: stage.cwd });
+    const early = await client.until(isTold('early'));
     expect(early.msg.params.sessionId).toBe(answer.result.sessionId);
-    expect(early.index).toBeGreaterThan(editor.place(answer));
-    expect((await editor.until(isTold('of the parent'))).index).toBeLessThan(editor.place(answer));
+    expect(early.index).toBeGreaterThan(client.place(answer));
+    expect((await client.until(isTold('of the parent'))).index).toBeLessThan(client.place(answer));
   });
 
   test('sessions opened at once each get their own early updates', async ({ stage }) => {
-    const { agent, editor } = await connect(stage);
+    const { agent, client } = await connect(stage);
     const waiting: Json[] = [];
     agent.on('session/new', (_params, msg) => {
       waiting.push(msg);
@@ -62,117 +62,117 @@ describe.each([
         for (const [n, request] of [...waiting.entries()].toReversed()) agent.reply(request, { sessionId: `s${n + 1}` });
       return UNANSWERED;
     });
-    const sessions = await Promise.all([open(editor, stage.cwd), open(editor, stage.cwd), open(editor, stage.cwd)]);
+    const sessions = await Promise.all([open(client, stage.cwd), open(client, stage.cwd), open(client, stage.cwd)]);
     for (const [n, { id, index }] of sessions.entries()) {
-      const early = await editor.until(isTold(`early s${n + 1}`));
+      const early = await client.until(isTold(`early s${n + 1}`));
       expect(early.msg.params.sessionId).toBe(id);
       expect(early.index).toBeGreaterThan(index);
     }
   });
 
   test('what it says of a session of its own making while another is being opened is not lost', async ({ stage }) => {
-    const { agent, editor } = await connect(stage);
+    const { agent, client } = await connect(stage);
     agent.on('session/new', () => {
       agent.update('child', chunk('from the child'));
       return { sessionId: 's1' };
     });
-    await open(editor, stage.cwd);
-    expect((await editor.until(isTold('from the child'))).msg.params.sessionId).toBe('child');
+    await open(client, stage.cwd);
+    expect((await client.until(isTold('from the child'))).msg.params.sessionId).toBe('child');
   });
 
   test('so does what it says of a session that has the id of one closed before', async ({ stage }) => {
-    const { agent, editor } = await connect(stage);
+    const { agent, client } = await connect(stage);
     agent.on('session/new', () => {
       agent.update('again', chunk('early'));
       return { sessionId: 'again' };
     });
     for (let round = 0; round < 2; round++) {
-      const session = await open(editor, stage.cwd);
-      const early = await editor.until(isTold('early'), session.index);
+      const session = await open(client, stage.cwd);
+      const early = await client.until(isTold('early'), session.index);
       expect(early.msg.params.sessionId).toBe(session.id);
-      await editor.call('session/close', { sessionId: session.id });
+      await client.call('session/close', { sessionId: session.id });
     }
   });
 
   test('what an agent asks about a session it is still opening reaches the editor: it may need the answer to open it', async ({
     stage,
   }) => {
-    const { agent, editor } = await connect(stage);
-    editor.on('fs/read_text_file', ({ path }) => ({ content: `content of ${path}` }));
+    const { agent, client } = await connect(stage);
+    client.on('fs/read_text_file', ({ path }) => ({ content: `content of ${path}` }));
     agent.on('session/new', async () => {
       const { content } = await agent.call('fs/read_text_file', { sessionId: 's1', path: '/work/AGENTS.md' });
       return { sessionId: 's1', _meta: { content } };
     });
-    expect((await open(editor, stage.cwd)).result._meta).toEqual({ content: 'content of /work/AGENTS.md' });
+    expect((await open(client, stage.cwd)).result._meta).toEqual({ content: 'content of /work/AGENTS.md' });
   });
 
   test('a replay passes at once, ahead of the answer to session/load', async ({ stage }) => {
-    const { agent, editor } = await connect(stage);
-    const { id: sessionId } = await open(editor, stage.cwd);
+    const { agent, client } = await connect(stage);
+    const { id: sessionId } = await open(client, stage.cwd);
     agent.on('session/load', () => {
       agent.update('s1', chunk('replayed'));
       return UNANSWERED;
     });
-    const load = editor.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
-    expect((await editor.until(isTold('replayed'))).msg.params.sessionId).toBe(sessionId);
+    const load = client.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
+    expect((await client.until(isTold('replayed'))).msg.params.sessionId).toBe(sessionId);
     agent.reply((await agent.got('session/load')).msg, {});
     expect((await load).result).toBeDefined();
   });
 
   test('a prompt sent right behind session/load waits for its answer, and other sessions do not', async ({ stage }) => {
-    const { agent, editor } = await connect(stage);
-    const [loaded, other] = [await open(editor, stage.cwd), await open(editor, stage.cwd)];
+    const { agent, client } = await connect(stage);
+    const [loaded, other] = [await open(client, stage.cwd), await open(client, stage.cwd)];
     agent.on('session/load', () => UNANSWERED);
-    const load = editor.request('session/load', { sessionId: loaded.id, cwd: stage.cwd, mcpServers: [] });
-    const turn = prompt(editor, loaded.id, 'behind the load');
-    await prompt(editor, other.id, 'meanwhile');
+    const load = client.request('session/load', { sessionId: loaded.id, cwd: stage.cwd, mcpServers: [] });
+    const turn = prompt(client, loaded.id, 'behind the load');
+    await prompt(client, other.id, 'meanwhile');
     expect(agent.all('session/prompt').map(({ msg }) => msg.params.sessionId)).toEqual(['s2']);
     agent.reply((await agent.got('session/load')).msg, {});
     const [answered, ended] = await Promise.all([load, turn]);
     expect(ended.result).toEqual({ stopReason: 'end_turn' });
-    expect(editor.place(answered)).toBeLessThan(editor.place(ended));
+    expect(client.place(answered)).toBeLessThan(client.place(ended));
     expect(agent.all('session/prompt')).toHaveLength(2);
   });
 
   test('a cancel passes a load that holds the session, and the prompt that waits behind it is answered cancelled', async ({ stage }) => {
-    const { agent, editor } = await connect(stage);
-    const { id: sessionId } = await open(editor, stage.cwd);
+    const { agent, client } = await connect(stage);
+    const { id: sessionId } = await open(client, stage.cwd);
     agent.on('session/load', () => UNANSWERED);
-    void editor.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
-    const turn = prompt(editor, sessionId, 'never mind');
-    editor.notify('session/cancel', { sessionId });
+    void client.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
+    const turn = prompt(client, sessionId, 'never mind');
+    client.notify('session/cancel', { sessionId });
     expect((await agent.got('session/cancel')).msg.params).toEqual({ sessionId: 's1' });
     expect((await turn).result).toEqual({ stopReason: 'cancelled' });
     agent.reply((await agent.got('session/load')).msg, {});
-    await prompt(editor, sessionId, 'after all');
+    await prompt(client, sessionId, 'after all');
     expect(agent.all('session/prompt').map(({ msg }) => msg.params.prompt)).toEqual([text('after all')]);
   });
 
   test('the answer to a prompt never overtakes its 10,000 updates', async ({ stage }) => {
-    const { agent, editor } = await connect(stage);
-    const { id } = await open(editor, stage.cwd);
+    const { agent, client } = await connect(stage);
+    const { id } = await open(client, stage.cwd);
     agent.on('session/prompt', () => {
       for (let n = 0; n < 10_000; n++) agent.update('s1', chunk(`${n};`));
       return { stopReason: 'end_turn' };
     });
-    const answer = await prompt(editor, id, 'flood');
-    const updates = editor.all('session/update', ({ update }) => update.sessionUpdate === 'agent_message_chunk');
+    const answer = await prompt(client, id, 'flood');
+    const updates = client.all('session/update', ({ update }) => update.sessionUpdate === 'agent_message_chunk');
     expect(updates.map(({ msg }) => msg.params.update.content.text).join('')).toBe(
       Array.from({ length: 10_000 }, (_x, n) => `${n};`).join(''),
     );
-    expect(updates.at(-1)?.index).toBeLessThan(editor.place(answer));
-    expect(editor.answersTo(answer.id)).toHaveLength(1);
+    expect(updates.at(-1)?.index).toBeLessThan(client.place(answer));
+    expect(client.answersTo(answer.id)).toHaveLength(1);
   });
 
   test('what the editor sends on a session arrives in the order it was sent', async ({ stage }) => {
-    const { agent, editor } = await connect(stage);
-    const { id: sessionId } = await open(editor, stage.cwd);
+    const { agent, client } = await connect(stage);
+    const { id: sessionId } = await open(client, stage.cwd);
     agent.on('_x/n', () => ({}));
     const from = agent.seen.length;
     const asked = [];
     for (let n = 0; n < 200; n++) {
-      if (n % 3 === 0) asked.push(editor.call('_x/n', { sessionId, n }));
-      else editor.notify('_x/n', { sessionId, n });
+      if (n % 3 === 0) asked.push(client.call('_x/n', { sessionId, n }));
+      else client.notify('_x/n', { sessionId, n });
     }
     await Promise.all(asked);
     await agent.got('_x/n', ({ n }) => n === 199);
@@ -187,45 +187,45 @@ test('what an agent says of a session that moves to it comes behind the answer t
     beta.update('beta-x', { sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'plan', description: 'd' }] });
     return { sessionId: 'beta-x' };
   });
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
-  const answer = await editor.request('session/set_config_option', { sessionId: id, configId: 'agent', value: 'beta' });
-  const early = await editor.until(isTold('early'));
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
+  const answer = await client.request('session/set_config_option', { sessionId: id, configId: 'agent', value: 'beta' });
+  const early = await client.until(isTold('early'));
   expect(early.msg.params.sessionId).toBe(id);
-  expect(early.index).toBeGreaterThan(editor.place(answer));
-  const list = await editor.until((_, { line }) => line.includes('"plan"'));
+  expect(early.index).toBeGreaterThan(client.place(answer));
+  const list = await client.until((_, { line }) => line.includes('"plan"'));
   expect(list.msg.params.update.availableCommands).toHaveLength(2);
 });
 
 test('an agent that is slow to start delays its own sessions and nobody else’s', async ({ stage }) => {
   const [quick, slow] = [stage.agent('quick'), stage.agent('slow')];
   slow.on('initialize', () => UNANSWERED);
-  const editor = await stage.connect([quick, slow], { config: { timeouts: { initialize_wait_ms: 50 } } });
-  const late = open(editor, stage.cwd, 'slow');
-  const early = await open(editor, stage.cwd, 'quick');
-  await prompt(editor, early.id, 'hello');
-  expect(editor.said(early.id)).toBe('quick heard hello');
+  const client = await stage.connect([quick, slow], { config: { timeouts: { initialize_wait_ms: 50 } } });
+  const late = open(client, stage.cwd, 'slow');
+  const early = await open(client, stage.cwd, 'quick');
+  await prompt(client, early.id, 'hello');
+  expect(client.said(early.id)).toBe('quick heard hello');
   expect(slow.all('session/new')).toEqual([]);
   slow.reply((await slow.got('initialize')).msg, { protocolVersion: 1 });
   const { id } = await late;
-  await prompt(editor, id, 'at last');
-  expect(editor.said(id)).toBe('slow heard at last');
+  await prompt(client, id, 'at last');
+  expect(client.said(id)).toBe('slow heard at last');
 });
 
 test('a session that waits for its new agent holds back its own frames alone', async ({ stage }) => {
   const [alpha, beta] = [stage.agent('alpha'), stage.agent('beta')];
   beta.on('session/new', () => UNANSWERED);
-  const editor = await stage.connect([alpha, beta]);
-  const [moving, staying] = [await open(editor, stage.cwd), await open(editor, stage.cwd)];
-  const moved = editor.request('session/set_config_option', { sessionId: moving.id, configId: 'agent', value: 'beta' });
-  const turn = prompt(editor, moving.id, 'hello');
-  await prompt(editor, staying.id, 'meanwhile');
-  expect(editor.said(staying.id)).toBe('alpha heard meanwhile');
+  const client = await stage.connect([alpha, beta]);
+  const [moving, staying] = [await open(client, stage.cwd), await open(client, stage.cwd)];
+  const moved = client.request('session/set_config_option', { sessionId: moving.id, configId: 'agent', value: 'beta' });
+  const turn = prompt(client, moving.id, 'hello');
+  await prompt(client, staying.id, 'meanwhile');
+  expect(client.said(staying.id)).toBe('alpha heard meanwhile');
   beta.sessions.set('b', { id: 'b', cwd: '/', model: 'beta-small', mode: '', title: '', updatedAt: '' });
   beta.reply((await beta.got('session/new')).msg, { sessionId: 'b' });
   expect((await moved).result.configOptions[0].currentValue).toBe('beta');
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(moving.id)).toBe('beta heard hello');
+  expect(client.said(moving.id)).toBe('beta heard hello');
 });
 
 test('an open question of one session holds back neither that agent’s other sessions nor the updates of its own', async ({ stage }) => {
@@ -238,12 +238,12 @@ test('an open question of one session holds back neither that agent’s other se
     agent.update(sessionId, chunk('while it is open'));
     return UNANSWERED;
   });
-  const editor = await stage.connect([agent]);
-  const [asking, other] = [await open(editor, stage.cwd), await open(editor, stage.cwd)];
-  const turn = prompt(editor, asking.id, 'ask');
-  const question = await editor.got('session/request_permission');
-  await editor.until(isTold('while it is open'));
-  expect((await prompt(editor, other.id, 'go')).result).toEqual({ stopReason: 'end_turn' });
-  editor.reply(question.msg, { outcome: { outcome: 'cancelled' } });
+  const client = await stage.connect([agent]);
+  const [asking, other] = [await open(client, stage.cwd), await open(client, stage.cwd)];
+  const turn = prompt(client, asking.id, 'ask');
+  const question = await client.got('session/request_permission');
+  await client.until(isTold('while it is open'));
+  expect((await prompt(client, other.id, 'go')).result).toEqual({ stopReason: 'end_turn' });
+  client.reply(question.msg, { outcome: { outcome: 'cancelled' } });
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
 });

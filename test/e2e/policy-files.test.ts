@@ -16,24 +16,24 @@ async function place(
   options: StartOptions = {},
 ): Promise<Guarded & { readonly at: (file: string) => string }> {
   const all = await guarded(stage, policy, options);
-  all.editor.on('fs/read_text_file', ({ path: file }: Json) => ({ content: `of ${path.basename(file)}` }));
-  all.editor.on('fs/write_text_file', () => ({}));
-  all.editor.on('terminal/create', () => ({ terminalId: 't1' }));
+  all.client.on('fs/read_text_file', ({ path: file }: Json) => ({ content: `of ${path.basename(file)}` }));
+  all.client.on('fs/write_text_file', () => ({}));
+  all.client.on('terminal/create', () => ({ terminalId: 't1' }));
   return { ...all, at: (file) => path.join(stage.cwd, file) };
 }
 
-const toolCallUpdates = ({ editor, id }: Guarded) => editor.updates(id, 'tool_call_update');
+const toolCallUpdates = ({ client, id }: Guarded) => client.updates(id, 'tool_call_update');
 
 test('what is allowed reaches the editor untouched, and its answer the agent', async ({ stage }) => {
-  const { agent, editor, id, at } = await place(stage);
+  const { agent, client, id, at } = await place(stage);
   const params = { sessionId: id, path: at('a.ts'), line: 1, limit: 2, _meta: { odd: 1 } };
   expect(await agent.call('fs/read_text_file', params)).toEqual({ content: 'of a.ts' });
-  expect((await editor.got('fs/read_text_file')).msg.params).toEqual(params);
+  expect((await client.got('fs/read_text_file')).msg.params).toEqual(params);
   expect(await agent.call('terminal/create', { sessionId: id, command: 'npm', args: ['test'] })).toEqual({ terminalId: 't1' });
 });
 
 test('what is denied is an error that names the rule and its file, and the editor sees nothing of it', async ({ stage }) => {
-  const { agent, editor, id, at } = await place(stage);
+  const { agent, client, id, at } = await place(stage);
   for (const [method, params] of [
     ['fs/read_text_file', { path: at('.env') }],
     ['fs/write_text_file', { path: at('src/.env'), content: 'x' }],
@@ -45,26 +45,26 @@ test('what is denied is an error that names the rule and its file, and the edito
     const { error } = await agent.request(method, { sessionId: id, ...params });
     expect(error.message).toMatch(/denied by policy: deny by rule (secrets|deny\[1\]) \(.*#policy:\d+\)/);
   }
-  expect(editor.all('fs/read_text_file')).toEqual([]);
-  expect(editor.all('terminal/create')).toEqual([]);
+  expect(client.all('fs/read_text_file')).toEqual([]);
+  expect(client.all('terminal/create')).toEqual([]);
 });
 
 test('a link is judged by where it leads', async ({ stage }) => {
-  const { agent, editor, id, at } = await place(stage);
+  const { agent, client, id, at } = await place(stage);
   mkdirSync(at('src'));
   symlinkSync('/etc', at('src/out'));
   const write = agent.request('fs/write_text_file', { sessionId: id, path: at('src/out/passwd'), content: 'x' });
-  expect((await editor.got('session/request_permission')).msg.params.toolCall.title).toContain('src/out/passwd');
+  expect((await client.got('session/request_permission')).msg.params.toolCall.title).toContain('src/out/passwd');
   await write;
 });
 
 describe('what no rule settles', () => {
   test('is a permission question of ours, and a yes sends the request on', async ({ stage }) => {
     const all = await place(stage);
-    const { agent, editor, id, at } = all;
+    const { agent, client, id, at } = all;
     const params = { sessionId: id, path: at('README.md'), content: 'new words' };
     expect(await agent.call('fs/write_text_file', params)).toEqual({});
-    const asked = await editor.got('session/request_permission');
+    const asked = await client.got('session/request_permission');
     expect(asked.msg.params).toMatchObject({
       sessionId: id,
       toolCall: {
@@ -74,7 +74,7 @@ describe('what no rule settles', () => {
       },
       options: [{ kind: 'allow_once' }, { kind: 'allow_always' }, { kind: 'reject_once' }, { kind: 'reject_always' }],
     });
-    expect((await editor.got('fs/write_text_file')).msg.params).toEqual(params);
+    expect((await client.got('fs/write_text_file')).msg.params).toEqual(params);
     expect(toolCallUpdates(all)).toMatchObject([{ toolCallId: asked.msg.params.toolCall.toolCallId, status: 'completed' }]);
     expect(audit(stage)).toMatchObject([{ method: 'fs/write_text_file', verdict: 'ask', by: 'user' }]);
   });
@@ -86,27 +86,27 @@ describe('what no rule settles', () => {
     ['nonsense', { outcome: 7 }],
   ] as const)('is refused by %s', async ([, answer], { stage }) => {
     const all = await place(stage);
-    const { agent, editor, id, at } = all;
-    editor.on('session/request_permission', () => answer);
+    const { agent, client, id, at } = all;
+    client.on('session/request_permission', () => answer);
     const { error } = await agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: '' });
     expect(error.message).toContain('denied by policy');
-    expect(editor.all('fs/write_text_file')).toEqual([]);
+    expect(client.all('fs/write_text_file')).toEqual([]);
     expect(toolCallUpdates(all)).toMatchObject([{ status: 'failed' }]);
   });
 
   test('is asked once when the answer is for always', async ({ stage }) => {
-    const { agent, editor, id, at } = await place(stage);
-    editor.on('session/request_permission', () => selected('allow-always'));
+    const { agent, client, id, at } = await place(stage);
+    client.on('session/request_permission', () => selected('allow-always'));
     for (const content of ['one', 'two']) await agent.call('fs/write_text_file', { sessionId: id, path: at('README.md'), content });
-    expect(editor.all('session/request_permission')).toHaveLength(1);
-    expect(editor.all('fs/write_text_file')).toHaveLength(2);
+    expect(client.all('session/request_permission')).toHaveLength(1);
+    expect(client.all('fs/write_text_file')).toHaveLength(2);
   });
 
   test('lets the agent take back what waits behind it: that is answered at once, and never asked or done', async ({ stage }) => {
-    const { agent, editor, id, at } = await place(stage);
-    editor.on('session/request_permission', () => UNANSWERED);
+    const { agent, client, id, at } = await place(stage);
+    client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
-    const asked = await editor.got('session/request_permission');
+    const asked = await client.got('session/request_permission');
     const second = agent.request('fs/write_text_file', { sessionId: id, path: at('second'), content: 'x' }, 'second');
     const read = () => agent.request('fs/read_text_file', { sessionId: id, path: at('README.md') }, 'third');
     void read();
@@ -114,11 +114,11 @@ describe('what no rule settles', () => {
     agent.notify('$/cancel_request', { requestId: 'second' });
     expect((await second).error).toMatchObject({ code: -32800 });
     agent.notify('$/cancel_request', { requestId: 'second' }); // twice, and there is none any more
-    editor.reply(asked.msg, selected('allow'));
+    client.reply(asked.msg, selected('allow'));
     expect((await write).result).toEqual({});
     await agent.until((msg) => msg.id === 'third' && msg.result !== undefined);
-    expect(editor.all('session/request_permission')).toHaveLength(1);
-    expect(editor.all('fs/write_text_file').map(({ msg }) => msg.params.path)).toEqual([at('README.md')]);
+    expect(client.all('session/request_permission')).toHaveLength(1);
+    expect(client.all('fs/write_text_file').map(({ msg }) => msg.params.path)).toEqual([at('README.md')]);
     expect(agent.answersTo('second')).toHaveLength(1);
   });
 
@@ -132,52 +132,52 @@ describe('what no rule settles', () => {
       (id: number) => `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify({ ...selected('allow'), pad: 'x'.repeat(70_000) })}}`,
     ],
   ] as const)('is refused by an answer %s, and what waits behind it goes on', async ([, answer], { stage }) => {
-    const { agent, editor, id, at } = await place(stage, POLICY, { config: { limits: { max_frame_bytes: 65_536 } } });
-    editor.on('session/request_permission', () => UNANSWERED);
+    const { agent, client, id, at } = await place(stage, POLICY, { config: { limits: { max_frame_bytes: 65_536 } } });
+    client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
-    const asked = await editor.got('session/request_permission');
+    const asked = await client.got('session/request_permission');
     const read = agent.call('fs/read_text_file', { sessionId: id, path: at('README.md') });
-    editor.line(answer(asked.msg.id));
+    client.line(answer(asked.msg.id));
     expect((await write).error.message).toContain('denied by policy');
     await read;
-    expect(editor.all('fs/write_text_file')).toEqual([]);
+    expect(client.all('fs/write_text_file')).toEqual([]);
   });
 
   test('holds back what the agent asks behind it, and nothing else', async ({ stage }) => {
-    const { agent, editor, id, at } = await place(stage);
-    editor.on('session/request_permission', () => UNANSWERED);
+    const { agent, client, id, at } = await place(stage);
+    client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
-    const asked = await editor.got('session/request_permission');
+    const asked = await client.got('session/request_permission');
     const read = agent.call('fs/read_text_file', { sessionId: id, path: at('README.md') });
     agent.say(id, 'meanwhile');
-    await editor.until((msg) => msg.params?.update?.content?.text === 'meanwhile');
-    expect(editor.all('fs/read_text_file')).toEqual([]);
-    editor.reply(asked.msg, selected('allow'));
+    await client.until((msg) => msg.params?.update?.content?.text === 'meanwhile');
+    expect(client.all('fs/read_text_file')).toEqual([]);
+    client.reply(asked.msg, selected('allow'));
     expect((await write).result).toEqual({});
     expect(await read).toEqual({ content: 'of README.md' });
-    const order = [(await editor.got('fs/write_text_file')).index, (await editor.got('fs/read_text_file')).index];
+    const order = [(await client.got('fs/write_text_file')).index, (await client.got('fs/read_text_file')).index];
     expect(order).toEqual(order.toSorted((a, b) => a - b));
   });
 
   test('is refused when the turn is cancelled, and the next request goes its way', async ({ stage }) => {
-    const { agent, editor, id, at } = await place(stage);
-    editor.on('session/request_permission', () => UNANSWERED);
+    const { agent, client, id, at } = await place(stage);
+    client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
-    await editor.got('session/request_permission');
+    await client.got('session/request_permission');
     const read = agent.call('fs/read_text_file', { sessionId: id, path: at('a') });
-    editor.notify('session/cancel', { sessionId: id });
+    client.notify('session/cancel', { sessionId: id });
     expect((await write).error.message).toContain('denied by policy');
     expect(await read).toEqual({ content: 'of a' });
   });
 
   test('does not hold the next life of an agent that dies over it', async ({ stage }) => {
-    const { agent, editor, id, at } = await place(stage);
-    editor.on('session/request_permission', () => UNANSWERED);
+    const { agent, client, id, at } = await place(stage);
+    client.on('session/request_permission', () => UNANSWERED);
     void agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' }).catch(() => {});
-    await editor.got('session/request_permission');
+    await client.got('session/request_permission');
     agent.exit();
-    await editor.got('$/cancel_request');
-    await editor.call('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: 'on' }] });
+    await client.got('$/cancel_request');
+    await client.call('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: 'on' }] });
     expect(await agent.call('fs/read_text_file', { sessionId: id, path: at('a') })).toEqual({ content: 'of a' });
   });
 });
@@ -188,7 +188,7 @@ test.for([
   ['terminal/create', { command: 'npm', args: ['test', { toString: 'x' }] }],
   ['terminal/create', { command: 'npm', args: 'test' }],
 ] as const)('%s of an odd shape is refused instead of being guessed at: %j', async ([method, params], { stage }) => {
-  const { agent, editor, id } = await place(stage);
+  const { agent, client, id } = await place(stage);
   expect((await agent.request(method, { sessionId: id, ...params })).error.code).toBe(-32602);
-  expect(editor.all(method)).toEqual([]);
+  expect(client.all(method)).toEqual([]);
 });

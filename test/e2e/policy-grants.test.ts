@@ -15,10 +15,10 @@ async function during(stage: Stage, turn: Turn, policy: Json = { ask: ['edit', '
     },
   });
   const all = await guarded(stage, policy, {}, agent);
-  all.editor.on('fs/write_text_file', () => ({}));
-  all.editor.on('terminal/create', () => ({ terminalId: 't1' }));
-  const go = () => prompt(all.editor, all.id, 'go');
-  return { ...all, go, questions: () => all.editor.all('session/request_permission').length };
+  all.client.on('fs/write_text_file', () => ({}));
+  all.client.on('terminal/create', () => ({ terminalId: 't1' }));
+  const go = () => prompt(all.client, all.id, 'go');
+  return { ...all, go, questions: () => all.client.all('session/request_permission').length };
 }
 
 const editing = (path: string, more: Json = {}): Json => ({
@@ -28,14 +28,14 @@ const editing = (path: string, more: Json = {}): Json => ({
 
 test('a write that the user has allowed as an edit is not asked about again, once', async ({ stage }) => {
   const file = `${stage.cwd}/a.txt`;
-  const { editor, go, questions } = await during(stage, async ({ call }) => {
+  const { client, go, questions } = await during(stage, async ({ call }) => {
     await call('session/request_permission', editing(file));
     await call('fs/write_text_file', { path: file, content: 'one' });
     await call('fs/write_text_file', { path: file, content: 'two' });
   });
   expect((await go()).result).toEqual({ stopReason: 'end_turn' });
   expect(questions()).toBe(2); // the second write is one that nobody has allowed
-  expect(editor.all('fs/write_text_file')).toHaveLength(2);
+  expect(client.all('fs/write_text_file')).toHaveLength(2);
   const [answer, first, second] = audit(stage);
   expect(answer).toMatchObject({ method: 'session/request_permission', by: 'user', option: 'a1' });
   expect(first).toMatchObject({ method: 'fs/write_text_file', verdict: 'ask', by: 'user', option: 'passed', answerIn: answer?.seq });
@@ -56,7 +56,7 @@ test('what was allowed is gone with the tool call, with the turn and with a canc
   const file = `${stage.cwd}/a.txt`;
   const write = { path: file, content: 'x' };
   let n = 0;
-  const { agent, editor, id, go, questions } = await during(stage, async ({ call }) => {
+  const { agent, client, id, go, questions } = await during(stage, async ({ call }) => {
     n++;
     if (n === 2) await call('fs/write_text_file', write); // of the turn before
     await call('session/request_permission', editing(file));
@@ -65,7 +65,7 @@ test('what was allowed is gone with the tool call, with the turn and with a canc
       await call('fs/write_text_file', write);
     }
     if (n === 3) {
-      editor.notify('session/cancel', { sessionId: id });
+      client.notify('session/cancel', { sessionId: id });
       await agent.got('session/cancel');
       await call('fs/write_text_file', write);
     }
@@ -85,7 +85,7 @@ test('a link that leads elsewhere by then is judged by where it leads: asked abo
     symlinkSync(`${stage.cwd}/${to}`, link);
   };
   const answers: Json[] = [];
-  const { editor, go, questions } = await during(
+  const { client, go, questions } = await during(
     stage,
     async ({ call }) => {
       for (const to of ['b.txt', '.env']) {
@@ -100,19 +100,19 @@ test('a link that leads elsewhere by then is judged by where it leads: asked abo
   await go();
   expect(answers).toMatchObject([{ result: {} }, { error: { message: expect.stringContaining('denied by policy') } }]);
   expect(questions()).toBe(3);
-  expect(editor.all('fs/write_text_file')).toHaveLength(1);
+  expect(client.all('fs/write_text_file')).toHaveLength(1);
 });
 
 test('a no allows nothing', async ({ stage }) => {
   const file = `${stage.cwd}/a.txt`;
-  const { editor, go, questions } = await during(stage, async ({ call }) => {
+  const { client, go, questions } = await during(stage, async ({ call }) => {
     await call('session/request_permission', editing(file));
     await call('fs/write_text_file', { path: file, content: 'x' });
   });
-  editor.on('session/request_permission', ({ options }: Json) =>
+  client.on('session/request_permission', ({ options }: Json) =>
     selected(options.find(({ kind }: Json) => kind === 'reject_once').optionId),
   );
   await go();
   expect(questions()).toBe(2);
-  expect(editor.all('fs/write_text_file')).toEqual([]);
+  expect(client.all('fs/write_text_file')).toEqual([]);
 });

@@ -30,36 +30,36 @@ function agentWith(stage: Stage, describe: Json, turn?: (id: string) => unknown)
 describe('a refused mode', () => {
   test('is not among those on offer, in either way of offering, and the rest is as the agent wrote it', async ({ stage }) => {
     const agent = agentWith(stage, { modes: modes('default'), configOptions: [option('default')] });
-    const { editor } = await guarded(stage, POLICY, {}, agent);
-    const { result } = await open(editor, stage.cwd);
+    const { client } = await guarded(stage, POLICY, {}, agent);
+    const { result } = await open(client, stage.cwd);
     expect(result.modes).toEqual({ ...modes('default'), availableModes: modes('').availableModes.slice(0, 2) });
     expect(result.configOptions).toEqual([{ ...option('default'), options: option('').options.slice(0, 2) }]);
   });
 
   test('cannot be set, while others can', async ({ stage }) => {
     const agent = agentWith(stage, { modes: modes('default'), configOptions: [option('default')] });
-    const { editor, id } = await guarded(stage, POLICY, {}, agent);
-    expect((await editor.request('session/set_mode', { sessionId: id, modeId: 'yolo' })).error.message).toContain(
+    const { client, id } = await guarded(stage, POLICY, {}, agent);
+    expect((await client.request('session/set_mode', { sessionId: id, modeId: 'yolo' })).error.message).toContain(
       'Mode "yolo" of agent "agent" is refused',
     );
-    expect((await editor.request('session/set_config_option', { sessionId: id, configId: 'approval', value: 'yolo' })).error.code).toBe(
+    expect((await client.request('session/set_config_option', { sessionId: id, configId: 'approval', value: 'yolo' })).error.code).toBe(
       -32602,
     );
-    expect((await editor.request('session/set_mode', { sessionId: id, modeId: 'plan' })).result).toEqual({});
+    expect((await client.request('session/set_mode', { sessionId: id, modeId: 'plan' })).result).toEqual({});
     expect(
-      (await editor.request('session/set_config_option', { sessionId: id, configId: 'approval', value: 'plan' })).result.configOptions[0]
+      (await client.request('session/set_config_option', { sessionId: id, configId: 'approval', value: 'plan' })).result.configOptions[0]
         .options,
     ).toHaveLength(2);
-    expect((await editor.request('session/set_config_option', { sessionId: id, configId: 'model', value: 'yolo' })).result).toBeDefined();
+    expect((await client.request('session/set_config_option', { sessionId: id, configId: 'model', value: 'yolo' })).result).toBeDefined();
     expect(agent.all('session/set_mode')).toHaveLength(1);
   });
 
   test('is not an option of a permission question either', async ({ stage }) => {
-    const { editor, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
+    const { client, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
     const options = [{ optionId: 'yolo', name: 'Yes, and do not ask again', kind: 'allow_always' }, ...OPTIONS];
     await agent.call('session/request_permission', execution(id, 'make', { options }));
-    expect((await editor.got('session/request_permission')).msg.params.options).toEqual(OPTIONS);
-    editor.on('session/request_permission', () => selected('yolo'));
+    expect((await client.got('session/request_permission')).msg.params.options).toEqual(OPTIONS);
+    client.on('session/request_permission', () => selected('yolo'));
     expect(await agent.call('session/request_permission', execution(id, 'make', { options }))).toEqual({
       outcome: { outcome: 'cancelled' },
     });
@@ -72,19 +72,19 @@ describe('a refused mode', () => {
     'that an agent begins in is left by %s before the editor hears of the session',
     async ([method, describe, params], { stage }) => {
       const agent = agentWith(stage, describe);
-      const { editor } = await guarded(stage, { agents: { agent: { mode: { pin: ['plan'] } } } }, {}, agent);
+      const { client } = await guarded(stage, { agents: { agent: { mode: { pin: ['plan'] } } } }, {}, agent);
       expect((await agent.got(method)).msg.params).toEqual({ sessionId: 'agent-1', ...params });
-      const { result } = await open(editor, stage.cwd);
+      const { result } = await open(client, stage.cwd);
       expect(JSON.stringify(result)).not.toContain('yolo');
       expect(result.modes?.currentModeId ?? result.configOptions[0].currentValue).toBe('plan');
-      await noticed(editor, 'it was set to "plan"');
+      await noticed(client, 'it was set to "plan"');
     },
   );
 
   test('that an agent cannot be moved out of costs it the session', async ({ stage }) => {
     const agent = agentWith(stage, { modes: modes('yolo') });
-    const editor = await stage.connect([agent], { config: { policy: { version: 1, agents: { agent: { mode: { pin: ['other'] } } } } } });
-    const answer = await editor.request('session/new', { cwd: stage.cwd, mcpServers: [] });
+    const client = await stage.connect([agent], { config: { policy: { version: 1, agents: { agent: { mode: { pin: ['other'] } } } } } });
+    const answer = await client.request('session/new', { cwd: stage.cwd, mcpServers: [] });
     expect(answer.error).toMatchObject({ code: -32602, message: expect.stringContaining('none that the policy names') });
     await agent.got('session/close');
   });
@@ -94,8 +94,8 @@ describe('a refused mode', () => {
   }) => {
     const agent = agentWith(stage, { modes: modes('yolo') });
     agent.on('_x/steer', () => ({}));
-    const editor = await stage.connect([agent], { config: { policy: { version: 1, agents: { agent: { mode: { pin: ['other'] } } } } } });
-    await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
+    const client = await stage.connect([agent], { config: { policy: { version: 1, agents: { agent: { mode: { pin: ['other'] } } } } } });
+    await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
     const id = 'agent-1';
     agent.say(id, 'I go on');
     for (const [method, params] of [
@@ -104,13 +104,13 @@ describe('a refused mode', () => {
       ['elicitation/create', { sessionId: id, mode: 'form', message: 'm', requestedSchema: {} }],
     ] as const)
       expect((await agent.refused(method, params)).code).toBe(-32002);
-    expect(editor.seen.filter(({ line }) => line.includes(id))).toEqual([]);
+    expect(client.seen.filter(({ line }) => line.includes(id))).toEqual([]);
 
-    const refused = [await prompt(editor, id, 'go'), await editor.request('_x/steer', { sessionId: id })];
-    refused.push(await editor.request('session/set_mode', { sessionId: id, modeId: 'other' }));
+    const refused = [await prompt(client, id, 'go'), await client.request('_x/steer', { sessionId: id })];
+    refused.push(await client.request('session/set_mode', { sessionId: id, modeId: 'other' }));
     for (const { error } of refused) expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('Mode "yolo"') });
-    editor.notify('_x/steer', { sessionId: id });
-    await editor.call('session/list', {});
+    client.notify('_x/steer', { sessionId: id });
+    await client.call('session/list', {});
     for (const method of ['session/prompt', '_x/steer', 'session/set_mode']) expect(agent.all(method)).toEqual([]);
     expect(audit(stage)).toMatchObject([{ method: 'session/new', verdict: 'deny', option: 'refused' }]);
   });
@@ -124,17 +124,17 @@ describe('a refused mode', () => {
       agent.on('session/set_mode', () => {
         throw new Refusal(-32603, 'not now');
       });
-      const editor = await stage.connect([agent, ...others], { config: { policy: { version: 1, ...POLICY } } });
-      const { id } = await open(editor, stage.cwd, 'one');
-      await prompt(editor, id, 'first');
+      const client = await stage.connect([agent, ...others], { config: { policy: { version: 1, ...POLICY } } });
+      const { id } = await open(client, stage.cwd, 'one');
+      await prompt(client, id, 'first');
       current = 'yolo';
-      const load = () => editor.request('session/load', { sessionId: id, cwd: stage.cwd, mcpServers: [] });
+      const load = () => client.request('session/load', { sessionId: id, cwd: stage.cwd, mcpServers: [] });
       expect((await load()).error.message).toContain('Mode "yolo"');
-      expect((await prompt(editor, id, 'second')).error.message).toContain('Mode "yolo"');
+      expect((await prompt(client, id, 'second')).error.message).toContain('Mode "yolo"');
       expect(agent.all('session/prompt')).toHaveLength(1);
       current = 'default';
       expect((await load()).result).toBeDefined();
-      expect((await prompt(editor, id, 'third')).result).toEqual({ stopReason: 'end_turn' });
+      expect((await prompt(client, id, 'third')).result).toEqual({ stopReason: 'end_turn' });
     },
   );
 
@@ -145,15 +145,15 @@ describe('a refused mode', () => {
       const others = count > 1 ? [stage.agent('two')] : [];
       let isMoved = () => {};
       agent.on('session/set_mode', () => new Promise((resolve) => (isMoved = () => resolve({}))));
-      const editor = await stage.connect([agent, ...others], { config: { policy: { version: 1, ...POLICY } } });
-      const opening = editor.request('session/new', { cwd: stage.cwd, mcpServers: [] }, 'taken-back');
+      const client = await stage.connect([agent, ...others], { config: { policy: { version: 1, ...POLICY } } });
+      const opening = client.request('session/new', { cwd: stage.cwd, mcpServers: [] }, 'taken-back');
       const { sessionId } = (await agent.got('session/set_mode')).msg.params;
-      editor.notify('$/cancel_request', { requestId: 'taken-back' });
+      client.notify('$/cancel_request', { requestId: 'taken-back' });
       expect((await opening).error.code).toBe(-32800);
       isMoved();
       expect((await agent.got('session/close')).msg.params).toEqual({ sessionId });
-      await editor.call('session/list', {});
-      expect(editor.all('session/update')).toEqual([]);
+      await client.call('session/list', {});
+      expect(client.all('session/update')).toEqual([]);
     },
   );
 
@@ -162,30 +162,30 @@ describe('a refused mode', () => {
     let isMoved = () => {};
     agent.on('session/load', () => ({ modes: modes('yolo') }));
     agent.on('session/set_mode', () => new Promise((resolve) => (isMoved = () => resolve({}))));
-    const editor = await stage.connect([agent, stage.agent('two')], { config: { policy: { version: 1, ...POLICY } } });
-    const { id } = await open(editor, stage.cwd, 'one');
-    const resume = editor.request('session/resume', { sessionId: id, cwd: stage.cwd, mcpServers: [] });
+    const client = await stage.connect([agent, stage.agent('two')], { config: { policy: { version: 1, ...POLICY } } });
+    const { id } = await open(client, stage.cwd, 'one');
+    const resume = client.request('session/resume', { sessionId: id, cwd: stage.cwd, mcpServers: [] });
     await agent.got('session/set_mode');
     agent.update(id, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'news' } });
     isMoved();
     expect((await resume).error).toBeUndefined();
-    expect(editor.said(id)).toBe('news');
+    expect(client.said(id)).toBe('news');
   });
 
   test('that an agent goes to by itself is told and written down', async ({ stage }) => {
-    const { editor, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
+    const { client, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
     agent.update(id, { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' });
-    await editor.until((msg) => JSON.stringify(msg).includes('went to mode'));
+    await client.until((msg) => JSON.stringify(msg).includes('went to mode'));
     expect(audit(stage)).toMatchObject([{ method: 'current_mode_update', verdict: 'deny', option: 'notify' }]);
   });
 
   test('with several agents, does not stand in the list that is made for their modes', async ({ stage }) => {
     const agent = agentWith(stage, { modes: modes('default') });
-    const editor = await stage.connect([agent, stage.agent('other')], { config: { policy: { version: 1, ...POLICY } } });
-    const { id, result } = await open(editor, stage.cwd, 'agent');
+    const client = await stage.connect([agent, stage.agent('other')], { config: { policy: { version: 1, ...POLICY } } });
+    const { id, result } = await open(client, stage.cwd, 'agent');
     const listed = (options: Json[]) => options.find((entry) => entry.id === 'mode').options.map(({ value }: Json) => value);
     expect(listed(result.configOptions)).toEqual(['plan', 'default']);
-    expect((await editor.request('session/set_config_option', { sessionId: id, configId: 'mode', value: 'yolo' })).error.code).toBe(-32602);
+    expect((await client.request('session/set_config_option', { sessionId: id, configId: 'mode', value: 'yolo' })).error.code).toBe(-32602);
   });
 });
 
@@ -196,13 +196,13 @@ describe('servers that the editor brings', () => {
     [{ name: 'odd', command: ['sudo', 'x'], args: [], env: [] }, /"odd".*cannot be read/],
     [{ name: 'odder', command: 'docs-mcp', args: [{ toString: 'x' }], env: [] }, /"odder".*cannot be read/],
   ] as const)('are refused with the session when the policy denies them: %j', async ([server, words], { stage }) => {
-    const { editor, agent } = await guarded(stage, { deny: ['execute(sudo ...)', 'fetch(evil.example)'] });
+    const { client, agent } = await guarded(stage, { deny: ['execute(sudo ...)', 'fetch(evil.example)'] });
     const before = agent.all('session/new').length;
-    const answer = await editor.request('session/new', { cwd: stage.cwd, mcpServers: [server] });
+    const answer = await client.request('session/new', { cwd: stage.cwd, mcpServers: [server] });
     expect(answer.error).toMatchObject({ code: -32602, message: expect.stringMatching(words) });
     expect(agent.all('session/new')).toHaveLength(before);
     const tame = [{ name: 'tame', command: 'docs-mcp', args: [], env: [] }];
-    expect((await editor.request('session/new', { cwd: stage.cwd, mcpServers: tame })).result).toBeDefined();
+    expect((await client.request('session/new', { cwd: stage.cwd, mcpServers: tame })).result).toBeDefined();
   });
 });
 
@@ -214,14 +214,14 @@ describe('a form or a link', () => {
       { mode: 'form', message: 'm', requestedSchema: { type: 'object', properties: { api_key: { type: 'string' } } } },
     ],
   ] as const)('is declined: %s', async ([, params], { stage }) => {
-    const { editor, agent, id } = await guarded(stage, { deny: [{ action: 'elicit', host: 'evil.example' }] });
+    const { client, agent, id } = await guarded(stage, { deny: [{ action: 'elicit', host: 'evil.example' }] });
     expect(await agent.call('elicitation/create', { sessionId: id, ...params })).toEqual({ action: 'decline' });
-    expect(editor.all('elicitation/create')).toEqual([]);
+    expect(client.all('elicitation/create')).toEqual([]);
   });
 
   test('that no rule denies goes to the editor', async ({ stage }) => {
-    const { editor, agent, id } = await guarded(stage, { deny: [{ action: 'elicit', host: 'evil.example' }] });
-    editor.on('elicitation/create', () => ({ action: 'accept', content: { color: 'red' } }));
+    const { client, agent, id } = await guarded(stage, { deny: [{ action: 'elicit', host: 'evil.example' }] });
+    client.on('elicitation/create', () => ({ action: 'accept', content: { color: 'red' } }));
     const params = {
       sessionId: id,
       mode: 'form',
@@ -253,35 +253,35 @@ describe('what an agent does unasked', () => {
   };
 
   test('is told once and written down', async ({ stage }) => {
-    const { editor, agent, id } = await guarded(stage, { deny: ['execute(sudo ...)'] });
+    const { client, agent, id } = await guarded(stage, { deny: ['execute(sudo ...)'] });
     agent.update(id, call('pending'));
     agent.update(id, call('in_progress'));
     agent.update(id, call('in_progress'));
     agent.update(id, { ...call('in_progress', 'ls'), toolCallId: 'tame' });
     agent.say(id, 'over');
-    await editor.until((msg) => msg.params?.update?.content?.text === 'over');
-    const told = editor.updates(id).filter((update) => JSON.stringify(update).includes('without asking'));
+    await client.until((msg) => msg.params?.update?.content?.text === 'over');
+    const told = client.updates(id).filter((update) => JSON.stringify(update).includes('without asking'));
     expect(told).toHaveLength(1);
     expect(audit(stage)).toMatchObject([{ method: 'tool_call', verdict: 'deny', option: 'notify' }]);
   });
 
   test('is none of it when it was asked and answered', async ({ stage }) => {
-    const { editor, agent, id } = await guarded(stage, { deny: ['execute(sudo ...)'] });
+    const { client, agent, id } = await guarded(stage, { deny: ['execute(sudo ...)'] });
     const request = execution(id, 'sudo ls');
     await agent.call('session/request_permission', request);
     agent.update(id, { ...call('failed'), toolCallId: request.toolCall.toolCallId });
     agent.say(id, 'over');
-    await editor.until((msg) => msg.params?.update?.content?.text === 'over');
+    await client.until((msg) => msg.params?.update?.content?.text === 'over');
     expect(audit(stage)).toHaveLength(1);
   });
 
   test('ends the turn, if the policy says cancel', async ({ stage }) => {
-    const { editor, id } = await violating(stage, 'cancel');
-    expect((await prompt(editor, id, 'go')).result).toEqual({ stopReason: 'cancelled' });
+    const { client, id } = await violating(stage, 'cancel');
+    expect((await prompt(client, id, 'go')).result).toEqual({ stopReason: 'cancelled' });
   });
 
   test('ends the agent, if the policy says kill', async ({ stage }) => {
-    const { editor, id } = await violating(stage, 'kill');
-    expect((await prompt(editor, id, 'go')).error).toMatchObject({ code: -32603, data: { agent: 'agent' } });
+    const { client, id } = await violating(stage, 'kill');
+    expect((await prompt(client, id, 'go')).error).toMatchObject({ code: -32603, data: { agent: 'agent' } });
   });
 });

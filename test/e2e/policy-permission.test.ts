@@ -6,38 +6,38 @@ import { boundByModes } from '../ordinary-user.ts';
 import { type Json, open, prompt, SWITCHBOARD, testAtOnce as test, UNANSWERED } from './harness.ts';
 import { audit, execution, guarded, OPTIONS, selected } from './policy-support.ts';
 
-const questions = (editor: { all(method: string): readonly Json[] }) => editor.all('session/request_permission');
+const questions = (client: { all(method: string): readonly Json[] }) => client.all('session/request_permission');
 
 test('what is allowed is answered with the option for once, and the editor is not asked', async ({ stage }) => {
-  const { editor, ask } = await guarded(stage, { allow: ['execute(git status)'] });
+  const { client, ask } = await guarded(stage, { allow: ['execute(git status)'] });
   expect(await ask('git status')).toEqual(selected('a1'));
-  expect(questions(editor)).toEqual([]);
+  expect(questions(client)).toEqual([]);
 });
 
 test('what is denied is answered with a rejection, and the editor is not asked', async ({ stage }) => {
-  const { editor, ask } = await guarded(stage, { deny: ['execute(sudo ...)'] });
+  const { client, ask } = await guarded(stage, { deny: ['execute(sudo ...)'] });
   expect(await ask('sudo ls')).toEqual(selected('r1'));
   expect(await ask('echo $(sudo ls)')).toEqual(selected('r1'));
-  expect(questions(editor)).toEqual([]);
+  expect(questions(client)).toEqual([]);
 });
 
 test('what no rule settles is put to the editor as the agent wrote it', async ({ stage }) => {
-  const { editor, agent, id } = await guarded(stage, { allow: ['execute(git status)'] });
+  const { client, agent, id } = await guarded(stage, { allow: ['execute(git status)'] });
   const params = execution(id, 'make', { _meta: { odd: 1.5 }, unknown: [1] });
   expect(await agent.call('session/request_permission', params)).toEqual(selected('a1'));
-  expect((await editor.got('session/request_permission')).msg.params).toEqual(params);
+  expect((await client.got('session/request_permission')).msg.params).toEqual(params);
 });
 
 test.for([
   ['only for always', [OPTIONS[1], OPTIONS[2]]],
   ['none at all', []],
 ] as const)('an allow with options %s becomes a question', async ([, options], { stage }) => {
-  const { editor, agent, id } = await guarded(stage, { allow: ['execute(git status)'] });
-  editor.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
+  const { client, agent, id } = await guarded(stage, { allow: ['execute(git status)'] });
+  client.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
   expect(await agent.call('session/request_permission', execution(id, 'git status', { options }))).toEqual({
     outcome: { outcome: 'cancelled' },
   });
-  expect(questions(editor)).toHaveLength(1);
+  expect(questions(client)).toHaveLength(1);
 });
 
 test('of two options of one kind the plain one is taken', async ({ stage }) => {
@@ -53,7 +53,7 @@ test('of two options of one kind the plain one is taken', async ({ stage }) => {
 });
 
 test('a request that says nothing but an id is judged by what was told of the call before', async ({ stage }) => {
-  const { editor, agent, id } = await guarded(stage, { allow: ['execute(npm test ...)'], deny: ['execute(rm ...)'] });
+  const { client, agent, id } = await guarded(stage, { allow: ['execute(npm test ...)'], deny: ['execute(rm ...)'] });
   for (const [toolCallId, command] of [
     ['one', 'npm test'],
     ['two', 'rm -r x'],
@@ -63,65 +63,65 @@ test('a request that says nothing but an id is judged by what was told of the ca
     agent.call('session/request_permission', { sessionId: id, toolCall: { toolCallId }, options: OPTIONS });
   expect(await bare('one')).toEqual(selected('a1'));
   expect(await bare('two')).toEqual(selected('r1'));
-  expect(questions(editor)).toEqual([]);
+  expect(questions(client)).toEqual([]);
   expect(await bare('three')).toEqual(selected('a1'));
-  expect(questions(editor)).toHaveLength(1);
+  expect(questions(client)).toHaveLength(1);
 });
 
 describe('an answer for always', () => {
   test('goes on as one for once, and holds for the very same request in this session', async ({ stage }) => {
-    const { editor, ask, agent } = await guarded(stage, {});
-    editor.on('session/request_permission', () => selected('aa'));
+    const { client, ask, agent } = await guarded(stage, {});
+    client.on('session/request_permission', () => selected('aa'));
     expect(await ask('make')).toEqual(selected('a1'));
     expect(await ask('make')).toEqual(selected('a1'));
-    expect(questions(editor)).toHaveLength(1);
+    expect(questions(client)).toHaveLength(1);
     expect(await ask('make all')).toEqual(selected('a1'));
-    expect(questions(editor)).toHaveLength(2);
-    const other = await open(editor, stage.cwd);
+    expect(questions(client)).toHaveLength(2);
+    const other = await open(client, stage.cwd);
     await agent.call('session/request_permission', execution(other.id, 'make'));
-    expect(questions(editor)).toHaveLength(3);
+    expect(questions(client)).toHaveLength(3);
     expect(audit(stage).map(({ by }) => by)).toEqual(['user', 'memory', 'user', 'user']);
   });
 
   test('to reject is remembered as well, against an allow', async ({ stage }) => {
-    const { editor, ask, agent, id } = await guarded(stage, {});
+    const { client, ask, agent, id } = await guarded(stage, {});
     const options = [...OPTIONS, { optionId: 'ra', name: 'Never', kind: 'reject_always' }];
-    editor.on('session/request_permission', () => selected('ra'));
+    client.on('session/request_permission', () => selected('ra'));
     expect(await agent.call('session/request_permission', execution(id, 'make', { options }))).toEqual(selected('r1'));
     expect(await ask('make')).toEqual(selected('r1'));
-    expect(questions(editor)).toHaveLength(1);
+    expect(questions(client)).toHaveLength(1);
   });
 
   test('for the workspace is known to the next process, and to no other policy', async ({ stage }) => {
     const policy = { remember: { allow_always: 'workspace' } };
     const first = await guarded(stage, policy);
-    first.editor.on('session/request_permission', () => selected('aa'));
+    first.client.on('session/request_permission', () => selected('aa'));
     await first.ask('make');
-    await first.editor.close();
+    await first.client.close();
     const second = await guarded(stage, policy, {}, stage.agent('agent'));
     expect(await second.ask('make')).toEqual(selected('a1'));
-    expect(questions(second.editor)).toEqual([]);
-    await second.editor.close();
+    expect(questions(second.client)).toEqual([]);
+    await second.client.close();
     const third = await guarded(stage, { ...policy, deny: ['execute(sudo ...)'] }, {}, stage.agent('agent'));
     await third.ask('make');
-    expect(questions(third.editor)).toHaveLength(1);
+    expect(questions(third.client)).toHaveLength(1);
   });
 
   test('does not settle what a rule wants asked', async ({ stage }) => {
-    const { editor, ask } = await guarded(stage, { ask: ['execute(make ...)'] });
-    editor.on('session/request_permission', () => selected('aa'));
+    const { client, ask } = await guarded(stage, { ask: ['execute(make ...)'] });
+    client.on('session/request_permission', () => selected('aa'));
     await ask('make');
     await ask('make');
-    expect(questions(editor)).toHaveLength(2);
+    expect(questions(client)).toHaveLength(2);
   });
 });
 
 test('a question that nobody answers in time is denied, and taken back at the editor', async ({ stage }) => {
-  const { editor, ask } = await guarded(stage, { limits: { permission_timeout: '1s' } });
-  editor.on('session/request_permission', () => UNANSWERED);
+  const { client, ask } = await guarded(stage, { limits: { permission_timeout: '1s' } });
+  client.on('session/request_permission', () => UNANSWERED);
   expect(await ask('make')).toEqual(selected('r1'));
-  const asked = await editor.got('session/request_permission');
-  expect((await editor.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
+  const asked = await client.got('session/request_permission');
+  expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
   expect(audit(stage).at(-1)).toMatchObject({ by: 'timeout', verdict: 'deny', option: 'r1' });
 });
 
@@ -131,24 +131,24 @@ test('a cancelled turn ends its questions, and a late answer is dropped', async 
       stopReason: (await agent.call('session/request_permission', execution(id, 'make'), 'asked')).outcome.outcome,
     }),
   });
-  const { editor, id } = await guarded(stage, {}, {}, agent);
-  editor.on('session/request_permission', () => UNANSWERED);
-  const turn = prompt(editor, id, 'go');
-  const asked = await editor.got('session/request_permission');
-  editor.notify('session/cancel', { sessionId: id });
+  const { client, id } = await guarded(stage, {}, {}, agent);
+  client.on('session/request_permission', () => UNANSWERED);
+  const turn = prompt(client, id, 'go');
+  const asked = await client.got('session/request_permission');
+  client.notify('session/cancel', { sessionId: id });
   expect((await turn).result).toEqual({ stopReason: 'cancelled' });
-  editor.reply(asked.msg, selected('aa'));
-  await open(editor, stage.cwd); // behind the late answer
+  client.reply(asked.msg, selected('aa'));
+  await open(client, stage.cwd); // behind the late answer
   expect(agent.answersTo('asked')).toHaveLength(1);
 });
 
 test('a request that parsers read differently is refused, whatever is allowed', async ({ stage }) => {
-  const { agent, editor, id } = await guarded(stage, { allow: ['execute(git status)'] });
+  const { agent, client, id } = await guarded(stage, { allow: ['execute(git status)'] });
   const params = `{"sessionId":${JSON.stringify(id)},"toolCall":{"toolCallId":"t","kind":"execute","rawInput":{"command":"rm -rf /","command":"git status"}},"options":${JSON.stringify(OPTIONS)}}`;
   agent.line(`{"jsonrpc":"2.0","id":"dup","method":"session/request_permission","params":${params}}`);
   const answer = await agent.until(({ id: answered }) => answered === 'dup');
   expect(answer.msg.error.code).toBe(-32600);
-  expect(questions(editor)).toEqual([]);
+  expect(questions(client)).toEqual([]);
 });
 
 describe('the audit log', () => {
@@ -171,22 +171,22 @@ describe('the audit log', () => {
 
   test('that cannot be written turns an allow into a question, and says so once', async ({ stage }) => {
     mkdirSync(path.join(stage.state, 'audit.jsonl'));
-    const { editor, ask } = await guarded(stage, { allow: ['execute(git status)'], deny: ['execute(sudo ...)'] });
+    const { client, ask } = await guarded(stage, { allow: ['execute(git status)'], deny: ['execute(sudo ...)'] });
     expect(await ask('git status')).toEqual(selected('a1'));
-    expect(questions(editor)).toHaveLength(1);
+    expect(questions(client)).toHaveLength(1);
     expect(await ask('sudo ls')).toEqual(selected('r1'));
     rmSync(path.join(stage.state, 'audit.jsonl'), { recursive: true });
     await ask('git status');
-    expect(questions(editor)).toHaveLength(1);
-    await editor.close();
-    expect(editor.stderr().match(/audit log/g)).toHaveLength(1);
+    expect(questions(client)).toHaveLength(1);
+    await client.close();
+    expect(client.stderr().match(/audit log/g)).toHaveLength(1);
   });
 
   test('holds no secret of the environment', async ({ stage }) => {
     const agent = stage.agent('agent');
     const server = { ...agent.server, env: { API_KEY: 'canary-0123456789' } };
-    const editor = await stage.connect({ agent: server }, { config: { policy: { version: 1, deny: ['execute'] } } });
-    const { id } = await open(editor, stage.cwd);
+    const client = await stage.connect({ agent: server }, { config: { policy: { version: 1, deny: ['execute'] } } });
+    const { id } = await open(client, stage.cwd);
     await agent.call('session/request_permission', execution(id, 'curl -H canary-0123456789 x'));
     expect(JSON.stringify(audit(stage))).not.toContain('canary');
     expect(JSON.stringify(audit(stage))).toContain('[redacted:API_KEY]');
@@ -195,9 +195,9 @@ describe('the audit log', () => {
 
 describe('--policy-mode observe', () => {
   test('blocks nothing and writes down what would have been', async ({ stage }) => {
-    const { editor, ask, agent, id } = await guarded(stage, { deny: ['execute', 'read(**/.env)'] }, { args: ['--policy-mode', 'observe'] });
+    const { client, ask, agent, id } = await guarded(stage, { deny: ['execute', 'read(**/.env)'] }, { args: ['--policy-mode', 'observe'] });
     expect(await ask('sudo ls')).toEqual(selected('a1'));
-    editor.on('fs/read_text_file', () => ({ content: 'x' }));
+    client.on('fs/read_text_file', () => ({ content: 'x' }));
     expect(await agent.call('fs/read_text_file', { sessionId: id, path: path.join(stage.cwd, '.env') })).toEqual({ content: 'x' });
     expect(audit(stage)).toMatchObject([
       { verdict: 'deny', mode: 'observe', option: 'passed' },
@@ -212,16 +212,16 @@ describe('where the policy comes from', () => {
     writeFileSync(path.join(stage.dir, 'more.yaml'), 'version: 1\ndeny: ["execute(make ...)"]\n');
     const agent = stage.agent('agent');
     const args = ['--policy', path.join(stage.dir, 'more.yaml')];
-    const editor = await stage.connect([agent], { config: { policy: 'mine.yaml' }, args });
-    const { id } = await open(editor, stage.cwd);
+    const client = await stage.connect([agent], { config: { policy: 'mine.yaml' }, args });
+    const { id } = await open(client, stage.cwd);
     expect(await agent.call('session/request_permission', execution(id, 'make'))).toEqual(selected('r1'));
     expect(await agent.call('session/request_permission', execution(id, 'git status'))).toEqual(selected('a1'));
   });
 
   test('a preset by its name', async ({ stage }) => {
     const agent = stage.agent('agent');
-    const editor = await stage.connect([agent], { args: ['--policy', 'readonly'] });
-    const { id } = await open(editor, stage.cwd);
+    const client = await stage.connect([agent], { args: ['--policy', 'readonly'] });
+    const { id } = await open(client, stage.cwd);
     expect(await agent.call('session/request_permission', execution(id, 'make'))).toEqual(selected('r1'));
   });
 
@@ -231,9 +231,9 @@ describe('where the policy comes from', () => {
   ] as const)('a file that is %s ends the start with exit code 6', async ([name, content, words], { stage }) => {
     const file = path.join(stage.dir, `${name}.yaml`);
     if (content !== undefined) writeFileSync(file, content);
-    const editor = stage.proxy([stage.agent('agent')], { args: ['--policy', file] });
-    expect(await editor.ended).toBe(6);
-    expect(editor.stderr()).toMatch(words);
+    const client = stage.proxy([stage.agent('agent')], { args: ['--policy', file] });
+    expect(await client.ended).toBe(6);
+    expect(client.stderr()).toMatch(words);
   });
 
   test('a policy file that is not readable is no policy to start with', async ({ stage }) => {
@@ -242,8 +242,8 @@ describe('where the policy comes from', () => {
     chmodSync(file, 0);
     const config = stage.writeConfig([stage.agent('agent')]);
     const [command = '', ...args] = boundByModes([process.execPath, SWITCHBOARD, 'acp', '--config', config, '--policy', file]);
-    const editor = stage.run(command, args);
-    expect(await editor.ended).toBe(6);
-    expect(editor.stderr()).toMatch(/closed\.yaml cannot be read \(EACCES\)/);
+    const client = stage.run(command, args);
+    expect(await client.ended).toBe(6);
+    expect(client.stderr()).toMatch(/closed\.yaml cannot be read \(EACCES\)/);
   });
 });

@@ -10,71 +10,71 @@ async function running(stage: Stage, text: string) {
   const file = path.join(stage.dir, 'policy.yaml');
   writeFileSync(file, text);
   const agent = stage.agent('agent');
-  const editor = await stage.connect([agent], { config: { policy: 'policy.yaml' } });
-  editor.on('session/request_permission', () => selected('a1'));
-  const { id } = await open(editor, stage.cwd);
+  const client = await stage.connect([agent], { config: { policy: 'policy.yaml' } });
+  client.on('session/request_permission', () => selected('a1'));
+  const { id } = await open(client, stage.cwd);
   const ask = (command: string) => agent.call('session/request_permission', execution(id, command));
-  return { file, editor, agent, id, ask };
+  return { file, client, agent, id, ask };
 }
 
 test('holds at once for live sessions, also when an editor replaces the file by another', async ({ stage }) => {
-  const { file, editor, ask } = await running(stage, 'version: 1\nallow: ["execute(make ...)"]\n');
+  const { file, client, ask } = await running(stage, 'version: 1\nallow: ["execute(make ...)"]\n');
   expect(await ask('make')).toEqual(selected('a1'));
-  expect(editor.all('session/request_permission')).toEqual([]);
+  expect(client.all('session/request_permission')).toEqual([]);
   writeFileSync(`${file}.new`, 'version: 1\ndeny: ["execute(make ...)"]\n');
   renameSync(`${file}.new`, file);
-  await noticed(editor, 'the policy has changed; it holds for all sessions');
+  await noticed(client, 'the policy has changed; it holds for all sessions');
   expect(await ask('make')).toEqual(selected('r1'));
 });
 
 test('is the one that the configuration names, also when it names another one', async ({ stage }) => {
-  const { editor, ask } = await running(stage, 'version: 1\nallow: ["execute(make ...)"]\n');
+  const { client, ask } = await running(stage, 'version: 1\nallow: ["execute(make ...)"]\n');
   const config = path.join(stage.dir, 'config-0.json');
   const told = JSON.parse(readFileSync(config, 'utf8'));
   writeFileSync(config, JSON.stringify({ ...told, policy: 'nowhere.yaml' }));
-  await noticed(editor, /THE POLICY HAS CHANGED AND CANNOT BE USED.*nowhere\.yaml/);
+  await noticed(client, /THE POLICY HAS CHANGED AND CANNOT BE USED.*nowhere\.yaml/);
   expect(await ask('make')).toEqual(selected('a1'));
   const other = path.join(stage.dir, 'other.yaml');
   writeFileSync(other, 'version: 1\ndeny: ["execute(make ...)"]\n');
   writeFileSync(config, JSON.stringify({ ...told, policy: 'other.yaml' }));
-  await noticed(editor, 'it holds for all sessions from now on');
+  await noticed(client, 'it holds for all sessions from now on');
   expect(await ask('make')).toEqual(selected('r1'));
   writeFileSync(other, 'version: 1\nallow: ["execute(make ...)"]\n');
   await vi.waitFor(async () => expect(await ask('make')).toEqual(selected('a1')), { timeout: 20_000 });
 });
 
 test('that is broken leaves the one from before in force, and says so loudly', async ({ stage }) => {
-  const { file, editor, ask } = await running(stage, 'version: 1\ndeny: ["execute(make ...)"]\n');
+  const { file, client, ask } = await running(stage, 'version: 1\ndeny: ["execute(make ...)"]\n');
   writeFileSync(file, 'version: 1\nalow: [execute]\n');
-  await noticed(editor, 'THE POLICY HAS CHANGED AND CANNOT BE USED');
-  await noticed(editor, /policy\.yaml:2:1/);
+  await noticed(client, 'THE POLICY HAS CHANGED AND CANNOT BE USED');
+  await noticed(client, /policy\.yaml:2:1/);
   expect(await ask('make')).toEqual(selected('r1'));
   writeFileSync(file, 'version: 1\nallow: ["execute(make ...)"]\n');
-  await noticed(editor, 'it holds for all sessions');
+  await noticed(client, 'it holds for all sessions');
   expect(await ask('make')).toEqual(selected('a1'));
 });
 
 test('that is taken away leaves the one from before in force', async ({ stage }) => {
-  const { file, editor, ask } = await running(stage, 'version: 1\ndeny: ["execute(make ...)"]\n');
+  const { file, client, ask } = await running(stage, 'version: 1\ndeny: ["execute(make ...)"]\n');
   renameSync(file, `${file}.away`);
-  await noticed(editor, 'cannot be read (ENOENT)');
+  await noticed(client, 'cannot be read (ENOENT)');
   expect(await ask('make')).toEqual(selected('r1'));
 });
 
 test('holds for questions that are open: a yes from before does not count against it, and the record says so', async ({ stage }) => {
-  const { file, editor, agent, id, ask } = await running(stage, 'version: 1\n');
-  editor.on('session/request_permission', () => UNANSWERED);
+  const { file, client, agent, id, ask } = await running(stage, 'version: 1\n');
+  client.on('session/request_permission', () => UNANSWERED);
   const permission = ask('make');
   const write = agent.request('fs/write_text_file', { sessionId: id, path: path.join(stage.cwd, 'x'), content: '' });
-  const first = await editor.got('session/request_permission', ({ toolCall }) => toolCall.kind === 'execute');
-  const second = await editor.got('session/request_permission', ({ toolCall }) => toolCall.kind === 'edit');
+  const first = await client.got('session/request_permission', ({ toolCall }) => toolCall.kind === 'execute');
+  const second = await client.got('session/request_permission', ({ toolCall }) => toolCall.kind === 'edit');
   writeFileSync(file, 'version: 1\ndeny: [{ id: no-make, command: "make ..." }, { id: no-edit, action: edit }]\n');
-  await noticed(editor, 'it holds for all sessions');
-  editor.reply(first.msg, selected('a1'));
-  editor.reply(second.msg, selected('allow'));
+  await noticed(client, 'it holds for all sessions');
+  client.reply(first.msg, selected('a1'));
+  client.reply(second.msg, selected('allow'));
   expect(await permission).toEqual(selected('r1'));
   expect((await write).error).toMatchObject({ message: expect.stringContaining('denied by policy'), data: { rule: 'no-edit' } });
-  expect(editor.all('fs/write_text_file')).toEqual([]);
+  expect(client.all('fs/write_text_file')).toEqual([]);
   expect(audit(stage).filter(({ verdict }) => verdict === 'deny')).toMatchObject([
     { method: 'session/request_permission', rule: { id: 'no-make' }, by: 'policy', option: 'r1' },
     { method: 'fs/write_text_file', rule: { id: 'no-edit' }, by: 'policy', option: 'refused' },

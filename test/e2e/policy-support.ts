@@ -1,7 +1,7 @@
 // A session under a policy, with what tests of a policy look at.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Editor, type Json, open, type Puppet, type Stage, type StartOptions } from './harness.ts';
+import { type Client, type Json, open, type ScriptedAgent, type Stage, type StartOptions } from './harness.ts';
 
 export const OPTIONS = [
   { optionId: 'a1', name: 'Yes', kind: 'allow_once' },
@@ -12,8 +12,8 @@ export const OPTIONS = [
 export const selected = (optionId: string): Json => ({ outcome: { outcome: 'selected', optionId } });
 
 export type Guarded = {
-  readonly editor: Editor;
-  readonly agent: Puppet;
+  readonly client: Client;
+  readonly agent: ScriptedAgent;
   readonly id: string;
   readonly ask: (command: string, more?: Json) => Promise<Json>;
 };
@@ -23,14 +23,14 @@ export async function guarded(
   stage: Stage,
   policy: Json,
   options: StartOptions = {},
-  agent: Puppet = stage.agent('agent'),
+  agent: ScriptedAgent = stage.agent('agent'),
 ): Promise<Guarded> {
-  const editor = await stage.connect([agent], { ...options, config: { policy: { version: 1, ...policy }, ...options.config } });
-  editor.on('session/request_permission', (params: Json) =>
+  const client = await stage.connect([agent], { ...options, config: { policy: { version: 1, ...policy }, ...options.config } });
+  client.on('session/request_permission', (params: Json) =>
     selected(params.options.find(({ kind }: Json) => kind === 'allow_once').optionId),
   );
-  const { id } = await open(editor, stage.cwd);
-  return { editor, agent, id, ask: (command, more) => agent.call('session/request_permission', execution(id, command, more)) };
+  const { id } = await open(client, stage.cwd);
+  return { client, agent, id, ask: (command, more) => agent.call('session/request_permission', execution(id, command, more)) };
 }
 
 let calls = 0;

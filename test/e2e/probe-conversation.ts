@@ -93,7 +93,7 @@ export function conversation(spelling: number): readonly Step[] {
     frame: envelope(method, withMeta(members)).replace(/,?\s*"(?:id|\\u0069d)"\s*:\s*%ID%\s*/, ''),
   });
 
-  const fromEditor: readonly Step[] = [
+  const fromClient: readonly Step[] = [
     asks('editor', 'authenticate', '"methodId":"login"', ''),
     asks('editor', 'auth/login', '"methodId":"login"', ''),
     asks('editor', 'auth/status', '', '"state":"authenticated","accounts":[{"label":"me","active":true}]'),
@@ -199,7 +199,7 @@ export function conversation(spelling: number): readonly Step[] {
       frame: `{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true},"future":{"x":1.0}},"clientInfo":{"name":"probe","version":"0"},${META}}}`,
       answer: `{"jsonrpc":"2.0","id":%ID%,"result":{"agentCapabilities":{"loadSession":true,"future":1.0,${META}},"protocolVersion":1,"authMethods":[{"id":"login","name":"L"}],${META}}}`,
     },
-    ...fromEditor,
+    ...fromClient,
     { from: 'editor', frame: envelope('session/prompt', `{"prompt":[{"type":"text","text":"go"}],${S},${META}}`), opens: 'turn' },
     ...fromAgent,
     {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect } from 'vitest';
-import { choosing, type Editor, fixture, type Json, testAtOnce as test } from './harness.ts';
+import { type Client, choosing, fixture, type Json, testAtOnce as test } from './harness.ts';
 import { agentsRecorded, asSeen, type Entry, fileOf, firstSession, isRequest, readRecording } from './recording.ts';
 
 const runs = agentsRecorded.flatMap((agent) => [
@@ -12,16 +12,16 @@ const runs = agentsRecorded.flatMap((agent) => [
 ]);
 
 /** Says the editor's part of a recording, each frame when what came before it has arrived, and looks at what arrives on the way. */
-async function replay(editor: Editor, script: readonly Entry[]): Promise<void> {
+async function replay(client: Client, script: readonly Entry[]): Promise<void> {
   const idsSeen = new Map<Json, Json>(); // the agent's request ids, as the editor sees them
   let heard = 0;
   for (const { dir, msg } of script) {
     if (dir === 'client->agent') {
-      editor.send(msg.method === undefined ? { ...msg, id: idsSeen.get(msg.id) } : msg);
+      client.send(msg.method === undefined ? { ...msg, id: idsSeen.get(msg.id) } : msg);
       continue;
     }
     const index = heard++;
-    const { line, msg: got } = await editor.until((_, seen) => seen.index === index);
+    const { line, msg: got } = await client.until((_, seen) => seen.index === index);
     if (isRequest(msg)) idsSeen.set(msg.id, got.id);
     const expected = isRequest(msg)
       ? { ...msg, id: got.id }
@@ -43,9 +43,9 @@ describe('recordings', () => {
     'all that $agent said in run $run arrives unchanged and in order, and all that it was told reaches it',
     async ({ agent, run }, { stage }) => {
       const script = readRecording(agent).filter(({ proc }) => proc === run);
-      const editor = stage.proxy({ [agent]: fixture('plays-trace', fileOf(agent), String(run)) });
-      await replay(editor, asSeen(script));
-      expect(await editor.close()).toBe(0);
+      const client = stage.proxy({ [agent]: fixture('plays-trace', fileOf(agent), String(run)) });
+      await replay(client, asSeen(script));
+      expect(await client.close()).toBe(0);
 
       const heard = linesOf(path.join(stage.dir, `${agent}.ndjson.${run}.heard`));
       const told = script.flatMap(({ dir, msg }) => (dir === 'client->agent' ? [msg] : []));
@@ -55,7 +55,7 @@ describe('recordings', () => {
       // On a cancel we answer for the editor, so an answer may come earlier than it did; it is the same one, and there is only one.
       const byId = (a: Json, b: Json) => a.id - b.id;
       expect(heard.filter(isAnswer).sort(byId)).toEqual(told.filter(isAnswer).sort(byId));
-      expect(editor.seen).toHaveLength(script.length - told.length);
+      expect(client.seen).toHaveLength(script.length - told.length);
     },
   );
 
@@ -66,20 +66,20 @@ describe('recordings', () => {
       writeFileSync(file, entries.map((entry) => JSON.stringify(entry)).join('\n'));
       return [agent, fixture('plays-trace', file, '1')];
     });
-    const editor = await stage.connect(Object.fromEntries(agents));
-    const added = await Promise.all(sessions.map((session) => replayAmongOthers(editor, session)));
+    const client = await stage.connect(Object.fromEntries(agents));
+    const added = await Promise.all(sessions.map((session) => replayAmongOthers(client, session)));
     expect(added).toEqual(sessions.map(() => expect.arrayContaining(['config_option_update'])));
     expect(
       sessions.flatMap(({ entries }) => entries.filter(({ msg }) => msg.method === 'session/request_permission')).length,
     ).toBeGreaterThan(10);
-    expect(await editor.close()).toBe(0);
+    expect(await client.close()).toBe(0);
   });
 });
 
 type OneSession = { readonly agent: string; readonly sessionId: string; readonly entries: readonly Entry[] };
 
 /** Like `replay`, with others on the same connection. Returns the kinds of updates that are wholly ours. */
-async function replayAmongOthers(editor: Editor, { agent, sessionId, entries }: OneSession): Promise<string[]> {
+async function replayAmongOthers(client: Client, { agent, sessionId, entries }: OneSession): Promise<string[]> {
   const idsSeen = new Map<Json, Json>();
   const added: string[] = [];
   const ourId = (id: Json) => `${agent}:${id}`;
@@ -87,14 +87,14 @@ async function replayAmongOthers(editor: Editor, { agent, sessionId, entries }: 
   const next = async () => {
     const isMine = (msg: Json) => (msg.method === undefined ? String(msg.id).startsWith(`${agent}:`) : msg.params?.sessionId === sessionId);
     const isWithdrawal = (msg: Json) => msg.method === '$/cancel_request' && [...idsSeen.values()].includes(msg.params.requestId);
-    const seen = await editor.until((msg) => isMine(msg) || isWithdrawal(msg), from);
+    const seen = await client.until((msg) => isMine(msg) || isWithdrawal(msg), from);
     from = seen.index + 1;
     return seen;
   };
   for (const { dir, msg } of asSeen(entries).slice(2)) {
     if (dir === 'client->agent') {
       if (msg.method === 'session/new') msg.params = { ...msg.params, ...choosing(agent) };
-      editor.send(msg.method === undefined ? { ...msg, id: idsSeen.get(msg.id) } : isRequest(msg) ? { ...msg, id: ourId(msg.id) } : msg);
+      client.send(msg.method === undefined ? { ...msg, id: idsSeen.get(msg.id) } : isRequest(msg) ? { ...msg, id: ourId(msg.id) } : msg);
       continue;
     }
     let got = await next();

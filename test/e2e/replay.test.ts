@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
 import { describe, expect } from 'vitest';
-import { type Editor, hello, type Json, open, prompt, type Stage, SWITCHBOARD, testAtOnce as test } from './harness.ts';
+import { type Client, hello, type Json, open, prompt, type Stage, SWITCHBOARD, testAtOnce as test } from './harness.ts';
 import { agentsRecorded, fileOf, isRequest, readRecording } from './recording.ts';
 
 const replayed = (file: string, ...flags: readonly string[]) => ({
@@ -19,16 +19,16 @@ const messages = (file: string): Json[] =>
     .map(({ dir, msg }) => ({ dir, msg }));
 
 /** A conversation with everything in it: a turn with a question, one that is cancelled. */
-async function talk(editor: Editor, stage: Stage): Promise<void> {
-  await hello(editor);
-  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'yes' } }));
-  const { id } = await open(editor, stage.cwd);
-  await prompt(editor, id, 'ask me', 1);
-  const cancelled = prompt(editor, id, 'go on', 2);
-  await editor.until((msg) => msg.params?.update?.content?.text === 'going on');
-  editor.notify('session/cancel', { sessionId: id });
+async function talk(acpClient: Client, stage: Stage): Promise<void> {
+  await hello(acpClient);
+  acpClient.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'yes' } }));
+  const { id } = await open(acpClient, stage.cwd);
+  await prompt(acpClient, id, 'ask me', 1);
+  const cancelled = prompt(acpClient, id, 'go on', 2);
+  await acpClient.until((msg) => msg.params?.update?.content?.text === 'going on');
+  acpClient.notify('session/cancel', { sessionId: id });
   await cancelled;
-  expect(await editor.close()).toBe(0);
+  expect(await acpClient.close()).toBe(0);
 }
 
 test('a recording of a recording that is played is the same recording', async ({ stage }) => {
@@ -62,13 +62,13 @@ test('into a directory each session is recorded by itself, and each is an agent 
   const dir = path.join(stage.dir, 'recordings');
   mkdirSync(dir);
   for (const words of ['first', 'second']) {
-    const editor = stage.proxy([agent], { args: ['--record', dir] });
-    await hello(editor);
-    const { id } = await open(editor, stage.cwd);
-    const { id: other } = await open(editor, stage.cwd);
-    await prompt(editor, other, `${words} other`);
-    await prompt(editor, id, words);
-    expect(await editor.close()).toBe(0);
+    const acpClient = stage.proxy([agent], { args: ['--record', dir] });
+    await hello(acpClient);
+    const { id } = await open(acpClient, stage.cwd);
+    const { id: other } = await open(acpClient, stage.cwd);
+    await prompt(acpClient, other, `${words} other`);
+    await prompt(acpClient, id, words);
+    expect(await acpClient.close()).toBe(0);
     agent.sessions.clear();
   }
   expect(readdirSync(dir).sort()).toEqual(['a-1.jsonl', 'a-2.jsonl', 'a-3.jsonl', 'a-4.jsonl']);
@@ -82,19 +82,19 @@ test('into a directory each session is recorded by itself, and each is an agent 
       'session/update',
     ]);
   }
-  const editor = stage.proxy({ a: replayed(path.join(dir, 'a-4.jsonl'), '--strict') });
-  await hello(editor);
-  const { id } = await open(editor, stage.cwd);
-  await prompt(editor, id, 'second other');
-  expect([id, editor.said(id)]).toEqual(['a-4', 'a heard second other']);
-  expect(await editor.close()).toBe(0);
+  const acpClient = stage.proxy({ a: replayed(path.join(dir, 'a-4.jsonl'), '--strict') });
+  await hello(acpClient);
+  const { id } = await open(acpClient, stage.cwd);
+  await prompt(acpClient, id, 'second other');
+  expect([id, acpClient.said(id)]).toEqual(['a-4', 'a heard second other']);
+  expect(await acpClient.close()).toBe(0);
 });
 
 test('a file that is there already is not recorded over', async ({ stage }) => {
   const file = stage.writeConfig([]);
-  const editor = stage.proxy([stage.agent('a')], { args: ['--record', file] });
-  expect(await editor.close()).toBe(2);
-  expect(editor.stderr()).toContain('it is there already');
+  const acpClient = stage.proxy([stage.agent('a')], { args: ['--record', file] });
+  expect(await acpClient.close()).toBe(2);
+  expect(acpClient.stderr()).toContain('it is there already');
 });
 
 const runs = agentsRecorded.flatMap((agent) => [

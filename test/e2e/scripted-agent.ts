@@ -6,7 +6,7 @@ import { type AttachablePeer, createPeer, type Json, type Peer, Refusal } from '
 
 const PROGRAM = path.resolve(import.meta.dirname, '../fixtures/scripted-agent.mjs');
 
-export type PuppetSession = { readonly id: string; cwd: string; model: string; mode: string; title: string; updatedAt: string };
+export type ScriptedSession = { readonly id: string; cwd: string; model: string; mode: string; title: string; updatedAt: string };
 
 /** How an agent differs from one that can everything. */
 export type Traits = {
@@ -19,17 +19,17 @@ export type Traits = {
   /** The id of its n-th session, from 1. */
   readonly mint?: (n: number) => string;
   /** What it says of a session in answers to new, load, resume and fork. */
-  readonly describe?: (session: PuppetSession) => Json;
+  readonly describe?: (session: ScriptedSession) => Json;
   /** A turn; what it returns is the answer to the prompt. */
-  readonly turn?: (session: PuppetSession, words: string, params: Json) => unknown;
+  readonly turn?: (session: ScriptedSession, words: string, params: Json) => unknown;
 };
 
-export type Puppet = Peer & {
+export type ScriptedAgent = Peer & {
   /** Its `agent_servers` entry. */
   readonly server: { readonly command: string; readonly args: readonly string[] };
   /** Processes that were started so far, and the process id of the last. */
   readonly pids: readonly number[];
-  readonly sessions: Map<string, PuppetSession>;
+  readonly sessions: Map<string, ScriptedSession>;
   update(sessionId: string, update: Json): void;
   say(sessionId: string, words: string): void;
   /** Resolves when the process is there; `n` counts its starts. */
@@ -53,10 +53,10 @@ export const ALL_CAPABILITIES = {
 
 export const MODELS = (prefix: string): readonly Json[] => ['small', 'large'].map((size) => ({ value: `${prefix}-${size}`, name: size }));
 
-export type Puppeteer = { agent(name: string, traits?: Traits): Puppet; stop(): Promise<void> };
+export type Puppeteer = { agent(name: string, traits?: Traits): ScriptedAgent; stop(): Promise<void> };
 
-export function createPuppeteer(socketPath: string): Puppeteer {
-  const puppets = new Map<string, { puppet: Puppet; arrive: (socket: net.Socket, pid: number, rest: Buffer) => void }>();
+export function createScriptedAgents(socketPath: string): Puppeteer {
+  const scriptedAgents = new Map<string, { scripted: ScriptedAgent; arrive: (socket: net.Socket, pid: number, rest: Buffer) => void }>();
   const sockets = new Set<net.Socket>();
   let server: net.Server | undefined;
 
@@ -73,7 +73,7 @@ export function createPuppeteer(socketPath: string): Puppeteer {
           if (lf === -1) return;
           socket.off('data', introduce);
           const [name = '', pid] = head.toString('utf8', 0, lf).split(' ');
-          puppets.get(name)?.arrive(socket, Number(pid), head.subarray(lf + 1));
+          scriptedAgents.get(name)?.arrive(socket, Number(pid), head.subarray(lf + 1));
         };
         socket.on('data', introduce);
       })
@@ -84,8 +84,8 @@ export function createPuppeteer(socketPath: string): Puppeteer {
     agent(name, traits = {}) {
       listen();
       const made = createPuppet(name, { command: process.execPath, args: [PROGRAM, socketPath, name] }, traits);
-      puppets.set(name, made);
-      return made.puppet;
+      scriptedAgents.set(name, made);
+      return made.scripted;
     },
     async stop() {
       for (const socket of sockets) socket.destroy();
@@ -97,18 +97,18 @@ export function createPuppeteer(socketPath: string): Puppeteer {
   };
 }
 
-function createPuppet(name: string, server: Puppet['server'], traits: Traits) {
+function createPuppet(name: string, server: ScriptedAgent['server'], traits: Traits) {
   const peer: AttachablePeer = createPeer(name);
   const pids: number[] = [];
   const arrivals = new Set<() => void>();
   let socket: net.Socket | undefined;
-  const puppet: Puppet = Object.assign(peer, {
+  const scripted: ScriptedAgent = Object.assign(peer, {
     server,
     pids,
-    sessions: new Map<string, PuppetSession>(),
+    sessions: new Map<string, ScriptedSession>(),
     update: (sessionId: string, update: Json) => peer.notify('session/update', { sessionId, update }),
     say: (sessionId: string, words: string) =>
-      puppet.update(sessionId, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } }),
+      scripted.update(sessionId, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } }),
     started: (n = 1) =>
       new Promise<void>((resolve) => {
         const look = () => {
@@ -126,9 +126,9 @@ function createPuppet(name: string, server: Puppet['server'], traits: Traits) {
     listen: () => void socket?.resume(),
     exit: () => void socket?.destroy(),
   });
-  if (!traits.isMute) behave(puppet, traits);
+  if (!traits.isMute) behave(scripted, traits);
   return {
-    puppet,
+    scripted,
     arrive(arrived: net.Socket, pid: number, rest: Buffer) {
       socket = arrived;
       pids.push(pid);
@@ -140,12 +140,12 @@ function createPuppet(name: string, server: Puppet['server'], traits: Traits) {
 }
 
 /** An agent as it should be; tests then replace what they are about with `on`. */
-function behave(agent: Puppet, traits: Traits): void {
+function behave(agent: ScriptedAgent, traits: Traits): void {
   const { sessions, name } = agent;
   const { capabilities = ALL_CAPABILITIES, authMethods = [], title = name, version = 1 } = traits;
   const mint = traits.mint ?? ((n) => `${name}-${n}`);
   let minted = 0;
-  const find = (sessionId: string): PuppetSession => {
+  const find = (sessionId: string): ScriptedSession => {
     const session = sessions.get(sessionId);
     if (!session) throw new Refusal(-32002, 'Resource not found', { sessionId });
     return session;
@@ -155,7 +155,7 @@ function behave(agent: Puppet, traits: Traits): void {
     (({ model }) => ({
       configOptions: [{ id: 'model', name: 'Model', category: 'model', type: 'select', currentValue: model, options: MODELS(name) }],
     }));
-  const create = (cwd: string): PuppetSession => {
+  const create = (cwd: string): ScriptedSession => {
     const n = ++minted;
     const session = { id: mint(n), cwd, model: `${name}-small`, mode: 'ask', title: `${name} ${n}`, updatedAt: new Date(n).toISOString() };
     sessions.set(session.id, session);

@@ -13,7 +13,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import { type Json, type Server, type Stage, type StartOptions, SWITCHBOARD } from './harness.ts';
 
-export type SdkEditor = {
+export type SdkClient = {
   readonly agent: ClientContext;
   readonly greeting: InitializeResponse;
   readonly updates: SessionNotification['update'][];
@@ -34,10 +34,10 @@ export type SdkEditor = {
   thought(from?: number): string;
 };
 
-export async function withSdkEditor(
+export async function withSdkClient(
   stage: Stage,
   agents: Readonly<Record<string, Server>>,
-  work: (editor: SdkEditor) => Promise<void>,
+  work: (acpClient: SdkClient) => Promise<void>,
   { capabilities = {}, ...options }: StartOptions & { readonly capabilities?: Json } = {},
 ): Promise<void> {
   const args = [SWITCHBOARD, 'acp', '--config', stage.writeConfig(agents, options.config)];

@@ -2,15 +2,25 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
-import { type Editor, type Json, open, type Puppet, prompt, Refusal, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import {
+  type Client,
+  type Json,
+  open,
+  prompt,
+  Refusal,
+  type ScriptedAgent,
+  type Stage,
+  testAtOnce as test,
+  UNANSWERED,
+} from './harness.ts';
 
-const list = (editor: Editor, params: Json = {}): Promise<Json> => editor.call('session/list', params);
+const list = (client: Client, params: Json = {}): Promise<Json> => client.call('session/list', params);
 const ids = (result: Json): string[] => result.sessions.map((one: Json) => one.sessionId);
 const owners = (result: Json): string[] => result.sessions.map((one: Json) => one._meta['acp-switchboard'].agent);
 const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
 
 /** An agent with sessions of these minutes, served in pages. */
-function pages(stage: Stage, name: string, minutes: readonly number[], size = minutes.length): Puppet {
+function pages(stage: Stage, name: string, minutes: readonly number[], size = minutes.length): ScriptedAgent {
   const agent = stage.agent(name);
   const sessions = minutes.map((minute) => ({ sessionId: `${name}-at-${minute}`, cwd: '/work', updatedAt: at(minute) }));
   agent.on('session/list', ({ cursor }) => {
@@ -31,11 +41,11 @@ test('sessions of all agents come in one list, newest first, each marked with it
     );
     return UNANSWERED;
   });
-  const editor = await stage.connect([left, right]);
-  const answer = await editor.request('session/list', {});
+  const client = await stage.connect([left, right]);
+  const answer = await client.request('session/list', {});
   expect(ids(answer.result)).toEqual(['right-at-4', 'l', 'right-at-2', 'undated']);
   expect(owners(answer.result)).toEqual(['right', 'left', 'right', 'left']);
-  const { line } = editor.seen[editor.place(answer)] as { line: string };
+  const { line } = client.seen[client.place(answer)] as { line: string };
   expect(line).toContain('{"sessionId":"l","x":1.0,"cwd":"/w","title":"\\u00e9"');
   expect(line).toContain('"own":9007199254740993');
   expect(answer.result._meta).toBeUndefined();
@@ -43,19 +53,19 @@ test('sessions of all agents come in one list, newest first, each marked with it
 
 test('an agent’s filter words reach every agent', async ({ stage }) => {
   const [left, right] = [pages(stage, 'left', [1]), pages(stage, 'right', [2])];
-  const editor = await stage.connect([left, right]);
-  await list(editor, { cwd: '/work', archived: 'only', _meta: { k: 1 } });
+  const client = await stage.connect([left, right]);
+  await list(client, { cwd: '/work', archived: 'only', _meta: { k: 1 } });
   for (const agent of [left, right])
     expect((await agent.got('session/list')).msg.params).toEqual({ cwd: '/work', archived: 'only', _meta: { k: 1 } });
 });
 
 test('agents that page are paged through with one cursor of ours, until all are through', async ({ stage }) => {
   const [left, right, third] = [pages(stage, 'left', [1, 2, 3, 4, 5], 2), pages(stage, 'right', [6, 7, 8], 2), pages(stage, 'third', [9])];
-  const editor = await stage.connect([left, right, third]);
+  const client = await stage.connect([left, right, third]);
   const seen: string[][] = [];
   let cursor: string | undefined;
   do {
-    const page = await list(editor, cursor === undefined ? {} : { cursor });
+    const page = await list(client, cursor === undefined ? {} : { cursor });
     seen.push(ids(page));
     cursor = page.nextCursor;
   } while (cursor !== undefined && seen.length < 10);
@@ -69,12 +79,12 @@ test('agents that page are paged through with one cursor of ours, until all are 
 });
 
 test('a cursor that is not ours, or belongs to a list with another filter, is -32602', async ({ stage }) => {
-  const editor = await stage.connect([pages(stage, 'left', [1, 2], 1), pages(stage, 'right', [])]);
-  const { nextCursor } = await list(editor, { cwd: '/work' });
-  expect(await editor.refused('session/list', { cursor: nextCursor })).toMatchObject({ code: -32602 });
+  const client = await stage.connect([pages(stage, 'left', [1, 2], 1), pages(stage, 'right', [])]);
+  const { nextCursor } = await list(client, { cwd: '/work' });
+  expect(await client.refused('session/list', { cursor: nextCursor })).toMatchObject({ code: -32602 });
   for (const cursor of ['from:1', '', 'e30', Buffer.from('{"v":1,"next":{"left":5}}').toString('base64url')])
-    expect(await editor.refused('session/list', { cwd: '/work', cursor }), cursor).toMatchObject({ code: -32602 });
-  expect(ids(await list(editor, { cwd: '/work', cursor: nextCursor }))).toEqual(['left-at-2']);
+    expect(await client.refused('session/list', { cwd: '/work', cursor }), cursor).toMatchObject({ code: -32602 });
+  expect(ids(await list(client, { cwd: '/work', cursor: nextCursor }))).toEqual(['left-at-2']);
 });
 
 describe('an agent that spoils its part', () => {
@@ -125,13 +135,13 @@ describe('an agent that spoils its part', () => {
 
   test('by answering with something else spoils nothing else', async ({ stage }) => {
     const [left, right] = [pages(stage, 'left', [1]), pages(stage, 'right', [2])];
-    const editor = await stage.connect([left, right]);
+    const client = await stage.connect([left, right]);
     for (const result of ['{"sessions":null}', '{}', '{"sessions":[1,null,"x",{},{"sessionId":7}]}', 'null', '[]']) {
       right.on('session/list', (_, msg) => {
         right.line(`{"jsonrpc":"2.0","id":${msg.id},"result":${result}}`);
         return UNANSWERED;
       });
-      expect(ids(await list(editor)), result).toEqual(['left-at-1']);
+      expect(ids(await list(client)), result).toEqual(['left-at-1']);
     }
   });
 });
@@ -143,9 +153,9 @@ test('for an agent that cannot list, our own record serves: cwd, time, owner, fi
   const before = await stage.connect(agents);
   const here = await open(before, stage.cwd, 'plain');
   const there = await open(before, '/elsewhere', 'plain');
-  const check = async (editor: Editor) => {
-    expect(ids(await list(editor))).toEqual([there.id, here.id, 'left-at-1']);
-    const filtered = (await list(editor, { cwd: '/elsewhere' })).sessions.filter((one: Json) => one.sessionId.startsWith('plain'));
+  const check = async (client: Client) => {
+    expect(ids(await list(client))).toEqual([there.id, here.id, 'left-at-1']);
+    const filtered = (await list(client, { cwd: '/elsewhere' })).sessions.filter((one: Json) => one.sessionId.startsWith('plain'));
     expect(filtered).toMatchObject([
       {
         sessionId: there.id,
@@ -171,17 +181,17 @@ test('sessions that two agents call alike are listed under two ids, each of whic
   expect(sessions.map((one: Json) => one.title).sort()).toEqual(['left', 'right']);
   expect(new Set(sessions.map((one: Json) => one.sessionId)).size).toBe(2);
   await before.kill();
-  const editor = await stage.connect(agents);
+  const client = await stage.connect(agents);
   for (const { sessionId, title } of sessions) {
-    await editor.call('session/load', { sessionId, cwd: '/w', mcpServers: [] });
-    await prompt(editor, sessionId, 'hello');
-    expect(editor.said(sessionId)).toBe(`replay of same by ${title}${title} heard hello`);
+    await client.call('session/load', { sessionId, cwd: '/w', mcpServers: [] });
+    await prompt(client, sessionId, 'hello');
+    expect(client.said(sessionId)).toBe(`replay of same by ${title}${title} heard hello`);
   }
 });
 
 test('a session is listed once under the id it was opened with', async ({ stage }) => {
   const agents = [stage.agent('left', { mint: (n) => `s${n}` }), stage.agent('right', { mint: (n) => `s${n}` })];
-  const editor = await stage.connect(agents);
-  const opened = [await open(editor, stage.cwd, 'left'), await open(editor, stage.cwd, 'right')].map(({ id }) => id);
-  expect(ids(await list(editor)).sort()).toEqual(opened.sort());
+  const client = await stage.connect(agents);
+  const opened = [await open(client, stage.cwd, 'left'), await open(client, stage.cwd, 'right')].map(({ id }) => id);
+  expect(ids(await list(client)).sort()).toEqual(opened.sort());
 });

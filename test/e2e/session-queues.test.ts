@@ -1,14 +1,14 @@
 // Sessions that are being opened, loaded, moved, brought back or closed: each keeps its id and its order, and nobody waits for ever.
 import { describe, expect } from 'vitest';
-import { type Editor, type Json, open, type Puppet, prompt, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { type Client, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
 const chunk = (words: string): Json => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } });
 const end = { stopReason: 'end_turn' };
-const known = (agent: Puppet, id: string) =>
+const known = (agent: ScriptedAgent, id: string) =>
   agent.sessions.set(id, { id, cwd: '/old', model: `${agent.name}-small`, mode: '', title: '', updatedAt: '' });
 
 /** The agent exits, and the proxy knows: the turn it was in is answered. */
-async function crash(agent: Puppet, turn: Promise<Json>): Promise<void> {
+async function crash(agent: ScriptedAgent, turn: Promise<Json>): Promise<void> {
   agent.exit();
   expect((await turn).error).toMatchObject({ data: { agent: agent.name } });
 }
@@ -20,17 +20,17 @@ describe.each(['session/load', 'session/resume'])('while %s of an earlier sessio
     expect((await open(before, stage.cwd, 'left')).id).toBe('same');
     await before.kill();
 
-    const editor = await stage.connect([left, right]);
+    const client = await stage.connect([left, right]);
     left.on(method, () => UNANSWERED);
-    const load = editor.request(method, { sessionId: 'same', cwd: stage.cwd, mcpServers: [] });
+    const load = client.request(method, { sessionId: 'same', cwd: stage.cwd, mcpServers: [] });
     const asked = await left.got(method);
-    const minted = await open(editor, stage.cwd, 'right');
+    const minted = await open(client, stage.cwd, 'right');
     expect(minted.id).not.toBe('same');
     left.reply(asked.msg, {});
     expect((await load).result).toBeDefined();
-    expect((await prompt(editor, 'same', 'to the left')).result).toEqual(end);
-    expect((await prompt(editor, minted.id, 'to the right')).result).toEqual(end);
-    expect([editor.said('same'), editor.said(minted.id)]).toEqual(['left heard to the left', 'right heard to the right']);
+    expect((await prompt(client, 'same', 'to the left')).result).toEqual(end);
+    expect((await prompt(client, minted.id, 'to the right')).result).toEqual(end);
+    expect([client.said('same'), client.said(minted.id)]).toEqual(['left heard to the left', 'right heard to the right']);
   });
 });
 
@@ -38,7 +38,8 @@ describe.each([
   ['one agent', false],
   ['two agents', true],
 ] as const)('with %s', (_, hasOther) => {
-  const connect = (stage: Stage, agent: Puppet): Promise<Editor> => stage.connect(hasOther ? [agent, stage.agent('other')] : [agent]);
+  const connect = (stage: Stage, agent: ScriptedAgent): Promise<Client> =>
+    stage.connect(hasOther ? [agent, stage.agent('other')] : [agent]);
 
   test('a question about a session that is being opened passes at once, and the updates around it keep their order behind the answer', async ({
     stage,
@@ -52,15 +53,15 @@ describe.each([
       agent.update('s1', chunk('U3'));
       return { sessionId: 's1' };
     });
-    const editor = await connect(stage, agent);
-    editor.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
-    const session = await open(editor, stage.cwd);
-    const asked = await editor.got('session/request_permission');
-    const at = async (words: string) => (await editor.until((msg) => msg.params?.update?.content?.text === words)).index;
+    const client = await connect(stage, agent);
+    client.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
+    const session = await open(client, stage.cwd);
+    const asked = await client.got('session/request_permission');
+    const at = async (words: string) => (await client.until((msg) => msg.params?.update?.content?.text === words)).index;
     const order = [asked.index, session.index, await at('U1'), await at('U2'), await at('U3')];
     expect(order).toEqual(order.toSorted((a, b) => a - b));
     expect(asked.msg.params.sessionId).toBe(session.id);
-    expect(editor.said(session.id)).toBe('U1U2U3');
+    expect(client.said(session.id)).toBe('U1U2U3');
   });
 
   test('the same when the answer does not wait for the question', async ({ stage }) => {
@@ -71,10 +72,10 @@ describe.each([
       agent.update('s1', chunk('U2'));
       return { sessionId: 's1' };
     });
-    const editor = await connect(stage, agent);
-    const session = await open(editor, stage.cwd);
-    await editor.until((msg) => msg.params?.update?.content?.text === 'U2');
-    const told = editor.seen.flatMap(({ msg, index }) => {
+    const client = await connect(stage, agent);
+    const session = await open(client, stage.cwd);
+    await client.until((msg) => msg.params?.update?.content?.text === 'U2');
+    const told = client.seen.flatMap(({ msg, index }) => {
       if (index === session.index) return ['answer'];
       return msg.method === 'session/request_permission' ? ['question'] : (msg.params?.update?.content?.text ?? []);
     });
@@ -83,15 +84,15 @@ describe.each([
 
   test('a session that is being brought back in vain is closed at once, and so ends the prompt that waits for it', async ({ stage }) => {
     const agent = stage.agent('agent', { turn: () => UNANSWERED });
-    const editor = await connect(stage, agent); // an agent may take 30 s, longer than any test waits
-    const { id: sessionId } = await open(editor, stage.cwd);
-    const turn = prompt(editor, sessionId, 'and crash');
+    const client = await connect(stage, agent); // an agent may take 30 s, longer than any test waits
+    const { id: sessionId } = await open(client, stage.cwd);
+    const turn = prompt(client, sessionId, 'and crash');
     await agent.got('session/prompt');
     await crash(agent, turn);
     agent.on('session/resume', () => UNANSWERED);
-    const waiting = prompt(editor, sessionId, 'again');
+    const waiting = prompt(client, sessionId, 'again');
     await agent.got('session/resume');
-    expect(await editor.call('session/close', { sessionId })).toEqual({});
+    expect(await client.call('session/close', { sessionId })).toEqual({});
     expect((await waiting).result).toEqual({ stopReason: 'cancelled' });
     expect(agent.all('session/prompt')).toHaveLength(1);
   });
@@ -107,11 +108,11 @@ describe.each([
     agent.on('session/close', async () => {
       await outcome;
     });
-    const editor = await connect(stage, agent);
-    const { id: sessionId } = await open(editor, stage.cwd);
-    const turn = prompt(editor, sessionId, 'ask');
-    await editor.got('session/request_permission');
-    expect(await editor.call('session/close', { sessionId })).toEqual({});
+    const client = await connect(stage, agent);
+    const { id: sessionId } = await open(client, stage.cwd);
+    const turn = prompt(client, sessionId, 'ask');
+    await client.got('session/request_permission');
+    expect(await client.call('session/close', { sessionId })).toEqual({});
     expect(await outcome).toEqual({ outcome: { outcome: 'cancelled' } });
     expect((await turn).result).toEqual({ stopReason: 'cancelled' });
   });
@@ -120,20 +121,20 @@ describe.each([
 test('a session whose agent dies while it is being moved arrives at the other, and its prompts run there', async ({ stage }) => {
   const [alpha, beta] = [stage.agent('alpha', { turn: () => UNANSWERED }), stage.agent('beta')];
   beta.on('session/new', () => UNANSWERED);
-  const editor = await stage.connect([alpha, beta]);
-  const [moving, busy] = [await open(editor, stage.cwd), await open(editor, stage.cwd)];
-  const turn = prompt(editor, busy.id, 'and crash');
+  const client = await stage.connect([alpha, beta]);
+  const [moving, busy] = [await open(client, stage.cwd), await open(client, stage.cwd)];
+  const turn = prompt(client, busy.id, 'and crash');
   await alpha.got('session/prompt');
-  const moved = editor.request('session/set_config_option', { sessionId: moving.id, configId: 'agent', value: 'beta' });
-  const behind = prompt(editor, moving.id, 'one');
+  const moved = client.request('session/set_config_option', { sessionId: moving.id, configId: 'agent', value: 'beta' });
+  const behind = prompt(client, moving.id, 'one');
   const asked = await beta.got('session/new');
   await crash(alpha, turn);
   known(beta, 'b');
   beta.reply(asked.msg, { sessionId: 'b' });
   expect((await moved).result?.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'beta' });
   expect((await behind).result).toEqual(end);
-  expect((await prompt(editor, moving.id, 'two')).result).toEqual(end);
-  expect(editor.said(moving.id)).toBe('beta heard onebeta heard two');
+  expect((await prompt(client, moving.id, 'two')).result).toEqual(end);
+  expect(client.said(moving.id)).toBe('beta heard onebeta heard two');
   expect(beta.all('session/resume')).toEqual([]);
   expect(alpha.pids).toHaveLength(1);
 });
@@ -143,39 +144,39 @@ describe('a session that only session/list of an agent knows', () => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
     known(right, 'X');
     right.on('session/load', () => UNANSWERED);
-    const editor = await stage.connect([left, right]);
-    const load = editor.request('session/load', { sessionId: 'X', cwd: '/old', mcpServers: [] });
-    const turn = prompt(editor, 'X', 'behind the load');
+    const client = await stage.connect([left, right]);
+    const load = client.request('session/load', { sessionId: 'X', cwd: '/old', mcpServers: [] });
+    const turn = prompt(client, 'X', 'behind the load');
     const asked = await right.got('session/load');
     // Whatever the agents were asked before, they have answered now.
-    for (const agent of [left, right]) await prompt(editor, (await open(editor, stage.cwd, agent.name)).id, 'meanwhile');
+    for (const agent of [left, right]) await prompt(client, (await open(client, stage.cwd, agent.name)).id, 'meanwhile');
     expect(right.all('session/prompt', ({ sessionId }) => sessionId === 'X')).toEqual([]);
     right.reply(asked.msg, {});
     const [loaded, ended] = await Promise.all([load, turn]);
     expect(loaded.result).toBeDefined();
     expect(ended.result).toEqual(end);
-    expect(editor.place(loaded)).toBeLessThan(editor.place(ended));
-    expect(editor.said('X')).toBe('right heard behind the load');
+    expect(client.place(loaded)).toBeLessThan(client.place(ended));
+    expect(client.said('X')).toBe('right heard behind the load');
   });
 
   test('is loaded once for each load that asks, one after the other', async ({ stage }) => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
     known(right, 'X');
-    const editor = await stage.connect([left, right]);
+    const client = await stage.connect([left, right]);
     const params = { sessionId: 'X', cwd: '/old', mcpServers: [] };
-    const answers = await Promise.all([editor.request('session/load', params), editor.request('session/load', params)]);
+    const answers = await Promise.all([client.request('session/load', params), client.request('session/load', params)]);
     for (const { result } of answers) expect(result).toBeDefined();
     expect(right.all('session/load')).toHaveLength(2);
-    expect((await prompt(editor, 'X', 'hello')).result).toEqual(end);
+    expect((await prompt(client, 'X', 'hello')).result).toEqual(end);
   });
 });
 
 test('agents that cannot start are passed over when an unknown session is loaded', async ({ stage }) => {
   const capabilities = { loadSession: true };
   const [broken, missing, works] = ['broken', 'missing', 'works'].map((name) => stage.agent(name, { capabilities })) as [
-    Puppet,
-    Puppet,
-    Puppet,
+    ScriptedAgent,
+    ScriptedAgent,
+    ScriptedAgent,
   ];
   const config = { default_agent: 'works' };
   const before = await stage.connect([broken, missing, works], { config });
@@ -186,10 +187,10 @@ test('agents that cannot start are passed over when an unknown session is loaded
       return UNANSWERED;
     });
   known(works, 'foreign');
-  const editor = await stage.connect([broken, missing, works], { config });
-  const { result } = await editor.request('session/load', { sessionId: 'foreign', cwd: '/old', mcpServers: [] });
+  const client = await stage.connect([broken, missing, works], { config });
+  const { result } = await client.request('session/load', { sessionId: 'foreign', cwd: '/old', mcpServers: [] });
   expect(result?.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'works' });
-  expect(editor.said('foreign')).toBe('replay of foreign by works');
-  expect((await prompt(editor, 'foreign', 'hello')).result).toEqual(end);
+  expect(client.said('foreign')).toBe('replay of foreign by works');
+  expect((await prompt(client, 'foreign', 'hello')).result).toEqual(end);
   expect([broken, missing].map(({ pids }) => pids.length)).toEqual([2, 2]);
 });

@@ -9,16 +9,16 @@ describe('elicitation', () => {
   test('about a request of the editor’s names it as the editor wrote it', async ({ stage }) => {
     const [left, right] = two(stage);
     right.on('session/prompt', () => UNANSWERED);
-    const editor = await stage.connect([left, right]);
-    const session = await open(editor, stage.cwd, 'right');
+    const client = await stage.connect([left, right]);
+    const session = await open(client, stage.cwd, 'right');
     for (const id of ['"the turn"', '1.0', '9007199254740993']) {
-      const [atAgent, atEditor] = [right.seen.length, editor.seen.length];
-      editor.line(`{"jsonrpc":"2.0","id":${id},"method":"session/prompt","params":{"sessionId":"${session.id}","prompt":[]}}`);
+      const [atAgent, atClient] = [right.seen.length, client.seen.length];
+      client.line(`{"jsonrpc":"2.0","id":${id},"method":"session/prompt","params":{"sessionId":"${session.id}","prompt":[]}}`);
       const asked = await right.got('session/prompt', () => true, atAgent);
       const answer = right.call('elicitation/create', { ...URL_MODE, requestId: asked.msg.id });
-      const seen = await editor.got('elicitation/create', () => true, atEditor);
+      const seen = await client.got('elicitation/create', () => true, atClient);
       expect(seen.line).toContain(`"requestId":${id}}`);
-      editor.reply(seen.msg, { action: 'accept' });
+      client.reply(seen.msg, { action: 'accept' });
       expect(await answer).toEqual({ action: 'accept' });
     }
   });
@@ -29,30 +29,30 @@ describe('elicitation', () => {
       const answer = await right.call('elicitation/create', { ...URL_MODE, requestId: msg.id });
       return { sessionId: 'r', _meta: answer };
     });
-    const editor = await stage.connect([left, right]);
-    const { id } = await open(editor, stage.cwd);
-    await editor.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'right' });
-    expect(editor.all('elicitation/create')).toEqual([]);
+    const client = await stage.connect([left, right]);
+    const { id } = await open(client, stage.cwd);
+    await client.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'right' });
+    expect(client.all('elicitation/create')).toEqual([]);
     expect(right.seen.filter(({ msg }) => msg.result?.action === 'cancel')).toHaveLength(1);
   });
 
   test('ids that two agents chose alike are told apart, and their completions find them', async ({ stage }) => {
     const [left, right] = two(stage);
-    const editor = await stage.connect([left, right]);
-    for (const agent of ['left', 'right']) await open(editor, stage.cwd, agent);
+    const client = await stage.connect([left, right]);
+    for (const agent of ['left', 'right']) await open(client, stage.cwd, agent);
     const ids = [];
     for (const agent of [left, right]) {
       void agent.request('elicitation/create', { ...URL_MODE, sessionId: `${agent.name}-1` });
-      const asked = await editor.got('elicitation/create', ({ sessionId }) => sessionId === `${agent.name}-1`);
+      const asked = await client.got('elicitation/create', ({ sessionId }) => sessionId === `${agent.name}-1`);
       ids.push(asked.msg.params.elicitationId);
-      editor.reply(asked.msg, { action: 'accept' });
+      client.reply(asked.msg, { action: 'accept' });
     }
     expect(ids[0]).toBe('e1');
     expect(ids[1]).not.toBe('e1');
     right.notify('elicitation/complete', { elicitationId: 'e1' });
-    expect((await editor.got('elicitation/complete')).msg.params).toEqual({ elicitationId: ids[1] });
+    expect((await client.got('elicitation/complete')).msg.params).toEqual({ elicitationId: ids[1] });
     left.notify('elicitation/complete', { elicitationId: 'e1' });
-    await editor.got('elicitation/complete', ({ elicitationId }) => elicitationId === 'e1');
+    await client.got('elicitation/complete', ({ elicitationId }) => elicitationId === 'e1');
   });
 });
 
@@ -62,60 +62,60 @@ const CALL = { serverId: 'srv', requestId: 'r1', method: 'tools/call', params: {
 describe('mcp/message', () => {
   test('calls that two agents number alike are told apart; progress and results reach their callers', async ({ stage }) => {
     const [left, right] = two(stage);
-    const editor = await stage.connect([left, right]);
-    for (const agent of ['left', 'right']) await open(editor, stage.cwd, agent, { mcpServers: [ACP_SERVER] });
+    const client = await stage.connect([left, right]);
+    for (const agent of ['left', 'right']) await open(client, stage.cwd, agent, { mcpServers: [ACP_SERVER] });
     for (const agent of [left, right]) agent.on('mcp/message', () => {});
     const results = [left, right].map((agent) => agent.call('mcp/message', { ...CALL, _meta: { by: agent.name } }));
-    const calls = await Promise.all(['left', 'right'].map((name) => editor.got('mcp/message', ({ _meta }) => _meta.by === name)));
+    const calls = await Promise.all(['left', 'right'].map((name) => client.got('mcp/message', ({ _meta }) => _meta.by === name)));
     const pairs = calls.map(({ msg }) => `${msg.params.serverId} ${msg.params.requestId}`);
     expect(new Set(pairs).size).toBe(2);
 
     for (const [n, { msg }] of calls.entries()) {
       const { serverId, requestId } = msg.params;
-      editor.notify('mcp/message', { serverId, requestId, method: 'notifications/progress', params: { progress: n } });
+      client.notify('mcp/message', { serverId, requestId, method: 'notifications/progress', params: { progress: n } });
     }
     for (const [n, agent] of [left, right].entries()) {
       const { params } = (await agent.got('mcp/message')).msg;
       expect(params).toEqual({ serverId: 'srv', requestId: 'r1', method: 'notifications/progress', params: { progress: n } });
       expect(agent.all('mcp/message')).toHaveLength(1);
     }
-    for (const { msg } of calls.toReversed()) editor.reply(msg, { result: { for: msg.params._meta.by } });
+    for (const { msg } of calls.toReversed()) client.reply(msg, { result: { for: msg.params._meta.by } });
     expect(await Promise.all(results)).toEqual([{ result: { for: 'left' } }, { result: { for: 'right' } }]);
   });
 
   test('progress of a call that is over is dropped', async ({ stage }) => {
     const [left, right] = two(stage);
-    const editor = await stage.connect([left, right]);
-    const { id } = await open(editor, stage.cwd, 'left', { mcpServers: [ACP_SERVER] });
-    editor.on('mcp/message', () => ({ result: {} }));
+    const client = await stage.connect([left, right]);
+    const { id } = await open(client, stage.cwd, 'left', { mcpServers: [ACP_SERVER] });
+    client.on('mcp/message', () => ({ result: {} }));
     await left.call('mcp/message', CALL);
-    const { serverId, requestId } = (await editor.got('mcp/message')).msg.params;
-    editor.notify('mcp/message', { serverId, requestId, method: 'notifications/progress', params: {} });
-    await prompt(editor, id, 'sync');
+    const { serverId, requestId } = (await client.got('mcp/message')).msg.params;
+    client.notify('mcp/message', { serverId, requestId, method: 'notifications/progress', params: {} });
+    await prompt(client, id, 'sync');
     expect(left.all('mcp/message')).toEqual([]);
   });
 
   test('a server that an agent was never given is refused to it', async ({ stage }) => {
     const [left, right] = two(stage);
-    const editor = await stage.connect([left, right]);
-    editor.on('mcp/message', () => ({ result: { secret: true } }));
-    await open(editor, stage.cwd, 'left', { mcpServers: [ACP_SERVER] });
-    await open(editor, stage.cwd, 'right');
+    const client = await stage.connect([left, right]);
+    client.on('mcp/message', () => ({ result: { secret: true } }));
+    await open(client, stage.cwd, 'left', { mcpServers: [ACP_SERVER] });
+    await open(client, stage.cwd, 'right');
     expect(await left.call('mcp/message', CALL)).toEqual({ result: { secret: true } });
     expect((await right.refused('mcp/message', CALL)).code).toBe(-33001);
   });
 
   test('a server may be given with a new, loaded, resumed or forked session, or with one that moves', async ({ stage }) => {
     const [left, right] = two(stage);
-    const editor = await stage.connect([left, right]);
-    editor.on('mcp/message', () => ({ result: {} }));
-    const { id: sessionId } = await open(editor, stage.cwd, 'right');
+    const client = await stage.connect([left, right]);
+    client.on('mcp/message', () => ({ result: {} }));
+    const { id: sessionId } = await open(client, stage.cwd, 'right');
     for (const method of ['session/load', 'session/resume', 'session/fork']) {
-      await editor.call(method, { sessionId, cwd: stage.cwd, mcpServers: [{ ...ACP_SERVER, serverId: `with ${method}` }] });
+      await client.call(method, { sessionId, cwd: stage.cwd, mcpServers: [{ ...ACP_SERVER, serverId: `with ${method}` }] });
       expect(await right.call('mcp/message', { ...CALL, serverId: `with ${method}` }), method).toEqual({ result: {} });
     }
-    const moving = await open(editor, stage.cwd, 'left', { mcpServers: [{ ...ACP_SERVER, serverId: 'moves along' }] });
-    await editor.call('session/set_config_option', { sessionId: moving.id, configId: 'agent', value: 'right' });
+    const moving = await open(client, stage.cwd, 'left', { mcpServers: [{ ...ACP_SERVER, serverId: 'moves along' }] });
+    await client.call('session/set_config_option', { sessionId: moving.id, configId: 'agent', value: 'right' });
     expect(await right.call('mcp/message', { ...CALL, serverId: 'moves along' })).toEqual({ result: {} });
   });
 });
@@ -125,9 +125,9 @@ describe('extensions without a session', () => {
     const vendor = (name: string) => stage.agent(name, { capabilities: { _meta: { [`${name}.example`]: {} } } });
     const [left, right] = [vendor('left'), vendor('right')];
     for (const agent of [left, right]) agent.on(`_${agent.name}.example/do`, () => ({ by: agent.name }));
-    const editor = await stage.connect([left, right]);
-    expect(await editor.call('_right.example/do', {})).toEqual({ by: 'right' });
-    expect(await editor.call('_left.example/do', {})).toEqual({ by: 'left' });
+    const client = await stage.connect([left, right]);
+    expect(await client.call('_right.example/do', {})).toEqual({ by: 'right' });
+    expect(await client.call('_left.example/do', {})).toEqual({ by: 'left' });
   });
 
   test('one that nobody announced goes to the default agent if one is named, else it is -32601', async ({ stage }) => {
@@ -143,12 +143,12 @@ describe('extensions without a session', () => {
   test('a notification goes to every agent that runs; from an agent it goes to the editor as it is', async ({ stage }) => {
     const [left, right] = two(stage);
     for (const agent of [left, right]) agent.on('_x/note', () => {});
-    const editor = await stage.connect([left, right]);
-    editor.notify('_x/note', { n: 1 });
+    const client = await stage.connect([left, right]);
+    client.notify('_x/note', { n: 1 });
     for (const agent of [left, right]) {
       expect((await agent.got('_x/note')).msg.params).toEqual({ n: 1 });
       agent.line(`{"method":"_x/note","jsonrpc":"2.0","params":{"from":"${agent.name}","one":1.0}}`);
-      expect((await editor.got('_x/note', ({ from }) => from === agent.name)).line).toBe(
+      expect((await client.got('_x/note', ({ from }) => from === agent.name)).line).toBe(
         `{"method":"_x/note","jsonrpc":"2.0","params":{"from":"${agent.name}","one":1.0}}`,
       );
     }
@@ -157,10 +157,10 @@ describe('extensions without a session', () => {
   test('methods with a session go to its owner, known or not; those that mean one agent among several are -32601', async ({ stage }) => {
     const [left, right] = two(stage);
     right.on('session/of_the_future', () => ({ by: 'right' }));
-    const editor = await stage.connect([left, right]);
-    const { id: sessionId } = await open(editor, stage.cwd, 'right');
-    expect(await editor.call('session/of_the_future', { sessionId })).toEqual({ by: 'right' });
+    const client = await stage.connect([left, right]);
+    const { id: sessionId } = await open(client, stage.cwd, 'right');
+    expect(await client.call('session/of_the_future', { sessionId })).toEqual({ by: 'right' });
     for (const method of ['providers/list', 'providers/set', 'providers/disable', 'proxy/initialize', 'proxy/successor'])
-      expect(await editor.refused(method, { providerId: 'p' }), method).toMatchObject({ code: -32601 });
+      expect(await client.refused(method, { providerId: 'p' }), method).toMatchObject({ code: -32601 });
   });
 });

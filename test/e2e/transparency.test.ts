@@ -15,10 +15,10 @@ describe('a conversation that uses every method is the same with the proxy as wi
     await converse(direct, near, steps);
 
     const far = stage.agent('far', { isMute: true });
-    const editor = stage.proxy([far]);
-    await converse(editor, far, steps);
+    const client = stage.proxy([far]);
+    await converse(client, far, steps);
 
-    expect(lines(editor)).toEqual(lines(direct));
+    expect(lines(client)).toEqual(lines(direct));
     expect(lines(far)).toEqual(lines(near));
     expect(near.seen.length + direct.seen.length).toBeGreaterThan(steps.length);
   });
@@ -45,12 +45,12 @@ const ODD: readonly (readonly [string, string])[] = [
 test('odd but legal frames pass unchanged, both ways', async ({ stage }) => {
   const agent = stage.agent('only');
   agent.on('_x/note', () => {});
-  const editor = await stage.connect([agent]);
-  await open(editor, stage.cwd);
+  const client = await stage.connect([agent]);
+  await open(client, stage.cwd);
   for (const [name, line] of ODD)
     for (const [from, to] of [
-      [editor, agent],
-      [agent, editor],
+      [client, agent],
+      [agent, client],
     ] as const) {
       const index = to.seen.length;
       from.line(line);
@@ -61,11 +61,11 @@ test('odd but legal frames pass unchanged, both ways', async ({ stage }) => {
 test('frames that arrive byte by byte, or many in one chunk, pass unchanged and in order', async ({ stage }) => {
   const agent = stage.agent('only');
   agent.on('_x/note', () => {});
-  const editor = await stage.connect([agent]);
+  const client = await stage.connect([agent]);
   const notes = Array.from({ length: 20 }, (_, n) => `{"jsonrpc":"2.0","method":"_x/note","params":{"n":${n}.0,"text":"é😀\\n"}}`);
   for (const [from, to] of [
-    [editor, agent],
-    [agent, editor],
+    [client, agent],
+    [agent, client],
   ] as const) {
     const start = to.seen.length;
     for (const byte of Buffer.from(`${notes.slice(0, 3).join('\n')}\n`)) {
@@ -81,32 +81,32 @@ test('frames that arrive byte by byte, or many in one chunk, pass unchanged and 
 test('a byte order mark is taken off and the frame passes', async ({ stage }) => {
   const agent = stage.agent('only');
   agent.on('_x/note', () => {});
-  const editor = await stage.connect([agent]);
+  const client = await stage.connect([agent]);
   agent.write('\ufeff{"jsonrpc":"2.0","method":"_x/note","params":{"a":1.0}}\n');
-  expect((await editor.got('_x/note')).line).toBe('{"jsonrpc":"2.0","method":"_x/note","params":{"a":1.0}}');
+  expect((await client.got('_x/note')).line).toBe('{"jsonrpc":"2.0","method":"_x/note","params":{"a":1.0}}');
 });
 
 test('whatever spelling initialize comes in, its params reach the agent as they were written', async ({ stage }) => {
   const agent = stage.agent('only');
-  const editor = stage.proxy([agent]);
+  const client = stage.proxy([agent]);
   const params =
     '{ "clientInfo":{"version":"0","name":"\\u00e9"},\r"protocolVersion" : 1, "clientCapabilities":{"2":1.0,"10":1e400,"fs":{}}}';
-  editor.line(`{"params":${params},"jsonrpc":"2.0","method":"initialize","id":"first"}`);
-  await editor.until((msg) => msg.id === 'first');
+  client.line(`{"params":${params},"jsonrpc":"2.0","method":"initialize","id":"first"}`);
+  await client.until((msg) => msg.id === 'first');
   expect((await agent.got('initialize')).line).toContain(`"params":${params}`);
 });
 
 test('with one agent no option, command or other frame of ours appears', async ({ stage }) => {
   const agent = stage.agent('only', { describe: () => ({}) });
-  const editor = stage.proxy([agent]);
-  const init = await hello(editor);
+  const client = stage.proxy([agent]);
+  const init = await hello(client);
   expect(init.agentInfo.name).toBe('only');
-  const session = await open(editor, stage.cwd);
+  const session = await open(client, stage.cwd);
   expect(session.result).toEqual({ sessionId: 'only-1' });
-  await editor.call('session/prompt', { sessionId: session.id, prompt: text('/agent') });
-  await editor.call('session/load', { sessionId: session.id, cwd: stage.cwd, mcpServers: [] });
-  const refused = await editor.refused('session/set_config_option', { sessionId: session.id, configId: 'agent', value: 'only' });
+  await client.call('session/prompt', { sessionId: session.id, prompt: text('/agent') });
+  await client.call('session/load', { sessionId: session.id, cwd: stage.cwd, mcpServers: [] });
+  const refused = await client.refused('session/set_config_option', { sessionId: session.id, configId: 'agent', value: 'only' });
   expect(refused.message).toBe('only has no option agent=only'); // the agent's own words
-  expect(editor.said(session.id)).toBe('only heard /agentreplay of only-1 by only');
-  expect(editor.all('session/update')).toHaveLength(2);
+  expect(client.said(session.id)).toBe('only heard /agentreplay of only-1 by only');
+  expect(client.all('session/update')).toHaveLength(2);
 });

@@ -8,40 +8,40 @@ const twins = { left: fixture('same-ids', 'left'), right: fixture('same-ids', 'r
 test('eight sessions of two agents with the same session and request ids: prompts, cancels, questions and answers reach their owners', async ({
   stage,
 }) => {
-  const editor = await stage.connect(twins);
+  const client = await stage.connect(twins);
   const sessions = await Promise.all(
-    Array.from({ length: 8 }, async (_, n) => ({ n, agent: NAMES[n % 2] as string, ...(await open(editor, stage.cwd, NAMES[n % 2])) })),
+    Array.from({ length: 8 }, async (_, n) => ({ n, agent: NAMES[n % 2] as string, ...(await open(client, stage.cwd, NAMES[n % 2])) })),
   );
   expect(new Set(sessions.map(({ id }) => id)).size).toBe(8);
 
   // Answers tell which session they were meant for. Questions of the first kind wait until all are there.
-  editor.on('fs/read_text_file', ({ sessionId, path }) => ({ content: `${path} for ${sessionId}` }));
-  editor.on('fs/write_text_file', ({ sessionId, content }) => ({ _meta: { content, sessionId } }));
-  editor.on('terminal/create', ({ sessionId, command }) => ({ terminalId: `terminal ${command} of ${sessionId}` }));
-  editor.on('terminal/output', ({ sessionId, terminalId }) => ({ output: `${terminalId} for ${sessionId}`, truncated: false }));
-  editor.on('terminal/wait_for_exit', ({ sessionId }) => ({ exitCode: 0, _meta: { sessionId } }));
-  editor.on('terminal/release', ({ sessionId }) => ({ _meta: { sessionId } }));
-  editor.on('elicitation/create', ({ sessionId, message }) => ({ action: 'accept', content: { message, sessionId } }));
-  editor.on('_same/ask', ({ sessionId, words }) => ({ words, sessionId }));
+  client.on('fs/read_text_file', ({ sessionId, path }) => ({ content: `${path} for ${sessionId}` }));
+  client.on('fs/write_text_file', ({ sessionId, content }) => ({ _meta: { content, sessionId } }));
+  client.on('terminal/create', ({ sessionId, command }) => ({ terminalId: `terminal ${command} of ${sessionId}` }));
+  client.on('terminal/output', ({ sessionId, terminalId }) => ({ output: `${terminalId} for ${sessionId}`, truncated: false }));
+  client.on('terminal/wait_for_exit', ({ sessionId }) => ({ exitCode: 0, _meta: { sessionId } }));
+  client.on('terminal/release', ({ sessionId }) => ({ _meta: { sessionId } }));
+  client.on('elicitation/create', ({ sessionId, message }) => ({ action: 'accept', content: { message, sessionId } }));
+  client.on('_same/ask', ({ sessionId, words }) => ({ words, sessionId }));
 
-  const turns = sessions.map(({ id, n }) => prompt(editor, id, `words-${n}`, `prompt-${n}`));
+  const turns = sessions.map(({ id, n }) => prompt(client, id, `words-${n}`, `prompt-${n}`));
   const questions = await Promise.all(
-    sessions.map(({ id }) => editor.got('session/request_permission', ({ sessionId }) => sessionId === id)),
+    sessions.map(({ id }) => client.got('session/request_permission', ({ sessionId }) => sessionId === id)),
   );
   expect(new Set(questions.map(({ msg }) => JSON.stringify(msg.id))).size).toBe(8);
 
   // The third session of each agent is cancelled; their own ids are the same.
   const isCancelled = (n: number) => n === 4 || n === 5;
-  for (const { id, n } of sessions) if (isCancelled(n)) editor.notify('session/cancel', { sessionId: id });
+  for (const { id, n } of sessions) if (isCancelled(n)) client.notify('session/cancel', { sessionId: id });
   for (const { msg } of questions.toReversed())
-    editor.reply(msg, { outcome: { outcome: 'selected', optionId: msg.params.options[0].optionId } });
+    client.reply(msg, { outcome: { outcome: 'selected', optionId: msg.params.options[0].optionId } });
 
   const answers = await Promise.all(turns);
   for (const { id, n, agent } of sessions) {
     const native = `s${Math.floor(n / 2) + 1}`;
     expect(answers[n].result).toEqual({ stopReason: isCancelled(n) ? 'cancelled' : 'end_turn', _meta: { name: agent, sessionId: native } });
-    expect(editor.answersTo(`prompt-${n}`)).toHaveLength(1);
-    const [begin, report] = editor.said(id).split(';');
+    expect(client.answersTo(`prompt-${n}`)).toHaveLength(1);
+    const [begin, report] = client.said(id).split(';');
     expect(begin).toBe(`${agent} ${native} begins`);
     if (isCancelled(n)) continue;
     const words = `words-${n}`;
@@ -58,24 +58,24 @@ test('eight sessions of two agents with the same session and request ids: prompt
       extension: { words, sessionId: id },
     });
     // Nothing of the session comes behind the end of its turn.
-    const last = editor.all('session/update', ({ sessionId }) => sessionId === id).at(-1) as Seen;
-    expect(last.index).toBeLessThan(editor.place(answers[n]));
+    const last = client.all('session/update', ({ sessionId }) => sessionId === id).at(-1) as Seen;
+    expect(last.index).toBeLessThan(client.place(answers[n]));
   }
   // The editor answered the cancelled questions too, late; the agents have heard of each only once.
   for (const { id, agent } of sessions.slice(0, 2))
-    expect(await editor.call('_same/strays', { sessionId: id })).toEqual({ name: agent, strays: [] });
+    expect(await client.call('_same/strays', { sessionId: id })).toEqual({ name: agent, strays: [] });
 });
 
 test('the first of two equal session ids is kept as it is, the second gets another, in every answer and update', async ({ stage }) => {
   const [left, right] = NAMES.map((name) => stage.agent(name, { mint: (n) => `s${n}` }));
   if (!left || !right) throw new Error('no agents');
-  const editor = await stage.connect([left, right]);
-  const [a, b] = [await open(editor, stage.cwd, 'left'), await open(editor, stage.cwd, 'right')];
+  const client = await stage.connect([left, right]);
+  const [a, b] = [await open(client, stage.cwd, 'left'), await open(client, stage.cwd, 'right')];
   expect(a.id).toBe('s1');
   expect(b.id).not.toBe('s1');
-  await prompt(editor, b.id, 'hello');
+  await prompt(client, b.id, 'hello');
   expect((await right.got('session/prompt')).msg.params.sessionId).toBe('s1');
-  expect(editor.said(b.id)).toBe('right heard hello');
+  expect(client.said(b.id)).toBe('right heard hello');
   expect(left.all('session/prompt')).toEqual([]);
   // An error that names the session, and updates that name other sessions, speak of the public id as well.
   right.on('session/prompt', () => {
@@ -91,23 +91,23 @@ test('the first of two equal session ids is kept as it is, the second gets anoth
     right.say('s2', 'the child speaks');
     return { stopReason: 'end_turn' };
   });
-  await open(editor, stage.cwd, 'left'); // so that s2 is taken too
-  await prompt(editor, b.id, 'again');
-  const [child] = editor.updates(b.id, 'subagent_update');
+  await open(client, stage.cwd, 'left'); // so that s2 is taken too
+  await prompt(client, b.id, 'again');
+  const [child] = client.updates(b.id, 'subagent_update');
   expect(['s1', 's2']).not.toContain(child.sessionId);
-  expect(editor.updates(b.id, 'session_message')).toMatchObject([{ senderSessionId: b.id, recipientSessionId: child.sessionId }]);
-  expect(editor.updates(b.id, 'tool_call')).toMatchObject([
+  expect(client.updates(b.id, 'session_message')).toMatchObject([{ senderSessionId: b.id, recipientSessionId: child.sessionId }]);
+  expect(client.updates(b.id, 'tool_call')).toMatchObject([
     { toolCallId: 's1', rawInput: { sessionId: 's1' }, _meta: { sessionId: 's1' } },
   ]);
-  expect(editor.said(child.sessionId)).toBe('the child speaks');
+  expect(client.said(child.sessionId)).toBe('the child speaks');
 });
 
 test('session ids of any letters clash, are told apart and found again, however the editor spells them', async ({ stage }) => {
   const odd = 'q"\\\\ é 😀~\\n/';
   const [left, right] = [stage.agent('left', { mint: () => odd }), stage.agent('right', { mint: () => odd })];
   for (const agent of [left, right]) agent.on('_x/echo', ({ n }) => ({ n, by: agent.name }));
-  const editor = await stage.connect([left, right]);
-  const sessions = [await open(editor, stage.cwd, 'left'), await open(editor, stage.cwd, 'right')];
+  const client = await stage.connect([left, right]);
+  const sessions = [await open(client, stage.cwd, 'left'), await open(client, stage.cwd, 'right')];
   expect(sessions[0]?.id).toBe(odd);
   expect(sessions[1]?.id).not.toBe(odd);
   for (const [n, { id }] of sessions.entries()) {
@@ -119,12 +119,12 @@ test('session ids of any letters clash, are told apart and found again, however 
       .map(([, low, high]) => `\\u${high}${low}`)
       .join('');
     for (const spelled of [JSON.stringify(id), `"${escaped}"`]) {
-      const from = editor.seen.length;
-      editor.line(`{"jsonrpc":"2.0","id":1,"method":"_x/echo","params":{"n":${n},"session\\u0049d":${spelled}}}`);
-      expect((await editor.until((msg) => msg.id === 1, from)).msg.result).toEqual({ n, by: ['left', 'right'][n] });
+      const from = client.seen.length;
+      client.line(`{"jsonrpc":"2.0","id":1,"method":"_x/echo","params":{"n":${n},"session\\u0049d":${spelled}}}`);
+      expect((await client.until((msg) => msg.id === 1, from)).msg.result).toEqual({ n, by: ['left', 'right'][n] });
     }
-    await prompt(editor, id, 'hello');
-    expect(editor.said(id)).toBe(`${['left', 'right'][n]} heard hello`);
+    await prompt(client, id, 'hello');
+    expect(client.said(id)).toBe(`${['left', 'right'][n]} heard hello`);
   }
   for (const agent of [left, right]) for (const { msg } of agent.all('_x/echo')) expect(msg.params.sessionId).toBe(odd);
 });
@@ -133,32 +133,32 @@ test('a notification of the protocol sent as a request, or a request as a notifi
   stage,
 }) => {
   const [left, right] = [stage.agent('left'), stage.agent('right')];
-  const editor = await stage.connect([left, right]);
-  const { id: sessionId } = await open(editor, stage.cwd, 'right');
+  const client = await stage.connect([left, right]);
+  const { id: sessionId } = await open(client, stage.cwd, 'right');
   right.on('session/cancel', () => ({ odd: true }));
-  expect(await editor.call('session/cancel', { sessionId })).toEqual({ odd: true });
-  editor.notify('session/prompt', { sessionId, prompt: [] });
+  expect(await client.call('session/cancel', { sessionId })).toEqual({ odd: true });
+  client.notify('session/prompt', { sessionId, prompt: [] });
   expect((await right.got('session/prompt')).msg).not.toHaveProperty('id');
   expect(left.all('session/cancel')).toEqual([]);
 });
 
 test('an error in which an agent names a session carries the id the editor knows', async ({ stage }) => {
   const [left, right] = [stage.agent('left', { mint: () => 'same' }), stage.agent('right', { mint: () => 'same' })];
-  const editor = await stage.connect([left, right]);
-  await open(editor, stage.cwd, 'left');
-  const b = await open(editor, stage.cwd, 'right');
+  const client = await stage.connect([left, right]);
+  await open(client, stage.cwd, 'left');
+  const b = await open(client, stage.cwd, 'right');
   right.sessions.clear();
-  expect((await prompt(editor, b.id, 'lost')).error).toEqual({ code: -32002, message: 'Resource not found', data: { sessionId: b.id } });
+  expect((await prompt(client, b.id, 'lost')).error).toEqual({ code: -32002, message: 'Resource not found', data: { sessionId: b.id } });
 });
 
 test('a terminal of one session is refused to any other, of the same agent or not, and the editor never hears of it', async ({ stage }) => {
   const [left, right] = [stage.agent('left', { mint: (n) => `s${n}` }), stage.agent('right', { mint: (n) => `s${n}` })];
-  const editor = await stage.connect([left, right]);
-  for (const agent of ['left', 'left', 'right']) await open(editor, stage.cwd, agent);
-  editor.on('terminal/create', () => ({ terminalId: 'T' }));
-  editor.on('terminal/output', () => ({ output: 'secret', truncated: false }));
-  editor.on('terminal/kill', () => ({}));
-  editor.on('terminal/release', () => ({}));
+  const client = await stage.connect([left, right]);
+  for (const agent of ['left', 'left', 'right']) await open(client, stage.cwd, agent);
+  client.on('terminal/create', () => ({ terminalId: 'T' }));
+  client.on('terminal/output', () => ({ output: 'secret', truncated: false }));
+  client.on('terminal/kill', () => ({}));
+  client.on('terminal/release', () => ({}));
   await left.call('terminal/create', { sessionId: 's1', command: 'ls' });
   for (const [agent, sessionId] of [
     [right, 's1'],
@@ -167,32 +167,32 @@ test('a terminal of one session is refused to any other, of the same agent or no
     for (const method of ['terminal/output', 'terminal/wait_for_exit', 'terminal/kill', 'terminal/release'])
       expect(await agent.refused(method, { sessionId, terminalId: 'T' })).toMatchObject({ code: -32602 });
   expect(await left.call('terminal/output', { sessionId: 's1', terminalId: 'T' })).toMatchObject({ output: 'secret' });
-  expect(editor.all('terminal/output')).toHaveLength(1);
-  for (const method of ['terminal/wait_for_exit', 'terminal/kill', 'terminal/release']) expect(editor.all(method)).toEqual([]);
+  expect(client.all('terminal/output')).toHaveLength(1);
+  for (const method of ['terminal/wait_for_exit', 'terminal/kill', 'terminal/release']) expect(client.all(method)).toEqual([]);
 });
 
 test('an agent that names a session of another agent does not reach that session', async ({ stage }) => {
   const [left, right] = [stage.agent('left'), stage.agent('right')];
-  const editor = await stage.connect([left, right]);
-  const a = await open(editor, stage.cwd, 'left');
-  const b = await open(editor, stage.cwd, 'right');
-  editor.on('fs/read_text_file', () => ({ content: 'secret' }));
+  const client = await stage.connect([left, right]);
+  const a = await open(client, stage.cwd, 'left');
+  const b = await open(client, stage.cwd, 'right');
+  client.on('fs/read_text_file', () => ({ content: 'secret' }));
   right.say('left-1', 'I am left');
   right.update('left-1', { sessionUpdate: 'tool_call', toolCallId: 't', title: 'spoofed' });
   void right.request('fs/read_text_file', { sessionId: 'left-1', path: '/etc/passwd' });
   await right.call('fs/read_text_file', { sessionId: 'right-1', path: '/mine' });
   const named = (seen: Seen) =>
     seen.msg.params?.sessionId === a.id && seen.msg.params?.update?.sessionUpdate !== 'available_commands_update';
-  expect(editor.seen.filter(named)).toEqual([]);
-  expect(editor.all('fs/read_text_file', ({ sessionId }) => sessionId === b.id)).toHaveLength(1);
+  expect(client.seen.filter(named)).toEqual([]);
+  expect(client.all('fs/read_text_file', ({ sessionId }) => sessionId === b.id)).toHaveLength(1);
 });
 
 test('the ids of requests come back as they were written, also when both sides and both agents use the same ones at once', async ({
   stage,
 }) => {
   const [left, right] = [stage.agent('left'), stage.agent('right')];
-  const editor = await stage.connect([left, right]);
-  const [a, b] = [await open(editor, stage.cwd, 'left'), await open(editor, stage.cwd, 'right')];
+  const client = await stage.connect([left, right]);
+  const [a, b] = [await open(client, stage.cwd, 'left'), await open(client, stage.cwd, 'right')];
   for (const agent of [left, right]) agent.on('_x/echo', ({ n }) => ({ n, by: agent.name }));
   const ids = ['7', '"7"', '8.0', '9007199254740993', '-0', 'null', '{"a":1}', '[7]', '"\\u0037x"'];
   for (const [agent, session] of [
@@ -200,9 +200,9 @@ test('the ids of requests come back as they were written, also when both sides a
     [right, b],
   ] as const) {
     for (const [n, id] of ids.entries()) {
-      const from = editor.seen.length;
-      editor.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/echo","params":{"sessionId":"${session.id}","n":${n}}}`);
-      const { line } = await editor.until((msg) => msg.result?.n === n, from);
+      const from = client.seen.length;
+      client.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/echo","params":{"sessionId":"${session.id}","n":${n}}}`);
+      const { line } = await client.until((msg) => msg.result?.n === n, from);
       expect(line).toBe(`{"jsonrpc":"2.0","id":${id},"result":{"n":${n},"by":"${agent.name}"}}`);
     }
   }
@@ -210,10 +210,10 @@ test('the ids of requests come back as they were written, also when both sides a
   const questions = await Promise.all(
     [left, right].map(async (agent, n) => {
       for (const id of ids) agent.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/ask","params":{"sessionId":"${n === 0 ? a.id : b.id}"}}`);
-      return Promise.all(ids.map((_, k) => editor.until((msg) => isNth(editor.all('_x/ask'), msg, agent.name, k))));
+      return Promise.all(ids.map((_, k) => client.until((msg) => isNth(client.all('_x/ask'), msg, agent.name, k))));
     }),
   );
-  for (const { msg } of questions.flat().toReversed()) editor.reply(msg, { to: msg.params.sessionId });
+  for (const { msg } of questions.flat().toReversed()) client.reply(msg, { to: msg.params.sessionId });
   for (const [agent, session] of [
     [left, a],
     [right, b],

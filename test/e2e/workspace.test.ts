@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect } from 'vitest';
 import { test as base, contentOf, eventually, isAlive, noticed, toldIn } from '../faults/setup.ts';
-import { type Editor, hello, type Json, open, type Puppet, prompt, type Stage } from './harness.ts';
+import { type Client, hello, type Json, open, prompt, type ScriptedAgent, type Stage } from './harness.ts';
 
 const test = base.concurrent;
 
@@ -13,17 +13,17 @@ const BARE = { clientCapabilities: {} };
 const ALL = { fs: { readTextFile: true, writeTextFile: true }, terminal: true };
 const STAYS = { command: process.execPath, args: ['-e', 'console.log(process.pid); setInterval(() => {}, 1e6)'] };
 
-const told = async (agent: Puppet): Promise<Json> => (await agent.got('initialize')).msg.params.clientCapabilities;
+const told = async (agent: ScriptedAgent): Promise<Json> => (await agent.got('initialize')).msg.params.clientCapabilities;
 
 /** The proxy with a workspace, and an editor without anything. */
-async function bare(stage: Stage, agents: readonly Puppet[], options: Json = SERVING): Promise<Editor> {
-  const editor = stage.proxy(agents, options);
-  await hello(editor, BARE);
-  return editor;
+async function bare(stage: Stage, agents: readonly ScriptedAgent[], options: Json = SERVING): Promise<Client> {
+  const client = stage.proxy(agents, options);
+  await hello(client, BARE);
+  return client;
 }
 
 /** A terminal that stays, and the process in it. */
-async function stays(agent: Puppet, sessionId: string): Promise<{ terminalId: string; pid: number }> {
+async function stays(agent: ScriptedAgent, sessionId: string): Promise<{ terminalId: string; pid: number }> {
   const { terminalId } = await agent.call('terminal/create', { sessionId, ...STAYS });
   for (;;) {
     const { output } = await agent.call('terminal/output', { sessionId, terminalId });
@@ -34,24 +34,24 @@ async function stays(agent: Puppet, sessionId: string): Promise<{ terminalId: st
 describe('what agents are told', () => {
   test('without the setting: what the editor said, and their requests are the editor’s to answer', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = await bare(stage, [agent], {});
-    editor.on('fs/read_text_file', () => ({ content: 'from the editor' }));
+    const client = await bare(stage, [agent], {});
+    client.on('fs/read_text_file', () => ({ content: 'from the editor' }));
     expect(await told(agent)).toEqual({});
-    const { id } = await open(editor, stage.cwd);
+    const { id } = await open(client, stage.cwd);
     expect(await agent.call('fs/read_text_file', { sessionId: id, path: '/anywhere' })).toEqual({ content: 'from the editor' });
   });
 
   test('to an editor that can everything nothing is added, byte for byte', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = stage.proxy([agent], SERVING);
+    const client = stage.proxy([agent], SERVING);
     const params =
       '{"clientInfo":{"name":"x", "version":"1.0"},"protocolVersion":1,"clientCapabilities":{"terminal":true,"fs":{"writeTextFile":true,"readTextFile":true}}}';
-    editor.line(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":${params}}`);
+    client.line(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":${params}}`);
     await agent.got('initialize');
     expect(agent.seen[0]?.line).toContain(`"params":${params}`);
-    await editor.until((msg) => msg.id === 1);
-    editor.on('terminal/create', () => ({ terminalId: 'the editor’s' }));
-    const { id } = await open(editor, stage.cwd);
+    await client.until((msg) => msg.id === 1);
+    client.on('terminal/create', () => ({ terminalId: 'the editor’s' }));
+    const { id } = await open(client, stage.cwd);
     expect(await agent.call('terminal/create', { sessionId: id, command: 'true' })).toEqual({ terminalId: 'the editor’s' });
   });
 
@@ -73,8 +73,8 @@ describe('what agents are told', () => {
 
   test('an editor of the next version, which knows no files and terminals, has them too', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = stage.proxy([agent], SERVING);
-    await editor.call('initialize', { protocolVersion: 2, capabilities: { elicitation: { form: {} } }, info: { name: 'x', version: '1' } });
+    const client = stage.proxy([agent], SERVING);
+    await client.call('initialize', { protocolVersion: 2, capabilities: { elicitation: { form: {} } }, info: { name: 'x', version: '1' } });
     expect(await told(agent)).toMatchObject({ ...ALL, elicitation: { form: {} } });
   });
 
@@ -100,8 +100,8 @@ describe('what agents are told', () => {
 describe('files', () => {
   test('are read and written in the directories of the session, and the editor hears nothing of it', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = await bare(stage, [agent]);
-    const { id: sessionId } = await open(editor, stage.cwd);
+    const client = await bare(stage, [agent]);
+    const { id: sessionId } = await open(client, stage.cwd);
     const file = path.join(stage.cwd, 'new/file.txt');
     expect(await agent.call('fs/write_text_file', { sessionId, path: file, content: 'one\ntwo\nthree\n' })).toEqual({});
     expect(readFileSync(file, 'utf8')).toBe('one\ntwo\nthree\n');
@@ -113,19 +113,19 @@ describe('files', () => {
       message: 'Resource not found: there is no such file',
       data: { uri: pathToFileURL(missing).href },
     });
-    expect(editor.seen.filter(({ msg }) => msg.method?.startsWith('fs/'))).toEqual([]);
+    expect(client.seen.filter(({ msg }) => msg.method?.startsWith('fs/'))).toEqual([]);
   });
 
   test('are not read or written anywhere else', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = await bare(stage, [agent]);
+    const client = await bare(stage, [agent]);
     const more = path.join(stage.dir, 'more');
     mkdirSync(more);
     writeFileSync(path.join(more, 'x'), 'more');
     writeFileSync(path.join(stage.dir, 'secret'), 'secret');
     symlinkSync(path.join(stage.dir, 'secret'), path.join(stage.cwd, 'link'));
-    const { id: one } = await open(editor, stage.cwd);
-    const { id: two } = await open(editor, stage.cwd, undefined, { additionalDirectories: [more] });
+    const { id: one } = await open(client, stage.cwd);
+    const { id: two } = await open(client, stage.cwd, undefined, { additionalDirectories: [more] });
     for (const name of ['secret', 'work/../secret', 'work/link', 'more/x'])
       expect(await agent.refused('fs/read_text_file', { sessionId: one, path: `${stage.dir}/${name}` })).toMatchObject({ code: -32602 });
     expect(await agent.refused('fs/write_text_file', { sessionId: one, path: path.join(stage.cwd, 'link'), content: 'x' })).toMatchObject({
@@ -137,21 +137,21 @@ describe('files', () => {
 
   test('what the editor can do itself goes to it, and only the rest is ours', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = stage.proxy([agent], SERVING);
-    await hello(editor, { clientCapabilities: { fs: { readTextFile: true } } });
-    editor.on('fs/read_text_file', () => ({ content: 'unsaved' }));
-    const { id: sessionId } = await open(editor, stage.cwd);
+    const client = stage.proxy([agent], SERVING);
+    await hello(client, { clientCapabilities: { fs: { readTextFile: true } } });
+    client.on('fs/read_text_file', () => ({ content: 'unsaved' }));
+    const { id: sessionId } = await open(client, stage.cwd);
     const file = path.join(stage.cwd, 'f');
     expect(await agent.call('fs/write_text_file', { sessionId, path: file, content: 'saved' })).toEqual({});
     expect(await agent.call('fs/read_text_file', { sessionId, path: file })).toEqual({ content: 'unsaved' });
     expect(readFileSync(file, 'utf8')).toBe('saved');
-    expect(editor.all('fs/write_text_file')).toEqual([]);
+    expect(client.all('fs/write_text_file')).toEqual([]);
   });
 
   test('writes keep the order in which they were sent, also when nobody waits between them', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = await bare(stage, [agent]);
-    const { id: sessionId } = await open(editor, stage.cwd);
+    const client = await bare(stage, [agent]);
+    const { id: sessionId } = await open(client, stage.cwd);
     const file = path.join(stage.cwd, 'f');
     const sizes = [300_000, 10, 100_000, 1, 50_000, 3];
     const answers = sizes.flatMap((size, n) => [
@@ -164,14 +164,14 @@ describe('files', () => {
   test('each agent has its own sessions, also where two have the same id', async ({ stage }) => {
     const mint = () => 'same';
     const [a, b] = [stage.agent('a', { mint }), stage.agent('b', { mint })];
-    const editor = await bare(stage, [a, b]);
+    const client = await bare(stage, [a, b]);
     const [at, bt] = ['at', 'bt'].map((name) => path.join(stage.dir, name)) as [string, string];
     for (const dir of [at, bt]) {
       mkdirSync(dir);
       writeFileSync(path.join(dir, 'f'), dir);
     }
-    await open(editor, at, 'a');
-    await open(editor, bt, 'b');
+    await open(client, at, 'a');
+    await open(client, bt, 'b');
     expect(await a.call('fs/read_text_file', { sessionId: 'same', path: path.join(at, 'f') })).toEqual({ content: at });
     expect(await b.call('fs/read_text_file', { sessionId: 'same', path: path.join(bt, 'f') })).toEqual({ content: bt });
     expect((await a.refused('fs/read_text_file', { sessionId: 'same', path: path.join(bt, 'f') })).code).toBe(-32602);
@@ -181,8 +181,8 @@ describe('files', () => {
 
   test('for a session that nobody opened, and for params that can be read in two ways, nothing is done', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = await bare(stage, [agent]);
-    const { id: sessionId } = await open(editor, stage.cwd);
+    const client = await bare(stage, [agent]);
+    const { id: sessionId } = await open(client, stage.cwd);
     const file = path.join(stage.cwd, 'f');
     writeFileSync(file, 'x');
     for (const params of [{ sessionId: 'none', path: file }, { path: file }])
@@ -207,8 +207,8 @@ describe('files', () => {
       early = await agent.call('fs/read_text_file', { sessionId, path: file });
       return {};
     });
-    const editor = await bare(stage, [agent]);
-    await editor.call('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
+    const client = await bare(stage, [agent]);
+    await client.call('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
     expect(early).toEqual({ content: 'x' });
     expect(await agent.call('fs/read_text_file', { sessionId, path: file })).toEqual({ content: 'x' });
   });
@@ -217,8 +217,8 @@ describe('files', () => {
 describe('terminals', () => {
   test('run a command and tell its output and its end', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = await bare(stage, [agent]);
-    const { id: sessionId } = await open(editor, stage.cwd);
+    const client = await bare(stage, [agent]);
+    const { id: sessionId } = await open(client, stage.cwd);
     const script = "process.stdout.write('日'.repeat(10)); process.exitCode = 4";
     const params = { sessionId, command: process.execPath, args: ['-e', script], outputByteLimit: 7, cwd: stage.cwd, env: [] };
     const { terminalId } = await agent.call('terminal/create', params);
@@ -230,13 +230,13 @@ describe('terminals', () => {
     });
     expect(await agent.call('terminal/release', { sessionId, terminalId })).toEqual({});
     expect((await agent.refused('terminal/output', { sessionId, terminalId })).code).toBe(-32602);
-    expect(editor.seen.filter(({ msg }) => msg.method?.startsWith('terminal/'))).toEqual([]);
+    expect(client.seen.filter(({ msg }) => msg.method?.startsWith('terminal/'))).toEqual([]);
   });
 
   test('waiting can be taken back, and the command goes on', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = await bare(stage, [agent]);
-    const { id: sessionId } = await open(editor, stage.cwd);
+    const client = await bare(stage, [agent]);
+    const { id: sessionId } = await open(client, stage.cwd);
     const { terminalId, pid } = await stays(agent, sessionId);
     const waiting = agent.refused('terminal/wait_for_exit', { sessionId, terminalId }, 'w');
     agent.notify('$/cancel_request', { requestId: 'w' });
@@ -250,11 +250,11 @@ describe('terminals', () => {
 
   test('end with their session, and who waits is answered', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = await bare(stage, [agent]);
-    const [one, two] = [await open(editor, stage.cwd), await open(editor, stage.cwd)];
+    const client = await bare(stage, [agent]);
+    const [one, two] = [await open(client, stage.cwd), await open(client, stage.cwd)];
     const [ended, kept] = [await stays(agent, one.id), await stays(agent, two.id)];
     const waiting = agent.request('terminal/wait_for_exit', { sessionId: one.id, terminalId: ended.terminalId });
-    await editor.call('session/close', { sessionId: one.id });
+    await client.call('session/close', { sessionId: one.id });
     expect((await waiting).result).toEqual({ exitCode: null, signal: 'SIGTERM' });
     await eventually(() => expect(isAlive(ended.pid)).toBe(false));
     expect(isAlive(kept.pid)).toBe(true);
@@ -263,14 +263,14 @@ describe('terminals', () => {
 
   test('end with their agent; after it is back, files are served again and the old terminals are gone', async ({ stage }) => {
     const [agent, other] = [stage.agent('a'), stage.agent('b')];
-    const editor = await bare(stage, [agent, other]);
-    const [mine, others] = [await open(editor, stage.cwd, 'a'), await open(editor, stage.cwd, 'b')];
+    const client = await bare(stage, [agent, other]);
+    const [mine, others] = [await open(client, stage.cwd, 'a'), await open(client, stage.cwd, 'b')];
     const [ended, kept] = [await stays(agent, mine.id), await stays(other, others.id)];
     agent.exit();
     await eventually(() => expect(isAlive(ended.pid)).toBe(false));
     expect(isAlive(kept.pid)).toBe(true);
-    expect((await prompt(editor, mine.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
-    expect(toldIn(editor, mine.id).join()).toContain('started again');
+    expect((await prompt(client, mine.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+    expect(toldIn(client, mine.id).join()).toContain('started again');
     await agent.refused('terminal/output', { sessionId: mine.id, terminalId: ended.terminalId });
     writeFileSync(path.join(stage.cwd, 'f'), 'x');
     expect(await agent.call('fs/read_text_file', { sessionId: mine.id, path: path.join(stage.cwd, 'f') })).toEqual({ content: 'x' });
@@ -279,10 +279,10 @@ describe('terminals', () => {
 
   test('end when the session goes to another agent', async ({ stage }) => {
     const [a, b] = [stage.agent('a'), stage.agent('b')];
-    const editor = await bare(stage, [a, b]);
-    const { id } = await open(editor, stage.cwd, 'a');
+    const client = await bare(stage, [a, b]);
+    const { id } = await open(client, stage.cwd, 'a');
     const { pid } = await stays(a, id);
-    await editor.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'b' });
+    await client.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'b' });
     await eventually(() => expect(isAlive(pid)).toBe(false));
     const [native = ''] = b.sessions.keys();
     expect((await stays(b, native)).pid).toBeGreaterThan(0);
@@ -291,25 +291,25 @@ describe('terminals', () => {
   test('end with us, when the editor goes and when we are told to', async ({ stage }) => {
     for (const way of ['close', 'SIGTERM'] as const) {
       const agent = stage.agent(way);
-      const editor = await bare(stage, [agent]);
-      const { id } = await open(editor, stage.cwd);
+      const client = await bare(stage, [agent]);
+      const { id } = await open(client, stage.cwd);
       const { pid } = await stays(agent, id);
-      if (way === 'close') expect(await editor.close()).toBe(0);
+      if (way === 'close') expect(await client.close()).toBe(0);
       else {
-        editor.child.kill(way);
-        expect(await editor.ended).toBe(143);
+        client.child.kill(way);
+        expect(await client.ended).toBe(143);
       }
       expect(isAlive(pid)).toBe(false);
-      expect(editor.stderr()).not.toContain('left these processes running');
+      expect(client.stderr()).not.toContain('left these processes running');
     }
   });
 
   test('that a killed proxy left behind are ended by the next start', async ({ stage }) => {
     const agent = stage.agent('a');
-    const editor = await bare(stage, [agent]);
-    const { id } = await open(editor, stage.cwd);
+    const client = await bare(stage, [agent]);
+    const { id } = await open(client, stage.cwd);
     const { pid } = await stays(agent, id);
-    await editor.kill();
+    await client.kill();
     expect(isAlive(pid)).toBe(true);
     const next = await bare(stage, [stage.agent('b')]);
     await eventually(() => expect(isAlive(pid)).toBe(false));
@@ -320,18 +320,18 @@ describe('terminals', () => {
 test('an agent written against the SDK reads, edits and runs with nothing but us', async ({ stage }) => {
   const demo = path.resolve(import.meta.dirname, '../../dist/demo-agent.js');
   const server = { command: process.execPath, args: [demo, '--name', 'builder', '--state', path.join(stage.dir, 'demo')] };
-  const editor = stage.proxy({ builder: server }, SERVING);
-  editor.on('session/request_permission', ({ options }: Json) => ({
+  const client = stage.proxy({ builder: server }, SERVING);
+  client.on('session/request_permission', ({ options }: Json) => ({
     outcome: { outcome: 'selected', optionId: options.find(({ kind }: Json) => kind === 'allow_once').optionId },
   }));
-  await hello(editor, BARE);
-  const { id } = await open(editor, stage.cwd);
+  await hello(client, BARE);
+  const { id } = await open(client, stage.cwd);
   for (const words of ['/edit notes.txt', '/edit notes.txt', '/read notes.txt', '/run cat notes.txt'])
-    expect((await prompt(editor, id, words)).result).toEqual({ stopReason: 'end_turn' });
+    expect((await prompt(client, id, words)).result).toEqual({ stopReason: 'end_turn' });
   const lines = readFileSync(path.join(stage.cwd, 'notes.txt'), 'utf8').trim().split('\n');
   expect(lines).toEqual([expect.stringContaining('was here in turn 1'), expect.stringContaining('was here in turn 2')]);
-  expect(JSON.stringify(editor.updates(id))).toContain('exit code 0');
-  const ours = editor.seen.flatMap(({ msg }) => (msg.id !== undefined && msg.method !== undefined ? [msg.method] : []));
+  expect(JSON.stringify(client.updates(id))).toContain('exit code 0');
+  const ours = client.seen.flatMap(({ msg }) => (msg.id !== undefined && msg.method !== undefined ? [msg.method] : []));
   expect(new Set(ours)).toEqual(new Set(['session/request_permission']));
 });
 
@@ -344,17 +344,17 @@ describe('under a policy', () => {
 
   async function judged(stage: Stage) {
     const agent = stage.agent('a');
-    const editor = await bare(stage, [agent], { config: { ...SERVING.config, policy } });
-    const { id: sessionId } = await open(editor, stage.cwd);
+    const client = await bare(stage, [agent], { config: { ...SERVING.config, policy } });
+    const { id: sessionId } = await open(client, stage.cwd);
     const at = (name: string) => path.join(stage.cwd, name);
     for (const name of ['a', 'b', '.env']) writeFileSync(at(name), name);
     const answer = async (optionId: string, from = 0) =>
-      editor.reply((await editor.got('session/request_permission', () => true, from)).msg, { outcome: { outcome: 'selected', optionId } });
-    return { agent, editor, sessionId, at, answer };
+      client.reply((await client.got('session/request_permission', () => true, from)).msg, { outcome: { outcome: 'selected', optionId } });
+    return { agent, client, sessionId, at, answer };
   }
 
   test('what is allowed is served, what is denied is not, and what is asked is served after a yes', async ({ stage }) => {
-    const { agent, editor, sessionId, at, answer } = await judged(stage);
+    const { agent, client, sessionId, at, answer } = await judged(stage);
     expect(await agent.call('fs/read_text_file', { sessionId, path: at('a') })).toEqual({ content: 'a' });
     expect((await agent.refused('fs/read_text_file', { sessionId, path: at('.env') })).message).toContain('denied by policy');
     expect((await agent.call('terminal/create', { sessionId, command: 'true' })).terminalId).toMatch(/^terminal-/);
@@ -362,24 +362,24 @@ describe('under a policy', () => {
     await answer('allow');
     expect(await yes).toEqual({});
     expect(readFileSync(at('new/c'), 'utf8')).toBe('c');
-    const from = editor.seen.length;
+    const from = client.seen.length;
     const no = agent.refused('terminal/create', { sessionId, command: 'touch', args: ['made'] });
     await answer('reject', from);
     expect((await no).message).toContain('denied by policy');
     expect(contentOf(at('made'))).toBe('');
     // The jail holds whatever the policy and the user say.
-    const later = editor.seen.length;
+    const later = client.seen.length;
     const out = agent.refused('fs/write_text_file', { sessionId, path: path.join(stage.dir, 'out'), content: 'x' });
     await answer('allow', later);
     expect((await out).message).toContain('outside the directories of the session');
   });
 
   test('a link that is changed while the user thinks does not carry the yes to another file', async ({ stage }) => {
-    const { agent, editor, sessionId, at, answer } = await judged(stage);
+    const { agent, client, sessionId, at, answer } = await judged(stage);
     symlinkSync('a', at('link'));
     expect(await agent.call('fs/read_text_file', { sessionId, path: at('link') })).toEqual({ content: 'a' });
     const write = agent.refused('fs/write_text_file', { sessionId, path: at('link'), content: 'x' });
-    await editor.got('session/request_permission');
+    await client.got('session/request_permission');
     rmSync(at('link'));
     symlinkSync('.env', at('link'));
     await answer('allow');

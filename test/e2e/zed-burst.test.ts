@@ -1,92 +1,92 @@
 // Zed sends every saved default again right after session/new, all at once, whether it fits or not.
 import { describe, expect } from 'vitest';
-import { type Editor, type Json, open, prompt, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { type Client, type Json, open, prompt, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
 const two = (stage: Stage) => [stage.agent('alpha'), stage.agent('beta')] as const;
-const set = (editor: Editor, sessionId: string, [configId, value]: readonly [string, string]): Promise<Json> =>
-  editor.request('session/set_config_option', { sessionId, configId, value });
+const set = (client: Client, sessionId: string, [configId, value]: readonly [string, string]): Promise<Json> =>
+  client.request('session/set_config_option', { sessionId, configId, value });
 const values = (answer: Json): Json => answer.result?.configOptions.map(({ currentValue }: Json) => currentValue);
 
 describe('agent=beta in a burst with a model of alpha’s', () => {
   test('agent first: the session moves, and the model is refused by its new agent', async ({ stage }) => {
-    const editor = await stage.connect(two(stage));
-    const { id } = await open(editor, stage.cwd);
-    const [agent, model] = await Promise.all([set(editor, id, ['agent', 'beta']), set(editor, id, ['model', 'alpha-large'])]);
+    const client = await stage.connect(two(stage));
+    const { id } = await open(client, stage.cwd);
+    const [agent, model] = await Promise.all([set(client, id, ['agent', 'beta']), set(client, id, ['model', 'alpha-large'])]);
     expect(values(agent)).toEqual(['beta', 'beta-small']);
     expect(model.error?.code).toBe(-32602);
-    await prompt(editor, id, 'hello');
-    expect(editor.said(id)).toBe('beta heard hello');
+    await prompt(client, id, 'hello');
+    expect(client.said(id)).toBe('beta heard hello');
   });
 
   test('model first: it is set where it belongs, then the session moves', async ({ stage }) => {
-    const editor = await stage.connect(two(stage));
-    const { id } = await open(editor, stage.cwd);
-    const [model, agent] = await Promise.all([set(editor, id, ['model', 'alpha-large']), set(editor, id, ['agent', 'beta'])]);
+    const client = await stage.connect(two(stage));
+    const { id } = await open(client, stage.cwd);
+    const [model, agent] = await Promise.all([set(client, id, ['model', 'alpha-large']), set(client, id, ['agent', 'beta'])]);
     expect(values(model) ?? model.error.code).toBeOneOf([-32602, ['alpha', 'alpha-large']]);
     expect(values(agent)).toEqual(['beta', 'beta-small']);
-    expect(values(await set(editor, id, ['agent', 'beta']))).toEqual(['beta', 'beta-small']);
+    expect(values(await set(client, id, ['agent', 'beta']))).toEqual(['beta', 'beta-small']);
   });
 
   test('model first, answered by alpha only after the session has moved: no list mixes the two agents', async ({ stage }) => {
     const [alpha, beta] = two(stage);
     alpha.on('session/set_config_option', () => UNANSWERED);
-    const editor = await stage.connect([alpha, beta]);
-    const { id, result } = await open(editor, stage.cwd);
-    const model = set(editor, id, ['model', 'alpha-large']);
-    const agent = set(editor, id, ['agent', 'beta']);
+    const client = await stage.connect([alpha, beta]);
+    const { id, result } = await open(client, stage.cwd);
+    const model = set(client, id, ['model', 'alpha-large']);
+    const agent = set(client, id, ['agent', 'beta']);
     const asked = await alpha.got('session/set_config_option');
     // Whatever beta has been sent for the move, it has answered by now; a move that waits for alpha has not begun.
-    await open(editor, stage.cwd, 'beta');
+    await open(client, stage.cwd, 'beta');
     alpha.reply(asked.msg, { configOptions: result.configOptions.slice(1) });
     expect(values(await agent)).toEqual(['beta', 'beta-small']);
     const late = await model;
     expect(values(late) ?? late.error.code).toBeOneOf([-32602, ['alpha', 'alpha-small']]);
-    expect(values(await set(editor, id, ['agent', 'beta']))).toEqual(['beta', 'beta-small']);
-    expect(values(await set(editor, id, ['model', 'beta-large']))).toEqual(['beta', 'beta-large']);
+    expect(values(await set(client, id, ['agent', 'beta']))).toEqual(['beta', 'beta-small']);
+    expect(values(await set(client, id, ['model', 'beta-large']))).toEqual(['beta', 'beta-large']);
   });
 });
 
 test('a burst of equal values changes nothing and answers each with the whole list', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
   const burst = [
     ['agent', 'alpha'],
     ['model', 'alpha-small'],
     ['agent', 'alpha'],
   ] as const;
-  for (const answer of await Promise.all(burst.map((one) => set(editor, id, one))))
+  for (const answer of await Promise.all(burst.map((one) => set(client, id, one))))
     expect(values(answer)).toEqual(['alpha', 'alpha-small']);
   expect(beta.all('session/new')).toEqual([]);
 });
 
 test('agent=beta twice in a burst opens one session there', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
-  const answers = await Promise.all([set(editor, id, ['agent', 'beta']), set(editor, id, ['agent', 'beta'])]);
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
+  const answers = await Promise.all([set(client, id, ['agent', 'beta']), set(client, id, ['agent', 'beta'])]);
   for (const answer of answers) expect(values(answer)).toEqual(['beta', 'beta-small']);
   expect(beta.all('session/new')).toHaveLength(1);
 });
 
 test('a prompt right behind agent=beta goes to beta, and not before beta has the session', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id } = await open(editor, stage.cwd);
-  const moved = set(editor, id, ['agent', 'beta']);
-  const turn = prompt(editor, id, 'hello');
+  const client = await stage.connect([alpha, beta]);
+  const { id } = await open(client, stage.cwd);
+  const moved = set(client, id, ['agent', 'beta']);
+  const turn = prompt(client, id, 'hello');
   expect(values(await moved)).toEqual(['beta', 'beta-small']);
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).toBe('beta heard hello');
+  expect(client.said(id)).toBe('beta heard hello');
   expect(alpha.all('session/prompt')).toEqual([]);
 });
 
 test('a saved agent does not move a session that was just loaded', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  const editor = await stage.connect([alpha, beta]);
-  const { id: sessionId } = await open(editor, stage.cwd);
-  const load = editor.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
-  const moved = set(editor, sessionId, ['agent', 'beta']);
+  const client = await stage.connect([alpha, beta]);
+  const { id: sessionId } = await open(client, stage.cwd);
+  const load = client.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
+  const moved = set(client, sessionId, ['agent', 'beta']);
   expect((await load).result.configOptions[0].options).toHaveLength(1);
   expect((await moved).error?.code).toBe(-32602);
   expect(beta.all('session/new')).toEqual([]);

@@ -9,48 +9,48 @@ test.concurrent('row 20: an agent that closes its stdin and lives on counts as g
   stage,
 }) => {
   const sick = { ...fixture('closes-stdin', 'sick'), timeouts: { stop_grace_ms: 200 } };
-  const editor = await stage.connect({ sick, well: fixture('works', 'well') });
-  const [{ id }, well] = [await open(editor, stage.cwd, 'sick'), await open(editor, stage.cwd, 'well')];
-  expect((await prompt(editor, id, 'close')).result).toEqual({ stopReason: 'end_turn' });
+  const client = await stage.connect({ sick, well: fixture('works', 'well') });
+  const [{ id }, well] = [await open(client, stage.cwd, 'sick'), await open(client, stage.cwd, 'well')];
+  expect((await prompt(client, id, 'close')).result).toEqual({ stopReason: 'end_turn' });
   // Either it is already known to be gone, and the session comes back at once, or this request is the one that finds out.
-  const next = await prompt(editor, id, 'hello', 'next');
+  const next = await prompt(client, id, 'hello', 'next');
   if (next.error) expect(next.error).toMatchObject({ code: -32603, data: { agent: 'sick' } });
-  expect((await prompt(editor, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).not.toContain(`again by ${pidIn(id)};`);
-  expect((await prompt(editor, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.answersTo('next')).toHaveLength(1);
+  expect((await prompt(client, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.said(id)).not.toContain(`again by ${pidIn(id)};`);
+  expect((await prompt(client, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.answersTo('next')).toHaveLength(1);
 });
 
 test.concurrent('row 20: an agent that closes its stdout and lives on counts as gone: its turn is answered', async ({ stage }) => {
   const sick = { ...fixture('closes-stdout', 'sick'), timeouts: { stop_grace_ms: 200 } };
-  const editor = await stage.connect({ sick, well: fixture('works', 'well') });
-  const [{ id }, well] = [await open(editor, stage.cwd, 'sick'), await open(editor, stage.cwd, 'well')];
-  const { error } = await prompt(editor, id, 'close');
+  const client = await stage.connect({ sick, well: fixture('works', 'well') });
+  const [{ id }, well] = [await open(client, stage.cwd, 'sick'), await open(client, stage.cwd, 'well')];
+  const { error } = await prompt(client, id, 'close');
   expect(error).toMatchObject({ code: -32603, data: { agent: 'sick' } });
-  expect((await prompt(editor, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  expect((await prompt(client, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
 });
 
 test.concurrent('row 20: an agent that dies with much unread is answered for, and the proxy stays up', async ({ stage }) => {
-  const editor = await stage.connect({ sick: fixture('exits-without-reading', 'sick'), well: fixture('works', 'well') });
-  const [{ id }, well] = [await open(editor, stage.cwd, 'sick'), await open(editor, stage.cwd, 'well')];
-  const deaf = prompt(editor, id, 'deaf');
-  await editor.until((msg) => msg.params?.update?.content?.text === 'deaf;');
-  const unread = Array.from({ length: 20 }, () => editor.request('_x/fill', { sessionId: id, fill: 'f'.repeat(100_000) }));
+  const client = await stage.connect({ sick: fixture('exits-without-reading', 'sick'), well: fixture('works', 'well') });
+  const [{ id }, well] = [await open(client, stage.cwd, 'sick'), await open(client, stage.cwd, 'well')];
+  const deaf = prompt(client, id, 'deaf');
+  await client.until((msg) => msg.params?.update?.content?.text === 'deaf;');
+  const unread = Array.from({ length: 20 }, () => client.request('_x/fill', { sessionId: id, fill: 'f'.repeat(100_000) }));
   writeFileSync(path.join(stage.dir, 'sick.go'), '');
   expect((await deaf).error).toMatchObject({ code: -32603, data: { agent: 'sick', reason: 'agent_exited', signal: 'SIGKILL' } });
   for (const { error } of await Promise.all(unread)) expect(error).toBeDefined(); // a fresh process may be there for the last of them
-  expect((await prompt(editor, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  expect((await prompt(client, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
 });
 
 test.concurrent('row 20: an editor that closes its end of stdout is gone: everything ends, in good order', async ({ stage }) => {
-  const editor = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd, 'loud');
-  void prompt(editor, id, '100000 1000');
-  await editor.until((msg) => msg.params?.update?.sessionUpdate === 'agent_message_chunk');
-  editor.child.stdout.destroy();
-  expect(await editor.ended).toBe(0);
-  expect(agentsOf(stage, editor)).toEqual([]);
-  expect(editor.stderr()).not.toMatch(/Error|EPIPE|at .*\.js/);
+  const client = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd, 'loud');
+  void prompt(client, id, '100000 1000');
+  await client.until((msg) => msg.params?.update?.sessionUpdate === 'agent_message_chunk');
+  client.child.stdout.destroy();
+  expect(await client.ended).toBe(0);
+  expect(agentsOf(stage, client)).toEqual([]);
+  expect(client.stderr()).not.toMatch(/Error|EPIPE|at .*\.js/);
 });
 
 test.concurrent('row 20: whoever reads our stderr may leave; the sessions go on', async ({ stage }) => {
@@ -61,10 +61,10 @@ test.concurrent('row 20: whoever reads our stderr may leave; the sessions go on'
       return { stopReason: 'end_turn' };
     },
   });
-  const editor = await stage.connect([agent]);
-  const { id } = await open(editor, stage.cwd);
-  editor.child.stderr?.destroy();
-  for (const _ of [1, 2, 3]) expect((await prompt(editor, id, 'go')).result).toEqual({ stopReason: 'end_turn' });
-  editor.child.stdin.end();
-  await eventually(() => expect(editor.child.exitCode).toBe(0));
+  const client = await stage.connect([agent]);
+  const { id } = await open(client, stage.cwd);
+  client.child.stderr?.destroy();
+  for (const _ of [1, 2, 3]) expect((await prompt(client, id, 'go')).result).toEqual({ stopReason: 'end_turn' });
+  client.child.stdin.end();
+  await eventually(() => expect(client.child.exitCode).toBe(0));
 });

@@ -14,10 +14,10 @@ describe('row 6: with on_stall end', () => {
   test('an agent that does not end a silent turn when it is cancelled is ended, and its session comes back', async () => {
     const clock = createStillClock();
     const [left, right] = [able('left'), able('right')];
-    const { editor, notices } = await connection([left, right], options, { clock });
-    const { id } = await open(editor, CWD, 'left');
+    const { client, notices } = await connection([left, right], options, { clock });
+    const { id } = await open(client, CWD, 'left');
     left.on('session/prompt', () => UNANSWERED);
-    const turn = prompt(editor, id, 'hang');
+    const turn = prompt(client, id, 'hang');
     await left.got('session/prompt');
     clock.advance(60_000);
     await left.got('session/cancel');
@@ -25,17 +25,17 @@ describe('row 6: with on_stall end', () => {
     expect((await turn).result).toEqual(cancelled);
     expect(notices.filter((text) => /"left" was ended: a turn of it was silent/.test(text))).toHaveLength(1);
     left.on('session/prompt', () => end);
-    expect((await prompt(editor, id, 'again')).result).toEqual(end);
+    expect((await prompt(client, id, 'again')).result).toEqual(end);
     expect(left.all('session/resume')).toHaveLength(1);
   });
 
   test('one that does is left alone', async () => {
     const clock = createStillClock();
     const left = able('left');
-    const { editor, notices } = await connection([left], options, { clock });
-    const { id } = await open(editor, CWD);
+    const { client, notices } = await connection([left], options, { clock });
+    const { id } = await open(client, CWD);
     left.on('session/prompt', () => UNANSWERED);
-    const turn = prompt(editor, id, 'hang');
+    const turn = prompt(client, id, 'hang');
     const asked = await left.got('session/prompt');
     clock.advance(60_000);
     await left.got('session/cancel');
@@ -44,7 +44,7 @@ describe('row 6: with on_stall end', () => {
     clock.advance(60_000);
     expect(notices).toEqual([]);
     left.on('session/prompt', () => end);
-    expect((await prompt(editor, id, 'again')).result).toEqual(end);
+    expect((await prompt(client, id, 'again')).result).toEqual(end);
   });
 });
 
@@ -58,20 +58,20 @@ test('row 11: a frame of more than 1 MB passes, and is remarked upon once', asyn
 
 test('row 14: an agent that uses the id of a question that is still open hears -32600, and the question stays open', async () => {
   const [left, right] = [able('left'), able('right')];
-  const { editor } = await connection([left, right]);
-  const { id } = await open(editor, CWD, 'left');
+  const { client } = await connection([left, right]);
+  const { id } = await open(client, CWD, 'left');
   const ask = (words: string) => left.send({ jsonrpc: '2.0', id: 'q', method: '_vendor/ask', params: { sessionId: id, words } });
-  editor.on('_vendor/ask', () => UNANSWERED);
+  client.on('_vendor/ask', () => UNANSWERED);
   ask('first');
-  const first = await editor.got('_vendor/ask');
+  const first = await client.got('_vendor/ask');
   ask('second');
   const refused = await left.until((msg) => msg.id === 'q');
   expect(refused.msg.error).toMatchObject({ code: -32600, message: expect.stringContaining('"q" is still in use') });
-  editor.reply(first.msg, { words: 'yes' });
+  client.reply(first.msg, { words: 'yes' });
   expect((await left.until((msg) => msg.id === 'q' && msg.result)).msg.result).toEqual({ words: 'yes' });
   ask('third'); // free again
-  await editor.got('_vendor/ask', ({ words }) => words === 'third');
-  expect(editor.all('_vendor/ask', ({ words }) => words === 'second')).toEqual([]);
+  await client.got('_vendor/ask', ({ words }) => words === 'third');
+  expect(client.all('_vendor/ask', ({ words }) => words === 'second')).toEqual([]);
 });
 
 describe('row 21: an agent that takes nothing of what it is sent for 60 s', () => {
@@ -81,19 +81,19 @@ describe('row 21: an agent that takes nothing of what it is sent for 60 s', () =
     const say = (message: object) => fromAgent.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     const process = { toAgent, fromAgent, pid: undefined, stderrTail: () => [], stop: async () => {}, kill() {}, onExit() {} };
     const made = connectInProcess({ agents: { slow: { command: 'slow' } }, launch: () => process, clock });
-    const greeted = made.editor.call('initialize', { protocolVersion: 1 });
+    const greeted = made.client.call('initialize', { protocolVersion: 1 });
     say({ id: 0, result: { protocolVersion: 1, agentCapabilities: {} } });
     return { ...made, toAgent, say, greeted };
   }
 
   test('is ended, and whoever waits for it is told why', async () => {
     const clock = createStillClock();
-    const { editor, greeted } = slow(clock);
+    const { client, greeted } = slow(clock);
     await greeted;
-    const turn = prompt(editor, 's', 'w'.repeat(100_000));
-    const next = prompt(editor, 's', 'more');
-    editor.notify('_vendor/behind', {});
-    await editor.refused('initialize', {}).catch(() => {}); // a round trip: what was sent is with the agent
+    const turn = prompt(client, 's', 'w'.repeat(100_000));
+    const next = prompt(client, 's', 'more');
+    client.notify('_vendor/behind', {});
+    await client.refused('initialize', {}).catch(() => {}); // a round trip: what was sent is with the agent
     clock.advance(59_999);
     clock.advance(1);
     expect((await turn).error).toMatchObject({
@@ -106,11 +106,11 @@ describe('row 21: an agent that takes nothing of what it is sent for 60 s', () =
 
   test('and one that takes a little is only slow', async () => {
     const clock = createStillClock();
-    const { editor, greeted, toAgent, say, connection: made } = slow(clock);
+    const { client, greeted, toAgent, say, connection: made } = slow(clock);
     await greeted;
-    const turn = prompt(editor, 's', 'w'.repeat(20_000));
-    void prompt(editor, 's', 'w'.repeat(20_000));
-    await editor.refused('initialize', {}).catch(() => {});
+    const turn = prompt(client, 's', 'w'.repeat(20_000));
+    void prompt(client, 's', 'w'.repeat(20_000));
+    await client.refused('initialize', {}).catch(() => {});
     clock.advance(50_000);
     toAgent.read(); // the greeting
     toAgent.read();
@@ -137,14 +137,14 @@ test('row 24: a flood of frames is remarked upon once, and as many in a longer t
 
 test('row 24: what floods is not dropped', async () => {
   const left = able('left');
-  const { editor } = await connection([left]);
-  const { id } = await open(editor, CWD);
+  const { client } = await connection([left]);
+  const { id } = await open(client, CWD);
   let heard = 0;
-  editor.sift((line) => line.includes('agent_message_chunk') && heard++ >= 0);
+  client.sift((line) => line.includes('agent_message_chunk') && heard++ >= 0);
   left.on('session/prompt', ({ sessionId }) => {
     for (let n = 0; n < 3000; n++) left.notify('session/update', { sessionId, update: chunk(String(n)) });
     return end;
   });
-  await prompt(editor, id, 'go');
+  await prompt(client, id, 'go');
   expect(heard).toBe(3000);
 });

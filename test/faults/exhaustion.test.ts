@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chownSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { choosing, type Editor, fixture, hello, open, prompt, type Stage } from '../e2e/harness.ts';
+import { type Client, choosing, fixture, hello, open, prompt, type Stage } from '../e2e/harness.ts';
 import { agentsOf, end, eventually, noticed, pidIn, SWITCHBOARD, test } from './setup.ts';
 import { goesOnWithout } from './unusable-state.ts';
 
@@ -15,9 +15,9 @@ test.concurrent('row 25: without free descriptors new agents are refused in clea
   const config = stage.writeConfig(Object.fromEntries(names.map((name) => [name, fixture('works', name)])));
   // Enough for the proxy itself and for some of the agents.
   const limited = ['-c', 'ulimit -n 44; exec "$@"', 'sh', process.execPath, SWITCHBOARD, 'acp', '--config', config];
-  const editor = stage.run('sh', limited);
-  await hello(editor);
-  const answers = await Promise.all(names.map((name) => tryNew(editor, stage, name)));
+  const client = stage.run('sh', limited);
+  await hello(client);
+  const answers = await Promise.all(names.map((name) => tryNew(client, stage, name)));
   const opened = answers.flatMap(({ id }) => id ?? []);
   const refused = answers.flatMap(({ name, error }) => (error ? [{ name, error }] : []));
   expect(opened.length).toBeGreaterThan(1);
@@ -26,13 +26,13 @@ test.concurrent('row 25: without free descriptors new agents are refused in clea
     expect(error).toMatchObject({ code: -32603, data: { agent: name } });
     expect(error.message).toMatch(/too many files open.*ulimit/);
   }
-  for (const id of opened) expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  for (const id of opened) expect((await prompt(client, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
   const [first = '', second = ''] = opened;
   for (const id of [first, second]) end(pidIn(id));
-  await eventually(() => expect(editor.stderr().match(/exited \(signal SIGKILL\)/g)).toHaveLength(2));
-  await open(editor, stage.cwd, refused[0]?.name);
-  expect(await editor.close()).toBe(0);
-  expect(agentsOf(stage, editor)).toEqual([]);
+  await eventually(() => expect(client.stderr().match(/exited \(signal SIGKILL\)/g)).toHaveLength(2));
+  await open(client, stage.cwd, refused[0]?.name);
+  expect(await client.close()).toBe(0);
+  expect(agentsOf(stage, client)).toEqual([]);
 });
 
 function runs([program = '', ...args]: readonly string[]): boolean {
@@ -45,21 +45,21 @@ test
     'row 25: what is loaded when it is first needed and cannot be any more costs what it is for, and neither sessions nor a clean end',
     async ({ stage }) => {
       const lent = fixture('mcp-agent', '--takes', 'acp', '--name', 'lent');
-      const editor = await stage.connect({ lent, well: fixture('works', 'well') }, { config: { host_tools: { enabled: true } } });
-      const [{ id }, well] = [await open(editor, stage.cwd, 'lent'), await open(editor, stage.cwd, 'well')];
-      expect(runs(['prlimit', '--nofile=8:', '--pid', String(editor.child.pid)])).toBe(true);
-      expect((await prompt(editor, id, 'tools')).result).toEqual({ stopReason: 'end_turn' });
-      expect(editor.said(id)).toMatch(/could not be loaded \(EMFILE/);
-      await noticed(editor, /agents have no tools of ours: .*EMFILE.*only a new start helps/);
-      for (const session of [id, well.id]) expect((await prompt(editor, session, 'hello')).result).toEqual({ stopReason: 'end_turn' });
-      expect(await editor.close()).toBe(0);
-      expect(agentsOf(stage, editor)).toEqual([]);
-      expect(editor.stderr()).not.toMatch(/should not have happened|^ +at /m);
+      const client = await stage.connect({ lent, well: fixture('works', 'well') }, { config: { host_tools: { enabled: true } } });
+      const [{ id }, well] = [await open(client, stage.cwd, 'lent'), await open(client, stage.cwd, 'well')];
+      expect(runs(['prlimit', '--nofile=8:', '--pid', String(client.child.pid)])).toBe(true);
+      expect((await prompt(client, id, 'tools')).result).toEqual({ stopReason: 'end_turn' });
+      expect(client.said(id)).toMatch(/could not be loaded \(EMFILE/);
+      await noticed(client, /agents have no tools of ours: .*EMFILE.*only a new start helps/);
+      for (const session of [id, well.id]) expect((await prompt(client, session, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+      expect(await client.close()).toBe(0);
+      expect(agentsOf(stage, client)).toEqual([]);
+      expect(client.stderr()).not.toMatch(/should not have happened|^ +at /m);
     },
   );
 
-async function tryNew(editor: Editor, stage: Stage, name: string) {
-  const { result, error } = await editor.request('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing(name) });
+async function tryNew(client: Client, stage: Stage, name: string) {
+  const { result, error } = await client.request('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing(name) });
   return { name, id: result?.sessionId as string | undefined, error };
 }
 
@@ -93,16 +93,16 @@ test
       const config = stage.writeConfig(agents);
       if (process.getuid?.() === 0) give(stage.dir, Number(NOBODY));
       const [program = '', ...args] = asUser([process.execPath, SWITCHBOARD, 'acp', '--config', config]);
-      const editor = stage.run(program, args);
-      await hello(editor);
-      const well = await open(editor, stage.cwd, 'well');
-      expect(allowProcesses(1, editor.child.pid)).toBe(true);
-      const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('late') });
+      const client = stage.run(program, args);
+      await hello(client);
+      const well = await open(client, stage.cwd, 'well');
+      expect(allowProcesses(1, client.child.pid)).toBe(true);
+      const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('late') });
       expect(error).toMatchObject({ code: -32603, data: { agent: 'late' } });
       expect(error.message).toMatch(/cannot start another process now \(EAGAIN\)/);
-      expect((await prompt(editor, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
-      expect(allowProcesses(4096, editor.child.pid)).toBe(true);
-      await open(editor, stage.cwd, 'late');
+      expect((await prompt(client, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+      expect(allowProcesses(4096, client.child.pid)).toBe(true);
+      await open(client, stage.cwd, 'late');
     },
   );
 

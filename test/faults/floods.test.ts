@@ -2,27 +2,27 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { type Editor, fixture, type Json, open, prompt, rssMb } from '../e2e/harness.ts';
+import { type Client, fixture, type Json, open, prompt, rssMb } from '../e2e/harness.ts';
 import { contentOf, eventually, isAlive, pidIn, test } from './setup.ts';
 
-const numbersSaid = (editor: Editor, id: string): number[] =>
-  editor.updates(id, 'agent_message_chunk').map(({ content }) => Number.parseInt(content.text, 10));
+const numbersSaid = (client: Client, id: string): number[] =>
+  client.updates(id, 'agent_message_chunk').map(({ content }) => Number.parseInt(content.text, 10));
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
 test('row 21: an editor that stops reading stops the agents, in bounded memory, and then gets everything in order', async ({ stage }) => {
-  const editor = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('works', 'well') });
-  const [{ id }, well] = [await open(editor, stage.cwd, 'loud'), await open(editor, stage.cwd, 'well')];
-  await prompt(editor, id, '100 100000');
-  const before = rssMb(editor.child.pid as number);
-  editor.child.stdout.pause();
-  const turn = prompt(editor, id, '1500 100000');
+  const client = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('works', 'well') });
+  const [{ id }, well] = [await open(client, stage.cwd, 'loud'), await open(client, stage.cwd, 'well')];
+  await prompt(client, id, '100 100000');
+  const before = rssMb(client.child.pid as number);
+  client.child.stdout.pause();
+  const turn = prompt(client, id, '1500 100000');
   const written = await settled(() => contentOf(path.join(stage.dir, 'loud.written')));
   expect(Number(written)).toBeLessThan(300); // of 1500: the agent waits
-  expect(rssMb(editor.child.pid as number) - before).toBeLessThan(60);
-  const counting = prompt(editor, well.id, 'count 20');
-  editor.child.stdout.resume();
+  expect(rssMb(client.child.pid as number) - before).toBeLessThan(60);
+  const counting = prompt(client, well.id, 'count 20');
+  client.child.stdout.resume();
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(numbersSaid(editor, id).slice(100)).toEqual(upTo(1500));
+  expect(numbersSaid(client, id).slice(100)).toEqual(upTo(1500));
   expect((await counting).result).toEqual({ stopReason: 'end_turn' });
 });
 
@@ -38,91 +38,91 @@ async function settled(look: () => string): Promise<string> {
 test.concurrent('row 21: an agent that answers and exits while the editor does not read loses nothing of what it said', async ({
   stage,
 }) => {
-  const editor = await stage.connect({ loud: fixture('floods', 'loud'), brief: fixture('floods', 'brief', '--exits') });
-  const [loud, brief] = [await open(editor, stage.cwd, 'loud'), await open(editor, stage.cwd, 'brief')];
-  editor.child.stdout.pause();
-  const flood = prompt(editor, loud.id, '300 10000');
+  const client = await stage.connect({ loud: fixture('floods', 'loud'), brief: fixture('floods', 'brief', '--exits') });
+  const [loud, brief] = [await open(client, stage.cwd, 'loud'), await open(client, stage.cwd, 'brief')];
+  client.child.stdout.pause();
+  const flood = prompt(client, loud.id, '300 10000');
   await settled(() => contentOf(path.join(stage.dir, 'loud.written')));
-  const turn = prompt(editor, brief.id, '20 100');
+  const turn = prompt(client, brief.id, '20 100');
   await eventually(() => expect(isAlive(pidIn(brief.id))).toBe(false));
   await delay(500); // twice as long as the last words of an agent are waited for
-  editor.child.stdout.resume();
+  client.child.stdout.resume();
   expect((await flood).result).toEqual({ stopReason: 'end_turn' });
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(numbersSaid(editor, brief.id)).toEqual(upTo(20));
+  expect(numbersSaid(client, brief.id)).toEqual(upTo(20));
 });
 
 test.concurrent('row 21: an agent that stops reading is ended when its queue is full, with one answer for each request, and nobody else notices', async ({
   stage,
 }) => {
   const deaf = { ...fixture('stops-reading', 'deaf'), timeouts: { stop_grace_ms: 200 } };
-  const editor = await stage.connect({ deaf, well: fixture('works', 'well') }, { config: { limits: { max_queue_bytes: 1 << 20 } } });
-  const [{ id }, well] = [await open(editor, stage.cwd, 'deaf'), await open(editor, stage.cwd, 'well')];
-  const counting = prompt(editor, well.id, 'count 500');
-  const turn = prompt(editor, id, 'deaf', 'deaf');
-  await editor.until((msg) => msg.params?.update?.content?.text === 'deaf;');
-  const filling = upTo(20).map((n) => editor.request('_x/fill', { sessionId: id, fill: 'f'.repeat(200_000) }, `fill-${n}`));
+  const client = await stage.connect({ deaf, well: fixture('works', 'well') }, { config: { limits: { max_queue_bytes: 1 << 20 } } });
+  const [{ id }, well] = [await open(client, stage.cwd, 'deaf'), await open(client, stage.cwd, 'well')];
+  const counting = prompt(client, well.id, 'count 500');
+  const turn = prompt(client, id, 'deaf', 'deaf');
+  await client.until((msg) => msg.params?.update?.content?.text === 'deaf;');
+  const filling = upTo(20).map((n) => client.request('_x/fill', { sessionId: id, fill: 'f'.repeat(200_000) }, `fill-${n}`));
   const { error } = await turn;
   expect(error).toMatchObject({ code: -32603, data: { agent: 'deaf', reason: 'queue_full' } });
   expect(error.message).toMatch(/"deaf" stopped reading.*max_queue_bytes \(1048576\)/);
   for (const answer of await Promise.all(filling)) expect(answer.error).toBeDefined();
-  for (const n of upTo(20)) expect(editor.answersTo(`fill-${n}`)).toHaveLength(1);
+  for (const n of upTo(20)) expect(client.answersTo(`fill-${n}`)).toHaveLength(1);
   expect((await counting).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(well.id).trim().split(' ')).toHaveLength(500);
+  expect(client.said(well.id).trim().split(' ')).toHaveLength(500);
   await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
-  expect((await prompt(editor, id, 'back')).result).toEqual({ stopReason: 'end_turn' });
+  expect((await prompt(client, id, 'back')).result).toEqual({ stopReason: 'end_turn' });
 });
 
 test.concurrent('row 24: an agent that floods is slowed and loses nothing, and the sessions of another are served meanwhile', async ({
   stage,
 }) => {
-  const editor = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('works', 'well') });
-  const [{ id }, well] = [await open(editor, stage.cwd, 'loud'), await open(editor, stage.cwd, 'well')];
-  const flood = prompt(editor, id, '20000 300', 'flood');
-  await editor.until((msg) => msg.params?.sessionId === id && msg.params.update?.sessionUpdate === 'agent_message_chunk');
-  for (const _ of upTo(5)) expect((await prompt(editor, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  const client = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('works', 'well') });
+  const [{ id }, well] = [await open(client, stage.cwd, 'loud'), await open(client, stage.cwd, 'well')];
+  const flood = prompt(client, id, '20000 300', 'flood');
+  await client.until((msg) => msg.params?.sessionId === id && msg.params.update?.sessionUpdate === 'agent_message_chunk');
+  for (const _ of upTo(5)) expect((await prompt(client, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
   expect((await flood).result).toEqual({ stopReason: 'end_turn' });
-  expect(numbersSaid(editor, id)).toEqual(upTo(20000));
+  expect(numbersSaid(client, id)).toEqual(upTo(20000));
 });
 
 test.concurrent("row 24: of an agent's permission questions 32 are put to the user at once; the others are refused, and later ones pass again", async ({
   stage,
 }) => {
-  const editor = await stage.connect({ curious: fixture('asks-forever', 'curious'), well: fixture('works', 'well') });
-  const [{ id }, other] = [await open(editor, stage.cwd, 'curious'), await open(editor, stage.cwd, 'curious')];
-  const turn = prompt(editor, id, '40');
+  const client = await stage.connect({ curious: fixture('asks-forever', 'curious'), well: fixture('works', 'well') });
+  const [{ id }, other] = [await open(client, stage.cwd, 'curious'), await open(client, stage.cwd, 'curious')];
+  const turn = prompt(client, id, '40');
   // The limit is per session: another session of the same agent may still ask.
-  const elsewhere = prompt(editor, other.id, '1');
-  const { msg } = await editor.got('session/request_permission', ({ sessionId }) => sessionId === other.id);
-  expect(editor.all('session/request_permission', ({ sessionId }) => sessionId === id)).toHaveLength(32);
-  answerAll(editor);
-  editor.reply(msg, { outcome: { outcome: 'selected', optionId: 'yes' } });
+  const elsewhere = prompt(client, other.id, '1');
+  const { msg } = await client.got('session/request_permission', ({ sessionId }) => sessionId === other.id);
+  expect(client.all('session/request_permission', ({ sessionId }) => sessionId === id)).toHaveLength(32);
+  answerAll(client);
+  client.reply(msg, { outcome: { outcome: 'selected', optionId: 'yes' } });
   expect([(await turn).result, (await elsewhere).result]).toEqual([{ stopReason: 'end_turn' }, { stopReason: 'end_turn' }]);
-  const answers: Json[] = JSON.parse(editor.said(id));
+  const answers: Json[] = JSON.parse(client.said(id));
   expect(answers.filter(({ outcome }) => outcome?.optionId === 'yes')).toHaveLength(32);
   const refusals = answers.filter(({ error }) => error);
   expect(refusals).toHaveLength(8);
   expect(refusals[0].error).toMatchObject({ code: -32603, message: expect.stringContaining('32 permission questions') });
 
-  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'yes' } }));
-  expect((await prompt(editor, id, '20')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).not.toMatch(/\]\[.*error/);
+  client.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'yes' } }));
+  expect((await prompt(client, id, '20')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.said(id)).not.toMatch(/\]\[.*error/);
 });
 
-function answerAll(editor: Editor): void {
-  for (const { msg } of editor.all('session/request_permission')) editor.reply(msg, { outcome: { outcome: 'selected', optionId: 'yes' } });
+function answerAll(client: Client): void {
+  for (const { msg } of client.all('session/request_permission')) client.reply(msg, { outcome: { outcome: 'selected', optionId: 'yes' } });
 }
 
 test.concurrent('row 24: a session has 64 terminals at most, and one that is released makes room for another', async ({ stage }) => {
-  const editor = await stage.connect({ busy: fixture('opens-many-terminals', 'busy'), well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd, 'busy');
+  const client = await stage.connect({ busy: fixture('opens-many-terminals', 'busy'), well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd, 'busy');
   let opened = 0;
-  editor.on('terminal/create', () => ({ terminalId: `t${opened++}` }));
-  editor.on('terminal/release', () => ({}));
+  client.on('terminal/create', () => ({ terminalId: `t${opened++}` }));
+  client.on('terminal/release', () => ({}));
   const outcomes = async (words: string): Promise<string[]> => {
-    const from = editor.said(id).length;
-    expect((await prompt(editor, id, words)).result).toEqual({ stopReason: 'end_turn' });
-    return JSON.parse(editor.said(id).slice(from));
+    const from = client.said(id).length;
+    expect((await prompt(client, id, words)).result).toEqual({ stopReason: 'end_turn' });
+    return JSON.parse(client.said(id).slice(from));
   };
   const first = await outcomes('70');
   expect(first.slice(0, 64)).toEqual(Array(64).fill('opened'));

@@ -14,20 +14,20 @@ test.concurrent('row 30: a state directory that has no room left: one notice, an
   const home = path.join(stage.dir, 'broken');
   mkdirSync(home);
   makeFull(path.join(home, 'sessions.jsonl'));
-  const editor = await goesOnWithout(stage, home);
-  expect(editor.stderr()).toContain('ENOSPC');
+  const client = await goesOnWithout(stage, home);
+  expect(client.stderr()).toContain('ENOSPC');
 });
 
 test.concurrent('row 30: a disk that fills up while we run: sessions that are open and sessions that are new go on', async ({ stage }) => {
-  const editor = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
-  const before = await open(editor, stage.cwd, 'one');
+  const client = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const before = await open(client, stage.cwd, 'one');
   const log = path.join(stage.state, 'sessions.jsonl');
   rmSync(log);
   makeFull(log);
-  const after = await open(editor, stage.cwd, 'two');
-  for (const { id } of [before, after]) expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  const after = await open(client, stage.cwd, 'two');
+  for (const { id } of [before, after]) expect((await prompt(client, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
   end(pidIn(after.id));
-  await noticed(editor, '"two" exited');
-  expect((await prompt(editor, after.id, 'again')).result).toEqual({ stopReason: 'end_turn' });
-  await noticed(editor, 'ENOSPC');
+  await noticed(client, '"two" exited');
+  expect((await prompt(client, after.id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+  await noticed(client, 'ENOSPC');
 });

@@ -15,16 +15,16 @@ function connected(stage: Stage, agents: Readonly<Record<string, Server>>, onSta
 test.concurrent('row 9: 100 lines in a row that are no messages mark an agent unhealthy, and the next sound one makes up for them', async ({
   stage,
 }) => {
-  const { editor, connection, notices } = connected(stage, { noisy: fixture('bad-json', 'noisy'), well: fixture('works', 'well') });
-  await hello(editor);
-  const { id } = await open(editor, stage.cwd, 'noisy');
+  const { client, connection, notices } = connected(stage, { noisy: fixture('bad-json', 'noisy'), well: fixture('works', 'well') });
+  await hello(client);
+  const { id } = await open(client, stage.cwd, 'noisy');
   const state = () => connection.health().noisy?.state;
-  void prompt(editor, id, '99');
-  await prompt(editor, id, 'sound'); // behind the noise
-  void prompt(editor, id, '100');
+  void prompt(client, id, '99');
+  await prompt(client, id, 'sound'); // behind the noise
+  void prompt(client, id, '100');
   await eventually(() => expect(state()).toBe('unhealthy'));
   expect(connection.health().well?.state).toBe('ready');
-  expect((await prompt(editor, id, 'sound')).result).toEqual({ stopReason: 'end_turn' });
+  expect((await prompt(client, id, 'sound')).result).toEqual({ stopReason: 'end_turn' });
   expect(state()).toBe('ready');
   expect(notices.filter((text) => text.includes('"noisy"')).length).toBeGreaterThan(0);
   await connection.stop();
@@ -35,8 +35,8 @@ test.concurrent('row 2: an agent that did not answer initialize is unavailable, 
 }) => {
   const sick = { ...fixture('silent-initialize', 'sick', '1'), timeouts: { initialize_ms: 1500 } };
   const changes: unknown[] = [];
-  const { editor, connection } = connected(stage, { sick, well: fixture('works', 'well') }, () => changes.push(connection.health().sick));
-  const greeted = hello(editor);
+  const { client, connection } = connected(stage, { sick, well: fixture('works', 'well') }, () => changes.push(connection.health().sick));
+  const greeted = hello(client);
   await eventually(() => expect(connection.health().sick).toMatchObject({ state: 'starting', restarts: 0, lastError: undefined }));
   await greeted;
   // For a second, and the other agent may have taken longer than that.
@@ -50,11 +50,11 @@ test.concurrent('row 2: an agent that did not answer initialize is unavailable, 
 test.concurrent('row 4: after a crash the state says so: idle, one restart, the last error, and no request in flight', async ({
   stage,
 }) => {
-  const { editor, connection } = connected(stage, { sick: fixture('crash-mid-turn', 'sick'), well: fixture('works', 'well') });
-  await hello(editor);
-  const { id } = await open(editor, stage.cwd, 'sick');
-  const turn = prompt(editor, id, 'work');
-  await editor.got('fs/read_text_file');
+  const { client, connection } = connected(stage, { sick: fixture('crash-mid-turn', 'sick'), well: fixture('works', 'well') });
+  await hello(client);
+  const { id } = await open(client, stage.cwd, 'sick');
+  const turn = prompt(client, id, 'work');
+  await client.got('fs/read_text_file');
   expect(connection.health().sick).toMatchObject({ state: 'ready', pid: pidIn(id), sessions: 1, inFlight: 1, restarts: 0 });
   end(pidIn(id));
   await turn;

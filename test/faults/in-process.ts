@@ -41,7 +41,7 @@ export function createStillClock(): StillClock {
 }
 
 export type InProcess = {
-  readonly editor: Peer;
+  readonly client: Peer;
   readonly connection: Connection;
   readonly notices: readonly string[];
 };
@@ -80,9 +80,9 @@ export function connectInProcess({ agents, launch, clock = systemClock, log = NO
     notice: (text: string) => void notices.push(text),
   };
   const connection = connect(toProxy, fromProxy, options);
-  const editor = createPeer('the editor');
-  editor.attach(fromProxy, toProxy);
-  return { editor, connection, notices };
+  const client = createPeer('the editor');
+  client.attach(fromProxy, toProxy);
+  return { client, connection, notices };
 }
 
 /** An agent that the test plays, without a process: a pair of streams. */

@@ -7,24 +7,24 @@ import { noticed, test } from './setup.ts';
 const MB = 1 << 20;
 
 test.concurrent('row 7: frames that come byte by byte, or all at once, arrive whole, once and in order', async ({ stage }) => {
-  const editor = await stage.connect({ slow: fixture('dribbles', 'slow'), well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd, 'slow');
+  const client = await stage.connect({ slow: fixture('dribbles', 'slow'), well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd, 'slow');
   const words = 'naïve 文字 😀';
-  expect((await prompt(editor, id, words)).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).toBe(words + words);
+  expect((await prompt(client, id, words)).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.said(id)).toBe(words + words);
 });
 
 test.concurrent('row 7: an editor that writes byte by byte, or two frames in one piece, is understood', async ({ stage }) => {
   const agent = stage.agent('one');
   agent.on('_x/echo', ({ n }) => ({ n }));
-  const editor = await stage.connect([agent]);
+  const client = await stage.connect([agent]);
   const frame = (n: Json) => `${JSON.stringify({ jsonrpc: '2.0', id: `e${n}`, method: '_x/echo', params: { n } })}\n`;
   for (const byte of Buffer.from(frame('ä'))) {
-    editor.write(Buffer.of(byte));
+    client.write(Buffer.of(byte));
     await delay(0);
   }
-  editor.write(frame(1) + frame(2));
-  for (const n of ['ä', 1, 2]) expect((await editor.until((msg) => msg.id === `e${n}`)).msg.result).toEqual({ n });
+  client.write(frame(1) + frame(2));
+  for (const n of ['ä', 1, 2]) expect((await client.until((msg) => msg.id === `e${n}`)).msg.result).toEqual({ n });
 });
 
 const NOISE = [
@@ -46,14 +46,14 @@ test.concurrent("row 9: noise on an agent's stdout reaches nobody, is named on s
       return { stopReason: 'end_turn' };
     },
   });
-  const editor = await stage.connect([agent, stage.agent('well')]);
-  const { id } = await open(editor, stage.cwd, 'noisy');
-  const from = editor.seen.length;
-  expect((await prompt(editor, id, 'go')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).toBe('after noise');
-  expect(editor.seen.slice(from).filter(({ msg }) => msg?.jsonrpc !== '2.0')).toEqual([]);
+  const client = await stage.connect([agent, stage.agent('well')]);
+  const { id } = await open(client, stage.cwd, 'noisy');
+  const from = client.seen.length;
+  expect((await prompt(client, id, 'go')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.said(id)).toBe('after noise');
+  expect(client.seen.slice(from).filter(({ msg }) => msg?.jsonrpc !== '2.0')).toEqual([]);
   expect(agent.seen.filter(({ msg }) => msg?.error)).toEqual([]);
-  await noticed(editor, 'a line from agent "noisy" was skipped: not JSON');
+  await noticed(client, 'a line from agent "noisy" was skipped: not JSON');
 });
 
 test.concurrent('row 9: thousands of broken lines: the turn goes on, and stderr does not repeat itself for each', async ({ stage }) => {
@@ -64,23 +64,23 @@ test.concurrent('row 9: thousands of broken lines: the turn goes on, and stderr 
       return { stopReason: 'end_turn' };
     },
   });
-  const editor = await stage.connect([agent]);
-  const { id } = await open(editor, stage.cwd);
-  expect((await prompt(editor, id, 'go')).result).toEqual({ stopReason: 'end_turn' });
-  await noticed(editor, 'was skipped');
-  expect(editor.stderr().split('\n').length).toBeLessThan(30);
+  const client = await stage.connect([agent]);
+  const { id } = await open(client, stage.cwd);
+  expect((await prompt(client, id, 'go')).result).toEqual({ stopReason: 'end_turn' });
+  await noticed(client, 'was skipped');
+  expect(client.stderr().split('\n').length).toBeLessThan(30);
 });
 
 test.concurrent('row 9: a broken line from the editor is answered -32700 without an id, and the next frame is served', async ({
   stage,
 }) => {
-  const editor = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const client = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
   for (const line of ['not json', '{"jsonrpc":"2.0","id":7,"method":"session/new"', '{"a":1,}']) {
-    const from = editor.seen.length;
-    editor.line(line);
-    expect((await editor.until((msg) => msg.id === null, from)).msg).toMatchObject({ id: null, error: { code: -32700 } });
+    const from = client.seen.length;
+    client.line(line);
+    expect((await client.until((msg) => msg.id === null, from)).msg).toMatchObject({ id: null, error: { code: -32700 } });
   }
-  await open(editor, stage.cwd, 'two');
+  await open(client, stage.cwd, 'two');
 });
 
 test.concurrent('row 10: JSON that is no message: -32600 to the editor, skipped from an agent', async ({ stage }) => {
@@ -100,61 +100,61 @@ test.concurrent('row 10: JSON that is no message: -32600 to the editor, skipped 
       return { stopReason: 'end_turn' };
     },
   });
-  const editor = await stage.connect([agent, stage.agent('well')]);
-  const { id } = await open(editor, stage.cwd, 'odd');
-  expect((await prompt(editor, id, 'go')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).toBe('behind');
-  expect(editor.seen.filter(({ msg }) => msg?.jsonrpc !== '2.0')).toEqual([]);
+  const client = await stage.connect([agent, stage.agent('well')]);
+  const { id } = await open(client, stage.cwd, 'odd');
+  expect((await prompt(client, id, 'go')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.said(id)).toBe('behind');
+  expect(client.seen.filter(({ msg }) => msg?.jsonrpc !== '2.0')).toEqual([]);
   expect(agent.seen.filter(({ msg }) => msg?.error)).toEqual([]);
-  const from = editor.seen.length;
-  for (const line of foreign) editor.line(line);
-  await editor.refused('_nobody/behind'); // ours to answer, and behind all of them
-  const refusals = editor.seen.slice(from, -1).map(({ msg }) => [msg.id, msg.error?.code]);
+  const from = client.seen.length;
+  for (const line of foreign) client.line(line);
+  await client.refused('_nobody/behind'); // ours to answer, and behind all of them
+  const refusals = client.seen.slice(from, -1).map(({ msg }) => [msg.id, msg.error?.code]);
   expect(refusals).toEqual(foreign.map(() => [null, -32600]));
-  expect((await prompt(editor, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+  expect((await prompt(client, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
 });
 
 test.concurrent('row 11: a line of 100 MB is skipped in bounded memory, the turn goes on, and so does the other agent', async ({
   stage,
 }) => {
-  const editor = await stage.connect(
+  const client = await stage.connect(
     { huge: fixture('huge-line', 'huge'), well: fixture('works', 'well') },
     { config: { limits: { max_frame_bytes: 4 * MB } } },
   );
-  const [{ id }, well] = [await open(editor, stage.cwd, 'huge'), await open(editor, stage.cwd, 'well')];
-  await prompt(editor, id, 'update 8'); // so that the first measure is not of a cold process
-  const before = rssMb(editor.child.pid as number);
-  const huge = prompt(editor, id, 'update 100');
-  expect((await prompt(editor, well.id, 'count 50')).result).toEqual({ stopReason: 'end_turn' });
+  const [{ id }, well] = [await open(client, stage.cwd, 'huge'), await open(client, stage.cwd, 'well')];
+  await prompt(client, id, 'update 8'); // so that the first measure is not of a cold process
+  const before = rssMb(client.child.pid as number);
+  const huge = prompt(client, id, 'update 100');
+  expect((await prompt(client, well.id, 'count 50')).result).toEqual({ stopReason: 'end_turn' });
   expect((await huge).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).toBe('after hugeafter huge');
-  expect(rssMb(editor.child.pid as number) - before).toBeLessThan(60);
-  await noticed(editor, /agent "huge" was skipped: longer than limits\.max_frame_bytes/);
+  expect(client.said(id)).toBe('after hugeafter huge');
+  expect(rssMb(client.child.pid as number) - before).toBeLessThan(60);
+  await noticed(client, /agent "huge" was skipped: longer than limits\.max_frame_bytes/);
 });
 
 test.concurrent('row 11: when the line that is too long was an answer, whoever waits for it hears of the limit', async ({ stage }) => {
-  const editor = await stage.connect({ huge: fixture('huge-line', 'huge') }, { config: { limits: { max_frame_bytes: MB } } });
-  const { id } = await open(editor, stage.cwd);
-  const { error } = await prompt(editor, id, 'answer 5', 'long');
+  const client = await stage.connect({ huge: fixture('huge-line', 'huge') }, { config: { limits: { max_frame_bytes: MB } } });
+  const { id } = await open(client, stage.cwd);
+  const { error } = await prompt(client, id, 'answer 5', 'long');
   expect(error).toMatchObject({ code: -32603, data: { agent: 'huge' } });
   expect(error.message).toContain(`max_frame_bytes (${MB})`);
-  expect((await prompt(editor, id, 'small')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.answersTo('long')).toHaveLength(1);
+  expect((await prompt(client, id, 'small')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.answersTo('long')).toHaveLength(1);
 });
 
 test.concurrent('row 11: a frame of the editor that is too long is answered by its id, and a question of the agent by an error', async ({
   stage,
 }) => {
   const agent = stage.agent('one');
-  const editor = await stage.connect([agent], { config: { limits: { max_frame_bytes: MB } } });
-  const { id } = await open(editor, stage.cwd);
-  const { error } = await prompt(editor, id, 'x'.repeat(2 * MB), 'long');
+  const client = await stage.connect([agent], { config: { limits: { max_frame_bytes: MB } } });
+  const { id } = await open(client, stage.cwd);
+  const { error } = await prompt(client, id, 'x'.repeat(2 * MB), 'long');
   expect(error.code).toBe(-32600);
   expect(error.message).toContain(`max_frame_bytes (${MB})`);
   expect(agent.all('session/prompt')).toEqual([]);
-  editor.on('fs/read_text_file', () => ({ content: 'y'.repeat(2 * MB) }));
+  client.on('fs/read_text_file', () => ({ content: 'y'.repeat(2 * MB) }));
   expect(await agent.refused('fs/read_text_file', { sessionId: id, path: '/big' })).toMatchObject({ code: -32603 });
-  expect((await prompt(editor, id, 'short')).result).toEqual({ stopReason: 'end_turn' });
+  expect((await prompt(client, id, 'short')).result).toEqual({ stopReason: 'end_turn' });
 });
 
 const BAD_UTF8 = Buffer.from([0x22, 0x61, 0xff, 0xc3, 0x22]); // "a\xff\xc3"
@@ -167,19 +167,19 @@ test.concurrent('row 12: invalid UTF-8 is never passed on: an update is skipped,
   stage,
 }) => {
   const agent = stage.agent('odd', { turn: () => UNANSWERED });
-  const editor = await stage.connect([agent]);
-  const { id } = await open(editor, stage.cwd);
-  const turn = prompt(editor, id, 'go');
+  const client = await stage.connect([agent]);
+  const { id } = await open(client, stage.cwd);
+  const turn = prompt(client, id, 'go');
   const { msg } = await agent.got('session/prompt');
   const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'BAD' } };
   agent.write(withBadText(JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: id, update } })));
   agent.write(withBadText(JSON.stringify({ jsonrpc: '2.0', id: msg.id, result: { stopReason: 'BAD' } })));
   expect((await turn).error).toMatchObject({ code: -32603, data: { agent: 'odd' } });
-  expect(editor.said(id)).toBe('');
+  expect(client.said(id)).toBe('');
 
-  const from = editor.seen.length;
-  editor.write(withBadText(JSON.stringify({ jsonrpc: '2.0', id: 'bad', method: '_x/echo', params: { x: 'BAD' } })));
-  const { msg: refusal } = await editor.until((one) => one.error !== undefined, from);
+  const from = client.seen.length;
+  client.write(withBadText(JSON.stringify({ jsonrpc: '2.0', id: 'bad', method: '_x/echo', params: { x: 'BAD' } })));
+  const { msg: refusal } = await client.until((one) => one.error !== undefined, from);
   expect(refusal.error.code).toBe(-32700);
   expect(agent.all('_x/echo')).toEqual([]);
 });
@@ -190,9 +190,9 @@ test.concurrent('row 13: a frame that two parsers could read differently is refu
   stage,
 }) => {
   const [one, two] = [stage.agent('one'), stage.agent('two')];
-  const editor = await stage.connect([one, two]);
-  const { id } = await open(editor, stage.cwd, 'one');
-  const other = await open(editor, stage.cwd, 'two');
+  const client = await stage.connect([one, two]);
+  const { id } = await open(client, stage.cwd, 'one');
+  const other = await open(client, stage.cwd, 'two');
   const cwd = JSON.stringify(stage.cwd);
   const doubtful = [
     ['the method twice', `"id":"d0","method":"session/list","method":"session/prompt","params":{}`],
@@ -205,8 +205,8 @@ test.concurrent('row 13: a frame that two parsers could read differently is refu
   ];
   const before = [one, two].map(({ seen }) => seen.length);
   for (const [n, [what, members]] of doubtful.entries()) {
-    editor.line(`{"jsonrpc":"2.0",${members}}`);
-    const { msg } = await editor.until((answer) => answer.id === `d${n}`);
+    client.line(`{"jsonrpc":"2.0",${members}}`);
+    const { msg } = await client.until((answer) => answer.id === `d${n}`);
     expect([what, msg.error?.code]).toEqual([what, -32600]);
   }
   expect([one, two].map(({ seen }) => seen.length)).toEqual(before);
@@ -214,24 +214,24 @@ test.concurrent('row 13: a frame that two parsers could read differently is refu
 
 test.concurrent('row 13: from an agent such a frame is skipped; when it is an answer, its request fails', async ({ stage }) => {
   const agent = stage.agent('odd', { turn: () => UNANSWERED });
-  const editor = await stage.connect([agent, stage.agent('well')]);
-  const [mine, other] = [await open(editor, stage.cwd, 'odd'), await open(editor, stage.cwd, 'odd')];
-  const turn = prompt(editor, mine.id, 'go');
+  const client = await stage.connect([agent, stage.agent('well')]);
+  const [mine, other] = [await open(client, stage.cwd, 'odd'), await open(client, stage.cwd, 'odd')];
+  const turn = prompt(client, mine.id, 'go');
   const { msg } = await agent.got('session/prompt');
   const chunk = '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}';
   agent.line(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${mine.id}","sessionId":"${other.id}","update":${chunk}}}`);
   agent.line(`{"jsonrpc":"2.0","id":${JSON.stringify(msg.id)},"result":{"stopReason":"end_turn"},"result":{"stopReason":"refusal"}}`);
   expect((await turn).error).toMatchObject({ code: -32603, data: { agent: 'odd' } });
-  expect([editor.said(mine.id), editor.said(other.id)]).toEqual(['', '']);
+  expect([client.said(mine.id), client.said(other.id)]).toEqual(['', '']);
 });
 
 test.concurrent('row 13: what nobody here has to judge passes as it is, however odd', async ({ stage }) => {
   const agent = stage.agent('one');
-  const editor = await stage.connect([agent]);
-  const { id } = await open(editor, stage.cwd);
+  const client = await stage.connect([agent]);
+  const { id } = await open(client, stage.cwd);
   const odd = `"a":1,"a":2,"__proto__":{"x":1},"deep":${nested(1000)}`;
-  editor.line(`{"jsonrpc":"2.0","method":"_x/odd","params":{"sessionId":"${id}",${odd}}}`);
+  client.line(`{"jsonrpc":"2.0","method":"_x/odd","params":{"sessionId":"${id}",${odd}}}`);
   expect((await agent.got('_x/odd')).line).toContain(odd);
   agent.line(`{"jsonrpc":"2.0","method":"_x/odd","params":{"sessionId":"${id}",${odd}}}`);
-  expect((await editor.got('_x/odd')).line).toContain(odd);
+  expect((await client.got('_x/odd')).line).toContain(odd);
 });

@@ -19,8 +19,8 @@ test('an agent that cannot be had is listed with the reason and its last words, 
   const works = fixture('works', 'well');
   const well = { ...works, args: [...works.args, 'two words', '--token', 'hunter2-of-well'] };
   const file = stage.writeConfig({ sick, well });
-  const editor = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
-  await hello(editor);
+  const client = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
+  await hello(client);
   const told = await vi.waitFor(
     async () => {
       const text = await list(stage, '--config', file);

@@ -11,69 +11,69 @@ test.concurrent('row 14: an id of the editor that is still in use is refused, an
   stage,
 }) => {
   const [one, two] = [stage.agent('one', { turn: () => UNANSWERED }), stage.agent('two')];
-  const editor = await stage.connect([one, two]);
-  const [a, b] = [await open(editor, stage.cwd, 'one'), await open(editor, stage.cwd, 'two')];
-  void prompt(editor, a.id, 'first', 'same');
+  const client = await stage.connect([one, two]);
+  const [a, b] = [await open(client, stage.cwd, 'one'), await open(client, stage.cwd, 'two')];
+  void prompt(client, a.id, 'first', 'same');
   const first = await one.got('session/prompt');
-  expect(await prompt(editor, b.id, 'second', 'same')).toMatchObject({ id: 'same', error: { code: -32600 } });
+  expect(await prompt(client, b.id, 'second', 'same')).toMatchObject({ id: 'same', error: { code: -32600 } });
   expect(two.all('session/prompt')).toEqual([]);
-  const from = editor.seen.length;
+  const from = client.seen.length;
   one.reply(first.msg, { stopReason: 'end_turn' });
-  expect((await editor.until((msg) => msg.id === 'same', from)).msg.result).toEqual({ stopReason: 'end_turn' });
-  expect((await prompt(editor, b.id, 'third', 'same')).result).toEqual({ stopReason: 'end_turn' });
+  expect((await client.until((msg) => msg.id === 'same', from)).msg.result).toEqual({ stopReason: 'end_turn' });
+  expect((await prompt(client, b.id, 'third', 'same')).result).toEqual({ stopReason: 'end_turn' });
 });
 
 test.concurrent('row 14: two agents that ask with the same id get each its own answer', async ({ stage }) => {
   const agents = [stage.agent('one'), stage.agent('two')];
-  const editor = await stage.connect(agents);
-  const sessions = [await open(editor, stage.cwd, 'one'), await open(editor, stage.cwd, 'two')];
-  editor.on('fs/read_text_file', ({ sessionId }) => ({ content: `for ${sessionId}` }));
+  const client = await stage.connect(agents);
+  const sessions = [await open(client, stage.cwd, 'one'), await open(client, stage.cwd, 'two')];
+  client.on('fs/read_text_file', ({ sessionId }) => ({ content: `for ${sessionId}` }));
   const answers = agents.map((agent, n) => agent.call('fs/read_text_file', { sessionId: sessions[n]?.id, path: '/x' }, 1));
   expect(await Promise.all(answers)).toEqual(sessions.map(({ id }) => ({ content: `for ${id}` })));
 });
 
 test.concurrent('row 15: answers to nothing, and second answers, are dropped on both sides, and counted', async ({ stage }) => {
   const agent = stage.agent('one', { turn: () => UNANSWERED });
-  const editor = await stage.connect([agent], { args: ['--log-level', 'debug'] });
-  const { id } = await open(editor, stage.cwd);
-  const turn = prompt(editor, id, 'go', 'turn');
+  const client = await stage.connect([agent], { args: ['--log-level', 'debug'] });
+  const { id } = await open(client, stage.cwd);
+  const turn = prompt(client, id, 'go', 'turn');
   const { msg } = await agent.got('session/prompt');
   for (const stray of [99999, 'nobody', null]) agent.send({ jsonrpc: '2.0', id: stray, result: {} });
   for (const stopReason of ['end_turn', 'refusal']) agent.reply(msg, { stopReason });
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
 
   const asked = agent.request('session/request_permission', { sessionId: id, ...PERMISSION }, 'q');
-  const question = await editor.got('session/request_permission');
-  for (const stray of [99999, 'q', null]) editor.send({ jsonrpc: '2.0', id: stray, result: {} });
-  for (const optionId of ['yes', 'no']) editor.reply(question.msg, { outcome: { outcome: 'selected', optionId } });
+  const question = await client.got('session/request_permission');
+  for (const stray of [99999, 'q', null]) client.send({ jsonrpc: '2.0', id: stray, result: {} });
+  for (const optionId of ['yes', 'no']) client.reply(question.msg, { outcome: { outcome: 'selected', optionId } });
   expect((await asked).result).toEqual(YES);
 
   agent.on('_x/echo', () => ({}));
-  await editor.call('_x/echo', { sessionId: id });
-  expect([editor.answersTo('turn').length, agent.answersTo('q').length]).toEqual([1, 1]);
-  for (const peer of [editor, agent]) for (const stray of [99999, 'nobody', null]) expect(peer.answersTo(stray)).toEqual([]);
-  await editor.close();
-  expect(editor.stderr()).toContain('not passed on in this connection: 8 answers that nobody waited for');
+  await client.call('_x/echo', { sessionId: id });
+  expect([client.answersTo('turn').length, agent.answersTo('q').length]).toEqual([1, 1]);
+  for (const peer of [client, agent]) for (const stray of [99999, 'nobody', null]) expect(peer.answersTo(stray)).toEqual([]);
+  await client.close();
+  expect(client.stderr()).toContain('not passed on in this connection: 8 answers that nobody waited for');
 });
 
 test.concurrent('row 16: an answer with both or neither of result and error counts as -32603 for whoever waits', async ({ stage }) => {
   const agent = stage.agent('odd');
-  const editor = await stage.connect([agent, stage.agent('well')]);
-  const { id } = await open(editor, stage.cwd, 'odd');
+  const client = await stage.connect([agent, stage.agent('well')]);
+  const { id } = await open(client, stage.cwd, 'odd');
   const both = { result: {}, error: { code: 1, message: 'x' } };
   for (const [n, members] of [both, {}].entries()) {
     agent.on('session/prompt', (_params, msg) => {
       agent.send({ jsonrpc: '2.0', id: msg.id, ...members });
       return UNANSWERED;
     });
-    const { error } = await prompt(editor, id, 'go', `p${n}`);
+    const { error } = await prompt(client, id, 'go', `p${n}`);
     expect(error).toMatchObject({ code: -32603, data: { agent: 'odd' } });
     expect(error.message).toContain('session/prompt');
 
-    const from = editor.seen.length;
+    const from = client.seen.length;
     const asked = agent.request('fs/read_text_file', { sessionId: id, path: '/x' }, `q${n}`);
-    const { msg } = await editor.got('fs/read_text_file', undefined, from);
-    editor.send({ jsonrpc: '2.0', id: msg.id, ...members });
+    const { msg } = await client.got('fs/read_text_file', undefined, from);
+    client.send({ jsonrpc: '2.0', id: msg.id, ...members });
     expect((await asked).error.code).toBe(-32603);
   }
 });
@@ -83,11 +83,11 @@ test.concurrent('row 17: what nobody has heard of passes to where it belongs, an
 }) => {
   const [one, two] = [stage.agent('one'), stage.agent('two')];
   two.on('future/method', ({ x }) => ({ x }));
-  const editor = await stage.connect([one, two]);
-  const { id } = await open(editor, stage.cwd, 'two');
-  expect(await editor.call('future/method', { sessionId: id, x: 1 })).toEqual({ x: 1 });
-  expect(await editor.refused('future/method', { x: 1 })).toMatchObject({ code: -32601 });
-  expect(await editor.refused('session/unheard_of', { sessionId: id })).toMatchObject({
+  const client = await stage.connect([one, two]);
+  const { id } = await open(client, stage.cwd, 'two');
+  expect(await client.call('future/method', { sessionId: id, x: 1 })).toEqual({ x: 1 });
+  expect(await client.refused('future/method', { x: 1 })).toMatchObject({ code: -32601 });
+  expect(await client.refused('session/unheard_of', { sessionId: id })).toMatchObject({
     code: -32601,
     message: 'Method not found: session/unheard_of',
   });
@@ -99,104 +99,104 @@ test.concurrent('row 17: what nobody has heard of passes to where it belongs, an
   ];
   for (const line of lines) {
     two.line(line);
-    expect((await editor.until((_msg, seen) => seen.line === line)).line).toBe(line);
+    expect((await client.until((_msg, seen) => seen.line === line)).line).toBe(line);
   }
 });
 
 test.concurrent('row 18: a session that nobody owns is refused by its id, and no agent hears of it', async ({ stage }) => {
   const agents = [stage.agent('one'), stage.agent('two')];
-  const editor = await stage.connect(agents);
-  await open(editor, stage.cwd, 'one');
+  const client = await stage.connect(agents);
+  await open(client, stage.cwd, 'one');
   const methods = ['session/prompt', 'session/load', 'session/resume', 'session/close', 'session/set_mode', '_x/own'];
   for (const method of methods) {
-    const error = await editor.refused(method, { sessionId: 'nobody-1', cwd: stage.cwd, mcpServers: [], prompt: [], modeId: 'm' });
+    const error = await client.refused(method, { sessionId: 'nobody-1', cwd: stage.cwd, mcpServers: [], prompt: [], modeId: 'm' });
     expect([method, error.code]).toEqual([method, -32002]);
     expect(error.message).toContain('nobody-1');
   }
-  editor.notify('session/cancel', { sessionId: 'nobody-1' });
-  await editor.call('session/list', {});
+  client.notify('session/cancel', { sessionId: 'nobody-1' });
+  await client.call('session/list', {});
   const named = agents.flatMap(({ seen }) => seen).filter(({ line }) => line.includes('nobody-1'));
   expect(named).toEqual([]);
 });
 
 test.concurrent('row 18: an agent cannot reach a session of another agent by naming it', async ({ stage }) => {
   const [one, two] = [stage.agent('one'), stage.agent('two')];
-  const editor = await stage.connect([one, two]);
-  const [a, b] = [await open(editor, stage.cwd, 'one'), await open(editor, stage.cwd, 'two')];
-  editor.on('fs/read_text_file', ({ sessionId }) => ({ content: sessionId }));
+  const client = await stage.connect([one, two]);
+  const [a, b] = [await open(client, stage.cwd, 'one'), await open(client, stage.cwd, 'two')];
+  client.on('fs/read_text_file', ({ sessionId }) => ({ content: sessionId }));
   two.say(a.id, 'I am one');
   two.update(a.id, { sessionUpdate: 'tool_call', toolCallId: 't', title: 'spoofed' });
   void two.request('session/request_permission', { sessionId: a.id, ...PERMISSION });
   await two.call('fs/read_text_file', { sessionId: b.id, path: '/x' });
-  expect(editor.said(a.id)).toBe('');
-  expect(editor.updates(a.id, 'tool_call')).toEqual([]);
-  expect(editor.all('session/request_permission', ({ sessionId }) => sessionId === a.id)).toEqual([]);
+  expect(client.said(a.id)).toBe('');
+  expect(client.updates(a.id, 'tool_call')).toEqual([]);
+  expect(client.all('session/request_permission', ({ sessionId }) => sessionId === a.id)).toEqual([]);
 });
 
 test.concurrent('row 22: a cancel answers the open questions cancelled, once, and late updates still arrive before the end of the turn', async ({
   stage,
 }) => {
   const agent = stage.agent('one', { turn: () => UNANSWERED });
-  const editor = await stage.connect([agent]);
-  const { id } = await open(editor, stage.cwd);
-  const turn = prompt(editor, id, 'go', 'turn');
+  const client = await stage.connect([agent]);
+  const { id } = await open(client, stage.cwd);
+  const turn = prompt(client, id, 'go', 'turn');
   const { msg } = await agent.got('session/prompt');
   const permission = agent.request('session/request_permission', { sessionId: id, ...PERMISSION }, 'permission');
   const form = agent.request('elicitation/create', { sessionId: id, mode: 'form', message: 'm', requestedSchema: {} }, 'form');
-  const questions = [await editor.got('session/request_permission'), await editor.got('elicitation/create')];
-  editor.notify('session/cancel', { sessionId: id });
+  const questions = [await client.got('session/request_permission'), await client.got('elicitation/create')];
+  client.notify('session/cancel', { sessionId: id });
   expect((await permission).result).toEqual(CANCELLED);
   expect((await form).result).toEqual({ action: 'cancel' });
-  for (const question of questions) editor.reply(question.msg, YES); // the user clicked in that very moment
+  for (const question of questions) client.reply(question.msg, YES); // the user clicked in that very moment
   agent.say(id, 'late');
   agent.reply(msg, { stopReason: 'cancelled' });
   expect((await turn).result).toEqual({ stopReason: 'cancelled' });
-  expect(editor.said(id)).toBe('late');
+  expect(client.said(id)).toBe('late');
   agent.on('_x/echo', () => ({}));
-  await editor.call('_x/echo', { sessionId: id });
-  expect([agent.answersTo('permission').length, agent.answersTo('form').length, editor.answersTo('turn').length]).toEqual([1, 1, 1]);
+  await client.call('_x/echo', { sessionId: id });
+  expect([agent.answersTo('permission').length, agent.answersTo('form').length, client.answersTo('turn').length]).toEqual([1, 1, 1]);
 });
 
 test.concurrent('row 22: a cancel that meets the end of its turn on the way changes nothing', async ({ stage }) => {
   const agent = stage.agent('one');
-  const editor = await stage.connect([agent]);
-  const { id } = await open(editor, stage.cwd);
-  const turn = prompt(editor, id, 'go', 'turn');
-  editor.notify('session/cancel', { sessionId: id });
+  const client = await stage.connect([agent]);
+  const { id } = await open(client, stage.cwd);
+  const turn = prompt(client, id, 'go', 'turn');
+  client.notify('session/cancel', { sessionId: id });
   expect((await turn).result.stopReason).toBe('end_turn');
-  expect((await prompt(editor, id, 'next')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.answersTo('turn')).toHaveLength(1);
+  expect((await prompt(client, id, 'next')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.answersTo('turn')).toHaveLength(1);
 });
 
 test.concurrent('row 22: an agent that does not end a cancelled turn has it ended by us, and its late answer is dropped', async ({
   stage,
 }) => {
   const agent = stage.agent('deaf', { turn: (_session, words) => (words === 'hang' ? UNANSWERED : { stopReason: 'end_turn' }) });
-  const editor = await stage.connect({ deaf: { ...agent.server, timeouts: { cancel_ms: 100 } } });
-  const { id } = await open(editor, stage.cwd);
-  const turn = prompt(editor, id, 'hang', 'turn');
+  const client = await stage.connect({ deaf: { ...agent.server, timeouts: { cancel_ms: 100 } } });
+  const { id } = await open(client, stage.cwd);
+  const turn = prompt(client, id, 'hang', 'turn');
   const { msg } = await agent.got('session/prompt');
-  editor.notify('session/cancel', { sessionId: id });
+  client.notify('session/cancel', { sessionId: id });
   expect((await turn).result).toEqual({ stopReason: 'cancelled' });
   agent.reply(msg, { stopReason: 'end_turn' });
-  expect((await prompt(editor, id, 'next')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.answersTo('turn')).toHaveLength(1);
+  expect((await prompt(client, id, 'next')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.answersTo('turn')).toHaveLength(1);
 });
 
 test.concurrent('row 22: a prompt that is cancelled while its session is being brought back ends cancelled, and never runs', async ({
   stage,
 }) => {
   const agent = stage.agent('sick');
-  const editor = await stage.connect({ sick: { ...agent.server, timeouts: { cancel_ms: 200 } } });
-  const { id } = await open(editor, stage.cwd);
+  const client = await stage.connect({ sick: { ...agent.server, timeouts: { cancel_ms: 200 } } });
+  const { id } = await open(client, stage.cwd);
   agent.exit();
-  await noticed(editor, '"sick" exited');
+  await noticed(client, '"sick" exited');
   agent.on('session/resume', () => UNANSWERED);
   agent.on('_x/behind', () => ({}));
-  const turn = prompt(editor, id, 'rm -rf', 'turn');
+  const turn = prompt(client, id, 'rm -rf', 'turn');
   const resume = await agent.got('session/resume');
-  editor.notify('session/cancel', { sessionId: id });
-  await editor.call('_x/behind');
+  client.notify('session/cancel', { sessionId: id });
+  await client.call('_x/behind');
   agent.reply(resume.msg, {});
   expect((await turn).result).toEqual({ stopReason: 'cancelled' });
   expect(agent.all('session/prompt')).toEqual([]);

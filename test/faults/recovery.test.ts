@@ -1,39 +1,39 @@
 // The next prompt after a crash: the session comes back as it was, or the user is told that it cannot. Never a fresh one in disguise.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { CAPABILITIES, choosing, type Editor, fixture, hello, open, prompt, Refusal } from '../e2e/harness.ts';
+import { CAPABILITIES, type Client, choosing, fixture, hello, open, prompt, Refusal } from '../e2e/harness.ts';
 import { end, noticed, pidIn, startsOf, test, textOf, toldIn } from './setup.ts';
 
 const TAKES_NOTICES = { clientCapabilities: { ...CAPABILITIES, session: { notices: {} } } };
 
 /** Ends the agent of a session, and waits until the proxy knows. */
-async function killed(editor: Editor, sessionId: string): Promise<void> {
+async function killed(client: Client, sessionId: string): Promise<void> {
   end(pidIn(sessionId));
-  await noticed(editor, '"sick" exited');
+  await noticed(client, '"sick" exited');
 }
 
 test.concurrent('row 4: the next prompt starts the agent again and resumes the session with what it was opened with', async ({ stage }) => {
   const agent = stage.agent('sick');
-  const editor = await stage.connect([agent, stage.agent('well')]);
+  const client = await stage.connect([agent, stage.agent('well')]);
   const mcpServers = [{ name: 'docs', command: 'docs-mcp', args: [], env: [{ name: 'KEY', value: '1' }] }];
-  const { id } = await open(editor, stage.cwd, 'sick', { mcpServers });
+  const { id } = await open(client, stage.cwd, 'sick', { mcpServers });
   agent.exit();
-  await noticed(editor, '"sick" exited');
-  expect((await prompt(editor, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+  await noticed(client, '"sick" exited');
+  expect((await prompt(client, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
   expect(agent.pids).toHaveLength(2);
   expect((await agent.got('session/resume')).msg.params).toMatchObject({ sessionId: 'sick-1', cwd: stage.cwd, mcpServers });
   expect([agent.all('session/new').length, agent.all('session/load').length]).toEqual([1, 0]);
 });
 
 test.concurrent('row 4: a notice in the session says what happened, where the editor takes notices', async ({ stage }) => {
-  const editor = stage.proxy({ sick: fixture('works', 'sick'), well: fixture('works', 'well') });
-  await hello(editor, TAKES_NOTICES);
-  const { id } = await open(editor, stage.cwd, 'sick');
-  await killed(editor, id);
-  await prompt(editor, id, 'again');
-  const kinds = editor.updates(id).map(({ sessionUpdate }) => sessionUpdate);
+  const client = stage.proxy({ sick: fixture('works', 'sick'), well: fixture('works', 'well') });
+  await hello(client, TAKES_NOTICES);
+  const { id } = await open(client, stage.cwd, 'sick');
+  await killed(client, id);
+  await prompt(client, id, 'again');
+  const kinds = client.updates(id).map(({ sessionUpdate }) => sessionUpdate);
   expect(kinds.indexOf('notice')).toBeLessThan(kinds.indexOf('agent_message_chunk'));
-  expect(editor.updates(id, 'notice')).toEqual([
+  expect(client.updates(id, 'notice')).toEqual([
     {
       sessionUpdate: 'notice',
       severity: 'warning',
@@ -41,74 +41,74 @@ test.concurrent('row 4: a notice in the session says what happened, where the ed
       description: expect.stringMatching(/started again/),
     },
   ]);
-  expect(editor.updates(id, 'agent_thought_chunk')).toEqual([]);
+  expect(client.updates(id, 'agent_thought_chunk')).toEqual([]);
 });
 
 test.concurrent('row 4: a thought says it where the editor does not, and only in the session that was brought back', async ({ stage }) => {
-  const editor = await stage.connect({ sick: fixture('works', 'sick') });
-  const [first, second] = [await open(editor, stage.cwd), await open(editor, stage.cwd)];
-  await killed(editor, first.id);
-  await prompt(editor, first.id, 'again');
-  expect(editor.updates(first.id, 'notice')).toEqual([]);
-  expect(textOf(editor.updates(first.id, 'agent_thought_chunk')[0])).toBe(
+  const client = await stage.connect({ sick: fixture('works', 'sick') });
+  const [first, second] = [await open(client, stage.cwd), await open(client, stage.cwd)];
+  await killed(client, first.id);
+  await prompt(client, first.id, 'again');
+  expect(client.updates(first.id, 'notice')).toEqual([]);
+  expect(textOf(client.updates(first.id, 'agent_thought_chunk')[0])).toBe(
     '[switchboard] sick had exited. It was started again and the session was brought back.\n',
   );
-  expect(editor.stderr()).toMatch(/Agent "sick" exited \(signal SIGKILL\)$/m); // it was idle: nobody had asked it anything
-  expect(toldIn(editor, second.id)).toEqual([]);
-  await prompt(editor, second.id, 'me too');
-  expect(toldIn(editor, second.id)).toHaveLength(1);
-  expect(toldIn(editor, first.id)).toHaveLength(1);
+  expect(client.stderr()).toMatch(/Agent "sick" exited \(signal SIGKILL\)$/m); // it was idle: nobody had asked it anything
+  expect(toldIn(client, second.id)).toEqual([]);
+  await prompt(client, second.id, 'me too');
+  expect(toldIn(client, second.id)).toHaveLength(1);
+  expect(toldIn(client, first.id)).toHaveLength(1);
 });
 
 test.concurrent('row 4: that a turn was under way is said only where one was', async ({ stage }) => {
-  const editor = await stage.connect({ sick: fixture('crash-mid-turn', 'sick', '1') });
-  const [busy, idle] = [await open(editor, stage.cwd), await open(editor, stage.cwd)];
-  const { error } = await prompt(editor, busy.id, 'crash');
+  const client = await stage.connect({ sick: fixture('crash-mid-turn', 'sick', '1') });
+  const [busy, idle] = [await open(client, stage.cwd), await open(client, stage.cwd)];
+  const { error } = await prompt(client, busy.id, 'crash');
   expect(error.message).toMatch(/exited \(.*\) before answering.* See: switchboard agents test sick$/);
-  for (const { id } of [busy, idle]) await prompt(editor, id, 'again');
-  expect(toldIn(editor, busy.id).join('')).toContain('; what it was doing then is not repeated.');
-  expect(toldIn(editor, idle.id).join('')).toContain('the session was brought back.');
+  for (const { id } of [busy, idle]) await prompt(client, id, 'again');
+  expect(toldIn(client, busy.id).join('')).toContain('; what it was doing then is not repeated.');
+  expect(toldIn(client, idle.id).join('')).toContain('the session was brought back.');
 });
 
 test.concurrent('row 4: an agent that cannot resume loads the session, and its replay does not reach the editor', async ({ stage }) => {
-  const editor = await stage.connect({ sick: fixture('no-resume', 'sick'), well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd, 'sick');
-  await prompt(editor, id, 'before');
-  await killed(editor, id);
-  expect((await prompt(editor, id, 'after')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).toMatch(new RegExp(`^before by ${pidIn(id)};after by (?!${pidIn(id)};)\\d+;$`));
-  expect(toldIn(editor, id)).toHaveLength(1);
+  const client = await stage.connect({ sick: fixture('no-resume', 'sick'), well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd, 'sick');
+  await prompt(client, id, 'before');
+  await killed(client, id);
+  expect((await prompt(client, id, 'after')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.said(id)).toMatch(new RegExp(`^before by ${pidIn(id)};after by (?!${pidIn(id)};)\\d+;$`));
+  expect(toldIn(client, id)).toHaveLength(1);
 });
 
 test.concurrent('row 4: an agent that can neither resume nor load: a clear error each time, and no session in place of the lost one', async ({
   stage,
 }) => {
-  const editor = await stage.connect({ sick: fixture('no-load', 'sick'), well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd, 'sick');
-  await killed(editor, id);
+  const client = await stage.connect({ sick: fixture('no-load', 'sick'), well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd, 'sick');
+  await killed(client, id);
   for (const _ of [1, 2]) {
-    const { error } = await prompt(editor, id, 'again');
+    const { error } = await prompt(client, id, 'again');
     expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', sessionId: id, reason: 'session_lost' } });
     expect(error.message).toMatch(/lost when agent "sick" exited.*neither session\/resume nor session\/load.*new session/);
   }
-  expect(editor.said(id)).toBe('');
-  const fresh = await open(editor, stage.cwd, 'sick');
-  expect((await prompt(editor, fresh.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.said(id)).toBe('');
+  const fresh = await open(client, stage.cwd, 'sick');
+  expect((await prompt(client, fresh.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
 });
 
 test.concurrent('row 4: an agent that refuses to bring the session back: its own reason is in the error, and no fresh session is opened', async ({
   stage,
 }) => {
   const agent = stage.agent('sick');
-  const editor = await stage.connect([agent]);
-  const { id } = await open(editor, stage.cwd);
+  const client = await stage.connect([agent]);
+  const { id } = await open(client, stage.cwd);
   for (const method of ['session/resume', 'session/load'])
     agent.on(method, () => {
       throw new Refusal(-32002, 'no previous sessions');
     });
   agent.exit();
-  await noticed(editor, '"sick" exited');
-  const { error } = await prompt(editor, id, 'again');
+  await noticed(client, '"sick" exited');
+  const { error } = await prompt(client, id, 'again');
   expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', sessionId: id, reason: 'session_lost' } });
   expect(error.message).toContain('no previous sessions');
   expect([agent.all('session/new').length, agent.all('session/prompt').length]).toEqual([1, 0]);
@@ -118,20 +118,20 @@ test.concurrent('row 4: an agent that dies again while it brings the session bac
   stage,
 }) => {
   const agent = stage.agent('sick');
-  const editor = await stage.connect([agent, stage.agent('well')]);
-  const { id } = await open(editor, stage.cwd, 'sick');
+  const client = await stage.connect([agent, stage.agent('well')]);
+  const { id } = await open(client, stage.cwd, 'sick');
   agent.exit();
-  await noticed(editor, '"sick" exited');
+  await noticed(client, '"sick" exited');
   agent.on('session/resume', () => {
     agent.on('session/resume', () => ({}));
     agent.exit();
     return new Promise(() => {});
   });
-  const { error } = await prompt(editor, id, 'again', 'again');
+  const { error } = await prompt(client, id, 'again', 'again');
   expect(error.code).toBe(-32603);
   expect(error.message).toContain('"sick" exited');
-  expect((await prompt(editor, id, 'once more')).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.answersTo('again')).toHaveLength(1);
+  expect((await prompt(client, id, 'once more')).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.answersTo('again')).toHaveLength(1);
   expect(agent.pids).toHaveLength(3);
 });
 
@@ -139,14 +139,14 @@ test.concurrent('row 4: with restart.enabled false a lost session stays lost, no
   stage,
 }) => {
   const sick = { ...fixture('crash-mid-turn', 'sick'), restart: { enabled: false } };
-  const editor = await stage.connect({ sick, well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd, 'sick');
-  expect((await prompt(editor, id, 'crash')).error.data.code).toBe(17);
-  const { error } = await prompt(editor, id, 'again');
+  const client = await stage.connect({ sick, well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd, 'sick');
+  expect((await prompt(client, id, 'crash')).error.data.code).toBe(17);
+  const { error } = await prompt(client, id, 'again');
   expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', sessionId: id } });
   expect(error.message).toMatch(/restart\.enabled is false.*new session/);
   expect(startsOf(stage, 'sick')).toBe(1);
-  await open(editor, stage.cwd, 'sick');
+  await open(client, stage.cwd, 'sick');
   expect(startsOf(stage, 'sick')).toBe(2);
 });
 
@@ -154,32 +154,32 @@ test.concurrent('row 4: a crash loop ends after restart.max restarts, with one l
   stage,
 }) => {
   const sick = { ...fixture('crash-mid-turn', 'sick'), restart: { max: 2, window_s: 60 } };
-  const editor = await stage.connect({ sick, well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd, 'sick');
-  for (const _ of [1, 2, 3]) expect((await prompt(editor, id, 'crash')).error.data.code).toBe(17);
+  const client = await stage.connect({ sick, well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd, 'sick');
+  for (const _ of [1, 2, 3]) expect((await prompt(client, id, 'crash')).error.data.code).toBe(17);
   for (const _ of [1, 2]) {
-    const { error } = await prompt(editor, id, 'crash');
+    const { error } = await prompt(client, id, 'crash');
     expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', reason: 'crash-loop' } });
     expect(error.message).toMatch(/"sick" crashed more than 2 times within 60 s.*switchboard agents test sick/);
   }
-  expect(await refusedNew(editor, stage.cwd)).toMatch(/switchboard agents test sick/);
+  expect(await refusedNew(client, stage.cwd)).toMatch(/switchboard agents test sick/);
   expect(startsOf(stage, 'sick')).toBe(3);
-  await open(editor, stage.cwd, 'well');
-  await noticed(editor, 'is left alone');
-  expect(editor.stderr().match(/is left alone .* switchboard agents test sick/g)).toHaveLength(1);
+  await open(client, stage.cwd, 'well');
+  await noticed(client, 'is left alone');
+  expect(client.stderr().match(/is left alone .* switchboard agents test sick/g)).toHaveLength(1);
 });
 
-async function refusedNew(editor: Editor, cwd: string): Promise<string> {
-  return (await editor.refused('session/new', { cwd, mcpServers: [], ...choosing('sick') })).message;
+async function refusedNew(client: Client, cwd: string): Promise<string> {
+  return (await client.refused('session/new', { cwd, mcpServers: [], ...choosing('sick') })).message;
 }
 
 test.concurrent('row 4: once the window of a crash loop has passed the agent may be tried again', async ({ stage }) => {
   const sick = { ...fixture('crash-mid-turn', 'sick'), restart: { max: 0, window_s: 1 } };
-  const editor = await stage.connect({ sick, well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd, 'sick');
-  await prompt(editor, id, 'crash');
-  const { error } = await prompt(editor, id, 'again');
+  const client = await stage.connect({ sick, well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd, 'sick');
+  await prompt(client, id, 'crash');
+  const { error } = await prompt(client, id, 'again');
   expect(error.data.reason).toBe('crash-loop');
   await delay(error.data.retryInMs);
-  expect((await prompt(editor, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+  expect((await prompt(client, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
 });

@@ -16,19 +16,19 @@ test.concurrent('row 27: SIGHUP takes another agent into a running proxy, and a 
 }) => {
   const agents = { one: fixture('works', 'one'), two: fixture('works', 'two') };
   const file = stage.writeConfig(agents);
-  const editor = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
-  await hello(editor);
-  const { id } = await open(editor, stage.cwd, 'one');
+  const client = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
+  await hello(client);
+  const { id } = await open(client, stage.cwd, 'one');
   writeFileSync(file, '{ "agent_servers": { "broken": {} } }');
-  editor.child.kill('SIGHUP');
-  await noticed(editor, /THE CONFIGURATION HAS CHANGED AND CANNOT BE USED/);
+  client.child.kill('SIGHUP');
+  await noticed(client, /THE CONFIGURATION HAS CHANGED AND CANNOT BE USED/);
   writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
-  editor.child.kill('SIGHUP');
-  await noticed(editor, /is for new sessions \(new: three\)/);
-  const added = await open(editor, stage.cwd, 'three');
-  expect((await prompt(editor, added.id, 'count 2')).result).toEqual(end);
-  expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
-  expect(await editor.close()).toBe(0);
+  client.child.kill('SIGHUP');
+  await noticed(client, /is for new sessions \(new: three\)/);
+  const added = await open(client, stage.cwd, 'three');
+  expect((await prompt(client, added.id, 'count 2')).result).toEqual(end);
+  expect((await prompt(client, id, 'count 2')).result).toEqual(end);
+  expect(await client.close()).toBe(0);
 });
 
 test.concurrent('a file that changes is read by itself: taken if it is good, loudly passed over if not, and told what of it must wait', async ({
@@ -41,56 +41,56 @@ test.concurrent('a file that changes is read by itself: taken if it is good, lou
     writeFileSync(`${file}.new`, JSON.stringify(content));
     renameSync(`${file}.new`, file);
   };
-  const editor = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
-  await hello(editor);
-  const { id } = await open(editor, stage.cwd, 'one');
+  const client = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
+  await hello(client);
+  const { id } = await open(client, stage.cwd, 'one');
   write({ agent_servers: agents, default_agnt: 'two' });
-  await noticed(editor, /CANNOT BE USED, so the one from before still holds: .*unknown key "default_agnt"; did you mean "default_agent"\?/);
+  await noticed(client, /CANNOT BE USED, so the one from before still holds: .*unknown key "default_agnt"; did you mean "default_agent"\?/);
   const secret = 'canary-4711-of-the-new-agent';
   const three = { ...fixture('crash-mid-turn', 'three'), env: { SECRET: secret } };
   write({ agent_servers: { ...agents, three }, limits: { max_queue_bytes: 1_000_000 }, policy: { version: 1 }, log: { level: 'debug' } });
-  await noticed(editor, /is for new sessions \(new: three\)\n.*changes of policy, limits, host_tools hold from the next start on/);
-  expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
+  await noticed(client, /is for new sessions \(new: three\)\n.*changes of policy, limits, host_tools hold from the next start on/);
+  expect((await prompt(client, id, 'count 2')).result).toEqual(end);
   // What the new agent was given is known for a secret from its first word on.
-  const added = await open(editor, stage.cwd, 'three');
-  await noticed(editor, /debug: agent "three" is started/); // the level holds at once
-  const { error } = await prompt(editor, added.id, 'crash');
+  const added = await open(client, stage.cwd, 'three');
+  await noticed(client, /debug: agent "three" is started/); // the level holds at once
+  const { error } = await prompt(client, added.id, 'crash');
   expect(error.data.stderr.join('\n')).toContain('the disk is on fire');
   expect(JSON.stringify(error)).not.toContain(secret);
   write({ agent_servers: { one: agents.one } });
-  await noticed(editor, /was not changed: this connection has several agents/);
-  expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
-  expect(await editor.close()).toBe(0); // nothing that watches keeps it alive
+  await noticed(client, /was not changed: this connection has several agents/);
+  expect((await prompt(client, id, 'count 2')).result).toEqual(end);
+  expect(await client.close()).toBe(0); // nothing that watches keeps it alive
 });
 
 test.concurrent('a configuration that comes through a pipe is read once, which is said', async ({ stage }) => {
   const file = stage.writeConfig({ one: fixture('works', 'one') });
   const command = 'exec "$0" "$1" acp --config <(cat "$2")';
-  const editor = stage.run('bash', ['-c', command, process.execPath, SWITCHBOARD, file]);
-  await hello(editor);
-  await noticed(editor, /changes of the configuration are not noticed: \/dev\/fd\/\d+ is no file that could be read again/);
-  editor.child.kill('SIGHUP');
-  await noticed(editor, /still holds: \/dev\/fd\/\d+ is no file that could be read again/);
-  const { id } = await open(editor, stage.cwd, 'one');
-  expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
-  expect(await editor.close()).toBe(0);
-  expect(editor.stderr().match(/CANNOT BE USED/g)).toHaveLength(1); // when it was asked for
+  const client = stage.run('bash', ['-c', command, process.execPath, SWITCHBOARD, file]);
+  await hello(client);
+  await noticed(client, /changes of the configuration are not noticed: \/dev\/fd\/\d+ is no file that could be read again/);
+  client.child.kill('SIGHUP');
+  await noticed(client, /still holds: \/dev\/fd\/\d+ is no file that could be read again/);
+  const { id } = await open(client, stage.cwd, 'one');
+  expect((await prompt(client, id, 'count 2')).result).toEqual(end);
+  expect(await client.close()).toBe(0);
+  expect(client.stderr().match(/CANNOT BE USED/g)).toHaveLength(1); // when it was asked for
 });
 
 test.concurrent('a file that becomes a pipe that nobody writes to is not waited for', async ({ stage }) => {
   const agents = { one: fixture('works', 'one'), two: fixture('works', 'two') };
   const file = stage.writeConfig(agents);
-  const editor = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
-  await hello(editor);
+  const client = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
+  await hello(client);
   rmSync(file);
   execFileSync('mkfifo', [file]);
-  editor.child.kill('SIGHUP');
-  await noticed(editor, /CANNOT BE USED, so the one from before still holds: .* is no file that could be read again/);
+  client.child.kill('SIGHUP');
+  await noticed(client, /CANNOT BE USED, so the one from before still holds: .* is no file that could be read again/);
   rmSync(file);
   writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
-  editor.child.kill('SIGHUP');
-  await noticed(editor, /is for new sessions \(new: three\)/);
-  expect(await editor.close()).toBe(0);
+  client.child.kill('SIGHUP');
+  await noticed(client, /is for new sessions \(new: three\)/);
+  expect(await client.close()).toBe(0);
 });
 
 quick('an agent that is changed serves new sessions anew, and open ones as it was until the last of them is closed', async () => {
@@ -99,30 +99,30 @@ quick('an agent that is changed serves new sessions anew, and open ones as it wa
     agents: { left: { command: 'left' }, right: { command: 'right' } },
     launch: ({ name, args }) => (name === 'right' ? right : args.length > 0 ? renewed : left).launch(),
   });
-  await made.editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
-  const { id } = await open(made.editor, CWD, 'left');
+  await made.client.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  const { id } = await open(made.client, CWD, 'left');
   expect(made.connection.reconfigure({ ...without, agents: [spec('left', ['--new']), spec('right')] })).toEqual({
     isTaken: true,
     said: 'changed: left',
   });
   expect(Object.keys(made.connection.health()).toSorted()).toEqual(['left', 'left#1', 'right']);
-  expect((await prompt(made.editor, id, 'hello')).result).toEqual(end);
-  const anew = await open(made.editor, CWD, 'left');
-  expect((await prompt(made.editor, anew.id, 'hello')).result).toEqual(end);
+  expect((await prompt(made.client, id, 'hello')).result).toEqual(end);
+  const anew = await open(made.client, CWD, 'left');
+  expect((await prompt(made.client, anew.id, 'hello')).result).toEqual(end);
   expect([left.all('session/prompt').length, renewed.all('session/prompt').length]).toEqual([1, 1]);
-  await made.editor.call('session/close', { sessionId: id });
+  await made.client.call('session/close', { sessionId: id });
   await eventually(() => expect(Object.keys(made.connection.health())).not.toContain('left'));
 });
 
 quick('an agent that is gone cannot be chosen any more, and what is not configured is refused by name', async () => {
   const actors: readonly Actor[] = [able('left'), able('middle'), able('right')];
   const made = await connection(actors);
-  const { id } = await open(made.editor, CWD, 'left');
+  const { id } = await open(made.client, CWD, 'left');
   const agents = [spec('left'), spec('right')];
   expect(made.connection.reconfigure({ ...without, agents }).said).toBe('gone: middle');
-  const refused = await made.editor.refused('session/set_config_option', { sessionId: id, configId: 'agent', value: 'middle' });
+  const refused = await made.client.refused('session/set_config_option', { sessionId: id, configId: 'agent', value: 'middle' });
   expect(refused.message).toContain('configured are: left, right');
-  const [options] = made.editor.updates(id, 'config_option_update').at(-1).configOptions;
+  const [options] = made.client.updates(id, 'config_option_update').at(-1).configOptions;
   expect(options.options.map(({ value }: { value: string }) => value)).toEqual(['left', 'right']);
   expect(made.connection.reconfigure({ ...without, agents }).said).toBe('the agents are as before');
 });
@@ -133,5 +133,5 @@ quick('one agent does not become several, nor several one: the editor was greete
   expect(alone.connection.reconfigure({ ...without, agents })).toMatchObject({ isTaken: false, said: expect.stringContaining('restart') });
   const several = await connection([able('left'), able('right')]);
   expect(several.connection.reconfigure({ ...without, agents: agents.slice(0, 1) }).isTaken).toBe(false);
-  expect((await open(several.editor, CWD, 'right')).id).toBeDefined();
+  expect((await open(several.client, CWD, 'right')).id).toBeDefined();
 });

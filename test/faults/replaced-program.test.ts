@@ -67,23 +67,23 @@ test.concurrent('a proxy does not take parts of another build for its own, and i
   const agents = { one: fixture('works', 'one'), two: fixture('works', 'two') };
   const file = stage.writeConfig(agents);
   const start = async () => {
-    const editor = stage.run(process.execPath, [bin, 'acp', '--config', file]);
-    await hello(editor);
-    return editor;
+    const client = stage.run(process.execPath, [bin, 'acp', '--config', file]);
+    await hello(client);
+    return client;
   };
   // A file that was good the last time is taken without what reads it: that is not loaded the second time.
   await (await start()).close();
-  const editor = await start();
-  const { id } = await open(editor, stage.cwd, 'one');
+  const client = await start();
+  const { id } = await open(client, stage.cwd, 'one');
   for (const name of readdirSync(dist).filter((each) => each.endsWith('.js'))) {
     const text = readFileSync(path.join(dist, name), 'utf8');
     writeFileSync(path.join(dist, name), text.replace(/(start\.program !== ')[^']+/, '$1another'));
   }
   writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
-  editor.child.kill('SIGHUP');
-  await noticed(editor, gone(dist, 'CANNOT BE USED, so the one from before still holds: '));
-  expect((await prompt(editor, id, 'count 2')).result).toEqual(end);
-  expect(await editor.close()).toBe(0);
+  client.child.kill('SIGHUP');
+  await noticed(client, gone(dist, 'CANNOT BE USED, so the one from before still holds: '));
+  expect((await prompt(client, id, 'count 2')).result).toEqual(end);
+  expect(await client.close()).toBe(0);
 });
 
 test.concurrent('a command whose parts are gone says so, and not that it is a mistake of its own; one that can do without them goes on', async ({
@@ -97,11 +97,11 @@ test.concurrent('a command whose parts are gone says so, and not that it is a mi
   expect(command.stderr()).toMatch(gone(dist, '^switchboard: '));
   expect(command.stderr().trimEnd()).not.toContain('\n');
 
-  const editor = stage.run(process.execPath, [bin, 'acp']);
-  await hello(editor);
+  const client = stage.run(process.execPath, [bin, 'acp']);
+  await hello(client);
   writeFileSync(path.join(stage.cwd, 'switchboard.json'), '{}');
-  await noticed(editor, gone(dist, 'CANNOT BE USED, so the one from before still holds: '));
-  const { id } = await open(editor, stage.cwd);
-  expect((await prompt(editor, id, 'still there?')).result).toEqual(end);
-  expect(await editor.close()).toBe(0);
+  await noticed(client, gone(dist, 'CANNOT BE USED, so the one from before still holds: '));
+  const { id } = await open(client, stage.cwd);
+  expect((await prompt(client, id, 'still there?')).result).toEqual(end);
+  expect(await client.close()).toBe(0);
 });

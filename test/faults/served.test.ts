@@ -26,51 +26,51 @@ async function stage() {
   agent.on('session/prompt', () => ({ stopReason: 'end_turn' }));
   agent.on('_x/echo', () => ({}));
   const { workspace } = slow;
-  const { editor } = connectInProcess({ agents: { a: { command: 'a' } }, launch: agent.launch, clock: createStillClock(), workspace });
-  await hello(editor, { clientCapabilities: {} });
-  await open(editor, '/');
-  return { ...slow, agent, editor };
+  const { client } = connectInProcess({ agents: { a: { command: 'a' } }, launch: agent.launch, clock: createStillClock(), workspace });
+  await hello(client, { clientCapabilities: {} });
+  await open(client, '/');
+  return { ...slow, agent, client };
 }
 
 const READ = { sessionId: 's', path: '/x' };
 
 test('an answer does not reach another life of the agent, where its id may be in use again', async () => {
-  const { agent, editor, asked, ended } = await stage();
+  const { agent, client, asked, ended } = await stage();
   agent.send({ jsonrpc: '2.0', id: 7, method: 'fs/read_text_file', params: READ });
-  await editor.call('_x/echo');
+  await client.call('_x/echo');
   expect(asked).toHaveLength(1);
   agent.exit({ kind: 'exited', code: 1, signal: null });
   expect(ended).toHaveLength(1);
-  await editor.call('session/prompt', { sessionId: 's', prompt: [] });
+  await client.call('session/prompt', { sessionId: 's', prompt: [] });
   const second = agent.call('fs/read_text_file', READ, 7);
-  await editor.call('_x/echo');
+  await client.call('_x/echo');
   asked[0]?.succeed({ content: 'of the first life' });
-  await editor.call('_x/echo');
+  await client.call('_x/echo');
   expect(agent.answersTo(7)).toEqual([]);
   asked[1]?.succeed({ content: 'of the second' });
   expect(await second).toEqual({ content: 'of the second' });
 });
 
 test('what fails inside is an error for the agent, and one answer', async () => {
-  const { agent, editor, asked } = await stage();
+  const { agent, client, asked } = await stage();
   const read = agent.refused('fs/read_text_file', READ, 7);
-  await editor.call('_x/echo');
+  await client.call('_x/echo');
   asked[0]?.fail(new Error('a bug'));
   expect(await read).toMatchObject({ code: -32603, message: 'switchboard failed on fs/read_text_file (a bug); please report this' });
   expect(agent.answersTo(7)).toHaveLength(1);
 });
 
 test('only waiting can be taken back; what is being done is answered when it is done', async () => {
-  const { agent, editor, asked } = await stage();
+  const { agent, client, asked } = await stage();
   const [read, wait] = [
     agent.call('fs/read_text_file', READ, 'r'),
     agent.refused('terminal/wait_for_exit', { sessionId: 's', terminalId: 't' }, 'w'),
   ];
-  await editor.call('_x/echo');
+  await client.call('_x/echo');
   for (const requestId of ['r', 'w', 'none']) agent.notify('$/cancel_request', { requestId });
   expect((await wait).code).toBe(-32800);
   for (const { succeed } of asked) succeed({ content: 'x' });
   expect(await read).toEqual({ content: 'x' });
-  await editor.call('_x/echo');
+  await client.call('_x/echo');
   for (const id of ['r', 'w']) expect(agent.answersTo(id)).toHaveLength(1);
 });

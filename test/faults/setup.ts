@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
-import { type Editor, type Json, test as onStage, type Stage } from '../e2e/harness.ts';
+import { type Client, type Json, test as onStage, type Stage } from '../e2e/harness.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 export const SWITCHBOARD = path.join(ROOT, 'bin/switchboard.js');
@@ -25,7 +25,7 @@ export function processesOf(stage: Stage): number[] {
     .map(Number);
 }
 
-export const agentsOf = (stage: Stage, ...editors: readonly Editor[]): number[] =>
+export const agentsOf = (stage: Stage, ...editors: readonly Client[]): number[] =>
   processesOf(stage).filter((pid) => editors.every(({ child }) => child.pid !== pid));
 
 /** A zombie is as good as gone. */
@@ -58,19 +58,19 @@ export const startsOf = (stage: Stage, name: string): number => contentOf(path.j
 export const pidIn = (sessionId: string): number => Number(sessionId.split('-').at(-2));
 
 /** The number an agent has told in `child N;`. */
-export async function childOf(editor: Editor, sessionId: string): Promise<number> {
-  const told = await editor.got('session/update', (params) => params.sessionId === sessionId && /child \d+;/.test(textOf(params.update)));
+export async function childOf(client: Client, sessionId: string): Promise<number> {
+  const told = await client.got('session/update', (params) => params.sessionId === sessionId && /child \d+;/.test(textOf(params.update)));
   return Number(/child (\d+);/.exec(textOf(told.msg.params.update))?.[1]);
 }
 
 export const textOf = (update: Json): string => update?.content?.text ?? '';
 
 /** Notices of ours in a session, in whichever shape the editor takes them. */
-export const toldIn = (editor: Pick<Editor, 'updates'>, sessionId: string): string[] =>
-  editor
+export const toldIn = (client: Pick<Client, 'updates'>, sessionId: string): string[] =>
+  client
     .updates(sessionId)
     .filter(({ sessionUpdate }) => sessionUpdate === 'notice' || sessionUpdate === 'agent_thought_chunk')
     .map((update) => (update.sessionUpdate === 'notice' ? `${update.title}. ${update.description}` : textOf(update)));
 
 /** Our words for people come on stderr, which nobody orders against the frames. */
-export const noticed = (editor: Editor, words: string | RegExp): Promise<void> => eventually(() => expect(editor.stderr()).toMatch(words));
+export const noticed = (client: Client, words: string | RegExp): Promise<void> => eventually(() => expect(client.stderr()).toMatch(words));

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { type Editor, fixture, type Json, open, type Puppet, prompt, type Stage, UNANSWERED } from '../e2e/harness.ts';
+import { type Client, fixture, type Json, open, prompt, type ScriptedAgent, type Stage, UNANSWERED } from '../e2e/harness.ts';
 import { agentsOf, childOf, contentOf, end, eventually, isAlive, noticed, pidIn, processesOf, test } from './setup.ts';
 
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] };
 
 type Busy = {
-  readonly editor: Editor;
-  readonly agent: Puppet;
+  readonly client: Client;
+  readonly agent: ScriptedAgent;
   readonly turn: Promise<Json>;
   readonly other: Promise<Json>;
   readonly answers: Promise<Json>[];
@@ -20,19 +20,19 @@ type Busy = {
 async function busy(stage: Stage): Promise<Busy> {
   const agent = stage.agent('busy', { turn: () => UNANSWERED });
   agent.on('_x/wait', () => UNANSWERED);
-  const editor = await stage.connect([agent, stage.agent('idle')]);
-  const { id } = await open(editor, stage.cwd, 'busy');
-  const turn = prompt(editor, id, 'go', 'turn');
-  const other = editor.request('_x/wait', { sessionId: id }, 'other');
+  const client = await stage.connect([agent, stage.agent('idle')]);
+  const { id } = await open(client, stage.cwd, 'busy');
+  const turn = prompt(client, id, 'go', 'turn');
+  const other = client.request('_x/wait', { sessionId: id }, 'other');
   const answers = ['session/request_permission', 'elicitation/create', 'fs/read_text_file'].map((method) =>
     agent.request(method, { sessionId: id, ...PERMISSION, mode: 'form', message: 'm', requestedSchema: {}, path: '/x' }),
   );
-  await editor.got('fs/read_text_file');
+  await client.got('fs/read_text_file');
   await agent.got('_x/wait');
-  return { editor, agent, turn, other, answers };
+  return { client, agent, turn, other, answers };
 }
 
-const END: readonly (readonly [string, (editor: Editor) => void, number])[] = [
+const END: readonly (readonly [string, (client: Client) => void, number])[] = [
   ['row 19: an editor that closes its end', ({ child }) => child.stdin.end(), 0],
   ['row 27: SIGTERM', ({ child }) => child.kill('SIGTERM'), 143],
   ['row 27: SIGINT', ({ child }) => child.kill('SIGINT'), 130],
@@ -41,8 +41,8 @@ for (const [name, strike, code] of END)
   test.concurrent(`${name}: turns are cancelled, every open request is answered once on both sides, nothing is left, and the code is ${code}`, async ({
     stage,
   }) => {
-    const { editor, agent, turn, other, answers } = await busy(stage);
-    strike(editor);
+    const { client, agent, turn, other, answers } = await busy(stage);
+    strike(client);
     await agent.got('session/cancel');
     const [permission, form, read] = await Promise.all(answers);
     expect(permission.result).toEqual({ outcome: { outcome: 'cancelled' } });
@@ -51,46 +51,46 @@ for (const [name, strike, code] of END)
     agent.exit();
     expect((await turn).result).toEqual({ stopReason: 'cancelled' });
     expect((await other).error.code).toBe(-32603);
-    expect(await editor.ended).toBe(code);
-    expect([editor.answersTo('turn').length, editor.answersTo('other').length]).toEqual([1, 1]);
+    expect(await client.ended).toBe(code);
+    expect([client.answersTo('turn').length, client.answersTo('other').length]).toEqual([1, 1]);
     expect(processesOf(stage)).toEqual([]);
     expect(readdirSync(path.join(stage.state, 'running'))).toEqual([]);
     expect(readdirSync(path.join(stage.dir, 'tmp')).filter((file) => file !== 'node-compile-cache')).toEqual([]);
   });
 
 test.concurrent('row 19: an agent that ends its cancelled turn itself is heard to the end, its last words included', async ({ stage }) => {
-  const editor = await stage.connect({ well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd);
-  const turn = prompt(editor, id, 'wait');
-  await editor.until((msg) => msg.params?.update?.content?.text === 'waiting;');
-  editor.child.stdin.end();
+  const client = await stage.connect({ well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd);
+  const turn = prompt(client, id, 'wait');
+  await client.until((msg) => msg.params?.update?.content?.text === 'waiting;');
+  client.child.stdin.end();
   expect((await turn).result).toEqual({ stopReason: 'cancelled', _meta: { by: 'well' } });
-  expect(editor.said(id)).toBe('waiting;stopping here;');
-  expect(await editor.ended).toBe(0);
+  expect(client.said(id)).toBe('waiting;stopping here;');
+  expect(await client.ended).toBe(0);
 });
 
 test.concurrent('row 19: an agent that ends neither with its stdin nor by TERM, and its child, are gone within 10 s, with the graces as they come', async ({
   stage,
 }) => {
-  const editor = await stage.connect({ stubborn: fixture('ignores-sigterm', 'stubborn') });
-  const { id } = await open(editor, stage.cwd);
-  await prompt(editor, id, 'child');
-  const child = await childOf(editor, id);
+  const client = await stage.connect({ stubborn: fixture('ignores-sigterm', 'stubborn') });
+  const { id } = await open(client, stage.cwd);
+  await prompt(client, id, 'child');
+  const child = await childOf(client, id);
   const began = Date.now();
-  expect(await editor.close()).toBe(0);
+  expect(await client.close()).toBe(0);
   expect(Date.now() - began).toBeLessThan(10_000);
   expect([pidIn(id), child].filter(isAlive)).toEqual([]);
-  expect(agentsOf(stage, editor)).toEqual([]);
+  expect(agentsOf(stage, client)).toEqual([]);
 });
 
 test.concurrent('row 19: the end while an agent is still starting: its waiting session is answered, and it is gone', async ({ stage }) => {
   const slow = { ...fixture('silent-initialize', 'slow', '9'), timeouts: { stop_grace_ms: 200 } };
-  const editor = await stage.connect({ well: fixture('works', 'well'), slow }, { config: { timeouts: { initialize_wait_ms: 1 } } });
-  const waiting = editor.request('session/new', { cwd: stage.cwd, mcpServers: [], _meta: { 'acp-switchboard': { agent: 'slow' } } });
-  editor.child.stdin.end();
+  const client = await stage.connect({ well: fixture('works', 'well'), slow }, { config: { timeouts: { initialize_wait_ms: 1 } } });
+  const waiting = client.request('session/new', { cwd: stage.cwd, mcpServers: [], _meta: { 'acp-switchboard': { agent: 'slow' } } });
+  client.child.stdin.end();
   expect((await waiting).error.code).toBe(-32603);
-  expect(await editor.ended).toBe(0);
-  expect(agentsOf(stage, editor)).toEqual([]);
+  expect(await client.ended).toBe(0);
+  expect(agentsOf(stage, client)).toEqual([]);
 });
 
 test.concurrent('row 27: a second signal ends everything at once, however stubborn', async ({ stage }) => {
@@ -99,14 +99,14 @@ test.concurrent('row 27: a second signal ends everything at once, however stubbo
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
-    const editor = await stage.connect({ stubborn });
-    const { id } = await open(editor, stage.cwd);
-    await prompt(editor, id, 'child');
-    const child = await childOf(editor, id);
-    editor.child.kill(signal);
+    const client = await stage.connect({ stubborn });
+    const { id } = await open(client, stage.cwd);
+    await prompt(client, id, 'child');
+    const child = await childOf(client, id);
+    client.child.kill(signal);
     await heardTheEnd(stage, id);
-    editor.child.kill(signal);
-    expect(await editor.ended).toBe(code);
+    client.child.kill(signal);
+    expect(await client.ended).toBe(code);
     await eventually(() => expect([pidIn(id), child].filter(isAlive)).toEqual([]));
   }
 });
@@ -115,13 +115,13 @@ test.concurrent('row 27: a signal that comes when the editor has been gone for m
   stage,
 }) => {
   const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 1500 } };
-  const editor = await stage.connect({ stubborn });
-  const { id } = await open(editor, stage.cwd);
-  editor.child.stdin.end();
+  const client = await stage.connect({ stubborn });
+  const { id } = await open(client, stage.cwd);
+  client.child.stdin.end();
   // The agent is told to end when its grace is over, which is longer than a second.
   await eventually(() => expect(contentOf(path.join(stage.dir, 'stubborn.term'))).toBe(String(pidIn(id))));
-  editor.child.kill('SIGTERM');
-  expect(await editor.ended).toBe(143); // in good order it would be 0
+  client.child.kill('SIGTERM');
+  expect(await client.ended).toBe(143); // in good order it would be 0
   await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
 });
 
@@ -133,52 +133,52 @@ test.concurrent('row 27: a signal right behind the end of stdin is part of the s
 }) => {
   const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 50 } };
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SLOW_CLOCK)}` };
-  const editor = await stage.connect({ stubborn }, { env });
-  const { id } = await open(editor, stage.cwd);
-  editor.child.stdin.end();
+  const client = await stage.connect({ stubborn }, { env });
+  const { id } = await open(client, stage.cwd);
+  client.child.stdin.end();
   await heardTheEnd(stage, id);
-  editor.child.kill('SIGTERM');
-  expect(await editor.ended).toBe(0);
-  expect(agentsOf(stage, editor)).toEqual([]);
+  client.child.kill('SIGTERM');
+  expect(await client.ended).toBe(0);
+  expect(agentsOf(stage, client)).toEqual([]);
 });
 
 test.concurrent('row 27: an editor that does not read any more cannot keep us', async ({ stage }) => {
   const loud = { ...fixture('floods', 'loud'), timeouts: { stop_grace_ms: 200 } };
-  const editor = await stage.connect({ loud, well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd, 'loud');
-  editor.child.stdout.pause();
-  void prompt(editor, id, '10000 1000');
+  const client = await stage.connect({ loud, well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd, 'loud');
+  client.child.stdout.pause();
+  void prompt(client, id, '10000 1000');
   await eventually(() => expect(contentOf(path.join(stage.dir, 'loud.written'))).not.toBe(''));
-  const exited = once(editor.child, 'exit');
-  editor.child.kill('SIGTERM');
+  const exited = once(client.child, 'exit');
+  client.child.kill('SIGTERM');
   expect(await exited).toEqual([143, null]);
-  expect(agentsOf(stage, editor)).toEqual([]);
+  expect(agentsOf(stage, client)).toEqual([]);
 });
 
 test.concurrent('row 27: requests that come behind the first signal are refused, and answered all the same', async ({ stage }) => {
   const stubborn = { ...fixture('ignores-eof', 'stubborn'), timeouts: { stop_grace_ms: 60_000 } };
-  const editor = await stage.connect({ stubborn, well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd, 'stubborn');
-  editor.child.kill('SIGTERM');
+  const client = await stage.connect({ stubborn, well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd, 'stubborn');
+  client.child.kill('SIGTERM');
   await heardTheEnd(stage, id);
-  const late = [prompt(editor, id, 'late'), editor.request('session/new', { cwd: stage.cwd, mcpServers: [] })];
+  const late = [prompt(client, id, 'late'), client.request('session/new', { cwd: stage.cwd, mcpServers: [] })];
   for (const answer of late) expect((await answer).error).toMatchObject({ code: -32603, message: 'switchboard is shutting down' });
-  editor.child.kill('SIGTERM'); // it would wait for the agent
-  expect(await editor.ended).toBe(143);
+  client.child.kill('SIGTERM'); // it would wait for the agent
+  expect(await client.ended).toBe(143);
 });
 
 test.concurrent('row 27: a second signal also ends what a crashed agent has left and is still being waited for', async ({ stage }) => {
   const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 60_000 } };
-  const editor = await stage.connect({ stubborn });
-  const { id } = await open(editor, stage.cwd);
-  await prompt(editor, id, 'child');
-  const child = await childOf(editor, id);
+  const client = await stage.connect({ stubborn });
+  const { id } = await open(client, stage.cwd);
+  await prompt(client, id, 'child');
+  const child = await childOf(client, id);
   end(pidIn(id));
-  await noticed(editor, '"stubborn" exited');
-  editor.child.kill('SIGINT');
+  await noticed(client, '"stubborn" exited');
+  client.child.kill('SIGINT');
   // Nothing shows from outside that the first one was heard, so the second is repeated until it is.
-  const repeat = setInterval(() => editor.child.kill('SIGINT'), 100);
-  expect(await editor.ended).toBe(130);
+  const repeat = setInterval(() => client.child.kill('SIGINT'), 100);
+  expect(await client.ended).toBe(130);
   clearInterval(repeat);
   await eventually(() => expect(isAlive(child)).toBe(false));
 });

@@ -4,18 +4,18 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createRestartPolicy } from '../../src/agents/restart-policy.ts';
-import { choosing, type Editor, fixture, hello, open, prompt, type Stage } from '../e2e/harness.ts';
+import { type Client, choosing, fixture, hello, open, prompt, type Stage } from '../e2e/harness.ts';
 import { agentsOf, eventually, startsOf, test } from './setup.ts';
 
-const refusedNew = (editor: Editor, stage: Stage, agent: string) =>
-  editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing(agent) });
+const refusedNew = (client: Client, stage: Stage, agent: string) =>
+  client.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing(agent) });
 
 test.concurrent('row 1: a command that is missing or not executable fails its own sessions at once, by name and with a hint', async ({
   stage,
 }) => {
   const locked = path.join(stage.dir, 'locked');
   writeFileSync(locked, '#!/bin/sh\n', { mode: 0o600 });
-  const editor = await stage.connect({
+  const client = await stage.connect({
     well: fixture('works', 'well'),
     missing: { command: path.join(stage.dir, 'nowhere') },
     locked: { command: locked },
@@ -25,29 +25,29 @@ test.concurrent('row 1: a command that is missing or not executable fails its ow
   for (const [agent, why] of Object.entries(reasons)) {
     // Twice: it is tried again when it is asked for, and neither in between nor after a while.
     for (const _ of [1, 2]) {
-      const error = await refusedNew(editor, stage, agent);
+      const error = await refusedNew(client, stage, agent);
       expect(error).toMatchObject({ code: -32603, data: { agent, reason: 'not_startable' } });
       expect(error.message).toContain(`"${agent}"`);
       expect(error.message).toContain(why);
       expect(error.message).toContain(`agent_servers.${agent}`);
     }
   }
-  const { id } = await open(editor, stage.cwd, 'well');
-  expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
-  expect(agentsOf(stage, editor)).toHaveLength(1);
+  const { id } = await open(client, stage.cwd, 'well');
+  expect((await prompt(client, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  expect(agentsOf(stage, client)).toHaveLength(1);
   // People read it once.
-  expect(await editor.close()).toBe(0);
-  for (const agent of Object.keys(reasons)) expect(editor.stderr().split(`Agent "${agent}" could not be started`)).toHaveLength(2);
+  expect(await client.close()).toBe(0);
+  for (const agent of Object.keys(reasons)) expect(client.stderr().split(`Agent "${agent}" could not be started`)).toHaveLength(2);
 });
 
 test.concurrent('row 1: an agent that is installed while we run is used by the next session', async ({ stage }) => {
   const command = path.join(stage.dir, 'later');
-  const editor = await stage.connect({ well: fixture('works', 'well'), later: { command } });
-  await refusedNew(editor, stage, 'later');
+  const client = await stage.connect({ well: fixture('works', 'well'), later: { command } });
+  await refusedNew(client, stage, 'later');
   const { command: node, args } = fixture('works', 'later');
   writeFileSync(command, `#!/bin/sh\nexec "${node}" "${args.join('" "')}"\n`, { mode: 0o700 });
-  const { id } = await open(editor, stage.cwd, 'later');
-  expect((await prompt(editor, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  const { id } = await open(client, stage.cwd, 'later');
+  expect((await prompt(client, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
 });
 
 test.concurrent('row 2: an agent that never answers initialize is ended, its sessions are refused by name and with its last words, and a later try works', async ({
@@ -56,11 +56,11 @@ test.concurrent('row 2: an agent that never answers initialize is ended, its ses
   const SECRET = 'canary-71d0e5a2c9';
   const sick = { ...fixture('silent-initialize', 'sick', '1'), env: { SECRET }, timeouts: { initialize_ms: 2500 } };
   // The editor's own initialize does not wait for it, so that session/new does.
-  const editor = await stage.connect({ well: fixture('works', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
-  const [first, second] = [refusedNew(editor, stage, 'sick'), refusedNew(editor, stage, 'sick')];
-  const others = open(editor, stage.cwd, 'well').then(async ({ id }) => ({ id, answer: await prompt(editor, id, 'count 3') }));
+  const client = await stage.connect({ well: fixture('works', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
+  const [first, second] = [refusedNew(client, stage, 'sick'), refusedNew(client, stage, 'sick')];
+  const others = open(client, stage.cwd, 'well').then(async ({ id }) => ({ id, answer: await prompt(client, id, 'count 3') }));
   const errors = [await first, await second];
-  const waiting = await refusedNew(editor, stage, 'sick'); // at once: it may be tried again in a second
+  const waiting = await refusedNew(client, stage, 'sick'); // at once: it may be tried again in a second
   for (const error of errors) {
     expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', reason: 'no_initialize', stderr: [expect.any(String)] } });
     expect(error.message).toMatch(/"sick".*2500 ms; its last words: "waits for a server that takes .*"\. .*timeouts\.initialize_ms$/);
@@ -72,21 +72,21 @@ test.concurrent('row 2: an agent that never answers initialize is ended, its ses
   expect(startsOf(stage, 'sick')).toBe(1);
   const { id, answer } = await others;
   expect(answer.result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).toBe('1 2 3 ');
-  await eventually(() => expect(agentsOf(stage, editor)).toHaveLength(1));
+  expect(client.said(id)).toBe('1 2 3 ');
+  await eventually(() => expect(agentsOf(stage, client)).toHaveLength(1));
 
   await delay(waiting.data.retryInMs);
-  const later = await open(editor, stage.cwd, 'sick');
-  expect((await prompt(editor, later.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
+  const later = await open(client, stage.cwd, 'sick');
+  expect((await prompt(client, later.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
   expect(startsOf(stage, 'sick')).toBe(2);
 });
 
 test.concurrent('row 2: an agent that exits before it answers initialize: the error has its code and its last words', async ({ stage }) => {
   const sick = fixture('crash-before-initialize', 'sick', '1');
   // As above; the second request comes right behind the end of its first life, whoever else is slow to start.
-  const editor = await stage.connect({ well: fixture('works', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
-  expect(await refusedNew(editor, stage, 'sick')).toMatchObject({ data: { agent: 'sick', code: 3 } });
-  const error = await refusedNew(editor, stage, 'sick');
+  const client = await stage.connect({ well: fixture('works', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
+  expect(await refusedNew(client, stage, 'sick')).toMatchObject({ data: { agent: 'sick', code: 3 } });
+  const error = await refusedNew(client, stage, 'sick');
   expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', code: 3, signal: null, stderr: ['cannot find my licence'] } });
   expect(error.message).toMatch(/"sick" is not available; the next try is possible in 1 s/);
   expect(error.message).toContain(
@@ -94,15 +94,15 @@ test.concurrent('row 2: an agent that exits before it answers initialize: the er
   );
   expect(error.data.cause).toEqual({ reason: 'agent_exited', message: expect.stringContaining('"sick" exited') });
   await delay(error.data.retryInMs);
-  await open(editor, stage.cwd, 'sick');
+  await open(client, stage.cwd, 'sick');
 });
 
 test.concurrent('row 2: the only agent is silent: the editor still gets its answer to initialize, and then the reason', async ({
   stage,
 }) => {
-  const editor = stage.proxy({ sick: { ...fixture('silent-initialize', 'sick', '9'), timeouts: { initialize_ms: 300 } } });
-  expect(await hello(editor)).toMatchObject({ protocolVersion: 1 });
-  const error = await editor.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
+  const client = stage.proxy({ sick: { ...fixture('silent-initialize', 'sick', '9'), timeouts: { initialize_ms: 300 } } });
+  expect(await hello(client)).toMatchObject({ protocolVersion: 1 });
+  const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
   expect(error.code).toBe(-32603);
   expect(error.message).toMatch(/"sick".*300 ms/);
 });
@@ -122,10 +122,10 @@ test('row 2: the pause before the next try doubles from 1 s to 60 s, and is forg
 });
 
 test.concurrent('row 3: an agent of another protocol version gets no session, and the error names both versions', async ({ stage }) => {
-  const editor = await stage.connect({ well: fixture('works', 'well'), future: fixture('wrong-version', 'future') });
-  const error = await refusedNew(editor, stage, 'future');
+  const client = await stage.connect({ well: fixture('works', 'well'), future: fixture('wrong-version', 'future') });
+  const error = await refusedNew(client, stage, 'future');
   expect(error).toMatchObject({ code: -32603, data: { agent: 'future', protocolVersion: 7, supported: [1] } });
   expect(error.message).toMatch(/"future" speaks ACP version 7.*version 1/);
-  await open(editor, stage.cwd, 'well');
-  await eventually(() => expect(agentsOf(stage, editor)).toHaveLength(1));
+  await open(client, stage.cwd, 'well');
+  await eventually(() => expect(agentsOf(stage, client)).toHaveLength(1));
 });

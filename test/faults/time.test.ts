@@ -17,38 +17,38 @@ test.concurrent('row 31: a clock that jumps by years neither fires nor stops a t
     sick: { ...fixture('silent-initialize', 'sick', '1'), timeouts: { initialize_ms: 2500 } },
     hangs: { ...hangs.server, timeouts: { cancel_ms: 300 } },
   };
-  const editor = await stage.connect(agents, {
+  const client = await stage.connect(agents, {
     config: { timeouts: { initialize_wait_ms: 1 } },
     env: { NODE_OPTIONS: `--import=${CLOCK_JUMPS}` },
   });
-  const refusedNew = () => editor.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('sick') });
+  const refusedNew = () => client.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('sick') });
   expect((await refusedNew()).data.reason).toBe('no_initialize');
   const waiting = await refusedNew();
   expect(waiting.data).toMatchObject({ reason: 'backing-off', retryInMs: expect.toSatisfy((ms: number) => ms > 0 && ms <= 1000) });
   await delay(waiting.data.retryInMs);
-  await open(editor, stage.cwd, 'sick');
+  await open(client, stage.cwd, 'sick');
 
-  const { id } = await open(editor, stage.cwd, 'hangs');
-  const turn = prompt(editor, id, 'go');
+  const { id } = await open(client, stage.cwd, 'hangs');
+  const turn = prompt(client, id, 'go');
   await hangs.got('session/prompt');
-  editor.notify('session/cancel', { sessionId: id });
+  client.notify('session/cancel', { sessionId: id });
   expect((await turn).result).toEqual({ stopReason: 'cancelled' });
-  const well = await open(editor, stage.cwd, 'well');
-  expect((await prompt(editor, well.id, 'count 5')).result).toEqual({ stopReason: 'end_turn' });
-  expect(await editor.close()).toBe(0);
+  const well = await open(client, stage.cwd, 'well');
+  expect((await prompt(client, well.id, 'count 5')).result).toEqual({ stopReason: 'end_turn' });
+  expect(await client.close()).toBe(0);
 });
 
 test.concurrent('row 31: after a sleep of proxy and agent the turn goes on where it was', async ({ stage }) => {
-  const editor = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
-  const { id } = await open(editor, stage.cwd, 'one');
-  const turn = prompt(editor, id, 'count 3000');
-  await editor.until((msg) => msg.params?.update?.content?.text === '10 ');
-  const sleepers = [editor.child.pid as number, pidIn(id)];
+  const client = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const { id } = await open(client, stage.cwd, 'one');
+  const turn = prompt(client, id, 'count 3000');
+  await client.until((msg) => msg.params?.update?.content?.text === '10 ');
+  const sleepers = [client.child.pid as number, pidIn(id)];
   for (const pid of sleepers) end(pid, 'SIGSTOP');
   await delay(300);
   for (const pid of sleepers.toReversed()) end(pid, 'SIGCONT');
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(editor.said(id)).toBe(Array.from({ length: 3000 }, (_, n) => `${n + 1} `).join(''));
+  expect(client.said(id)).toBe(Array.from({ length: 3000 }, (_, n) => `${n + 1} `).join(''));
 });
 
 test('row 34: a loop that is held up for more than a second is told, a slow one is not, and nothing after the end', () => {
@@ -75,12 +75,12 @@ test('row 34: a loop that is held up for more than a second is told, a slow one 
 
 test.concurrent('row 34: the notice names the last frame, by method and size', async ({ stage }) => {
   const agent = stage.agent('one');
-  const editor = await stage.connect([agent]);
-  await open(editor, stage.cwd);
-  editor.notify('_x/last', { fill: 'f'.repeat(5000) });
+  const client = await stage.connect([agent]);
+  await open(client, stage.cwd);
+  client.notify('_x/last', { fill: 'f'.repeat(5000) });
   await agent.got('_x/last');
-  end(editor.child.pid as number, 'SIGSTOP');
+  end(client.child.pid as number, 'SIGSTOP');
   await delay(2000);
-  end(editor.child.pid as number, 'SIGCONT');
-  await noticed(editor, /event loop was blocked for \d+ ms.*_x\/last.*5\d{3}/);
+  end(client.child.pid as number, 'SIGCONT');
+  await noticed(client, /event loop was blocked for \d+ ms.*_x\/last.*5\d{3}/);
 });

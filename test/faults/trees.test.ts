@@ -12,23 +12,23 @@ const SHORT = { timeouts: { stop_grace_ms: 200 } };
 const runningFiles = (stage: Stage): string[] => readdirSync(path.join(stage.state, 'running'));
 
 test.concurrent('row 28: when the proxy is killed, agents see the end of their stdin and go', async ({ stage }) => {
-  const editor = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
-  const { id } = await open(editor, stage.cwd, 'one');
+  const client = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const { id } = await open(client, stage.cwd, 'one');
   expect(isAlive(pidIn(id))).toBe(true);
-  await editor.kill();
+  await client.kill();
   await eventually(() => expect(processesOf(stage)).toEqual([]));
 });
 
 test.concurrent('row 28: what a killed proxy left behind is ended by the next start, children included, and said on stderr', async ({
   stage,
 }) => {
-  const editor = await stage.connect({ stubborn: fixture('ignores-sigterm', 'stubborn') });
-  const { id } = await open(editor, stage.cwd);
-  await prompt(editor, id, 'child');
-  const child = await childOf(editor, id);
-  await editor.kill();
+  const client = await stage.connect({ stubborn: fixture('ignores-sigterm', 'stubborn') });
+  const { id } = await open(client, stage.cwd);
+  await prompt(client, id, 'child');
+  const child = await childOf(client, id);
+  await client.kill();
   // As it would be, had it been killed while it wrote its record.
-  writeFileSync(path.join(stage.state, 'running', draftOf(`${runningFiles(stage)[0]}`, editor.child.pid)), '{');
+  writeFileSync(path.join(stage.state, 'running', draftOf(`${runningFiles(stage)[0]}`, client.child.pid)), '{');
   expect([pidIn(id), child].every(isAlive)).toBe(true);
   const next = await stage.connect({ well: fixture('works', 'well') });
   await eventually(() => expect([pidIn(id), child].filter(isAlive)).toEqual([]));
@@ -38,11 +38,11 @@ test.concurrent('row 28: what a killed proxy left behind is ended by the next st
 });
 
 test.concurrent('row 28: a child whose agent is already gone is found as well', async ({ stage }) => {
-  const editor = await stage.connect({ stubborn: fixture('ignores-sigterm', 'stubborn') });
-  const { id } = await open(editor, stage.cwd);
-  await prompt(editor, id, 'child');
-  const child = await childOf(editor, id);
-  await editor.kill();
+  const client = await stage.connect({ stubborn: fixture('ignores-sigterm', 'stubborn') });
+  const { id } = await open(client, stage.cwd);
+  await prompt(client, id, 'child');
+  const child = await childOf(client, id);
+  await client.kill();
   end(pidIn(id));
   await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
   await stage.connect({ well: fixture('works', 'well') });
@@ -52,8 +52,8 @@ test.concurrent('row 28: a child whose agent is already gone is found as well', 
 test.concurrent('row 28: the agents of a proxy that still runs, and strangers with the number of an old agent, are left alone', async ({
   stage,
 }) => {
-  const editor = await stage.connect({ one: fixture('works', 'one') });
-  const { id } = await open(editor, stage.cwd);
+  const client = await stage.connect({ one: fixture('works', 'one') });
+  const { id } = await open(client, stage.cwd);
   const stranger = stage.run(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']).child.pid as number;
   const record = {
     owner: { pid: 4194301, startTime: '1' },
@@ -66,7 +66,7 @@ test.concurrent('row 28: the agents of a proxy that still runs, and strangers wi
   const other = await stage.connect({ two: fixture('works', 'two') });
   await eventually(() => expect(runningFiles(stage).sort()).toHaveLength(2)); // one for each proxy that runs
   expect(isAlive(stranger)).toBe(true);
-  expect((await prompt(editor, id, 'still here')).result).toEqual({ stopReason: 'end_turn' });
+  expect((await prompt(client, id, 'still here')).result).toEqual({ stopReason: 'end_turn' });
   expect(await other.close()).toBe(0);
   expect(isAlive(pidIn(id))).toBe(true);
 });
@@ -75,10 +75,10 @@ test.concurrent('row 29: an agent behind a wrapper such as npx ends with it, als
   stage,
 }) => {
   const wrapped = { ...fixture('npx-like-wrapper', 'wrapped', 'ignores-eof.mjs'), ...SHORT };
-  const editor = await stage.connect({ wrapped });
-  const { id } = await open(editor, stage.cwd);
-  expect(agentsOf(stage, editor)).toHaveLength(3);
-  expect(await editor.close()).toBe(0);
+  const client = await stage.connect({ wrapped });
+  const { id } = await open(client, stage.cwd);
+  expect(agentsOf(stage, client)).toHaveLength(3);
+  expect(await client.close()).toBe(0);
   expect(isAlive(pidIn(id))).toBe(false);
   expect(processesOf(stage)).toEqual([]);
 });
@@ -87,22 +87,22 @@ test.concurrent('row 29: a wrapper that is killed takes its agent with it: the s
   stage,
 }) => {
   const wrapped = { ...fixture('npx-like-wrapper', 'wrapped', 'ignores-eof.mjs'), ...SHORT };
-  const editor = await stage.connect({ wrapped, well: fixture('works', 'well') });
-  const { id } = await open(editor, stage.cwd, 'wrapped');
-  const wrapper = agentsOf(stage, editor).find((pid) => contentOf(`/proc/${pid}/cmdline`).includes('npx-like-wrapper')) as number;
+  const client = await stage.connect({ wrapped, well: fixture('works', 'well') });
+  const { id } = await open(client, stage.cwd, 'wrapped');
+  const wrapper = agentsOf(stage, client).find((pid) => contentOf(`/proc/${pid}/cmdline`).includes('npx-like-wrapper')) as number;
   end(wrapper);
-  await noticed(editor, '"wrapped" exited (signal SIGKILL)');
+  await noticed(client, '"wrapped" exited (signal SIGKILL)');
   await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
-  expect((await prompt(editor, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
+  expect((await prompt(client, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
 });
 
 test.concurrent('row 29: an agent that starts itself again whenever it is told to end is ended in all its lives', async ({ stage }) => {
   // Several, since a look at them may fall between the end of one life and the beginning of the next.
   const names = ['ash', 'ember', 'flame', 'spark'];
   const phoenix = (name: string) => ({ ...fixture('respawns-itself', name), timeouts: { stop_grace_ms: 1000 } });
-  const editor = await stage.connect(Object.fromEntries(names.map((name) => [name, phoenix(name)])));
-  for (const name of names) await open(editor, stage.cwd, name);
-  expect(await editor.close()).toBe(0);
+  const client = await stage.connect(Object.fromEntries(names.map((name) => [name, phoenix(name)])));
+  for (const name of names) await open(client, stage.cwd, name);
+  expect(await client.close()).toBe(0);
   expect(processesOf(stage)).toEqual([]);
   for (const name of names) expect(contentOf(path.join(stage.dir, `${name}.lives`))).toMatch(/^\d+\n/);
 });
@@ -110,14 +110,14 @@ test.concurrent('row 29: an agent that starts itself again whenever it is told t
 test.concurrent('row 29: a daemon that has left the group of its agent is named at the end, and by doctor while it lives', async ({
   stage,
 }) => {
-  const editor = await stage.connect({ cline: { ...fixture('leaves-its-group', 'cline'), ...SHORT } });
-  const { id } = await open(editor, stage.cwd);
-  await prompt(editor, id, 'go');
-  const daemon = await childOf(editor, id);
-  expect(await editor.close()).toBe(0);
+  const client = await stage.connect({ cline: { ...fixture('leaves-its-group', 'cline'), ...SHORT } });
+  const { id } = await open(client, stage.cwd);
+  await prompt(client, id, 'go');
+  const daemon = await childOf(client, id);
+  expect(await client.close()).toBe(0);
   expect(isAlive(pidIn(id))).toBe(false);
   expect(isAlive(daemon)).toBe(true); // it left on purpose
-  expect(editor.stderr()).toContain(`in groups of their own: ${daemon} (node). They are not ended; to end them: kill ${daemon}\n`);
+  expect(client.stderr()).toContain(`in groups of their own: ${daemon} (node). They are not ended; to end them: kill ${daemon}\n`);
   const named = async () => (await checkState(stage.state, 'linux')).filter(({ check }) => check === 'state.daemons');
   expect(await named()).toMatchObject([
     { status: 'warning', what: expect.stringContaining(`${daemon} (node)`), next: expect.stringContaining(`kill ${daemon}`) },
@@ -134,11 +134,11 @@ test.concurrent('row 29: a daemon that has left the group of its agent is named 
 });
 
 test.concurrent('row 29: a daemon that outlived a killed proxy is named by the next start, and left alone', async ({ stage }) => {
-  const editor = await stage.connect({ cline: { ...fixture('leaves-its-group', 'cline'), ...SHORT } });
-  const { id } = await open(editor, stage.cwd);
-  await prompt(editor, id, 'go');
-  const daemon = await childOf(editor, id);
-  await editor.kill();
+  const client = await stage.connect({ cline: { ...fixture('leaves-its-group', 'cline'), ...SHORT } });
+  const { id } = await open(client, stage.cwd);
+  await prompt(client, id, 'go');
+  const daemon = await childOf(client, id);
+  await client.kill();
   await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
   const next = await stage.connect({ well: fixture('works', 'well') });
   await noticed(

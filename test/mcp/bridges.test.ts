@@ -8,7 +8,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import * as z from 'zod';
 import {
-  type Editor,
+  type Client as AcpClient,
   fixture,
   hello,
   type Json,
@@ -48,11 +48,11 @@ const serverOf = (type: string): Json =>
     : { type, name: 'rich', url: urls[type], headers: [{ name: 'x-secret', value: SECRET }] };
 
 /** Two agents, so that we are not alone with one; sessions are opened with the first. */
-async function connect(stage: Stage, takes: Takes, options: Json = {}, config: Json = {}): Promise<Editor> {
+async function connect(stage: Stage, takes: Takes, options: Json = {}, config: Json = {}): Promise<AcpClient> {
   return stage.connect({ first: { ...mcpAgent(takes), ...options }, second: mcpAgent('none') }, { config });
 }
-const given = async (editor: Peer, id: string): Promise<Json> => (await told(editor, id, 'servers'))[0];
-const on = (editor: Peer, id: string, words: string): Promise<Json> => told(editor, id, `on rich ${words}`);
+const given = async (acpClient: Peer, id: string): Promise<Json> => (await told(acpClient, id, 'servers'))[0];
+const on = (acpClient: Peer, id: string, words: string): Promise<Json> => told(acpClient, id, `on rich ${words}`);
 
 describe.each([
   ['an http server', 'http', 'stdio', {}],
@@ -61,51 +61,51 @@ describe.each([
   ['a stdio server', 'stdio', 'http', { mcp_transport: 'http' }],
 ] as const)('%s, for an agent that takes no %s but %s', (_, type, takes, options) => {
   test('is whole on the other side, and its credentials stay here', async ({ stage }) => {
-    const editor = await connect(stage, takes, options, { log: { frames: 'redacted' } });
-    const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf(type)] });
-    const entry = await given(editor, id);
+    const acpClient = await connect(stage, takes, options, { log: { frames: 'redacted' } });
+    const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf(type)] });
+    const entry = await given(acpClient, id);
     expect(entry.name).toBe('rich');
     expect(entry.type ?? 'stdio').toBe(takes);
     expect(JSON.stringify(entry)).not.toContain(SECRET);
     expect(`${entry.args} ${entry.url}`).not.toMatch(/[\w-]{43}/); // the token, which belongs in env or a header
 
-    expect(wordsOf(await on(editor, id, 'call echo {"text":"hello"}'))).toBe('hello');
-    expect(wordsOf(await on(editor, id, 'call secret'))).toBe(SECRET);
-    expect(await on(editor, id, 'steps steps')).toMatchObject({ steps: ['step 1', 'step 2'] });
-    expect(await on(editor, id, 'request prompts/get {"name":"greet"}')).toMatchObject({ messages: [{ role: 'user' }] });
-    expect(await on(editor, id, 'request resources/read {"uri":"rich://one"}')).toMatchObject({ contents: [{ text: 'the one' }] });
-    expect(wordsOf(await on(editor, id, 'call ask {"text":"why"}'))).toBe('accept: WHY');
-    expect(await on(editor, id, 'stop wait')).toContain('cancelled');
-    await on(editor, id, 'call log {"text":"look out"}');
-    await on(editor, id, 'call grow');
-    expect((await on(editor, id, 'tools')).map(({ name }: Json) => name)).toContain('grown');
-    expect((await on(editor, id, 'heard')).map(({ method }: Json) => method)).toEqual(
+    expect(wordsOf(await on(acpClient, id, 'call echo {"text":"hello"}'))).toBe('hello');
+    expect(wordsOf(await on(acpClient, id, 'call secret'))).toBe(SECRET);
+    expect(await on(acpClient, id, 'steps steps')).toMatchObject({ steps: ['step 1', 'step 2'] });
+    expect(await on(acpClient, id, 'request prompts/get {"name":"greet"}')).toMatchObject({ messages: [{ role: 'user' }] });
+    expect(await on(acpClient, id, 'request resources/read {"uri":"rich://one"}')).toMatchObject({ contents: [{ text: 'the one' }] });
+    expect(wordsOf(await on(acpClient, id, 'call ask {"text":"why"}'))).toBe('accept: WHY');
+    expect(await on(acpClient, id, 'stop wait')).toContain('cancelled');
+    await on(acpClient, id, 'call log {"text":"look out"}');
+    await on(acpClient, id, 'call grow');
+    expect((await on(acpClient, id, 'tools')).map(({ name }: Json) => name)).toContain('grown');
+    expect((await on(acpClient, id, 'heard')).map(({ method }: Json) => method)).toEqual(
       expect.arrayContaining(['notifications/message', 'notifications/tools/list_changed']),
     );
-    expect(wordsOf(await on(editor, id, 'call waited'))).not.toBe('0');
-    await editor.close();
+    expect(wordsOf(await on(acpClient, id, 'call waited'))).not.toBe('0');
+    await acpClient.close();
     for (const file of readdirSync(path.join(stage.state, 'frames')))
       expect(readFileSync(path.join(stage.state, 'frames', file), 'utf8')).not.toContain(SECRET);
   });
 });
 
 test('what the agent takes it is given as it is, and all types are promised to the editor', async ({ stage }) => {
-  const editor = stage.proxy({ first: mcpAgent('http'), second: mcpAgent('stdio') });
-  expect((await hello(editor)).agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
-  const http = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('http')] });
-  expect(await given(editor, http.id)).toEqual(serverOf('http'));
-  const stdio = await open(editor, stage.cwd, 'second', { mcpServers: [serverOf('stdio')] });
-  expect(await given(editor, stdio.id)).toEqual(serverOf('stdio'));
+  const acpClient = stage.proxy({ first: mcpAgent('http'), second: mcpAgent('stdio') });
+  expect((await hello(acpClient)).agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
+  const http = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('http')] });
+  expect(await given(acpClient, http.id)).toEqual(serverOf('http'));
+  const stdio = await open(acpClient, stage.cwd, 'second', { mcpServers: [serverOf('stdio')] });
+  expect(await given(acpClient, stdio.id)).toEqual(serverOf('stdio'));
   const odd = { type: 'acp', name: 'of an older draft', id: 'x' };
-  const unread = await open(editor, stage.cwd, 'second', { mcpServers: [odd] });
-  expect(await given(editor, unread.id)).toEqual(odd);
+  const unread = await open(acpClient, stage.cwd, 'second', { mcpServers: [odd] });
+  expect(await given(acpClient, unread.id)).toEqual(odd);
 });
 
 test('no bridges where they are switched off, and nothing is promised then', async ({ stage }) => {
-  const editor = stage.proxy({ first: { ...mcpAgent('stdio'), mcp_bridge: 'off' }, second: mcpAgent('http') });
-  expect((await hello(editor)).agentCapabilities.mcpCapabilities).toEqual({ http: false, sse: false });
-  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('http')] });
-  expect(await given(editor, id)).toEqual(serverOf('http'));
+  const acpClient = stage.proxy({ first: { ...mcpAgent('stdio'), mcp_bridge: 'off' }, second: mcpAgent('http') });
+  expect((await hello(acpClient)).agentCapabilities.mcpCapabilities).toEqual({ http: false, sse: false });
+  const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('http')] });
+  expect(await given(acpClient, id)).toEqual(serverOf('http'));
 });
 
 test('an agent that is alone is not spoken for, unless that is wished', async ({ stage }) => {
@@ -132,14 +132,14 @@ test('the policy decides about calls through a bridge, and which tools are seen'
       mcp: { expose: ['rich:echo', 'rich:secret', 'rich:log', 'rich:steps'] },
     }),
   );
-  const editor = await connect(stage, 'stdio', {}, { policy });
-  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'reject' } }));
-  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('http')] });
-  expect((await on(editor, id, 'tools')).map(({ name }: Json) => name)).toEqual(['echo', 'secret', 'steps', 'log']);
-  expect(wordsOf(await on(editor, id, 'call echo {"text":"yes"}'))).toBe('yes');
-  expect(await on(editor, id, 'call secret')).toMatchObject({ isError: true });
-  expect(wordsOf(await on(editor, id, 'call log {"text":"x"}'))).toContain('the user did not allow it');
-  expect(wordsOf(await on(editor, id, 'call steps'))).toBe('done'); // no rule speaks of it
+  const acpClient = await connect(stage, 'stdio', {}, { policy });
+  acpClient.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'reject' } }));
+  const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('http')] });
+  expect((await on(acpClient, id, 'tools')).map(({ name }: Json) => name)).toEqual(['echo', 'secret', 'steps', 'log']);
+  expect(wordsOf(await on(acpClient, id, 'call echo {"text":"yes"}'))).toBe('yes');
+  expect(await on(acpClient, id, 'call secret')).toMatchObject({ isError: true });
+  expect(wordsOf(await on(acpClient, id, 'call log {"text":"x"}'))).toContain('the user did not allow it');
+  expect(wordsOf(await on(acpClient, id, 'call steps'))).toBe('done'); // no rule speaks of it
   const audit = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8');
   expect(audit).toContain('rich:secret');
 });
@@ -151,35 +151,35 @@ test.for([
   'over %s to a server over %s, a call that waits for the user is not asked about any more after: %s',
   async ([takes, type, words], { stage }) => {
     const policy = { version: 1, ask: ['mcp(rich:log)'] };
-    const editor = await connect(stage, takes, takes === 'http' ? { mcp_transport: 'http' } : {}, { policy });
-    editor.on('session/request_permission', () => UNANSWERED);
-    const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf(type)] });
-    const call = prompt(editor, id, 'on rich call log {"text":"x"}');
-    const asked = await editor.got('session/request_permission');
-    await prompt(editor, id, `on rich ${words}`);
-    expect((await editor.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
+    const acpClient = await connect(stage, takes, takes === 'http' ? { mcp_transport: 'http' } : {}, { policy });
+    acpClient.on('session/request_permission', () => UNANSWERED);
+    const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf(type)] });
+    const call = prompt(acpClient, id, 'on rich call log {"text":"x"}');
+    const asked = await acpClient.got('session/request_permission');
+    await prompt(acpClient, id, `on rich ${words}`);
+    expect((await acpClient.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
     await call;
-    expect(editor.said(id)).toMatch(/changed my mind|closed/);
+    expect(acpClient.said(id)).toMatch(/changed my mind|closed/);
     const line = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8').trim().split('\n').at(-1) ?? '';
     expect(JSON.parse(line)).toMatchObject({ verdict: 'deny', by: 'agent', option: 'cancelled' });
   },
 );
 
 test('a server that dies is spoken of, and whoever waits for it hears why', async ({ stage }) => {
-  const editor = await connect(stage, 'http', { mcp_transport: 'http' });
+  const acpClient = await connect(stage, 'http', { mcp_transport: 'http' });
   const missing = { ...serverOf('stdio'), name: 'missing', command: '/nowhere/to/be/found' };
-  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('stdio'), missing] });
-  expect((await on(editor, id, 'call die')).failed).toContain('it exited with code 7');
-  const words = () => editor.updates(id, 'agent_thought_chunk').map(({ content }: Json) => content.text);
+  const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('stdio'), missing] });
+  expect((await on(acpClient, id, 'call die')).failed).toContain('it exited with code 7');
+  const words = () => acpClient.updates(id, 'agent_thought_chunk').map(({ content }: Json) => content.text);
   expect(words().join('')).toContain('The MCP server rich is not available. it exited with code 7');
-  await noticed(editor, '"/nowhere/to/be/found" was not found');
+  await noticed(acpClient, '"/nowhere/to/be/found" was not found');
 });
 
 test('the end of a session ends its bridges, and with them the servers that were started for them', async ({ stage }) => {
-  const editor = await connect(stage, 'http', { mcp_transport: 'http' });
-  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
-  const { url, headers } = await given(editor, id);
-  const pid = Number(wordsOf(await on(editor, id, 'call pid')));
+  const acpClient = await connect(stage, 'http', { mcp_transport: 'http' });
+  const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
+  const { url, headers } = await given(acpClient, id);
+  const pid = Number(wordsOf(await on(acpClient, id, 'call pid')));
   expect(() => process.kill(pid, 0)).not.toThrow();
   const post = () =>
     fetch(url, {
@@ -188,15 +188,15 @@ test('the end of a session ends its bridges, and with them the servers that were
       body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
     });
   expect((await post()).status).not.toBe(401);
-  await editor.call('session/close', { sessionId: id });
+  await acpClient.call('session/close', { sessionId: id });
   expect((await post()).status).toBe(401);
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000 });
 });
 
 test('a client of both eras reaches a bridge over HTTP, and the server behind it ends before we do', async ({ stage }) => {
-  const editor = await connect(stage, 'http', { mcp_transport: 'http' });
-  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
-  const { url, headers } = await given(editor, id);
+  const acpClient = await connect(stage, 'http', { mcp_transport: 'http' });
+  const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
+  const { url, headers } = await given(acpClient, id);
   const client = new Client({ name: 'both', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   const requestInit = { headers: { authorization: headers[0].value } };
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
@@ -205,7 +205,7 @@ test('a client of both eras reaches a bridge over HTTP, and the server behind it
   expect(() => process.kill(pid, 0)).not.toThrow();
   const farewell = path.join(stage.dir, 'farewell');
   await client.callTool({ name: 'linger', arguments: { text: farewell } });
-  expect(await editor.close()).toBe(0);
+  expect(await acpClient.close()).toBe(0);
   expect(readFileSync(farewell, 'utf8')).toBe('done'); // it was waited for, not killed
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });
@@ -228,9 +228,9 @@ async function modern({ url, headers }: Json): Promise<{ client: Client; heard: 
 
 test('a client of the 2026 era alone reaches a server of the 2025 era over HTTP', async ({ stage }) => {
   const policy = { version: 1, deny: ['mcp(rich:secret)'] };
-  const editor = await connect(stage, 'http', { mcp_transport: 'http' }, { policy });
-  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
-  const { client, heard } = await modern(await given(editor, id));
+  const acpClient = await connect(stage, 'http', { mcp_transport: 'http' }, { policy });
+  const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
+  const { client, heard } = await modern(await given(acpClient, id));
   expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
   expect(client.getInstructions()).toBe('Be rich.');
   const call = (name: string, text: string, options = {}) => client.callTool({ name, arguments: { text } }, options);
@@ -257,29 +257,31 @@ test('a client of the 2026 era alone reaches a server of the 2025 era over HTTP'
 
 describe.each(['stdio', 'http'] as const)('a server that lives in the editor, for an agent that takes %s', (takes) => {
   test('is reached, in words that the agent knows', async ({ stage }) => {
-    const editor = await connect(stage, takes);
-    const tools = inEditor(editor);
-    const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [{ type: 'acp', name: 'rich', serverId: 'S1' }] });
-    expect((await given(editor, id)).type ?? 'stdio').toBe(takes);
-    expect(wordsOf(await on(editor, id, 'call echo {"text":"hello"}'))).toBe('hello');
-    expect(await on(editor, id, 'steps steps')).toMatchObject({ steps: ['step 1', 'step 2'] });
-    expect(wordsOf(await on(editor, id, 'call ask {"text":"why"}'))).toBe('accept: WHY');
-    expect(await on(editor, id, 'request resources/read {"uri":"rich://one"}')).toMatchObject({ contents: [{ text: 'the one' }] });
-    expect(await on(editor, id, 'request ping')).toEqual({});
-    expect(await on(editor, id, 'stop wait')).toContain('cancelled');
+    const acpClient = await connect(stage, takes);
+    const tools = inEditor(acpClient);
+    const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [{ type: 'acp', name: 'rich', serverId: 'S1' }] });
+    expect((await given(acpClient, id)).type ?? 'stdio').toBe(takes);
+    expect(wordsOf(await on(acpClient, id, 'call echo {"text":"hello"}'))).toBe('hello');
+    expect(await on(acpClient, id, 'steps steps')).toMatchObject({ steps: ['step 1', 'step 2'] });
+    expect(wordsOf(await on(acpClient, id, 'call ask {"text":"why"}'))).toBe('accept: WHY');
+    expect(await on(acpClient, id, 'request resources/read {"uri":"rich://one"}')).toMatchObject({ contents: [{ text: 'the one' }] });
+    expect(await on(acpClient, id, 'request ping')).toEqual({});
+    expect(await on(acpClient, id, 'stop wait')).toContain('cancelled');
     await tools.takenBack;
     tools.notify.toolsChanged();
-    await prompt(editor, id, 'on rich call echo {}');
-    expect((await on(editor, id, 'heard')).map(({ method }: Json) => method)).toContain('notifications/tools/list_changed');
-    expect(editor.seen.filter(({ msg }) => msg.method === 'mcp/message').map(({ msg }) => msg.params.method)).not.toContain('initialize');
+    await prompt(acpClient, id, 'on rich call echo {}');
+    expect((await on(acpClient, id, 'heard')).map(({ method }: Json) => method)).toContain('notifications/tools/list_changed');
+    expect(acpClient.seen.filter(({ msg }) => msg.method === 'mcp/message').map(({ msg }) => msg.params.method)).not.toContain(
+      'initialize',
+    );
   });
 });
 
 test('a server that lives in the editor is reached over HTTP by a client of the 2026 era alone', async ({ stage }) => {
-  const editor = await connect(stage, 'http');
-  inEditor(editor);
-  const { id } = await open(editor, stage.cwd, 'first', { mcpServers: [{ type: 'acp', name: 'rich', serverId: 'S1' }] });
-  const { client } = await modern(await given(editor, id));
+  const acpClient = await connect(stage, 'http');
+  inEditor(acpClient);
+  const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [{ type: 'acp', name: 'rich', serverId: 'S1' }] });
+  const { client } = await modern(await given(acpClient, id));
   client.setRequestHandler('elicitation/create', ({ params }) => ({ action: 'accept', content: { answer: params.message.toUpperCase() } }));
   expect(await client.callTool({ name: 'echo', arguments: { text: 'hi' } })).toMatchObject({ content: [{ text: 'hi' }] });
   expect(await client.callTool({ name: 'ask', arguments: { text: 'why' } })).toMatchObject({ content: [{ text: 'accept: WHY' }] });
@@ -287,7 +289,7 @@ test('a server that lives in the editor is reached over HTTP by a client of the 
 });
 
 /** An MCP server of the current SDK behind `mcp/message`, as editors have it. */
-function inEditor(editor: Peer) {
+function inEditor(acpClient: Peer) {
   let taken = () => {};
   const takenBack = new Promise<void>((resolve) => {
     taken = resolve;
@@ -320,12 +322,12 @@ function inEditor(editor: Peer) {
     return server;
   });
   const open = new Map<unknown, AbortController>();
-  editor.on('$/cancel_request', ({ requestId }) => {
+  acpClient.on('$/cancel_request', ({ requestId }) => {
     if (!open.has(requestId)) return;
     open.get(requestId)?.abort();
     taken();
   });
-  editor.on('mcp/message', async (params, { id }) => {
+  acpClient.on('mcp/message', async (params, { id }) => {
     const cancelled = new AbortController();
     open.set(id, cancelled);
     const { serverId, requestId, method, params: inner } = params;
@@ -336,7 +338,7 @@ function inEditor(editor: Peer) {
         protocolVersion: meta['io.modelcontextprotocol/protocolVersion'],
         clientCapabilities: meta['io.modelcontextprotocol/clientCapabilities'],
         clientInfo: meta['io.modelcontextprotocol/clientInfo'],
-        notify: async (note, about) => editor.notify('mcp/message', { serverId, requestId, method: note, params: about ?? {} }),
+        notify: async (note, about) => acpClient.notify('mcp/message', { serverId, requestId, method: note, params: about ?? {} }),
       });
     } catch (error) {
       throw cancelled.signal.aborted ? new Refusal(-32800, 'cancelled') : error;

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { McpTransport, SeenTransports } from '../../src/mcp/server/offer.ts';
-import { Lease, type LeaseDeps } from '../../src/mcp/server/tool-server.ts';
+import { ToolServer, type ToolServerDeps } from '../../src/mcp/server/tool-server.ts';
 import { sessionInfoTool } from '../../src/mcp/tools/ask-user.ts';
 import { createCapabilityCache } from '../../src/store/capability-cache.ts';
 import { createSessionLog, type SessionLog, type SessionRecord } from '../../src/store/sessions/session-store.ts';
@@ -29,7 +29,7 @@ async function start(options: { mcp_transport?: 'stdio' } = {}, seen: Record<str
     },
   };
   const lending = { tools: [sessionInfoTool], shim: { command: '/bin/true', args: [] }, memory };
-  const { editor, connection, notices } = connectInProcess({
+  const { client, connection, notices } = connectInProcess({
     agents: { one: { command: 'x', ...options } },
     launch: agent.launch,
     clock,
@@ -37,12 +37,12 @@ async function start(options: { mcp_transport?: 'stdio' } = {}, seen: Record<str
     ...(log && { log }),
   });
   running.push(connection);
-  await hello(editor);
-  const open = async () => (await editor.call('session/new', { cwd: '/', mcpServers: [] })).sessionId as string;
-  return { clock, agent, editor, notices, seen, open };
+  await hello(client);
+  const open = async () => (await client.call('session/new', { cwd: '/', mcpServers: [] })).sessionId as string;
+  return { clock, agent, client, notices, seen, open };
 }
-const warnings = (editor: { updates(id: string, kind: string): Json[] }, id: string) =>
-  editor.updates(id, 'agent_thought_chunk').map((update) => update.content.text as string);
+const warnings = (client: { updates(id: string, kind: string): Json[] }, id: string) =>
+  client.updates(id, 'agent_thought_chunk').map((update) => update.content.text as string);
 
 /** The agent asks for the tools of its first session. */
 async function listTools(agent: Peer): Promise<void> {
@@ -53,31 +53,31 @@ async function listTools(agent: Peer): Promise<void> {
 }
 
 test('an agent that has ended its first turn without connecting is spoken of, once', async () => {
-  const { clock, editor, notices, seen, open } = await start();
+  const { clock, client, notices, seen, open } = await start();
   const id = await open();
-  await prompt(editor, id, 'go');
-  expect(warnings(editor, id)).toEqual([]);
+  await prompt(client, id, 'go');
+  expect(warnings(client, id)).toEqual([]);
   clock.advance(10_000);
-  await editor.got('session/update');
-  expect(warnings(editor, id)).toEqual([
+  await client.got('session/update');
+  expect(warnings(client, id)).toEqual([
     '[switchboard] one does not use the tools it was lent. They were offered by acp, and it never connected. The next session offers them by stdio.\n',
   ]);
   expect(seen).toEqual({ acp: 'ignored' });
   expect(notices.filter((text) => text.includes('never connected'))).toHaveLength(1);
 
-  await prompt(editor, id, 'again');
+  await prompt(client, id, 'again');
   const other = await open();
-  await prompt(editor, other, 'go');
+  await prompt(client, other, 'go');
   clock.advance(20_000);
-  await prompt(editor, other, 'and on');
-  expect(warnings(editor, id)).toHaveLength(1);
-  expect(warnings(editor, other)).toEqual([]);
+  await prompt(client, other, 'and on');
+  expect(warnings(client, id)).toHaveLength(1);
+  expect(warnings(client, other)).toEqual([]);
 });
 
 test('the next session takes another way', async () => {
-  const { agent, editor, open, clock } = await start();
+  const { agent, client, open, clock } = await start();
   const id = await open();
-  await prompt(editor, id, 'go');
+  await prompt(client, id, 'go');
   clock.advance(10_000);
   await open();
   const types = agent.all('session/new').map(({ msg }) => msg.params.mcpServers[0].type ?? 'stdio');
@@ -85,22 +85,22 @@ test('the next session takes another way', async () => {
 });
 
 test('a tool call of the agent is as telling as the end of its turn', async () => {
-  const { agent, editor, open, clock } = await start();
+  const { agent, client, open, clock } = await start();
   const id = await open();
   agent.notify('session/update', { sessionId: id, update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'x', status: 'pending' } });
-  await editor.got('session/update');
+  await client.got('session/update');
   clock.advance(10_000);
-  await editor.got('session/update', ({ update }) => update.sessionUpdate === 'agent_thought_chunk');
+  await client.got('session/update', ({ update }) => update.sessionUpdate === 'agent_thought_chunk');
 });
 
 test('an agent that connects in time is not spoken of, and remembered for it', async () => {
-  const { agent, editor, open, clock, seen } = await start();
+  const { agent, client, open, clock, seen } = await start();
   const id = await open();
   await listTools(agent);
-  await prompt(editor, id, 'go');
+  await prompt(client, id, 'go');
   clock.advance(60_000);
-  await prompt(editor, id, 'go on');
-  expect(warnings(editor, id)).toEqual([]);
+  await prompt(client, id, 'go on');
+  expect(warnings(client, id)).toEqual([]);
   expect(seen).toEqual({ acp: 'connected' });
 });
 
@@ -120,36 +120,36 @@ test('an agent that comes for its tools does not bring back a session that was d
 
 test('an agent that was let in before its session ended tells nothing of it after that', () => {
   const states: string[] = [];
-  const borrower = {
+  const toolSession = {
     abilities: new Set<never>(),
-    onState: ({ state }: Lease) => void states.push(state),
+    onState: ({ state }: ToolServer) => void states.push(state),
     onRevoke() {},
     host: expect.unreachable,
   };
-  const lease = new Lease('http', 'key', borrower, { onRevoke() {} } as unknown as LeaseDeps);
-  lease.reached('connected');
-  lease.revoke();
-  lease.reached('listed');
+  const toolServer = new ToolServer('http', 'key', toolSession, { onRevoke() {} } as unknown as ToolServerDeps);
+  toolServer.reached('connected');
+  toolServer.revoke();
+  toolServer.reached('listed');
   expect(states).toEqual(['connected']);
 });
 
 test('who set the transport by hand is told what else there is', async () => {
-  const { editor, open, clock } = await start({ mcp_transport: 'stdio' });
+  const { client, open, clock } = await start({ mcp_transport: 'stdio' });
   const id = await open();
-  await prompt(editor, id, 'go');
+  await prompt(client, id, 'go');
   clock.advance(10_000);
-  await editor.got('session/update');
-  expect(warnings(editor, id)[0]).toContain('Set agent_servers.one.mcp_transport to auto, acp or off.');
+  await client.got('session/update');
+  expect(warnings(client, id)[0]).toContain('Set agent_servers.one.mcp_transport to auto, acp or off.');
 });
 
 test('an agent that is known to ignore every way is offered them still, without a word', async () => {
-  const { agent, editor, open, clock } = await start({}, { acp: 'ignored', stdio: 'ignored' });
+  const { agent, client, open, clock } = await start({}, { acp: 'ignored', stdio: 'ignored' });
   const id = await open();
-  await prompt(editor, id, 'go');
+  await prompt(client, id, 'go');
   clock.advance(10_000);
-  await prompt(editor, id, 'go on');
+  await prompt(client, id, 'go on');
   expect(agent.all('session/new')[0]?.msg.params.mcpServers).toHaveLength(1);
-  expect(warnings(editor, id)).toEqual([]);
+  expect(warnings(client, id)).toEqual([]);
 });
 
 describe('the memory', () => {

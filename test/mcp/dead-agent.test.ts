@@ -6,18 +6,18 @@ import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, vi } from 'vitest';
-import { type Editor, hello, type Json, open, type Puppet, test, UNANSWERED } from '../e2e/harness.ts';
-import { LENDING } from './tool-sessions.ts';
+import { type Client as AcpClient, hello, type Json, open, type ScriptedAgent, test, UNANSWERED } from '../e2e/harness.ts';
+import { HOST_TOOLS } from './tool-sessions.ts';
 
 type Entry = { readonly url: string; readonly headers: Json[]; readonly env: Json[]; readonly serverId: string };
 
-async function entryOf(agent: Puppet): Promise<Entry> {
+async function entryOf(agent: ScriptedAgent): Promise<Entry> {
   return (await agent.got('session/new')).msg.params.mcpServers.at(-1);
 }
 
-async function die(editor: Editor, agent: Puppet): Promise<void> {
+async function die(acpClient: AcpClient, agent: ScriptedAgent): Promise<void> {
   agent.exit();
-  await vi.waitFor(() => expect(editor.stderr()).toContain(`"${agent.name}" exited`), { timeout: 20_000, interval: 10 });
+  await vi.waitFor(() => expect(acpClient.stderr()).toContain(`"${agent.name}" exited`), { timeout: 20_000, interval: 10 });
 }
 
 test('the lease of an agent that dies is revoked, by every transport: what still holds it is cut off, and further calls are refused', async ({
@@ -28,21 +28,21 @@ test('the lease of an agent that dies is revoked, by every transport: what still
   const stdio = stage.agent('stdio', taking({}));
   const acp = stage.agent('acp', taking({ acp: true }));
   acp.on('_x/echo', () => ({}));
-  const editor = stage.proxy([http, stdio, acp], { config: { ...LENDING, workspace: 'serve-missing' } });
-  await hello(editor, { clientCapabilities: {} });
-  for (const agent of [http, stdio, acp]) await open(editor, stage.cwd, agent.name);
+  const acpClient = stage.proxy([http, stdio, acp], { config: { ...HOST_TOOLS, workspace: 'serve-missing' } });
+  await hello(acpClient, { clientCapabilities: {} });
+  for (const agent of [http, stdio, acp]) await open(acpClient, stage.cwd, agent.name);
 
   // By HTTP, with a call under way that waits for the user.
   const { url, headers } = await entryOf(http);
   const authorization = headers[0].value;
   const client = new Client({ name: 'a helper of the agent that outlives it', version: '1' });
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization } } }));
-  editor.on('session/request_permission', () => UNANSWERED);
+  acpClient.on('session/request_permission', () => UNANSWERED);
   const writing = client.callTool({ name: 'write_file', arguments: { path: 'new.txt', content: 'x' } }).catch((error: Error) => error);
-  const asked = await editor.got('session/request_permission');
-  await die(editor, http);
-  await editor.got('$/cancel_request', ({ requestId }) => requestId === asked.msg.id);
-  editor.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } }); // too late
+  const asked = await acpClient.got('session/request_permission');
+  await die(acpClient, http);
+  await acpClient.got('$/cancel_request', ({ requestId }) => requestId === asked.msg.id);
+  acpClient.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } }); // too late
   expect(await writing).toSatisfy((outcome: Json) => outcome instanceof Error || outcome.isError === true);
   await expect(client.callTool({ name: 'session_info', arguments: {} })).rejects.toThrow();
   const knock = { method: 'POST', headers: { authorization, 'content-type': 'application/json' }, body: '{}' };
@@ -60,17 +60,17 @@ test('the lease of an agent that dies is revoked, by every transport: what still
   const { socket, first } = await dial();
   expect(first).toBe('ok\n');
   const cutOff = once(socket, 'close');
-  await die(editor, stdio);
+  await die(acpClient, stdio);
   await cutOff;
   expect((await dial()).first).toMatch(/^this token is not valid/);
 
   // By the ACP connection: another session starts the next life, and this one has not been brought back to it.
   const { serverId } = await entryOf(acp);
-  const other = await open(editor, stage.cwd, 'acp');
+  const other = await open(acpClient, stage.cwd, 'acp');
   const message = { serverId, requestId: '0', method: 'tools/call', params: { name: 'session_info', arguments: {} } };
   expect((await acp.call('mcp/message', message)).error).toBeUndefined();
-  await die(editor, acp);
-  await editor.call('_x/echo', { sessionId: other.id });
+  await die(acpClient, acp);
+  await acpClient.call('_x/echo', { sessionId: other.id });
   expect(acp.pids).toHaveLength(2);
   expect((await acp.refused('mcp/message', message)).message).toContain('the session this server belonged to has ended');
 });

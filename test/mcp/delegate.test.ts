@@ -3,12 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
 import {
-  type Editor,
+  type Client,
   type Json,
   open,
   type Peer,
-  type Puppet,
   prompt,
+  type ScriptedAgent,
   type Server,
   type Stage,
   testAtOnce as test,
@@ -18,16 +18,16 @@ import { called, mcpAgent, told, wordsOf } from './tool-sessions.ts';
 
 const ON = { host_tools: { enabled: true, delegate: true } };
 
-async function connect(stage: Stage, agents: Record<string, Server | Puppet>, config: Json = {}): Promise<Editor> {
-  const editor = await stage.connect(agents, { config: { ...ON, ...config } });
-  editor.on('session/request_permission', ({ options }) => {
+async function connect(stage: Stage, agents: Record<string, Server | ScriptedAgent>, config: Json = {}): Promise<Client> {
+  const client = await stage.connect(agents, { config: { ...ON, ...config } });
+  client.on('session/request_permission', ({ options }) => {
     const yes = options.find(({ kind }: Json) => kind === 'allow_once');
     return { outcome: { outcome: 'selected', optionId: yes.optionId } };
   });
-  return editor;
+  return client;
 }
-const ask = (editor: Peer, id: string, agent: string, words: string): Promise<Json> =>
-  called(editor, id, 'delegate', { agent, prompt: words });
+const ask = (client: Peer, id: string, agent: string, words: string): Promise<Json> =>
+  called(client, id, 'delegate', { agent, prompt: words });
 
 test('its work is shown in the session it is for, its questions are asked there, and its words are the answer', async ({ stage }) => {
   const helper = stage.agent('helper', {
@@ -44,29 +44,29 @@ test('its work is shown in the session it is for, its questions are asked there,
       return { stopReason: 'end_turn' };
     },
   });
-  const editor = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
-  const { id } = await open(editor, stage.cwd, 'asker');
-  expect((await called(editor, id, 'session_info')).structuredContent.other_agents).toEqual(['helper']);
-  const answer = await ask(editor, id, 'helper', 'count the files');
+  const client = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
+  const { id } = await open(client, stage.cwd, 'asker');
+  expect((await called(client, id, 'session_info')).structuredContent.other_agents).toEqual(['helper']);
+  const answer = await ask(client, id, 'helper', 'count the files');
   expect(wordsOf(answer)).toBe(`in ${stage.cwd}, yes: count the files`);
   expect(answer.structuredContent).toMatchObject({ agent: 'helper', stop_reason: 'end_turn' });
 
-  const asked = editor.all('session/request_permission').map(({ msg }) => msg.params);
+  const asked = client.all('session/request_permission').map(({ msg }) => msg.params);
   expect(asked.map(({ sessionId }: Json) => sessionId)).toEqual([id, id]);
   expect(asked.map(({ toolCall }: Json) => toolCall.title)).toEqual(['Ask helper: count the files', 'Helper: Look']);
-  const [, begun] = editor.updates(id, 'tool_call');
+  const [, begun] = client.updates(id, 'tool_call');
   expect(begun).toMatchObject({ title: 'Helper: count the files', status: 'in_progress' });
-  const ended = editor
+  const ended = client
     .updates(id, 'tool_call_update')
     .filter(({ toolCallId }: Json) => toolCallId === begun.toolCallId)
     .at(-1);
   expect(ended).toMatchObject({ status: 'completed' });
   expect(ended.content[0].content.text).toContain('[Helper: Looking around]');
-  expect(editor.updates(id, 'tool_call')).toHaveLength(2); // the first was session_info
+  expect(client.updates(id, 'tool_call')).toHaveLength(2); // the first was session_info
 
   // Nothing of its session is left, neither at the agent nor in the list.
   const { sessionId } = (await helper.got('session/close')).msg.params;
-  expect(editor.seen.some(({ line }) => line.includes(`"sessionId":"${sessionId}"`))).toBe(false);
+  expect(client.seen.some(({ line }) => line.includes(`"sessionId":"${sessionId}"`))).toBe(false);
   expect(readFileSync(path.join(stage.state, 'sessions.jsonl'), 'utf8')).not.toContain(`"${sessionId}"`);
 });
 
@@ -77,21 +77,21 @@ test('an agent that reports its calls has the work of the other shown in its own
       return { stopReason: 'end_turn' };
     },
   });
-  const editor = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
-  const { id } = await open(editor, stage.cwd, 'asker');
-  await told(editor, id, 'report delegate {"agent":"helper","prompt":"go"}');
-  expect(editor.updates(id, 'tool_call').map(({ toolCallId }: Json) => toolCallId)).toEqual(['t']);
-  const shown = editor.updates(id, 'tool_call_update').filter(({ content }: Json) => content);
+  const client = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
+  const { id } = await open(client, stage.cwd, 'asker');
+  await told(client, id, 'report delegate {"agent":"helper","prompt":"go"}');
+  expect(client.updates(id, 'tool_call').map(({ toolCallId }: Json) => toolCallId)).toEqual(['t']);
+  const shown = client.updates(id, 'tool_call_update').filter(({ content }: Json) => content);
   expect(shown).toMatchObject([{ toolCallId: 't', content: [{ content: { text: 'nearly done' } }] }]);
 });
 
 test('nobody asks in a circle, nor further than two, nor somebody who is not there', async ({ stage }) => {
   const names = ['a', 'b', 'c', 'd'];
-  const editor = await connect(stage, Object.fromEntries(names.map((name) => [name, mcpAgent('stdio', name)])));
-  const { id } = await open(editor, stage.cwd, 'a');
+  const client = await connect(stage, Object.fromEntries(names.map((name) => [name, mcpAgent('stdio', name)])));
+  const { id } = await open(client, stage.cwd, 'a');
   const through = (agents: string[]): string =>
     agents.reduceRight((words, agent) => `call delegate ${JSON.stringify({ agent, prompt: words })}`, 'call session_info');
-  const answered = async (agents: string[]) => JSON.stringify(await told(editor, id, through(agents)));
+  const answered = async (agents: string[]) => JSON.stringify(await told(client, id, through(agents)));
   expect(await answered(['nobody'])).toContain('there is no agent \\"nobody\\"; there are b, c, d');
   expect(await answered(['a'])).toContain('waits for this very answer');
   expect(await answered(['b', 'a'])).toContain('waits for this very answer (a asked b)');
@@ -102,17 +102,17 @@ test('nobody asks in a circle, nor further than two, nor somebody who is not the
 
 test('a cancelled turn cancels the turn that it waits for', async ({ stage }) => {
   const helper = stage.agent('helper', { turn: () => UNANSWERED });
-  const editor = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
-  const { id } = await open(editor, stage.cwd, 'asker');
-  const answer = prompt(editor, id, 'call delegate {"agent":"helper","prompt":"for ever"}');
+  const client = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
+  const { id } = await open(client, stage.cwd, 'asker');
+  const answer = prompt(client, id, 'call delegate {"agent":"helper","prompt":"for ever"}');
   const asked = await helper.got('session/prompt');
-  editor.notify('session/cancel', { sessionId: id });
+  client.notify('session/cancel', { sessionId: id });
   const { sessionId } = (await helper.got('session/cancel')).msg.params;
   expect(sessionId).toBe(asked.msg.params.sessionId);
   helper.reply(asked.msg, { stopReason: 'cancelled' });
   await answer;
   await helper.got('session/close');
-  expect(editor.updates(id, 'tool_call_update').at(-1)).toMatchObject({ status: 'failed' });
+  expect(client.updates(id, 'tool_call_update').at(-1)).toMatchObject({ status: 'failed' });
 });
 
 test('an agent that dies at it is told of by name', async ({ stage }) => {
@@ -122,22 +122,22 @@ test('an agent that dies at it is told of by name', async ({ stage }) => {
       return UNANSWERED;
     },
   });
-  const editor = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
-  const { id } = await open(editor, stage.cwd, 'asker');
-  const answer = await ask(editor, id, 'helper', 'die');
+  const client = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
+  const { id } = await open(client, stage.cwd, 'asker');
+  const answer = await ask(client, id, 'helper', 'die');
   expect(answer.isError).toBe(true);
   expect(wordsOf(answer)).toContain('"helper" exited');
 });
 
 test('only so many agents work for others at once', async ({ stage }) => {
   const helper = stage.agent('helper', { turn: () => UNANSWERED });
-  const editor = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
+  const client = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
   const sessions: string[] = [];
-  for (let n = 0; n < 5; n++) sessions.push((await open(editor, stage.cwd, 'asker')).id);
+  for (let n = 0; n < 5; n++) sessions.push((await open(client, stage.cwd, 'asker')).id);
   const [last = '', ...others] = sessions.reverse();
-  const waiting = others.map((id) => prompt(editor, id, 'call delegate {"agent":"helper","prompt":"wait"}'));
+  const waiting = others.map((id) => prompt(client, id, 'call delegate {"agent":"helper","prompt":"wait"}'));
   await helper.until(() => helper.all('session/prompt').length === 4);
-  expect(wordsOf(await ask(editor, last, 'helper', 'too'))).toContain('4 agents are already at work for others');
+  expect(wordsOf(await ask(client, last, 'helper', 'too'))).toContain('4 agents are already at work for others');
   for (const { msg } of helper.all('session/prompt')) helper.reply(msg, { stopReason: 'end_turn' });
   await Promise.all(waiting);
 });
@@ -147,20 +147,20 @@ test('a policy says who may ask whom', async ({ stage }) => {
   const policy = path.join(stage.dir, 'policy.json');
   writeFileSync(policy, JSON.stringify({ version: 1, allow: ['delegate(helper)'], deny: ['delegate(secret*)'] }));
   const agents = { asker: mcpAgent('stdio', 'asker'), helper, secretary: stage.agent('secretary') };
-  const editor = await connect(stage, agents, { policy });
-  const { id } = await open(editor, stage.cwd, 'asker');
-  expect((await ask(editor, id, 'helper', 'hello')).isError).toBeUndefined();
-  expect(wordsOf(await ask(editor, id, 'secretary', 'hello'))).toContain('denied by policy');
-  expect(editor.all('session/request_permission')).toEqual([]);
+  const client = await connect(stage, agents, { policy });
+  const { id } = await open(client, stage.cwd, 'asker');
+  expect((await ask(client, id, 'helper', 'hello')).isError).toBeUndefined();
+  expect(wordsOf(await ask(client, id, 'secretary', 'hello'))).toContain('denied by policy');
+  expect(client.all('session/request_permission')).toEqual([]);
   const audit = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8');
   expect(audit).toContain('delegate: helper');
   expect(audit).toContain('delegate: secretary');
 });
 
 test('it is not there unless it is switched on, nor for an agent that is alone', async ({ stage }) => {
-  const names = async (editor: Peer) => {
-    const { id } = await open(editor, stage.cwd);
-    return (await told(editor, id, 'tools')).map(({ name }: Json) => name);
+  const names = async (client: Peer) => {
+    const { id } = await open(client, stage.cwd);
+    return (await told(client, id, 'tools')).map(({ name }: Json) => name);
   };
   const agents = { asker: mcpAgent('stdio', 'asker'), other: mcpAgent('none', 'other') };
   expect(await names(await connect(stage, agents, { host_tools: { enabled: true } }))).not.toContain('delegate');

@@ -95,10 +95,10 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('a client of the era %s', (
       maxOutputBytes: 1000,
     });
     const entry = await new Promise<Entry>((resolve, reject) => {
-      const borrower = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
-      hostTools.lend(way, borrower, (lent) => {
+      const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
+      hostTools.lend(way, toolSession, (lent) => {
         if (lent instanceof Error) return reject(lent);
-        lent.lease.bind();
+        lent.toolServer.bind();
         resolve(JSON.parse(lent.entry('switchboard')));
       });
     });

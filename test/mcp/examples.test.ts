@@ -29,11 +29,11 @@ async function start(stage: Stage, number: number) {
     expect(command).toEqual(expect.any(String));
     return [name, { ...mcpAgent('stdio', name), ...options }] as const;
   });
-  const editor = stage.proxy(Object.fromEntries(agents), { config: { host_tools: {}, ...rest }, env: { GITHUB_TOKEN: 'not-a-real-one' } });
-  const { agentCapabilities } = await editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
-  editor.on('session/request_permission', ({ options }) => ({ outcome: { outcome: 'selected', optionId: options[0].optionId } }));
-  const { id } = await open(editor, stage.cwd);
-  return { editor, id, agentCapabilities };
+  const client = stage.proxy(Object.fromEntries(agents), { config: { host_tools: {}, ...rest }, env: { GITHUB_TOKEN: 'not-a-real-one' } });
+  const { agentCapabilities } = await client.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  client.on('session/request_permission', ({ options }) => ({ outcome: { outcome: 'selected', optionId: options[0].optionId } }));
+  const { id } = await open(client, stage.cwd);
+  return { client, id, agentCapabilities };
 }
 
 test('there are five', () => {
@@ -41,31 +41,31 @@ test('there are five', () => {
 });
 
 test('1: a program of the project', async ({ stage }) => {
-  const { editor, id } = await start(stage, 1);
+  const { client, id } = await start(stage, 1);
   const git = (...args: string[]) => execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: stage.cwd });
   git('init', '-q');
   writeFileSync(path.join(stage.cwd, 'a.txt'), 'one');
   git('add', '.');
   git('commit', '-qm', 'one');
   writeFileSync(path.join(stage.cwd, 'a.txt'), 'two');
-  expect(wordsOf(await called(editor, id, 'changed_files', { since: 'HEAD' }))).toBe('a.txt\n');
-  expect(wordsOf(await called(editor, id, 'changed_files', { since: 'HEAD', paths: ['b.txt'] }))).toBe('[exit code 0]');
-  expect(wordsOf(await called(editor, id, 'changed_files', { since: '--output=x' }))).toContain('not valid');
+  expect(wordsOf(await called(client, id, 'changed_files', { since: 'HEAD' }))).toBe('a.txt\n');
+  expect(wordsOf(await called(client, id, 'changed_files', { since: 'HEAD', paths: ['b.txt'] }))).toBe('[exit code 0]');
+  expect(wordsOf(await called(client, id, 'changed_files', { since: '--output=x' }))).toContain('not valid');
 });
 
 test('2, 3 and 5: what they set is taken', async ({ stage }) => {
   const [, bridges, delegate] = await Promise.all([start(stage, 2), start(stage, 3), start(stage, 5)]);
   expect(bridges.agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
-  const ask = (agent: string) => called(delegate.editor, delegate.id, 'delegate', { agent, prompt: 'call session_info' });
+  const ask = (agent: string) => called(delegate.client, delegate.id, 'delegate', { agent, prompt: 'call session_info' });
   expect(wordsOf(await ask('gemini'))).toContain('denied by policy');
   expect(wordsOf(await ask('codex'))).toContain('codex');
-  expect(delegate.editor.all('session/request_permission')).toEqual([]);
+  expect(delegate.client.all('session/request_permission')).toEqual([]);
 });
 
 test('4: tools in a module', async ({ stage }) => {
-  const { editor, id } = await start(stage, 4);
+  const { client, id } = await start(stage, 4);
   mkdirSync(path.join(stage.cwd, 'node_modules/left'), { recursive: true });
   writeFileSync(path.join(stage.cwd, 'node_modules/left/package.json'), '{"version":"1.2.3"}');
-  expect((await told(editor, id, 'tools')).map(({ name }: Json) => name)).toContain('package_version');
-  expect(wordsOf(await called(editor, id, 'package_version', { name: 'left' }))).toBe('1.2.3');
+  expect((await told(client, id, 'tools')).map(({ name }: Json) => name)).toContain('package_version');
+  expect(wordsOf(await called(client, id, 'package_version', { name: 'left' }))).toBe('1.2.3');
 });

@@ -24,9 +24,9 @@ afterEach(() => {
 });
 
 function lend(transport: 'http' | 'stdio' | 'acp'): Promise<Lent> {
-  const borrower = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => expect.unreachable() };
+  const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => expect.unreachable() };
   return new Promise((resolve, reject) =>
-    hostTools.lend(transport, borrower, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent))),
+    hostTools.lend(transport, toolSession, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent))),
   );
 }
 
@@ -45,7 +45,7 @@ test('HTTP is answered with an error, each time', async () => {
 });
 
 test('messages by the ACP connection are answered with the reason, those that waited and those that come later', async () => {
-  const pipe = hostTools.pipe((await lend('acp')).lease);
+  const pipe = hostTools.pipe((await lend('acp')).toolServer);
   const ask = () => new Promise((resolve) => pipe.request('tools/list', {}, resolve, () => {}));
   pipe.notify('notifications/initialized', {});
   for (const reply of [await ask(), await ask()])

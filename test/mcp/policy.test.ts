@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
 import { hello, type Json, open, prompt, type Stage, test, UNANSWERED } from '../e2e/harness.ts';
-import { called, LENDING, mcpAgent, told, wordsOf } from './tool-sessions.ts';
+import { called, HOST_TOOLS, mcpAgent, told, wordsOf } from './tool-sessions.ts';
 
 const POLICY = {
   deny: [{ id: 'secrets', path: ['**/.env'], reason: 'secrets' }, 'mcp(switchboard:ask_user)'],
@@ -13,20 +13,20 @@ const POLICY = {
 
 async function place(stage: Stage, policy: Json = POLICY) {
   const config = { host_tools: { enabled: true }, policy: { version: 1, ...policy }, workspace: 'serve-missing' };
-  const editor = stage.proxy({ one: mcpAgent('stdio') }, { config });
-  await hello(editor, { clientCapabilities: {} });
-  const { id } = await open(editor, stage.cwd);
-  const call = (tool: string, args: Json = {}) => called(editor, id, tool, args);
+  const client = stage.proxy({ one: mcpAgent('stdio') }, { config });
+  await hello(client, { clientCapabilities: {} });
+  const { id } = await open(client, stage.cwd);
+  const call = (tool: string, args: Json = {}) => called(client, id, tool, args);
   const audited = () =>
     readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8')
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-  return { editor, id, call, audited, at: (file: string) => path.join(stage.cwd, file) };
+  return { client, id, call, audited, at: (file: string) => path.join(stage.cwd, file) };
 }
 
 test('what is allowed is done, what is denied is not, and both are written down', async ({ stage }) => {
-  const { editor, call, audited, at } = await place(stage);
+  const { client, call, audited, at } = await place(stage);
   writeFileSync(at('a.txt'), 'one\ntwo\n');
   writeFileSync(at('.env'), 'KEY=1');
   expect(wordsOf(await call('read_file', { path: 'a.txt', line: 2, limit: 1 }))).toMatch(/^two\n?$/);
@@ -37,7 +37,7 @@ test('what is allowed is done, what is denied is not, and both are written down'
   const calls = audited().filter((line: Json) => JSON.stringify(line).includes('tools/call'));
   expect(calls.length).toBe(5);
   expect((await call('session_info')).structuredContent).toMatchObject({ agent: 'one' });
-  expect(editor.all('session/request_permission')).toEqual([]);
+  expect(client.all('session/request_permission')).toEqual([]);
 });
 
 test('where nothing is allowed but by a rule, a rule about the file or the command is one', async ({ stage }) => {
@@ -51,27 +51,27 @@ test('where nothing is allowed but by a rule, a rule about the file or the comma
 });
 
 test('what is left open is asked of the user, once for the tool and not again by the tool itself', async ({ stage }) => {
-  const { editor, call, at } = await place(stage);
+  const { client, call, at } = await place(stage);
   const answers = ['reject', 'allow'];
-  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: answers.shift() } }));
+  client.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: answers.shift() } }));
   expect(wordsOf(await call('write_file', { path: 'new.txt', content: 'x' }))).toContain('the user did not allow it');
   await call('write_file', { path: 'new.txt', content: 'y' });
   expect(readFileSync(at('new.txt'), 'utf8')).toBe('y');
-  expect(editor.all('session/request_permission')).toHaveLength(2);
+  expect(client.all('session/request_permission')).toHaveLength(2);
 });
 
 test('commands are judged as commands, and run in terminals of ours', async ({ stage }) => {
-  const { editor, call, at } = await place(stage);
+  const { client, call, at } = await place(stage);
   writeFileSync(at('a.txt'), '');
   expect(wordsOf(await call('run_command', { command: 'ls', args: ['a.txt'] }))).toBe('a.txt\n[exit code 0]');
-  editor.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
+  client.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
   expect(wordsOf(await call('run_command', { command: 'rm', args: ['a.txt'] }))).toContain('not allowed');
   expect(readFileSync(at('a.txt'), 'utf8')).toBe('');
 });
 
 test('one that goes on is left running, and can be looked at and ended', async ({ stage }) => {
-  const { editor, call } = await place(stage, { default: 'ask' });
-  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'allow' } }));
+  const { client, call } = await place(stage, { default: 'ask' });
+  client.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'allow' } }));
   const started = await call('run_command', { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'], wait_ms: 0 });
   expect(started.structuredContent).toMatchObject({ running: true });
   const { terminal_id } = started.structuredContent;
@@ -81,8 +81,8 @@ test('one that goes on is left running, and can be looked at and ended', async (
 });
 
 test('tools that the policy does not expose are not listed', async ({ stage }) => {
-  const { editor, id, call } = await place(stage, { ...POLICY, mcp: { expose: ['switchboard:read_*'] } });
-  expect((await told(editor, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(['read_file']);
+  const { client, id, call } = await place(stage, { ...POLICY, mcp: { expose: ['switchboard:read_*'] } });
+  expect((await told(client, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(['read_file']);
   expect(wordsOf(await call('write_file', { path: 'x', content: '' }))).toContain('There is no tool "write_file"');
 });
 
@@ -90,28 +90,28 @@ test('a policy that has changed while the user thought holds against the yes', a
   const file = path.join(stage.dir, 'policy.yaml');
   writeFileSync(file, 'version: 1\nmcp: { expose: ["switchboard:*"] }\n');
   const config = { host_tools: { enabled: true }, policy: 'policy.yaml', workspace: 'serve-missing' };
-  const editor = stage.proxy({ one: mcpAgent('stdio') }, { config });
-  await hello(editor, { clientCapabilities: {} });
-  const { id } = await open(editor, stage.cwd);
-  editor.on('session/request_permission', () => UNANSWERED);
-  const written = called(editor, id, 'write_file', { path: 'new.txt', content: 'x' });
-  const asked = await editor.got('session/request_permission');
+  const client = stage.proxy({ one: mcpAgent('stdio') }, { config });
+  await hello(client, { clientCapabilities: {} });
+  const { id } = await open(client, stage.cwd);
+  client.on('session/request_permission', () => UNANSWERED);
+  const written = called(client, id, 'write_file', { path: 'new.txt', content: 'x' });
+  const asked = await client.got('session/request_permission');
   writeFileSync(file, 'version: 1\ndeny: [edit]\nmcp: { expose: ["switchboard:*"] }\n');
-  await vi.waitFor(() => expect(editor.stderr()).toContain('it holds for all sessions'), { timeout: 20_000, interval: 50 });
-  editor.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } });
+  await vi.waitFor(() => expect(client.stderr()).toContain('it holds for all sessions'), { timeout: 20_000, interval: 50 });
+  client.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } });
   expect(wordsOf(await written)).toContain('denied by policy');
   expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
 });
 
 test('whoever knocks with a wrong token, or with one of a session that has ended, is written down', async ({ stage }) => {
   const config = { host_tools: { enabled: true }, policy: { version: 1, ...POLICY } };
-  const editor = await stage.connect({ one: mcpAgent('http') }, { config });
-  const { id } = await open(editor, stage.cwd);
-  const [{ url, headers }] = await told(editor, id, 'servers');
+  const client = await stage.connect({ one: mcpAgent('http') }, { config });
+  const { id } = await open(client, stage.cwd);
+  const [{ url, headers }] = await told(client, id, 'servers');
   const knock = async (authorization: string) =>
     (await fetch(url, { method: 'POST', headers: { authorization, 'content-type': 'application/json' }, body: '{}' })).status;
   expect(await knock(`Bearer sbmcp_${'A'.repeat(43)}`)).toBe(401);
-  await editor.call('session/close', { sessionId: id });
+  await client.call('session/close', { sessionId: id });
   expect(await knock(headers[0].value)).toBe(401);
   const audit = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8');
   const lines = audit
@@ -120,7 +120,7 @@ test('whoever knocks with a wrong token, or with one of a session that has ended
     .map((line) => JSON.parse(line));
   expect(lines.filter(({ method }) => method === 'mcp')).toMatchObject([{ verdict: 'deny' }, { verdict: 'deny' }]);
   expect(audit).not.toContain(headers[0].value.slice('Bearer '.length));
-  await expect.poll(editor.stderr).toContain('somebody was refused the tools of a session');
+  await expect.poll(client.stderr).toContain('somebody was refused the tools of a session');
 });
 
 test.for([
@@ -132,22 +132,22 @@ test.for([
 ] as const)(
   'a call by %s that waits for the user is not asked about any more once the agent says: %s',
   async ([takes, words], { stage }) => {
-    const editor = await stage.connect(
+    const client = await stage.connect(
       { one: mcpAgent(takes) },
-      { config: { ...LENDING, policy: { version: 1 }, workspace: 'serve-missing' } },
+      { config: { ...HOST_TOOLS, policy: { version: 1 }, workspace: 'serve-missing' } },
     );
-    const { id } = await open(editor, stage.cwd);
-    editor.on('session/request_permission', () => UNANSWERED);
-    const call = prompt(editor, id, 'call write_file {"path":"new.txt","content":"x"}');
-    const asked = await editor.got('session/request_permission');
-    await prompt(editor, id, words);
-    const { msg } = await editor.got('$/cancel_request');
+    const { id } = await open(client, stage.cwd);
+    client.on('session/request_permission', () => UNANSWERED);
+    const call = prompt(client, id, 'call write_file {"path":"new.txt","content":"x"}');
+    const asked = await client.got('session/request_permission');
+    await prompt(client, id, words);
+    const { msg } = await client.got('$/cancel_request');
     expect(msg.params).toEqual({ requestId: asked.msg.id });
-    editor.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } }); // too late
+    client.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } }); // too late
     await call;
-    expect(editor.said(id)).toMatch(/changed my mind|cancelled|closed/i);
+    expect(client.said(id)).toMatch(/changed my mind|cancelled|closed/i);
     expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
-    expect(editor.all('$/cancel_request')).toHaveLength(1);
+    expect(client.all('$/cancel_request')).toHaveLength(1);
     const lines = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8').trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ verdict: 'deny', by: 'agent', option: 'cancelled' }]);
   },

@@ -6,18 +6,18 @@ export type Takes = 'stdio' | 'http' | 'acp' | 'acp-old' | 'none';
 export const mcpAgent = (takes: Takes, name = 'mcp-agent'): Server => fixture('mcp-agent', '--takes', takes, '--name', name);
 
 /** Tools are lent in these tests, unlike in those of everything else. */
-export const LENDING = { host_tools: { enabled: true } };
+export const HOST_TOOLS = { host_tools: { enabled: true } };
 
 /** What the agent says to a prompt, as it is JSON. */
-export async function told(editor: Peer, sessionId: string, words: string): Promise<Json> {
-  const before = editor.said(sessionId).length;
-  const answer = await prompt(editor, sessionId, words);
+export async function told(client: Peer, sessionId: string, words: string): Promise<Json> {
+  const before = client.said(sessionId).length;
+  const answer = await prompt(client, sessionId, words);
   if (answer.result?.stopReason !== 'end_turn') throw new Error(`the turn ended with ${JSON.stringify(answer)}`);
-  return JSON.parse(editor.said(sessionId).slice(before));
+  return JSON.parse(client.said(sessionId).slice(before));
 }
 
 /** Calls a tool of ours as the agent does. */
-export const called = (editor: Peer, sessionId: string, tool: string, args: Json = {}): Promise<Json> =>
-  told(editor, sessionId, `call ${tool} ${JSON.stringify(args)}`);
+export const called = (client: Peer, sessionId: string, tool: string, args: Json = {}): Promise<Json> =>
+  told(client, sessionId, `call ${tool} ${JSON.stringify(args)}`);
 
 export const wordsOf = (outcome: Json): string => outcome.content?.[0]?.text ?? JSON.stringify(outcome);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askedCommand } from '../../src/policy/actions/surfaces.ts';
+import { commandAction } from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { combine } from '../../src/policy/rules/layers.ts';
 import { corpus, fileText, PLACE, policyFile } from './support.ts';
@@ -22,21 +22,21 @@ test(`the corpus is large enough: ${HOSTILE.length} hostile, ${BENIGN.length} be
 
 describe('no hostile command is allowed', () => {
   test.each(HOSTILE)('%j', (command) => {
-    const { verdict, why } = decide(policy, askedCommand(PLACE, command));
+    const { verdict, why } = decide(policy, commandAction(PLACE, command));
     expect(verdict, why).not.toBe('allow');
   });
 });
 
 describe('what a rule denies is denied, however it is put', () => {
   test.each(DENIED)('%j', (command) => {
-    const { verdict, why } = decide(policy, askedCommand(PLACE, command));
+    const { verdict, why } = decide(policy, commandAction(PLACE, command));
     expect(verdict, why).toBe('deny');
   });
 });
 
 describe('a benign command gets the verdict it should, and is never refused', () => {
   test.each(BENIGN)('%j: %s', (command, expected) => {
-    const { verdict, why } = decide(policy, askedCommand(PLACE, command));
+    const { verdict, why } = decide(policy, commandAction(PLACE, command));
     expect(verdict, why).toBe(expected);
   });
 });

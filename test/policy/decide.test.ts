@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import type { Asked, Place } from '../../src/policy/actions/action.ts';
-import { askedPermission, askedToolCall } from '../../src/policy/actions/permission.ts';
+import type { Action, Place } from '../../src/policy/actions/action.ts';
+import { permissionAction, toolCallAction } from '../../src/policy/actions/permission.ts';
 import {
-  askedAction,
-  askedCommand,
-  askedHost,
-  askedMcp,
-  askedPathUse,
-  askedStart,
-  askedTerminal,
+  commandAction,
+  hostAction,
+  mcpAction,
+  pathAction,
+  startAction,
+  terminalAction,
+  toolAction,
 } from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { PLACE, policyOf } from './support.ts';
 
-const verdict = (policy: Policy, asked: Asked) => decide(policy, asked).verdict;
+const verdict = (policy: Policy, asked: Action) => decide(policy, asked).verdict;
 
 describe('the strictest rule wins', () => {
   const policy = policyOf('allow: [ edit($cwd/**), "execute(git ...)" ]\nask: [ edit($cwd/infra/**) ]\ndeny: [ "edit(**/.env)" ]');
@@ -25,11 +25,11 @@ describe('the strictest rule wins', () => {
     ['ask', '../elsewhere.ts'],
     ['ask', '/work/project-evil/a.ts'],
   ])('%s: edit %s', (expected, path) => {
-    expect(verdict(policy, askedPathUse(PLACE, 'edit', path))).toBe(expected);
+    expect(verdict(policy, pathAction(PLACE, 'edit', path))).toBe(expected);
   });
 
   test('and the decision names rule, file, line and layer, and every other match', () => {
-    const decision = decide(policy, askedPathUse(PLACE, 'edit', 'infra/.env'));
+    const decision = decide(policy, pathAction(PLACE, 'edit', 'infra/.env'));
     expect(decision).toMatchObject({ verdict: 'deny', rule: { id: 'deny[0]', file: '/etc/policy.yaml', line: 4 }, layer: 'user' });
     expect(decision.matches.map(({ id }) => id)).toEqual(['deny[0]', 'ask[0]', 'allow[0]']);
   });
@@ -38,16 +38,16 @@ describe('the strictest rule wins', () => {
     const request = (paths: string[]) => ({
       toolCall: { toolCallId: 't', kind: 'edit', content: paths.map((path) => ({ type: 'diff', path, newText: '' })) },
     });
-    expect(verdict(policy, askedPermission(PLACE, request(['a.ts', 'b.ts'])))).toBe('allow');
-    expect(verdict(policy, askedPermission(PLACE, request(['a.ts', '/etc/hosts'])))).toBe('ask');
-    expect(verdict(policy, askedPermission(PLACE, request(['a.ts', '.env'])))).toBe('deny');
+    expect(verdict(policy, permissionAction(PLACE, request(['a.ts', 'b.ts'])))).toBe('allow');
+    expect(verdict(policy, permissionAction(PLACE, request(['a.ts', '/etc/hosts'])))).toBe('ask');
+    expect(verdict(policy, permissionAction(PLACE, request(['a.ts', '.env'])))).toBe('deny');
   });
 });
 
 describe('what an agent tells is believed only as far as it goes', () => {
   const policy = policyOf('default: allow\nallow: [ read, edit, execute, think, fetch, other, mcp ]\ndeny: [ "execute(sudo ...)" ]');
   const asked = (toolCall: object, agent = 'inhouse') =>
-    askedPermission({ ...PLACE, agent }, { toolCall: { toolCallId: 't', ...toolCall } });
+    permissionAction({ ...PLACE, agent }, { toolCall: { toolCallId: 't', ...toolCall } });
   test.each([
     ['a kind alone', { kind: 'read' }],
     ['a kind alone, even a harmless one', { kind: 'think' }],
@@ -128,7 +128,7 @@ describe('what an agent tells is believed only as far as it goes', () => {
   });
 
   test('what agents do unasked is read the same way', () => {
-    expect(askedToolCall(PLACE, { toolCallId: 't', kind: 'execute', rawInput: { command: 'ls' } })).toMatchObject({
+    expect(toolCallAction(PLACE, { toolCallId: 't', kind: 'execute', rawInput: { command: 'ls' } })).toMatchObject({
       action: 'execute',
       evidence: 'raw',
     });
@@ -142,25 +142,25 @@ describe('paths', () => {
       canonical: (path) => path.replace('/work/project/link', '/etc').replace('/work/project/alias', '/work/project/.env'),
     };
     const policy = policyOf('allow: [ read($cwd/**) ]\ndeny: [ "read(**/.env)", "read($cwd/link/**)" ]');
-    expect(verdict(policy, askedPathUse(place, 'read', 'a'))).toBe('allow');
-    expect(verdict(policy, askedPathUse(place, 'read', 'alias'))).toBe('deny');
-    expect(verdict(policy, askedPathUse(place, 'read', 'link/x'))).toBe('deny');
-    expect(verdict(policyOf('allow: [ read($cwd/**) ]'), askedPathUse(place, 'read', 'link/x'))).toBe('ask');
-    expect(verdict(policyOf('allow: [ { command: "cat ...", path: "$cwd/**" } ]'), askedCommand(place, 'cat link/x'))).toBe('ask');
+    expect(verdict(policy, pathAction(place, 'read', 'a'))).toBe('allow');
+    expect(verdict(policy, pathAction(place, 'read', 'alias'))).toBe('deny');
+    expect(verdict(policy, pathAction(place, 'read', 'link/x'))).toBe('deny');
+    expect(verdict(policyOf('allow: [ read($cwd/**) ]'), pathAction(place, 'read', 'link/x'))).toBe('ask');
+    expect(verdict(policyOf('allow: [ { command: "cat ...", path: "$cwd/**" } ]'), commandAction(place, 'cat link/x'))).toBe('ask');
   });
 
   test('case and normal form do not help past a deny', () => {
     const policy = policyOf('default: allow\ndeny: [ "read(**/.env)", "read(**/café.txt)" ]');
-    expect(verdict(policy, askedPathUse(PLACE, 'read', '.ENV'))).toBe('deny');
-    expect(verdict(policy, askedPathUse(PLACE, 'read', 'cafe\u0301.txt'))).toBe('deny');
+    expect(verdict(policy, pathAction(PLACE, 'read', '.ENV'))).toBe('deny');
+    expect(verdict(policy, pathAction(PLACE, 'read', 'cafe\u0301.txt'))).toBe('deny');
   });
 
   test('a deny of reading or writing reaches the operands of commands', () => {
     const policy = policyOf('default: allow\ndeny: [ "read(**/.env)", "edit(**/locked.txt)" ]');
-    expect(verdict(policy, askedCommand(PLACE, 'cat .env'))).toBe('deny');
-    expect(verdict(policy, askedCommand(PLACE, 'cat locked.txt'))).toBe('allow');
-    expect(verdict(policy, askedCommand(PLACE, 'cp a locked.txt'))).toBe('deny');
-    expect(verdict(policy, askedCommand(PLACE, 'echo x > locked.txt'))).toBe('deny');
+    expect(verdict(policy, commandAction(PLACE, 'cat .env'))).toBe('deny');
+    expect(verdict(policy, commandAction(PLACE, 'cat locked.txt'))).toBe('allow');
+    expect(verdict(policy, commandAction(PLACE, 'cp a locked.txt'))).toBe('deny');
+    expect(verdict(policy, commandAction(PLACE, 'echo x > locked.txt'))).toBe('deny');
   });
 
   test.each([
@@ -179,10 +179,10 @@ describe('paths', () => {
     'sub/../.git/hooks/x',
   ])('%s is never written without a question, whatever is allowed', (path) => {
     const policy = policyOf('default: allow\nallow: [ edit, delete, move, execute ]');
-    for (const action of ['edit', 'delete', 'move'] as const) expect(verdict(policy, askedPathUse(PLACE, action, path))).toBe('ask');
-    expect(verdict(policy, askedCommand(PLACE, `cp x ${path}`))).toBe('ask');
-    expect(verdict(policy, askedCommand(PLACE, `sh -c 'cp x ${path}'`))).toBe('ask');
-    expect(verdict(policy, askedPathUse(PLACE, 'read', path))).toBe('allow');
+    for (const action of ['edit', 'delete', 'move'] as const) expect(verdict(policy, pathAction(PLACE, action, path))).toBe('ask');
+    expect(verdict(policy, commandAction(PLACE, `cp x ${path}`))).toBe('ask');
+    expect(verdict(policy, commandAction(PLACE, `sh -c 'cp x ${path}'`))).toBe('ask');
+    expect(verdict(policy, pathAction(PLACE, 'read', path))).toBe('allow');
   });
 });
 
@@ -191,7 +191,7 @@ describe('other surfaces', () => {
     const policy = policyOf(
       'allow: [ { mcp: "github:get_*", args: { "/owner": [us], "/title": { regex: "^fix" } } } ]\ndeny: [ "mcp(evil:*)", "execute(sudo ...)", { path: "**/.env" } ]',
     );
-    const call = (server: string, tool: string, args: unknown) => verdict(policy, askedMcp(PLACE, { server, tool, args }));
+    const call = (server: string, tool: string, args: unknown) => verdict(policy, mcpAction(PLACE, { server, tool, args }));
     expect(call('github', 'get_x', { owner: 'us', title: 'fix: y' })).toBe('allow');
     expect(call('github', 'get_x', { owner: 'them', title: 'fix: y' })).toBe('ask');
     expect(call('github', 'get_x', { owner: 'us', title: 'no fix' })).toBe('ask');
@@ -203,26 +203,26 @@ describe('other surfaces', () => {
 
   test('terminal/create: an argv, a line, variables, words a shell would read differently', () => {
     const policy = policyOf('allow: [ "execute(git status|log ...)" ]\ndeny: [ "execute(sudo ...)" ]');
-    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['status'] }))).toBe('allow');
-    expect(verdict(policy, askedTerminal(PLACE, { command: 'git status' }))).toBe('allow');
-    expect(verdict(policy, askedTerminal(PLACE, { command: 'bash', args: ['-c', 'git status'] }))).toBe('allow');
-    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['status', ';', 'sudo', 'ls'] }))).toBe('deny');
-    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['log', '$(id)'] }))).toBe('ask');
-    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['status'], env: [{ name: 'GIT_PAGER' }] }))).toBe('ask');
-    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['status'], env: [{ name: 'NO_COLOR' }] }))).toBe('allow');
-    expect(verdict(policy, askedTerminal(PLACE, { command: 'git', args: ['status'], cwd: '/tmp' }))).toBe('ask');
+    expect(verdict(policy, terminalAction(PLACE, { command: 'git', args: ['status'] }))).toBe('allow');
+    expect(verdict(policy, terminalAction(PLACE, { command: 'git status' }))).toBe('allow');
+    expect(verdict(policy, terminalAction(PLACE, { command: 'bash', args: ['-c', 'git status'] }))).toBe('allow');
+    expect(verdict(policy, terminalAction(PLACE, { command: 'git', args: ['status', ';', 'sudo', 'ls'] }))).toBe('deny');
+    expect(verdict(policy, terminalAction(PLACE, { command: 'git', args: ['log', '$(id)'] }))).toBe('ask');
+    expect(verdict(policy, terminalAction(PLACE, { command: 'git', args: ['status'], env: [{ name: 'GIT_PAGER' }] }))).toBe('ask');
+    expect(verdict(policy, terminalAction(PLACE, { command: 'git', args: ['status'], env: [{ name: 'NO_COLOR' }] }))).toBe('allow');
+    expect(verdict(policy, terminalAction(PLACE, { command: 'git', args: ['status'], cwd: '/tmp' }))).toBe('ask');
   });
 
   test('a server that a client wants started is a program like any other', () => {
     const policy = policyOf('allow: [ "execute(docs-mcp ...)" ]\ndeny: [ { tool: "mcp-server:evil" } ]');
-    expect(verdict(policy, askedStart(PLACE, ['docs-mcp', '--stdio'], 'docs'))).toBe('allow');
-    expect(verdict(policy, askedStart(PLACE, ['node', 'server.js'], 'other'))).toBe('ask');
-    expect(verdict(policy, askedStart(PLACE, ['docs-mcp'], 'evil'))).toBe('deny');
+    expect(verdict(policy, startAction(PLACE, ['docs-mcp', '--stdio'], 'docs'))).toBe('allow');
+    expect(verdict(policy, startAction(PLACE, ['node', 'server.js'], 'other'))).toBe('ask');
+    expect(verdict(policy, startAction(PLACE, ['docs-mcp'], 'evil'))).toBe('deny');
   });
 
   test('hosts are compared whole', () => {
     const policy = policyOf('allow: [ "fetch(*.example.com)", "fetch(one.org)" ]\ndeny: [ "fetch(bad.example.com)" ]');
-    const fetch = (url: string) => verdict(policy, askedHost(PLACE, 'fetch', url));
+    const fetch = (url: string) => verdict(policy, hostAction(PLACE, 'fetch', url));
     expect(fetch('https://docs.example.com/x')).toBe('allow');
     expect(fetch('https://example.com')).toBe('ask');
     expect(fetch('https://evilexample.com')).toBe('ask');
@@ -234,9 +234,9 @@ describe('other surfaces', () => {
 
   test('modes and tools by name', () => {
     const policy = policyOf('allow: [ mode(plan) ]\ndeny: [ mode(yolo) ]');
-    expect(verdict(policy, askedAction(PLACE, 'mode', 'plan'))).toBe('allow');
-    expect(verdict(policy, askedAction(PLACE, 'mode', 'yolo'))).toBe('deny');
-    expect(verdict(policy, askedAction(PLACE, 'mode', 'other'))).toBe('ask');
+    expect(verdict(policy, toolAction(PLACE, 'mode', 'plan'))).toBe('allow');
+    expect(verdict(policy, toolAction(PLACE, 'mode', 'yolo'))).toBe('deny');
+    expect(verdict(policy, toolAction(PLACE, 'mode', 'other'))).toBe('ask');
   });
 });
 
@@ -247,23 +247,23 @@ describe('an error is never an allow', () => {
   };
 
   test.each([
-    ['a canonical path that cannot be found', askedPathUse({ ...PLACE, canonical: broken }, 'read', 'a')],
-    ['the same for a command', askedCommand({ ...PLACE, canonical: broken }, 'cat a')],
-    ['an input without end', askedPermission(PLACE, { toolCall: { rawInput: nested(10_000) } })],
+    ['a canonical path that cannot be found', pathAction({ ...PLACE, canonical: broken }, 'read', 'a')],
+    ['the same for a command', commandAction({ ...PLACE, canonical: broken }, 'cat a')],
+    ['an input without end', permissionAction(PLACE, { toolCall: { rawInput: nested(10_000) } })],
     [
       'an input of many strings',
-      askedPermission(PLACE, { toolCall: { kind: 'read', rawInput: { path: 'a', x: Array(15_000).fill('y') } } }),
+      permissionAction(PLACE, { toolCall: { kind: 'read', rawInput: { path: 'a', x: Array(15_000).fill('y') } } }),
     ],
-    ['a request that is none', askedPermission(PLACE, undefined)],
+    ['a request that is none', permissionAction(PLACE, undefined)],
     [
       'a request that throws',
-      askedPermission(PLACE, {
+      permissionAction(PLACE, {
         get toolCall() {
           return broken();
         },
       }),
     ],
-    ['a shell that is not ours', askedCommand({ ...PLACE, shell: 'unknown' }, 'ls')],
+    ['a shell that is not ours', commandAction({ ...PLACE, shell: 'unknown' }, 'ls')],
   ])('%s', (_, asked) => {
     expect(verdict(open, asked)).not.toBe('allow');
     expect(verdict(open, { ...asked, interactive: false })).toBe('deny');
@@ -272,11 +272,11 @@ describe('an error is never an allow', () => {
   test('what cannot be followed is seen as it is written by rules that deny', () => {
     const strict = policyOf('default: allow\ndeny: [ { path: "**/.env" }, execute(sudo ...) ]');
     const place = { ...PLACE, canonical: broken };
-    expect(verdict(strict, askedPathUse(place, 'read', 'circle/.env'))).toBe('deny');
+    expect(verdict(strict, pathAction(place, 'read', 'circle/.env'))).toBe('deny');
     for (const line of ['sudo cat circle', 'cd circle && sudo ls', 'cat circle/.env', 'ls circle; echo $(sudo ls)'])
-      expect(verdict(strict, askedCommand(place, line)), line).toBe('deny');
-    for (const line of ['cat circle', 'cd circle && ls']) expect(verdict(strict, askedCommand(place, line)), line).toBe('ask');
-    const asked = (rawInput: object) => askedPermission(place, { toolCall: { toolCallId: '1', rawInput } });
+      expect(verdict(strict, commandAction(place, line)), line).toBe('deny');
+    for (const line of ['cat circle', 'cd circle && ls']) expect(verdict(strict, commandAction(place, line)), line).toBe('ask');
+    const asked = (rawInput: object) => permissionAction(place, { toolCall: { toolCallId: '1', rawInput } });
     expect(verdict(strict, asked({ command: 'sudo ls', cwd: 'circle' }))).toBe('deny');
     expect(verdict(strict, asked({ command: 'ls', cwd: 'circle' }))).toBe('ask');
     expect(verdict(strict, asked({ path: 'circle/.env' }))).toBe('deny');
@@ -287,7 +287,7 @@ describe('an error is never an allow', () => {
     const canonical = (path: string) =>
       path.includes('link/..') ? '/work/project/inside' : path === '/work/project/x' ? '/etc/passwd' : path;
     const allowing = policyOf('allow: [ read($cwd/**) ]');
-    const asked = askedPermission(
+    const asked = permissionAction(
       { ...PLACE, canonical },
       { toolCall: { toolCallId: '1', kind: 'read', rawInput: { path: 'link/../x' } } },
     );
@@ -303,22 +303,22 @@ describe('an error is never an allow', () => {
     const place = { ...PLACE, canonical };
     const files = Array.from({ length: 50_000 }, (_, n) => `f${n}`);
     expect(
-      verdict(open, askedPermission(place, { toolCall: { toolCallId: '1', kind: 'read', locations: files.map((path) => ({ path })) } })),
+      verdict(open, permissionAction(place, { toolCall: { toolCallId: '1', kind: 'read', locations: files.map((path) => ({ path })) } })),
     ).toBe('ask');
     expect(looks).toBeLessThan(2000);
     const moves = Array.from({ length: 15 }, (_, n) => `cd d${n}`).join('; ');
     looks = 0;
-    expect(verdict(open, askedCommand(place, `${moves}; ls ${files.slice(0, 5000).join(' ')}`))).toBe('deny');
+    expect(verdict(open, commandAction(place, `${moves}; ls ${files.slice(0, 5000).join(' ')}`))).toBe('deny');
     expect(looks).toBeLessThan(20_000);
   });
 
   test('not even one of the engine itself', () => {
-    const asked = askedCommand(PLACE, 'ls');
+    const asked = commandAction(PLACE, 'ls');
     for (const policy of [undefined, null, {}, { ...open, allow: undefined }, { ...open, strict: [{ rule: null }] }]) {
       expect(decide(policy as unknown as Policy, asked).verdict).toBe('ask');
       expect(decide(policy as unknown as Policy, { ...asked, interactive: false }).verdict).toBe('deny');
     }
-    expect(decide(open, undefined as unknown as Asked).verdict).toBe('deny');
+    expect(decide(open, undefined as unknown as Action).verdict).toBe('deny');
   });
 
   test.each([
@@ -329,7 +329,7 @@ describe('an error is never an allow', () => {
     ['too slow by its here-documents', `cat ${'<<a '.repeat(200_000)}; sudo ls`],
     ['too deep in wrappers', `${'nice '.repeat(2000)}sudo ls`],
   ])('a line that is %s to be read is denied, since a deny may stand behind it', (_, line) => {
-    expect(verdict(open, askedCommand(PLACE, line))).toBe('deny');
+    expect(verdict(open, commandAction(PLACE, line))).toBe('deny');
   });
 });
 

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { Asked, Place } from '../../src/policy/actions/action.ts';
-import { askedPermission } from '../../src/policy/actions/permission.ts';
+import type { Action, Place } from '../../src/policy/actions/action.ts';
+import { permissionAction } from '../../src/policy/actions/permission.ts';
 import { mergeToolCall, type ToolCall } from '../../src/policy/actions/tool-call.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { combine } from '../../src/policy/rules/layers.ts';
@@ -13,9 +13,9 @@ type Recorded = { agent: string; cwd: string; before: ToolCall[]; request: { too
 const RECORDED = JSON.parse(fileText('test/policy/fixtures/permission-requests.json')) as Recorded[];
 const policy = combine([{ name: 'user', policy: policyFile(fileText('config/policies/standard.yaml'), 'standard.yaml') }]);
 
-function askedBy({ agent, cwd, before, request }: Recorded): Asked {
+function askedBy({ agent, cwd, before, request }: Recorded): Action {
   const place: Place = { agent, cwd, home: '/run/home', session: 'session:0' };
-  return askedPermission(
+  return permissionAction(
     place,
     request,
     before.reduce<ToolCall | undefined>((known, update) => mergeToolCall(known, update), undefined),
@@ -62,7 +62,7 @@ describe('of what real agents send', () => {
     const request = RECORDED.find(
       ({ agent, request }) => agent === 'codex' && JSON.stringify(request).includes('is_mcp_tool_approval'),
     )?.request;
-    const asked = askedPermission({ agent: 'codex', cwd: '/run/project' }, request);
+    const asked = permissionAction({ agent: 'codex', cwd: '/run/project' }, request);
     expect(asked).toMatchObject({ action: 'execute', evidence: 'none', commands: [] });
     const open = combine([{ name: 'user', policy: policyFile('version: 1\ndefault: allow\nallow: [execute, mcp, other]') }]);
     expect(decide(open, asked).verdict).toBe('ask');

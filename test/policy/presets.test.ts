@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askedCommand, askedHost, askedPathUse } from '../../src/policy/actions/surfaces.ts';
+import { commandAction, hostAction, pathAction } from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { loadPolicy } from '../../src/policy/format/load.ts';
 import { renderPolicyProblem } from '../../src/policy/format/problem.ts';
@@ -22,7 +22,7 @@ describe.each(PRESETS)('the preset %s', (name) => {
 
   test('allows none of the hostile corpus', () => {
     const policy = preset(name);
-    const allowed = corpus('hostile.txt').filter((command) => decide(policy, askedCommand(PLACE, command)).verdict === 'allow');
+    const allowed = corpus('hostile.txt').filter((command) => decide(policy, commandAction(PLACE, command)).verdict === 'allow');
     expect(allowed).toEqual([]);
   });
 
@@ -34,20 +34,20 @@ describe.each(PRESETS)('the preset %s', (name) => {
 });
 
 test.each([
-  ['standard', 'allow', askedPathUse(PLACE, 'edit', 'src/a.ts')],
-  ['standard', 'ask', askedPathUse(PLACE, 'edit', 'package.json')],
-  ['standard', 'ask', askedPathUse(PLACE, 'edit', '.git/hooks/pre-commit')],
-  ['standard', 'deny', askedPathUse(PLACE, 'read', '.env')],
-  ['standard', 'ask', askedPathUse(PLACE, 'read', '/etc/passwd')],
-  ['careful', 'allow', askedPathUse(PLACE, 'read', 'src/a.ts')],
-  ['careful', 'ask', askedPathUse(PLACE, 'edit', 'src/a.ts')],
-  ['careful', 'ask', askedHost(PLACE, 'fetch', 'https://example.com/x')],
-  ['ci', 'allow', askedPathUse({ ...PLACE, interactive: false }, 'edit', 'src/a.ts')],
-  ['ci', 'deny', askedPathUse({ ...PLACE, interactive: false }, 'edit', 'package.json')],
-  ['ci', 'deny', askedHost(PLACE, 'fetch', 'https://example.com/x')],
-  ['readonly', 'allow', askedPathUse(PLACE, 'read', 'src/a.ts')],
-  ['readonly', 'deny', askedPathUse(PLACE, 'edit', 'src/a.ts')],
-  ['readonly', 'deny', askedCommand(PLACE, 'npm test')],
+  ['standard', 'allow', pathAction(PLACE, 'edit', 'src/a.ts')],
+  ['standard', 'ask', pathAction(PLACE, 'edit', 'package.json')],
+  ['standard', 'ask', pathAction(PLACE, 'edit', '.git/hooks/pre-commit')],
+  ['standard', 'deny', pathAction(PLACE, 'read', '.env')],
+  ['standard', 'ask', pathAction(PLACE, 'read', '/etc/passwd')],
+  ['careful', 'allow', pathAction(PLACE, 'read', 'src/a.ts')],
+  ['careful', 'ask', pathAction(PLACE, 'edit', 'src/a.ts')],
+  ['careful', 'ask', hostAction(PLACE, 'fetch', 'https://example.com/x')],
+  ['ci', 'allow', pathAction({ ...PLACE, interactive: false }, 'edit', 'src/a.ts')],
+  ['ci', 'deny', pathAction({ ...PLACE, interactive: false }, 'edit', 'package.json')],
+  ['ci', 'deny', hostAction(PLACE, 'fetch', 'https://example.com/x')],
+  ['readonly', 'allow', pathAction(PLACE, 'read', 'src/a.ts')],
+  ['readonly', 'deny', pathAction(PLACE, 'edit', 'src/a.ts')],
+  ['readonly', 'deny', commandAction(PLACE, 'npm test')],
 ] as const)('%s: %s', (name, expected, asked) => {
   expect(decide(preset(name), asked).verdict).toBe(expected);
 });

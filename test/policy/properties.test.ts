@@ -1,8 +1,8 @@
 // What must hold for any policy and any request.
 
 import { expect, test } from 'vitest';
-import type { Asked } from '../../src/policy/actions/action.ts';
-import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../../src/policy/actions/surfaces.ts';
+import type { Action } from '../../src/policy/actions/action.ts';
+import { commandAction, hostAction, mcpAction, pathAction, toolAction } from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';
 import type { PolicyFile } from '../../src/policy/policy.ts';
 import { combine, type Layer } from '../../src/policy/rules/layers.ts';
@@ -57,23 +57,23 @@ const layerArb = fc.record({
 const layersArb = fc.uniqueArray(layerArb, { maxLength: 4, selector: ({ name }) => name });
 
 const COMMANDS = [...corpus('hostile.txt'), ...corpus('benign.txt').map((line) => line.replace(/^\w+ /, ''))];
-const askedArb: fc.Arbitrary<Asked> = fc.oneof(
-  fc.constantFrom(...COMMANDS).map((line) => askedCommand(PLACE, line)),
+const actionArb: fc.Arbitrary<Action> = fc.oneof(
+  fc.constantFrom(...COMMANDS).map((line) => commandAction(PLACE, line)),
   fc
     .tuple(fc.constantFrom('read', 'edit', 'delete'), fc.constantFrom('src/a', '.env', '/etc/x', 'a.pem', '.git/hooks/x', '.'))
-    .map(([action, path]) => askedPathUse(PLACE, action as 'read', path)),
-  fc.constantFrom('a', 'b').map((server) => askedMcp(PLACE, { server, tool: 't', args: {} })),
-  fc.constantFrom('docs.example.com', 'evil.net').map((host) => askedHost(PLACE, 'fetch', host)),
-  fc.constantFrom('plan', 'yolo').map((mode) => askedAction(PLACE, 'mode', mode)),
+    .map(([action, path]) => pathAction(PLACE, action as 'read', path)),
+  fc.constantFrom('a', 'b').map((server) => mcpAction(PLACE, { server, tool: 't', args: {} })),
+  fc.constantFrom('docs.example.com', 'evil.net').map((host) => hostAction(PLACE, 'fetch', host)),
+  fc.constantFrom('plan', 'yolo').map((mode) => toolAction(PLACE, 'mode', mode)),
 );
 
 const RUNS = { numRuns: 500 };
 const looseness = (verdict: Verdict) => VERDICTS.indexOf(verdict); // deny 0, ask 1, allow 2
-const verdictOf = (layers: readonly Layer[], asked: Asked) => decide(combine(layers), asked).verdict;
+const verdictOf = (layers: readonly Layer[], asked: Action) => decide(combine(layers), asked).verdict;
 
 test('adding a deny rule never makes a verdict looser, and an ask rule opens at most what a default has closed', () => {
   fc.assert(
-    fc.property(layersArb, layerArb, rule(['deny', 'ask']), askedArb, (layers, extra, added, asked) => {
+    fc.property(layersArb, layerArb, rule(['deny', 'ask']), actionArb, (layers, extra, added, asked) => {
       const before = [...layers.filter(({ name }) => name !== extra.name), extra];
       const after = before.map((layer) =>
         layer === extra ? { ...extra, policy: { ...extra.policy, rules: [...extra.policy.rules, added] } } : layer,
@@ -91,7 +91,7 @@ test('adding a deny rule never makes a verdict looser, and an ask rule opens at 
 test('adding a layer below never loosens what a layer above has settled', () => {
   const ORDER = ['managed', 'user', 'project', 'command-line', 'remembered'];
   fc.assert(
-    fc.property(layersArb, layerArb, askedArb, (layers, below, asked) => {
+    fc.property(layersArb, layerArb, actionArb, (layers, below, asked) => {
       const above = layers.filter(({ name }) => ORDER.indexOf(name) < ORDER.indexOf(below.name));
       const before = decide(combine(above), asked);
       const after = verdictOf([...above, below], asked);
@@ -108,7 +108,7 @@ test('adding a layer below never loosens what a layer above has settled', () => 
 
 test('an untrusted project layer never loosens anything', () => {
   fc.assert(
-    fc.property(layersArb, policyArb, askedArb, (layers, policy, asked) => {
+    fc.property(layersArb, policyArb, actionArb, (layers, policy, asked) => {
       const others = layers.filter(({ name }) => name !== 'project');
       const project: Layer = { name: 'project', policy, isTrusted: false };
       expect(looseness(verdictOf([...others, project], asked))).toBeLessThanOrEqual(looseness(verdictOf(others, asked)));
@@ -119,7 +119,7 @@ test('an untrusted project layer never loosens anything', () => {
 
 test('the order of rules and layers changes nothing', () => {
   fc.assert(
-    fc.property(layersArb, askedArb, (layers, asked) => {
+    fc.property(layersArb, actionArb, (layers, asked) => {
       const turned = layers
         .map((layer) => ({ ...layer, policy: { ...layer.policy, rules: layer.policy.rules.toReversed() as readonly Rule[] } }))
         .toReversed();
@@ -131,8 +131,8 @@ test('the order of rules and layers changes nothing', () => {
 
 test('what is opaque, unreadable or known by its title alone is never allowed', () => {
   fc.assert(
-    fc.property(layersArb, askedArb, fc.constantFrom('opaque', 'unreadable', 'title'), (layers, asked, flaw) => {
-      const flawed: Asked =
+    fc.property(layersArb, actionArb, fc.constantFrom('opaque', 'unreadable', 'title'), (layers, asked, flaw) => {
+      const flawed: Action =
         flaw === 'opaque'
           ? { ...asked, opaque: ['a reason'] }
           : flaw === 'unreadable'
@@ -157,5 +157,5 @@ test('a line put before or behind an allowed one needs an allow of its own', () 
     .flatMap((line) => joints.flatMap((by) => [`git status${by}${line}`, `${line}${by}git status`]))
     .filter((whole) => !/^\s*#[^\n]*$/m.test(whole));
   expect(wholes.length).toBeGreaterThan(10_000);
-  expect(wholes.filter((whole) => decide(policy, askedCommand(PLACE, whole)).verdict === 'allow')).toEqual([]);
+  expect(wholes.filter((whole) => decide(policy, commandAction(PLACE, whole)).verdict === 'allow')).toEqual([]);
 });

@@ -1,13 +1,13 @@
 // What an agent puts into a tool's input, under whatever name: all of it counts, and what cannot be read allows nothing.
 import { describe, expect, test } from 'vitest';
-import { askedPermission } from '../../src/policy/actions/permission.ts';
+import { permissionAction } from '../../src/policy/actions/permission.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { combine } from '../../src/policy/rules/layers.ts';
 import { keyOf } from '../../src/policy/rules/remembered.ts';
 import { fileText, PLACE, policyFile, policyOf } from './support.ts';
 
 const standard = combine([{ name: 'user', policy: policyFile(fileText('config/policies/standard.yaml'), 'standard.yaml') }]);
-const asked = (rawInput: unknown, more: object = {}) => askedPermission(PLACE, { toolCall: { toolCallId: '1', rawInput, ...more } });
+const asked = (rawInput: unknown, more: object = {}) => permissionAction(PLACE, { toolCall: { toolCallId: '1', rawInput, ...more } });
 const verdict = (rawInput: unknown, more?: object) => decide(standard, asked(rawInput, more)).verdict;
 const IN = '/work/project/src/a.ts';
 
@@ -113,8 +113,10 @@ describe('a search goes where its pattern leads', () => {
     expect(verdict({ pattern: '/api/users', path: '/work/project' }, { kind: 'search', name: 'Grep' })).toBe('ask');
     const place = { ...PLACE, agent: 'claude' };
     const grep = (name: string) =>
-      decide(standard, askedPermission(place, { toolCall: { toolCallId: '1', kind: 'search', name, rawInput: { pattern: '/api/users' } } }))
-        .verdict;
+      decide(
+        standard,
+        permissionAction(place, { toolCall: { toolCallId: '1', kind: 'search', name, rawInput: { pattern: '/api/users' } } }),
+      ).verdict;
     expect(grep('Grep')).toBe('allow');
     expect(grep('Glob')).toBe('ask');
   });

@@ -38,8 +38,8 @@ export async function connection(
     launch: ({ name }) => (byName.get(name) as Actor).launch(),
     ...parts,
   });
-  await made.editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  await made.client.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
   return made;
 }
 
-export const connected = async (actors: readonly Actor[]): Promise<InProcess['editor']> => (await connection(actors)).editor;
+export const connected = async (actors: readonly Actor[]): Promise<InProcess['client']> => (await connection(actors)).client;

@@ -10,30 +10,30 @@ import { type Actor, able, CWD, cancelled, chunk, connected, connection, end } f
 
 test('a load whose session is closed before it is answered is cancelled, and its late answer does not take the id from a newer session', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected([left, right]);
+  const { id } = await open(client, CWD, 'left');
   left.on('session/load', () => UNANSWERED);
-  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
   const asked = await left.got('session/load');
-  await editor.call('session/close', { sessionId: id });
+  await client.call('session/close', { sessionId: id });
   expect((await load).error.code).toBe(-32800);
-  const minted = await open(editor, CWD, 'right');
+  const minted = await open(client, CWD, 'right');
   expect(minted.id).toBe(id);
   left.reply(asked.msg, {});
-  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
-  expect(editor.said(id)).toBe('right heard hello');
+  expect((await prompt(client, id, 'hello')).result).toEqual(end);
+  expect(client.said(id)).toBe('right heard hello');
 });
 
 test('what comes behind a close waits for its answer: a load opens the session again, and prompts behind that reach it', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
-  const editor = await connected(agents);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected(agents);
+  const { id } = await open(client, CWD, 'left');
   left.on('session/list', () => ({ sessions: [{ sessionId: id, cwd: CWD }] }));
   left.on('session/close', () => UNANSWERED);
-  const close = editor.request('session/close', { sessionId: id });
-  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
-  const turn = prompt(editor, id, 'hello');
+  const close = client.request('session/close', { sessionId: id });
+  const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const turn = prompt(client, id, 'hello');
   const asked = await left.got('session/close');
   expect([left.all('session/load'), left.all('session/prompt')]).toEqual([[], []]);
   left.reply(asked.msg, {});
@@ -45,12 +45,12 @@ test('what comes behind a close waits for its answer: a load opens the session a
 test('a prompt behind a close that is cancelled ends cancelled, and never reaches the agent', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
-  const editor = await connected(agents);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected(agents);
+  const { id } = await open(client, CWD, 'left');
   left.on('session/close', () => UNANSWERED);
-  const close = editor.request('session/close', { sessionId: id });
-  const turn = prompt(editor, id, 'hello');
-  editor.notify('session/cancel', { sessionId: id });
+  const close = client.request('session/close', { sessionId: id });
+  const turn = prompt(client, id, 'hello');
+  client.notify('session/cancel', { sessionId: id });
   expect((await turn).result).toEqual(cancelled);
   left.reply((await left.got('session/close')).msg, {});
   await close;
@@ -60,12 +60,12 @@ test('a prompt behind a close that is cancelled ends cancelled, and never reache
 test('a prompt on a session whose agent is still being looked for is cancelled with that session, and never reaches the agent', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
-  const editor = await connected(agents);
+  const client = await connected(agents);
   left.on('session/list', () => UNANSWERED);
-  const [turn, other] = [prompt(editor, 'old', 'hello'), prompt(editor, 'older', 'hello')];
+  const [turn, other] = [prompt(client, 'old', 'hello'), prompt(client, 'older', 'hello')];
   const first = await left.got('session/list');
   const second = await left.until(({ method, id }) => method === 'session/list' && id !== first.msg.id);
-  editor.notify('session/cancel', { sessionId: 'old' });
+  client.notify('session/cancel', { sessionId: 'old' });
   expect((await turn).result).toEqual(cancelled);
   for (const { msg } of [first, second]) left.reply(msg, { sessions: ['old', 'older'].map((sessionId) => ({ sessionId, cwd: CWD })) });
   expect((await other).result).toEqual(end);
@@ -74,42 +74,42 @@ test('a prompt on a session whose agent is still being looked for is cancelled w
 
 test('a load that fails leaves what waits behind it to find its session anew', async () => {
   const left = able('left', { ...ALL_CAPABILITIES, loadSession: false });
-  const editor = await connected([left, able('right', {})]);
+  const client = await connected([left, able('right', {})]);
   left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
-  const load = editor.request('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
-  const resume = editor.request('session/resume', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  const load = client.request('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  const resume = client.request('session/resume', { sessionId: 'old', cwd: CWD, mcpServers: [] });
   expect((await load).error.message).toContain('does not offer session/load');
   expect((await resume).error).toBeUndefined();
-  expect((await prompt(editor, 'old', 'hello')).result).toEqual(end);
+  expect((await prompt(client, 'old', 'hello')).result).toEqual(end);
 });
 
 test('an agent that makes a session of the id it is asked to load has one session, and both requests are answered', async () => {
   const left = able('left', { loadSession: true });
-  const editor = await connected([left, able('right', {})]);
+  const client = await connected([left, able('right', {})]);
   left.on('session/load', () => UNANSWERED);
-  const load = editor.request('session/load', { sessionId: 's1', cwd: CWD, mcpServers: [] });
+  const load = client.request('session/load', { sessionId: 's1', cwd: CWD, mcpServers: [] });
   const asked = await left.got('session/load');
-  expect((await open(editor, CWD, 'left')).id).toBe('s1');
+  expect((await open(client, CWD, 'left')).id).toBe('s1');
   left.reply(asked.msg, {});
   expect((await load).error).toBeUndefined();
-  expect((await prompt(editor, 's1', 'hello')).result).toEqual(end);
+  expect((await prompt(client, 's1', 'hello')).result).toEqual(end);
 });
 
 test('a session that its agent speaks of while the editor looks for it is replayed at once, also while another is being opened', async () => {
   const left = able('left', { loadSession: true, sessionCapabilities: { list: {} } });
-  const editor = await connected([left, able('right', {})]);
+  const client = await connected([left, able('right', {})]);
   for (const method of ['session/new', 'session/list', 'session/load']) left.on(method, () => UNANSWERED);
-  const opening = editor.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
-  const load = editor.request('session/load', { sessionId: 'own', cwd: CWD, mcpServers: [] });
+  const opening = client.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
+  const load = client.request('session/load', { sessionId: 'own', cwd: CWD, mcpServers: [] });
   const listed = await left.got('session/list');
   void left.request('session/request_permission', { sessionId: 'own', toolCall: { toolCallId: 't' }, options: [] });
-  await editor.got('session/request_permission');
+  await client.got('session/request_permission');
   left.reply(listed.msg, { sessions: [] });
   const asked = await left.got('session/load');
   for (const words of ['one ', 'two']) left.notify('session/update', { sessionId: 'own', update: chunk(words) });
   left.reply(asked.msg, {});
   expect((await load).error).toBeUndefined();
-  expect(editor.said('own')).toBe('one two');
+  expect(client.said('own')).toBe('one two');
   left.reply((await left.got('session/new')).msg, { sessionId: 's2' });
   expect((await opening).result.sessionId).toBe('s2');
 });
@@ -117,174 +117,174 @@ test('a session that its agent speaks of while the editor looks for it is replay
 test('an id that nobody knew is whose a list shows it to be meanwhile, and no agent that could only be tried is asked for it', async () => {
   const lister = { sessionCapabilities: { list: {}, resume: {} } };
   const [left, right, silent] = [able('left', { loadSession: true }), able('right', lister), able('silent', lister)];
-  const editor = await connected([left, right, silent]);
+  const client = await connected([left, right, silent]);
   silent.on('session/list', () => UNANSWERED);
-  const resume = editor.request('session/resume', { sessionId: 'x', cwd: CWD, mcpServers: [] });
+  const resume = client.request('session/resume', { sessionId: 'x', cwd: CWD, mcpServers: [] });
   const probed = await silent.got('session/list');
   await right.got('session/list');
   right.on('session/list', () => ({ sessions: [{ sessionId: 'x', cwd: CWD }] }));
-  const list = editor.request('session/list', {});
+  const list = client.request('session/list', {});
   silent.reply((await silent.got('session/list', undefined, probed.index + 1)).msg, { sessions: [] });
   expect((await list).result.sessions.map(({ sessionId }: { sessionId: string }) => sessionId)).toEqual(['x']);
   silent.reply(probed.msg, { sessions: [] });
   expect((await resume).error).toBeUndefined();
   expect([left.all('session/load'), right.all('session/resume').length]).toEqual([[], 1]);
   right.notify('session/update', { sessionId: 'x', update: chunk('mine') });
-  expect((await prompt(editor, 'x', 'hello')).result).toEqual(end);
-  expect(editor.said('x')).toBe('mineright heard hello');
+  expect((await prompt(client, 'x', 'hello')).result).toEqual(end);
+  expect(client.said('x')).toBe('mineright heard hello');
 });
 
 test('an id that an agent is asked for is kept for it: another agent’s session of that id, listed or spoken of meanwhile, gets an alias', async () => {
   const [left, right] = [able('left', { loadSession: true }), able('right', { sessionCapabilities: { list: {} } })];
   const log = createMemoryLog();
-  const { editor } = await connection([left, right], {}, { log });
+  const { client } = await connection([left, right], {}, { log });
   left.on('session/load', () => UNANSWERED);
-  const load = editor.request('session/load', { sessionId: 'x', cwd: CWD, mcpServers: [] });
+  const load = client.request('session/load', { sessionId: 'x', cwd: CWD, mcpServers: [] });
   const asked = await left.got('session/load');
   right.on('session/list', () => ({ sessions: [{ sessionId: 'x', cwd: CWD }] }));
-  const { sessions } = await editor.call('session/list', {});
+  const { sessions } = await client.call('session/list', {});
   expect(sessions.map(({ sessionId }: { sessionId: string }) => sessionId)).toEqual(['x~right']);
   expect([...log.records().keys()]).toEqual(['x~right']); // whether left has one of that id is not known yet
   right.notify('session/update', { sessionId: 'x', update: chunk('of right') });
-  await editor.until(({ params }) => params?.sessionId === 'x~right');
+  await client.until(({ params }) => params?.sessionId === 'x~right');
   left.reply(asked.msg, {});
   expect((await load).error).toBeUndefined();
-  expect((await prompt(editor, 'x', 'hello')).result).toEqual(end);
-  expect([editor.said('x'), editor.said('x~right')]).toEqual(['left heard hello', 'of right']);
+  expect((await prompt(client, 'x', 'hello')).result).toEqual(end);
+  expect([client.said('x'), client.said('x~right')]).toEqual(['left heard hello', 'of right']);
   expect(log.records().get('x')?.agent).toBe('left');
 });
 
 test('a session that its agent knows under an id of its own has that one alone: nobody gets to it by the id of one that is gone', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  await open(editor, CWD, 'left');
-  expect((await open(editor, CWD, 'right')).id).toBe('s1~right');
-  await editor.call('session/close', { sessionId: 's1~right' });
+  const client = await connected([left, right]);
+  await open(client, CWD, 'left');
+  expect((await open(client, CWD, 'right')).id).toBe('s1~right');
+  await client.call('session/close', { sessionId: 's1~right' });
   right.on('session/list', () => ({ sessions: [{ sessionId: 's1', cwd: CWD }] }));
-  await editor.call('session/list', {}); // right's is s1~right again
-  await editor.call('session/delete', { sessionId: 's1' });
-  expect((await editor.refused('session/load', { sessionId: 's1', cwd: CWD, mcpServers: [] })).code).toBe(-32002);
-  expect((await editor.request('session/load', { sessionId: 's1~right', cwd: CWD, mcpServers: [] })).error).toBeUndefined();
+  await client.call('session/list', {}); // right's is s1~right again
+  await client.call('session/delete', { sessionId: 's1' });
+  expect((await client.refused('session/load', { sessionId: 's1', cwd: CWD, mcpServers: [] })).code).toBe(-32002);
+  expect((await client.request('session/load', { sessionId: 's1~right', cwd: CWD, mcpServers: [] })).error).toBeUndefined();
   expect([left.all('session/load'), right.all('session/load').length]).toEqual([[], 1]);
 });
 
 test('a session that moves to another agent no longer goes by the id under which that agent has asked about it', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected([left, right]);
+  const { id } = await open(client, CWD, 'left');
   right.on('session/new', async () => {
     await right.call('session/request_permission', { sessionId: 'own', toolCall: { toolCallId: 't' }, options: [] });
     return { sessionId: 'own' };
   });
-  editor.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
-  await CHANGES['the option'](editor, id);
-  expect((await editor.got('session/request_permission')).msg.params.sessionId).toBe('own');
-  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
-  expect(editor.said(id)).toBe('right heard hello');
-  expect((await prompt(editor, 'own', 'hello')).error.code).toBe(-32002);
+  client.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
+  await CHANGES['the option'](client, id);
+  expect((await client.got('session/request_permission')).msg.params.sessionId).toBe('own');
+  expect((await prompt(client, id, 'hello')).result).toEqual(end);
+  expect(client.said(id)).toBe('right heard hello');
+  expect((await prompt(client, 'own', 'hello')).error.code).toBe(-32002);
 });
 
 test('the id under which an agent has asked is no other session’s as long as the question is open', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected([left, right]);
+  const { id } = await open(client, CWD, 'left');
   right.on('session/new', async () => {
     void right.request('session/request_permission', { sessionId: 's2', toolCall: { toolCallId: 't' }, options: [] });
-    await editor.got('session/request_permission');
+    await client.got('session/request_permission');
     return { sessionId: 's2' };
   });
-  await CHANGES['the option'](editor, id);
-  const asked = await editor.got('session/request_permission');
-  expect([asked.msg.params.sessionId, (await open(editor, CWD, 'left')).id]).toEqual(['s2', 's2~left']);
-  editor.reply(asked.msg, { outcome: { outcome: 'cancelled' } });
+  await CHANGES['the option'](client, id);
+  const asked = await client.got('session/request_permission');
+  expect([asked.msg.params.sessionId, (await open(client, CWD, 'left')).id]).toEqual(['s2', 's2~left']);
+  client.reply(asked.msg, { outcome: { outcome: 'cancelled' } });
   left.on('session/new', () => ({ sessionId: 's2' }));
-  await editor.call('session/close', { sessionId: 's2~left' });
-  expect((await open(editor, CWD, 'left')).id).toBe('s2');
+  await client.call('session/close', { sessionId: 's2~left' });
+  expect((await open(client, CWD, 'left')).id).toBe('s2');
 });
 
 test('what an agent has asked about a session that moves to it before it was there is cancelled with that session', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected([left, right]);
+  const { id } = await open(client, CWD, 'left');
   right.on('session/new', async () => {
     void right.request('session/request_permission', { sessionId: 'own', toolCall: { toolCallId: 't' }, options: [] }, 'early');
-    await editor.got('session/request_permission');
+    await client.got('session/request_permission');
     return { sessionId: 'own' };
   });
-  await CHANGES['the option'](editor, id);
-  editor.notify('session/cancel', { sessionId: id });
+  await CHANGES['the option'](client, id);
+  client.notify('session/cancel', { sessionId: id });
   const answer = await right.until((msg) => msg.id === 'early' && msg.method === undefined);
   expect(answer.msg.result).toEqual({ outcome: { outcome: 'cancelled' } });
 });
 
 const CHANGES = {
-  '/agent': (editor: Peer, sessionId: string) => prompt(editor, sessionId, '/agent right'),
-  'the option': (editor: Peer, sessionId: string) =>
-    editor.request('session/set_config_option', { sessionId, configId: 'agent', value: 'right' }, 'change'),
+  '/agent': (client: Peer, sessionId: string) => prompt(client, sessionId, '/agent right'),
+  'the option': (client: Peer, sessionId: string) =>
+    client.request('session/set_config_option', { sessionId, configId: 'agent', value: 'right' }, 'change'),
 };
 
 test.each([
-  ['/agent', 'cancelled', (editor: Peer, sessionId: string) => editor.notify('session/cancel', { sessionId })],
-  ['the option', 'taken back', (editor: Peer) => editor.notify('$/cancel_request', { requestId: 'change' })],
+  ['/agent', 'cancelled', (client: Peer, sessionId: string) => client.notify('session/cancel', { sessionId })],
+  ['the option', 'taken back', (client: Peer) => client.notify('$/cancel_request', { requestId: 'change' })],
 ] as const)('%s, when %s, leaves the session with its agent at once, and closes what the other agent opens', async (how, _, callOff) => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
+  const client = await connected([left, right]);
   right.on('session/new', () => UNANSWERED);
-  const { id } = await open(editor, CWD, 'left');
-  const change = CHANGES[how](editor, id);
+  const { id } = await open(client, CWD, 'left');
+  const change = CHANGES[how](client, id);
   const asked = await right.got('session/new');
-  callOff(editor, id);
+  callOff(client, id);
   const answer = await change;
   expect(answer.result ?? answer.error.code).toEqual(how === '/agent' ? cancelled : -32800);
   right.notify('session/update', { sessionId: 'r1', update: chunk('nobody hears me') });
   right.reply(asked.msg, { sessionId: 'r1' });
   expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'r1' });
-  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
-  expect([editor.said(id), editor.said('r1')]).toEqual(['left heard hello', '']);
+  expect((await prompt(client, id, 'hello')).result).toEqual(end);
+  expect([client.said(id), client.said('r1')]).toEqual(['left heard hello', '']);
 });
 
 test('an agent that wants a login is named in its own answer, though the session has moved to another since', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected([left, right]);
+  const { id } = await open(client, CWD, 'left');
   left.on('_vendor/do', () => UNANSWERED);
-  const asking = editor.request('_vendor/do', { sessionId: id });
+  const asking = client.request('_vendor/do', { sessionId: id });
   const asked = await left.got('_vendor/do');
-  await CHANGES['the option'](editor, id);
+  await CHANGES['the option'](client, id);
   left.send({ jsonrpc: '2.0', id: asked.msg.id, error: { code: -32000, message: 'log in first' } });
   expect((await asking).error.data.agent).toBe('left');
 });
 
 test('what an agent has asked in a session that moves to another is taken back, and the agent hears so', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected([left, right]);
+  const { id } = await open(client, CWD, 'left');
   const permission = left.request('session/request_permission', { sessionId: id, toolCall: { toolCallId: 't' }, options: [] });
   const vendor = left.request('_vendor/ask', { sessionId: id });
-  const questions = [(await editor.got('session/request_permission')).msg.id, (await editor.got('_vendor/ask')).msg.id];
-  await CHANGES['the option'](editor, id);
+  const questions = [(await client.got('session/request_permission')).msg.id, (await client.got('_vendor/ask')).msg.id];
+  await CHANGES['the option'](client, id);
   expect((await permission).result).toEqual({ outcome: { outcome: 'cancelled' } });
   expect((await vendor).error.code).toBe(-32002);
-  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(questions);
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(questions);
 });
 
 test('what an agent has asked in a session that nobody wants any more is taken back, so that the next session of its id is not asked for it', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
+  const client = await connected([left, right]);
   right.on('session/new', () => UNANSWERED);
-  const { id } = await open(editor, CWD, 'left');
-  const change = CHANGES['/agent'](editor, id);
+  const { id } = await open(client, CWD, 'left');
+  const change = CHANGES['/agent'](client, id);
   const asked = await right.got('session/new');
   const permission = right.request('session/request_permission', { sessionId: 's2', toolCall: { toolCallId: 't' }, options: [] });
   const file = right.request('fs/read_text_file', { sessionId: 's2', path: '/work/a' });
-  const questions = [(await editor.got('session/request_permission')).msg.id, (await editor.got('fs/read_text_file')).msg.id];
-  editor.notify('session/cancel', { sessionId: id });
+  const questions = [(await client.got('session/request_permission')).msg.id, (await client.got('fs/read_text_file')).msg.id];
+  client.notify('session/cancel', { sessionId: id });
   await change;
   right.reply(asked.msg, { sessionId: 's2' });
   expect((await permission).result).toEqual({ outcome: { outcome: 'cancelled' } });
   expect((await file).error.code).toBe(-32002);
-  expect((await open(editor, CWD, 'left')).id).toBe('s2');
-  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(questions);
+  expect((await open(client, CWD, 'left')).id).toBe('s2');
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(questions);
 });
 
 test('an agent that does not open a session to move to is named with the limit it met, the setting that is for, and its last words', async () => {
@@ -292,27 +292,27 @@ test('an agent that does not open a session to move to is named with the limit i
   const [left, right] = [able('left'), able('right')];
   const launch = right.launch;
   Object.assign(right, { launch: () => ({ ...launch(), stderrTail: () => ['indexing the disk'] }) });
-  const { editor } = await connection([left, right], { timeouts: { initialize_ms: 700 } }, { clock });
+  const { client } = await connection([left, right], { timeouts: { initialize_ms: 700 } }, { clock });
   right.on('session/new', () => UNANSWERED);
-  const { id } = await open(editor, CWD, 'left');
-  const change = CHANGES['the option'](editor, id);
+  const { id } = await open(client, CWD, 'left');
+  const change = CHANGES['the option'](client, id);
   await right.got('session/new');
   clock.advance(1400);
   const { error } = await change;
   expect(error).toMatchObject({ code: -32603, data: { agent: 'right', stderr: ['indexing the disk'] } });
   expect(error.message).toMatch(/"right" did not open a session within 1400 ms; its last words: "indexing the disk"\./);
   expect(error.message).toContain('raise agent_servers.right.timeouts.initialize_ms, of which this is the double');
-  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+  expect((await prompt(client, id, 'hello')).result).toEqual(end);
 });
 
 test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('a close ends a change by %s that is under way', async (how) => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
+  const client = await connected([left, right]);
   right.on('session/new', () => UNANSWERED);
-  const { id } = await open(editor, CWD, 'left');
-  const change = CHANGES[how](editor, id);
+  const { id } = await open(client, CWD, 'left');
+  const change = CHANGES[how](client, id);
   const asked = await right.got('session/new');
-  expect(await editor.call('session/close', { sessionId: id })).toEqual({});
+  expect(await client.call('session/close', { sessionId: id })).toEqual({});
   const answer = await change;
   expect(answer.result ?? answer.error.code).toEqual(how === '/agent' ? cancelled : -32800);
   right.reply(asked.msg, { sessionId: 'r1' });
@@ -322,7 +322,7 @@ test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('a close ends a chan
 test('with one agent that has a process for each session, a method nobody knows reaches the process of the session it names', async () => {
   const processes: Actor[] = [];
   const agents: Record<string, AgentOptions> = { only: { command: 'only', isolation: 'session' } };
-  const { editor } = connectInProcess({
+  const { client } = connectInProcess({
     agents,
     launch() {
       const actor = able(`process ${processes.length}`);
@@ -332,42 +332,42 @@ test('with one agent that has a process for each session, a method nobody knows 
       return actor.launch();
     },
   });
-  await editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
-  await open(editor, CWD);
-  const second = await open(editor, CWD);
-  expect(await editor.call('_vendor/do', { sessionId: second.id })).toEqual({ number: 2 });
-  editor.notify('_vendor/note', { sessionId: second.id });
+  await client.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  await open(client, CWD);
+  const second = await open(client, CWD);
+  expect(await client.call('_vendor/do', { sessionId: second.id })).toEqual({ number: 2 });
+  client.notify('_vendor/note', { sessionId: second.id });
   expect((await (processes[1] as Peer).got('_vendor/note')).msg.params).toEqual({ sessionId: second.id });
 });
 
 test('a session of an agent’s own making that the editor cannot load keeps its name, and another agent’s gets an alias', async () => {
   const [left, right] = [able('left', {}), able('right')];
-  const editor = await connected([left, right]);
-  await open(editor, CWD, 'left');
+  const client = await connected([left, right]);
+  await open(client, CWD, 'left');
   const asked = left.request('session/request_permission', { sessionId: 'own', toolCall: { toolCallId: 't' }, options: [] });
-  const question = await editor.got('session/request_permission');
+  const question = await client.got('session/request_permission');
   expect(question.msg.params.sessionId).toBe('own');
-  await editor.refused('session/load', { sessionId: 'own', cwd: CWD, mcpServers: [] });
+  await client.refused('session/load', { sessionId: 'own', cwd: CWD, mcpServers: [] });
   right.on('session/new', () => ({ sessionId: 'own' }));
-  expect((await open(editor, CWD, 'right')).id).not.toBe('own');
-  editor.reply(question.msg, { outcome: { outcome: 'cancelled' } });
+  expect((await open(client, CWD, 'right')).id).not.toBe('own');
+  client.reply(question.msg, { outcome: { outcome: 'cancelled' } });
   expect((await asked).result).toEqual({ outcome: { outcome: 'cancelled' } });
 });
 
 test('a load without a list of servers is completed however its session id is spelled, also when it has waited', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
-  const editor = await connected(agents);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected(agents);
+  const { id } = await open(client, CWD, 'left');
   left.on('session/load', () => UNANSWERED);
-  const first = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const first = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
   const asked = await left.got('session/load');
-  editor.line(`{"jsonrpc":"2.0","id":"spelled","method":"session/load","params":{"sessionId":"\\u0073${id.slice(1)}","cwd":"${CWD}"}}`);
-  await editor.call('session/list', {}); // it is there
+  client.line(`{"jsonrpc":"2.0","id":"spelled","method":"session/load","params":{"sessionId":"\\u0073${id.slice(1)}","cwd":"${CWD}"}}`);
+  await client.call('session/list', {}); // it is there
   left.on('session/load', () => ({}));
   left.reply(asked.msg, {});
   expect((await first).error).toBeUndefined();
-  expect((await editor.until(({ id }) => id === 'spelled')).msg.error).toBeUndefined();
+  expect((await client.until(({ id }) => id === 'spelled')).msg.error).toBeUndefined();
   expect(left.all('session/load').map(({ msg }) => msg.params)).toEqual([
     { sessionId: id, cwd: CWD, mcpServers: [] },
     { sessionId: id, cwd: CWD, mcpServers: [] },
@@ -386,13 +386,13 @@ test('a bug that a waiting frame finds costs that frame alone: neither what wait
       throw new Error('no timer');
     },
   };
-  const { editor, notices } = await connection(agents, {}, { clock });
-  const { id } = await open(editor, CWD, 'left');
+  const { client, notices } = await connection(agents, {}, { clock });
+  const { id } = await open(client, CWD, 'left');
   left.on('session/load', () => UNANSWERED);
-  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
   const asked = await left.got('session/load');
-  const turns = [prompt(editor, id, 'one'), prompt(editor, id, 'two')] as const;
-  await editor.call('session/list', {}); // both are there
+  const turns = [prompt(client, id, 'one'), prompt(client, id, 'two')] as const;
+  await client.call('session/list', {}); // both are there
   isBroken = true;
   left.reply(asked.msg, {});
   expect((await load).error).toBeUndefined();
@@ -404,14 +404,14 @@ test('a bug that a waiting frame finds costs that frame alone: neither what wait
 test('what waits for an agent that is being started reaches it under its own id of the session, whoever has that by then', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left, right] = agents;
-  const editor = await connected(agents);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected(agents);
+  const { id } = await open(client, CWD, 'left');
   right.on('session/new', () => ({ sessionId: 'r1' }));
   left.on('initialize', () => UNANSWERED);
   left.exit({ kind: 'exited', code: 1, signal: null });
-  editor.notify('_vendor/note', { sessionId: id }); // has it started, and waits
+  client.notify('_vendor/note', { sessionId: id }); // has it started, and waits
   const started = await left.until(({ method }) => method === 'initialize', left.seen.length);
-  await CHANGES['the option'](editor, id);
+  await CHANGES['the option'](client, id);
   left.reply(started.msg, { protocolVersion: 1, agentCapabilities: ALL_CAPABILITIES });
   expect((await left.got('_vendor/note')).msg.params).toEqual({ sessionId: id });
 });
@@ -420,38 +420,38 @@ test('what waits behind a change of agent that a close ends is not begun any mor
   const agents = [able('left'), able('right')] as const;
   const [left, right] = agents;
   right.on('session/new', () => UNANSWERED);
-  const editor = await connected(agents);
-  const { id } = await open(editor, CWD, 'left');
-  const change = prompt(editor, id, '/agent right');
-  const mode = editor.request('session/set_mode', { sessionId: id, modeId: 'code' });
+  const client = await connected(agents);
+  const { id } = await open(client, CWD, 'left');
+  const change = prompt(client, id, '/agent right');
+  const mode = client.request('session/set_mode', { sessionId: id, modeId: 'code' });
   await right.got('session/new');
-  await editor.call('session/close', { sessionId: id });
+  await client.call('session/close', { sessionId: id });
   expect([(await change).result, (await mode).error.code]).toEqual([cancelled, -32800]);
-  await editor.call('session/list', {}); // what was sent to the agent has reached it
+  await client.call('session/list', {}); // what was sent to the agent has reached it
   expect(left.all('session/set_mode')).toEqual([]);
 });
 
 test('a session that is closed while its agent brings it back is not tried again in another way', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
-  const editor = await connected(agents);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected(agents);
+  const { id } = await open(client, CWD, 'left');
   left.on('session/resume', () => UNANSWERED);
   left.exit({ kind: 'exited', code: 1, signal: null });
-  const turn = prompt(editor, id, 'hello');
+  const turn = prompt(client, id, 'hello');
   const asked = await left.got('session/resume');
-  await editor.call('session/close', { sessionId: id });
+  await client.call('session/close', { sessionId: id });
   expect((await turn).result).toEqual(cancelled);
   left.send({ jsonrpc: '2.0', id: asked.msg.id, error: { code: -32603, message: 'no' } });
-  await editor.call('session/list', {}); // behind that
+  await client.call('session/list', {}); // behind that
   expect(left.all('session/load')).toEqual([]);
 });
 
 /** A prompt on a session that does not come back, for as long as one is waited for. */
-async function waitInVain(editor: Peer, agent: Actor, clock: StillClock, id: string): Promise<void> {
-  const turn = prompt(editor, id, 'hello');
+async function waitInVain(client: Peer, agent: Actor, clock: StillClock, id: string): Promise<void> {
+  const turn = prompt(client, id, 'hello');
   await agent.got('session/load');
-  await editor.call('session/list', {}); // behind the prompt
+  await client.call('session/list', {}); // behind the prompt
   clock.advance(30_000);
   expect((await turn).error.data.reason).toBe('session_lost');
 }
@@ -463,23 +463,23 @@ test.each(['a load of the editor’s', 'another prompt'])(
     const { sessionCapabilities, ...rest } = ALL_CAPABILITIES;
     const { resume: _, ...others } = sessionCapabilities;
     const left = able('left', { ...rest, sessionCapabilities: others });
-    const { editor } = await connection([left, able('right')], {}, { clock });
-    const { id } = await open(editor, CWD, 'left');
+    const { client } = await connection([left, able('right')], {}, { clock });
+    const { id } = await open(client, CWD, 'left');
     left.on('session/load', () => UNANSWERED);
     left.exit({ kind: 'exited', code: 1, signal: null });
-    await waitInVain(editor, left, clock, id);
-    await waitInVain(editor, left, clock, id);
+    await waitInVain(client, left, clock, id);
+    await waitInVain(client, left, clock, id);
     left.on('session/load', ({ sessionId }) => {
       left.notify('session/update', { sessionId, update: chunk('from before') });
       return {};
     });
     if (way === 'another prompt') {
-      expect((await prompt(editor, id, 'again')).result).toEqual(end);
-      expect(editor.said(id)).toContain('left heard again');
-      expect(editor.said(id)).not.toContain('from before');
+      expect((await prompt(client, id, 'again')).result).toEqual(end);
+      expect(client.said(id)).toContain('left heard again');
+      expect(client.said(id)).not.toContain('from before');
     } else {
-      await editor.call('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
-      expect(editor.said(id)).toContain('from before');
+      await client.call('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+      expect(client.said(id)).toContain('from before');
     }
   },
 );
@@ -488,21 +488,21 @@ test('the replay of a load that was given up stays withheld when the next attemp
   const clock = createStillClock();
   const { sessionCapabilities: _, ...rest } = ALL_CAPABILITIES;
   const left = able('left', rest);
-  const { editor } = await connection([left, able('right')], {}, { clock });
-  const { id } = await open(editor, CWD, 'left');
+  const { client } = await connection([left, able('right')], {}, { clock });
+  const { id } = await open(client, CWD, 'left');
   left.on('session/load', () => UNANSWERED);
   left.exit({ kind: 'exited', code: 1, signal: null });
-  await waitInVain(editor, left, clock, id);
-  await waitInVain(editor, left, clock, id);
+  await waitInVain(client, left, clock, id);
+  await waitInVain(client, left, clock, id);
   const given = await left.got('session/load');
   left.on('session/load', () => {
     throw new Refusal(-32603, 'not now');
   });
-  expect((await prompt(editor, id, 'again')).error.data.reason).toBe('session_lost');
+  expect((await prompt(client, id, 'again')).error.data.reason).toBe('session_lost');
   left.notify('session/update', { sessionId: id, update: chunk('from before') });
   left.reply(given.msg, {});
-  await editor.call('session/list', {}); // behind that
-  expect(editor.said(id)).toBe('');
+  await client.call('session/list', {}); // behind that
+  expect(client.said(id)).toBe('');
 });
 
 test('a load that is taken back between two agents is cancelled at once, and the one that has answered is not started to hear of it', async () => {
@@ -511,13 +511,13 @@ test('a load that is taken back between two agents is cancelled at once, and the
   left.on('session/load', ({ sessionId }) => {
     throw new Refusal(-32002, `there is no ${sessionId}`);
   });
-  const editor = (await connection([left, right], { isolation: 'session' })).editor;
+  const client = (await connection([left, right], { isolation: 'session' })).client;
   right.on('initialize', () => UNANSWERED);
   right.exit({ kind: 'exited', code: 1, signal: null });
-  const load = editor.request('session/load', { sessionId: 'nowhere', cwd: CWD, mcpServers: [] }, 'wanted');
+  const load = client.request('session/load', { sessionId: 'nowhere', cwd: CWD, mcpServers: [] }, 'wanted');
   await right.until(({ method }) => method === 'initialize', right.seen.length);
   const starts = left.all('initialize').length;
-  editor.notify('$/cancel_request', { requestId: 'wanted' });
+  client.notify('$/cancel_request', { requestId: 'wanted' });
   expect((await load).error.code).toBe(-32800);
   expect([left.all('initialize').length, left.all('$/cancel_request')]).toEqual([starts, []]);
 });
@@ -531,32 +531,32 @@ test.each([
   'a session that is deleted at an agent that cannot delete ends there by %s, with the turn that runs',
   async (method, sessionCapabilities) => {
     const left = able('left', { ...ALL_CAPABILITIES, sessionCapabilities });
-    const editor = await connected([left, able('right')]);
-    const { id } = await open(editor, CWD, 'left');
+    const client = await connected([left, able('right')]);
+    const { id } = await open(client, CWD, 'left');
     left.on('session/prompt', () => UNANSWERED);
-    const turn = prompt(editor, id, 'hello');
+    const turn = prompt(client, id, 'hello');
     const file = left.request('fs/read_text_file', { sessionId: id, path: '/work/a' });
-    const asked = await editor.got('fs/read_text_file');
-    await editor.call('session/delete', { sessionId: id });
+    const asked = await client.got('fs/read_text_file');
+    await client.call('session/delete', { sessionId: id });
     expect((await turn).result).toEqual(cancelled);
     expect((await left.got(method)).msg.params).toEqual({ sessionId: id });
     expect((await file).error.code).toBe(-32002);
-    expect((await editor.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
+    expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
     expect(left.all('session/delete')).toEqual([]);
   },
 );
 
 test.each(['is done', 'fails'])('what a close has gone past waits for its end, and not at the agent: the close %s', async (how) => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected([left, right]);
+  const { id } = await open(client, CWD, 'left');
   for (const method of ['session/resume', 'session/close']) left.on(method, () => UNANSWERED);
-  const first = editor.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
-  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] }); // waits for the first
-  const turns = ['one', 'two'].map((text) => prompt(editor, id, text));
+  const first = client.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] }); // waits for the first
+  const turns = ['one', 'two'].map((text) => prompt(client, id, text));
   const resumed = await left.got('session/resume');
-  const close = editor.request('session/close', { sessionId: id });
-  const behind = prompt(editor, id, 'three');
+  const close = client.request('session/close', { sessionId: id });
+  const behind = prompt(client, id, 'three');
   const closed = await left.got('session/close');
   left.reply(resumed.msg, {});
   expect((await first).error).toBeUndefined();
@@ -574,15 +574,15 @@ test.each(['is done', 'fails'])('what a close has gone past waits for its end, a
 
 test('a load that finds its session while that is being closed ends with it, and never reaches the agent', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
+  const client = await connected([left, right]);
   for (const method of ['session/list', 'session/close']) left.on(method, () => UNANSWERED);
-  const load = editor.request('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  const load = client.request('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
   const probed = await left.got('session/list');
-  const list = editor.request('session/list', {});
+  const list = client.request('session/list', {});
   const listed = await left.got('session/list', undefined, probed.index + 1);
   left.reply(listed.msg, { sessions: [{ sessionId: 'old', cwd: CWD }] });
   await list;
-  const close = editor.request('session/close', { sessionId: 'old' });
+  const close = client.request('session/close', { sessionId: 'old' });
   const closed = await left.got('session/close');
   left.reply(probed.msg, { sessions: [{ sessionId: 'old', cwd: CWD }] });
   left.reply(closed.msg, {});
@@ -594,16 +594,16 @@ test.each(['session/close', 'session/delete'])(
   'a load that is answered behind a %s leaves no session open at its agent',
   async (method) => {
     const [left, right] = [able('left'), able('right')];
-    const editor = await connected([left, right]);
-    const { id } = await open(editor, CWD, 'left');
+    const client = await connected([left, right]);
+    const { id } = await open(client, CWD, 'left');
     left.on('session/load', () => UNANSWERED);
-    const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+    const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
     const asked = await left.got('session/load');
-    await editor.call(method, { sessionId: id });
+    await client.call(method, { sessionId: id });
     expect((await load).error.code).toBe(-32800);
     const before = left.all('session/close').length;
     left.reply(asked.msg, {});
-    await open(editor, CWD, 'left'); // behind that
+    await open(client, CWD, 'left'); // behind that
     expect(left.all('session/close')).toHaveLength(before + 1);
   },
 );

@@ -14,13 +14,13 @@ const MAX_BYTES = 1 << 20;
 
 test('what waits behind a load is limited: beyond it requests are refused by name, and those before it go on', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected([left, right]);
+  const { id } = await open(client, CWD, 'left');
   left.on('session/load', () => UNANSWERED);
-  void editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  void client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
   const asked = await left.got('session/load');
   const long = 'w'.repeat(MAX_BYTES * 0.6);
-  const [first, second] = [prompt(editor, id, long), prompt(editor, id, long)];
+  const [first, second] = [prompt(client, id, long), prompt(client, id, long)];
   expect((await second).error).toMatchObject({
     code: -32603,
     message: expect.stringContaining('limits.max_queue_bytes'),
@@ -34,10 +34,10 @@ test('what comes before initialize is answered is limited too, and all of it is 
   const actor = createActor('only');
   actor.on('initialize', () => UNANSWERED);
   actor.on('_vendor/do', () => ({}));
-  const { editor } = connectInProcess({ agents: { only: { command: 'only' } }, launch: actor.launch });
-  const greeting = editor.request('initialize', { protocolVersion: 1 });
+  const { client } = connectInProcess({ agents: { only: { command: 'only' } }, launch: actor.launch });
+  const greeting = client.request('initialize', { protocolVersion: 1 });
   const asked = await actor.got('initialize');
-  const requests = Array.from({ length: 4 }, () => editor.request('_vendor/do', { fill: 'w'.repeat(MAX_BYTES * 0.3) }));
+  const requests = Array.from({ length: 4 }, () => client.request('_vendor/do', { fill: 'w'.repeat(MAX_BYTES * 0.3) }));
   actor.reply(asked.msg, { protocolVersion: 1, agentCapabilities: {} });
   await greeting;
   for (const answer of await Promise.all(requests)) expect(answer.result).toEqual({});
@@ -46,11 +46,11 @@ test('what comes before initialize is answered is limited too, and all of it is 
 test('an agent that speaks of ever new sessions of its own is heard, and only the last of them are remembered', async () => {
   const [left, right] = [able('left'), able('right')];
   const made = await connection([left, right]);
-  const { id } = await open(made.editor, CWD, 'left');
+  const { id } = await open(made.client, CWD, 'left');
   let heard = 0;
-  made.editor.sift((line) => line.includes('"own-') && heard++ >= 0);
+  made.client.sift((line) => line.includes('"own-') && heard++ >= 0);
   for (let n = 0; n < 10_100; n++) left.notify('session/update', { sessionId: `own-${n}`, update: chunk('hello') });
-  expect((await prompt(made.editor, id, 'hello')).result).toEqual(end);
+  expect((await prompt(made.client, id, 'hello')).result).toEqual(end);
   expect(heard).toBe(10_100);
   expect(made.connection.health().left?.sessions).toBe(10_000);
 });
@@ -62,38 +62,38 @@ const question = (n: number, leg: AgentLeg, session?: Session) => ({
 const unwritten = { frame() {}, line() {}, queuedBytes: () => 0, takenBytes: () => 0, end() {} };
 
 test('questions that we have answered and the editor never does are forgotten, the oldest first', () => {
-  const editor = createEditorLeg(unwritten);
+  const client = createEditorLeg(unwritten);
   const leg = {} as AgentLeg;
-  const ask = (n: number) => editor.askOwn('session/request_permission', '{}', question(n, leg));
-  for (let n = 0; n < 1100; n++) editor.answeredByUs(ask(n));
-  expect(editor.questionsOf(leg)).toHaveLength(1000);
-  expect([editor.findQuestion(leg, '0'), editor.findQuestion(leg, '1099')?.idText]).toEqual([undefined, '1099']);
+  const ask = (n: number) => client.askOwn('session/request_permission', '{}', question(n, leg));
+  for (let n = 0; n < 1100; n++) client.answeredByUs(ask(n));
+  expect(client.questionsOf(leg)).toHaveLength(1000);
+  expect([client.findQuestion(leg, '0'), client.findQuestion(leg, '1099')?.idText]).toEqual([undefined, '1099']);
 });
 
 test('of an agent that does not read and dies of an answer, the next life hears no answer to what the last one asked', () => {
-  const editor = createEditorLeg(unwritten);
+  const client = createEditorLeg(unwritten);
   const answered: string[] = [];
   const leg = {
     succeed(idText: string) {
       answered.push(idText);
-      for (const asked of editor.questionsOf(leg)) editor.forget(asked); // it was one too many
+      for (const asked of client.questionsOf(leg)) client.forget(asked); // it was one too many
     },
   } as unknown as AgentLeg;
   const session = createSession('s', leg, 's', undefined);
-  for (const n of [0, 1, 2]) editor.askOwn('session/request_permission', '{}', question(n, leg, session));
-  answerQuestions({ editor } as Hub, session);
+  for (const n of [0, 1, 2]) client.askOwn('session/request_permission', '{}', question(n, leg, session));
+  answerQuestions({ editor: client } as Hub, session);
   expect(answered).toEqual(['0']);
 });
 
 test('/agent on a session whose agent has died is answered without starting that agent again', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected([left, right]);
+  const { id } = await open(client, CWD, 'left');
   left.exit({ kind: 'exited', code: 1, signal: null });
-  expect((await prompt(editor, id, '/agent')).result).toEqual(end);
-  expect((await prompt(editor, id, '/agent right')).result).toEqual(end);
-  expect(editor.said(id)).toMatch(/agent is left\..*agent is now right\./s);
+  expect((await prompt(client, id, '/agent')).result).toEqual(end);
+  expect((await prompt(client, id, '/agent right')).result).toEqual(end);
+  expect(client.said(id)).toMatch(/agent is left\..*agent is now right\./s);
   expect(left.all('initialize')).toHaveLength(1);
-  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
-  expect(editor.said(id)).toContain('right heard hello');
+  expect((await prompt(client, id, 'hello')).result).toEqual(end);
+  expect(client.said(id)).toContain('right heard hello');
 });

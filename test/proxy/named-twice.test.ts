@@ -12,16 +12,16 @@ const update = (agent: Actor, sessionId: string, members: string) =>
 /** Two agents with a session each, of which the first is up to something. */
 async function beside(guard?: ReturnType<typeof memoryGuard>['guard']) {
   const agents = [able('left'), able('right')] as const;
-  const { editor } = await connection(agents, {}, guard ? { guard } : {});
-  const [mine, other] = [await open(editor, CWD, 'left'), await open(editor, CWD, 'right')];
-  return { left: agents[0], right: agents[1], editor, mine: mine.id, other: other.id };
+  const { client } = await connection(agents, {}, guard ? { guard } : {});
+  const [mine, other] = [await open(client, CWD, 'left'), await open(client, CWD, 'right')];
+  return { left: agents[0], right: agents[1], client, mine: mine.id, other: other.id };
 }
 
 describe('what belongs to another agent is not reached by its name behind one that is allowed', () => {
   test.each(['output', 'kill', 'release', 'wait_for_exit'])('terminal/%s', async (act) => {
-    const { left, right, editor, mine, other } = await beside();
-    editor.on('terminal/create', ({ command }) => ({ terminalId: command }));
-    editor.on(`terminal/${act}`, () => ({ output: 'secret', truncated: false }));
+    const { left, right, client, mine, other } = await beside();
+    client.on('terminal/create', ({ command }) => ({ terminalId: command }));
+    client.on(`terminal/${act}`, () => ({ output: 'secret', truncated: false }));
     await left.call('terminal/create', { sessionId: 's1', command: 'own' });
     await right.call('terminal/create', { sessionId: 's1', command: 'foreign' });
     expect([mine, other]).toEqual(['s1', 's1~right']);
@@ -30,24 +30,24 @@ describe('what belongs to another agent is not reached by its name behind one th
       const { msg } = await left.until(({ id }) => id === asked);
       expect(msg.error).toMatchObject({ code: -32600, message: expect.stringContaining('"terminalId" occurs twice') });
     }
-    expect(editor.all(`terminal/${act}`)).toEqual([]);
+    expect(client.all(`terminal/${act}`)).toEqual([]);
   });
 
   test('a question that is taken back', async () => {
-    const { left, right, editor, mine } = await beside();
-    editor.on('session/request_permission', () => UNANSWERED);
+    const { left, right, client, mine } = await beside();
+    client.on('session/request_permission', () => UNANSWERED);
     void right.request('session/request_permission', execution('s1', 'make'));
-    const { msg: foreign } = await editor.got('session/request_permission');
+    const { msg: foreign } = await client.got('session/request_permission');
     void left.request('session/request_permission', execution('s1', 'make'), 'own');
-    await editor.until(({ method, id }) => method === 'session/request_permission' && id !== foreign.id);
+    await client.until(({ method, id }) => method === 'session/request_permission' && id !== foreign.id);
     line(left, `"method":"$/cancel_request","params":{"requestId":"own","requestId":${JSON.stringify(foreign.id)}}`);
-    expect((await prompt(editor, mine, 'behind that')).result).toEqual(end);
-    expect(editor.all('$/cancel_request')).toEqual([]);
+    expect((await prompt(client, mine, 'behind that')).result).toEqual(end);
+    expect(client.all('$/cancel_request')).toEqual([]);
   });
 
   test('a form, and the end of one', async () => {
-    const { left, right, editor, mine } = await beside();
-    editor.on('elicitation/create', () => ({ action: 'decline' }));
+    const { left, right, client, mine } = await beside();
+    client.on('elicitation/create', () => ({ action: 'decline' }));
     await right.call('elicitation/create', { sessionId: 's1', mode: 'url', url: 'https://x', elicitationId: 'foreign', message: 'm' });
     for (const [key, value] of [
       ['elicitationId', '"foreign"'],
@@ -59,39 +59,39 @@ describe('what belongs to another agent is not reached by its name behind one th
       expect(msg.error).toMatchObject({ code: -32600, message: expect.stringContaining(`"${key}" occurs twice`) });
     }
     line(left, `"method":"elicitation/complete","params":{"elicitationId":"own","elicitationId":"foreign"}`);
-    expect((await prompt(editor, mine, 'behind that')).result).toEqual(end);
-    expect([editor.all('elicitation/create').length, editor.all('elicitation/complete')]).toEqual([1, []]);
+    expect((await prompt(client, mine, 'behind that')).result).toEqual(end);
+    expect([client.all('elicitation/create').length, client.all('elicitation/complete')]).toEqual([1, []]);
   });
 
   test('a server of the editor’s', async () => {
     const agents = [able('left'), able('right')] as const;
-    const { editor } = await connection(agents);
+    const { client } = await connection(agents);
     for (const [name, serverId] of [
       ['left', 'own'],
       ['right', 'foreign'],
     ])
-      await open(editor, CWD, name, { mcpServers: [{ type: 'acp', name: serverId, serverId }] });
-    editor.on('mcp/message', () => ({ result: {} }));
+      await open(client, CWD, name, { mcpServers: [{ type: 'acp', name: serverId, serverId }] });
+    client.on('mcp/message', () => ({ result: {} }));
     line(
       agents[0],
       '"id":"m","method":"mcp/message","params":{"serverId":"own","serverId":"foreign","requestId":"1","method":"tools/list"}',
     );
     const { msg } = await agents[0].until(({ id }) => id === 'm');
     expect(msg.error).toMatchObject({ code: -32600, message: expect.stringContaining('"serverId" occurs twice') });
-    expect(editor.all('mcp/message')).toEqual([]);
+    expect(client.all('mcp/message')).toEqual([]);
   });
 
   test('a session that an update or a list speaks of', async () => {
-    const { left, editor, mine, other } = await beside();
+    const { left, client, mine, other } = await beside();
     update(left, 's1', `"update":{"sessionUpdate":"subagent_update","sessionId":"s1","sessionId":"${other}"}`);
     const entry = `{"sessionId":"s1","cwd":"/work","sessionId":"${other}"}`;
     left.on('session/list', (_, { id }) => {
       line(left, `"id":${JSON.stringify(id)},"result":{"sessions":[${entry},{"sessionId":"s1","cwd":"/work"}]}`);
       return UNANSWERED;
     });
-    const { sessions } = await editor.call('session/list', {});
+    const { sessions } = await client.call('session/list', {});
     expect(sessions.map(({ sessionId }: Json) => sessionId)).toEqual([mine]);
-    const { line: told } = await editor.got('session/update');
+    const { line: told } = await client.got('session/update');
     expect(told).not.toContain(`"sessionId":${JSON.stringify(other)}`);
   });
 });
@@ -111,18 +111,18 @@ describe('under a policy', () => {
   ])('%s twice in the answer that opens a session: nobody gets it', async (_, members) => {
     const agents = [able('left'), able('right')] as const;
     const { guard, entries } = refusing();
-    const { editor } = await connection(agents, {}, { guard });
+    const { client } = await connection(agents, {}, { guard });
     agents[0].on('session/new', (_params, { id }) => {
       line(agents[0], `"id":${JSON.stringify(id)},"result":{"sessionId":"two-faced",${members}}`);
       return UNANSWERED;
     });
-    const error = await editor.refused('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
+    const error = await client.refused('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
     expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('occurs twice'), data: { agent: 'left' } });
     expect((await agents[0].got('session/close')).msg.params).toEqual({ sessionId: 'two-faced' });
     expect(entries.at(-1)).toMatchObject({ verdict: 'deny' });
     agents[0].notify('session/update', { sessionId: 'two-faced', update: chunk('unheard') });
-    await open(editor, CWD, 'right'); // behind that
-    expect(editor.said('two-faced')).toBe('');
+    await open(client, CWD, 'right'); // behind that
+    expect(client.said('two-faced')).toBe('');
   });
 
   const CALL = '"toolCallId":"c","title":"t","kind":"execute","status":"completed","rawInput":{"command":"rm -rf /"}';
@@ -135,43 +135,43 @@ describe('under a policy', () => {
     ['its options', `"update":{"sessionUpdate":"config_option_update","configOptions":[],"configOptions":[${HIDDEN}]}`],
   ])('an update that says %s twice is not passed on, and written down', async (_, members) => {
     const { guard, entries } = refusing();
-    const { left, editor, mine } = await beside(guard);
+    const { left, client, mine } = await beside(guard);
     update(left, 's1', members);
     update(left, 's1', members); // as a frame of a known shape
     update(left, 's1', members);
-    expect((await prompt(editor, mine, 'behind that')).result).toEqual(end);
-    expect(editor.all('session/update').filter(({ line: told }) => told.includes(members))).toEqual([]);
-    expect(editor.said(mine)).toBe('left heard behind that');
+    expect((await prompt(client, mine, 'behind that')).result).toEqual(end);
+    expect(client.all('session/update').filter(({ line: told }) => told.includes(members))).toEqual([]);
+    expect(client.said(mine)).toBe('left heard behind that');
     const lines = entries.slice(-3).map(({ method, verdict, option: done }) => [method, verdict, done]);
     expect(lines).toEqual(Array.from({ length: 3 }, () => ['session/update', 'deny', 'refused']));
   });
 
   test('what was asked by the id of a call is judged by what the editor has been told of it', async () => {
     const { guard } = refusing();
-    const { left, editor } = await beside(guard);
-    editor.on('session/request_permission', () => selected('r1'));
+    const { left, client } = await beside(guard);
+    client.on('session/request_permission', () => selected('r1'));
     const read = { kind: 'read', rawInput: { path: '/work/a' }, locations: [{ path: '/work/a' }] };
     left.notify('session/update', { sessionId: 's1', update: { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Read a', ...read } });
     update(left, 's1', `"update":{"sessionUpdate":"tool_call_update","toolCallId":"other","toolCallId":"c","title":"Remove all"}`);
     const { toolCall: __, ...asked } = execution('s1', 'x');
     expect(await left.call('session/request_permission', { ...asked, toolCall: { toolCallId: 'c' } })).toEqual(selected('a1'));
-    expect(editor.all('session/update').some(({ line: told }) => told.includes('Remove all'))).toBe(false);
+    expect(client.all('session/update').some(({ line: told }) => told.includes('Remove all'))).toBe(false);
   });
 
   test('that is only watched, everything passes as it came', async () => {
     const { guard } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } }, { isObserving: true });
-    const { left, editor, mine } = await beside(guard);
+    const { left, client, mine } = await beside(guard);
     update(left, 's1', `"update":{"sessionUpdate":"agent_message_chunk",${CALL},"sessionUpdate":"tool_call"}`);
-    expect((await prompt(editor, mine, 'behind that')).result).toEqual(end);
-    expect(editor.all('session/update').some(({ line: told }) => told.includes('rm -rf /'))).toBe(true);
+    expect((await prompt(client, mine, 'behind that')).result).toEqual(end);
+    expect(client.all('session/update').some(({ line: told }) => told.includes('rm -rf /'))).toBe(true);
   });
 });
 
 test('with one agent and no policy nothing is refused: there is nobody else, and nobody who judges', async () => {
   const agents = [able('left')] as const;
-  const { editor } = await connection(agents);
-  const { id } = await open(editor, CWD);
-  editor.on('terminal/output', () => ({ output: 'x', truncated: false }));
+  const { client } = await connection(agents);
+  const { id } = await open(client, CWD);
+  client.on('terminal/output', () => ({ output: 'x', truncated: false }));
   line(agents[0], `"id":"t","method":"terminal/output","params":{"sessionId":"${id}","terminalId":"a","terminalId":"b"}`);
   expect((await agents[0].until((msg) => msg.id === 't')).msg.result).toEqual({ output: 'x', truncated: false });
 });

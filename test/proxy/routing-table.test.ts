@@ -1,6 +1,6 @@
 // The table in src/acp/methods.ts is what routes: a row that is changed changes what happens to the frame.
 import { expect, test } from 'vitest';
-import { FROM_AGENT, FROM_EDITOR, type Method } from '../../src/acp/methods.ts';
+import { FROM_AGENT, FROM_CLIENT, type Method } from '../../src/acp/methods.ts';
 import { open, UNANSWERED } from '../e2e/harness.ts';
 import { able, CWD, connected } from './actors.ts';
 
@@ -22,27 +22,27 @@ test.each(cases(FROM_AGENT))(
   '$method of an agent, a $kind: without a receiver the client never hears it ($count agents)',
   async ({ method, kind, row, count }) => {
     const left = able('left');
-    const editor = await connected([left, able('right')].slice(0, count));
-    editor.on('*', () => UNANSWERED);
-    const { id: sessionId } = await open(editor, CWD, count === 1 ? undefined : 'left');
+    const client = await connected([left, able('right')].slice(0, count));
+    client.on('*', () => UNANSWERED);
+    const { id: sessionId } = await open(client, CWD, count === 1 ? undefined : 'left');
     await withoutReceiver(row, async () => {
       const params = { sessionId, terminalId: 't', serverId: 'tools', requestId: 'r', elicitationId: 'e' };
       if (kind === 'request')
         expect(await left.refused(method, params)).toEqual({ code: -32601, message: `Method not found: ${method}`, data: { method } });
       else left.notify(method, params);
       left.notify('_test/behind', { sessionId });
-      await editor.got('_test/behind');
-      expect(editor.all(method).filter(({ msg }) => msg.params.terminalId === 't')).toEqual([]);
+      await client.got('_test/behind');
+      expect(client.all(method).filter(({ msg }) => msg.params.terminalId === 't')).toEqual([]);
     });
   },
 );
 
-const fromEditor = cases(FROM_EDITOR).filter(({ method, kind }) => kind === 'request' && method !== 'initialize');
-test.each(fromEditor)('$method of the client: without a receiver it is refused ($count agents)', async ({ method, row, count }) => {
+const fromClient = cases(FROM_CLIENT).filter(({ method, kind }) => kind === 'request' && method !== 'initialize');
+test.each(fromClient)('$method of the client: without a receiver it is refused ($count agents)', async ({ method, row, count }) => {
   const left = able('left');
-  const editor = await connected([left, able('right')].slice(0, count));
-  const { id: sessionId } = await open(editor, CWD, count === 1 ? undefined : 'left');
+  const client = await connected([left, able('right')].slice(0, count));
+  const { id: sessionId } = await open(client, CWD, count === 1 ? undefined : 'left');
   await withoutReceiver(row, async () => {
-    expect((await editor.refused(method, { sessionId, cwd: CWD, mcpServers: [], methodId: 'left/key' })).code).toBe(-32601);
+    expect((await client.refused(method, { sessionId, cwd: CWD, mcpServers: [], methodId: 'left/key' })).code).toBe(-32601);
   });
 });

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { FROM_AGENT, FROM_EDITOR, type Key, type Receiver, vendorOf } from '../../src/acp/methods.ts';
-import { routeFromAgent, routeFromEditor } from '../../src/router/route.ts';
+import { FROM_AGENT, FROM_CLIENT, type Key, type Receiver, vendorOf } from '../../src/acp/methods.ts';
+import { routeFromAgent, routeFromClient } from '../../src/router/route.ts';
 
 type Kind = 'request' | 'notification';
 const route = (method: string, kind: Kind, at: { alone: boolean; hasSession?: boolean }) =>
-  routeFromEditor({ method, kind, hasSession: at.hasSession ?? false }, at.alone);
+  routeFromClient({ method, kind, hasSession: at.hasSession ?? false }, at.alone);
 
 type Row = readonly [method: string, kind: Kind, key: Key, alone: Receiver, several: Receiver];
 
@@ -60,7 +60,7 @@ const AGENT_ROWS: readonly Row[] = [
 
 describe('a method of the protocol', () => {
   test('has a row in one of these tables', () => {
-    expect(EDITOR_ROWS.map(([method]) => method).sort()).toEqual(Object.keys(FROM_EDITOR).sort());
+    expect(EDITOR_ROWS.map(([method]) => method).sort()).toEqual(Object.keys(FROM_CLIENT).sort());
     expect(AGENT_ROWS.map(([method]) => method).sort()).toEqual(Object.keys(FROM_AGENT).sort());
   });
 
@@ -139,24 +139,24 @@ describe('the table keeps up with the protocol: in the schema of the SDK', () =>
         : [{ method, side, kind: name.endsWith('Notification') ? ('notification' as const) : ('request' as const) }],
     );
   };
-  const fromEditor: Readonly<Record<string, { kind: Kind }>> = FROM_EDITOR;
+  const fromClient: Readonly<Record<string, { kind: Kind }>> = FROM_CLIENT;
   const fromAgent: Readonly<Record<string, { kind: Kind }>> = FROM_AGENT;
 
   test.each(['schema.json', 'schema.unstable.json'])('%s, every method is in it, on the right side and of the right kind', (file) => {
     const definitions = definitionsIn(file);
     expect(definitions.length).toBeGreaterThan(20);
     for (const { method, side, kind } of definitions) {
-      if (side === 'agent') expect(fromEditor[method]?.kind, `${method} from the editor`).toBe(kind);
+      if (side === 'agent') expect(fromClient[method]?.kind, `${method} from the editor`).toBe(kind);
       if (side === 'client') expect(fromAgent[method]?.kind, `${method} from an agent`).toBe(kind);
-      if (side === 'protocol') for (const table of [fromEditor, fromAgent]) expect(table[method]?.kind, `${method} both ways`).toBe(kind);
+      if (side === 'protocol') for (const table of [fromClient, fromAgent]) expect(table[method]?.kind, `${method} both ways`).toBe(kind);
       // Between the links of a chain; a successor may also be told something, which passes like any notification.
-      if (side === 'proxy') expect(fromEditor, `${method} from the editor`).toHaveProperty([method]);
+      if (side === 'proxy') expect(fromClient, `${method} from the editor`).toHaveProperty([method]);
     }
   });
 
   test('and what is in it without being there is known to have gone', () => {
     const inSchema = new Set(definitionsIn('schema.unstable.json').map(({ method }) => method));
-    const gone = [...Object.keys(FROM_EDITOR), ...Object.keys(FROM_AGENT)].filter((method) => !inSchema.has(method));
+    const gone = [...Object.keys(FROM_CLIENT), ...Object.keys(FROM_AGENT)].filter((method) => !inSchema.has(method));
     expect(gone).toEqual(['session/set_model']);
   });
 });

@@ -58,7 +58,7 @@ export function createModel(name: string, random: Random): AgentModel {
 }
 
 /** A session that did not exist before. Ids are never used twice by one agent, and often by several. */
-export function openSession(model: AgentModel, ledger: Ledger, lineage: number, cwd: string, isErrand = false): AgentSession {
+export function openSession(model: AgentModel, ledger: Ledger, lineage: number, cwd: string, isDelegation = false): AgentSession {
   const number = model.sessions.size + 1;
   const native = model.traits.clashes ? `s${number}` : `${model.name}-s${number}`;
   const session = ledger.addSession({
@@ -70,8 +70,8 @@ export function openSession(model: AgentModel, ledger: Ledger, lineage: number, 
     turns: 0,
     openedBy: undefined,
     isDeleted: false,
-    isErrand,
-    errandFor: undefined,
+    isDelegation,
+    delegationFor: undefined,
   });
   model.sessions.set(native, session);
   return session;

@@ -13,7 +13,7 @@ export type Questions = {
 
 const YES = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
 
-type Asked = {
+type Action = {
   readonly method: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly about?: Record<string, unknown>;
@@ -24,7 +24,7 @@ type Asked = {
 export const isJudgedMethod = (method: string | undefined): boolean => /^(fs\/|terminal\/create$)/.test(method ?? '');
 
 export function createQuestions(sim: Sim, run: Run): Questions {
-  const { random, faults, guarding, lent } = sim;
+  const { random, faults, policyModel, lent } = sim;
   const terminals = new Map<AgentSession | undefined, string[]>();
   const elicited: string[] = [];
   const withdrawn = new Set<unknown>();
@@ -36,12 +36,12 @@ export function createQuestions(sim: Sim, run: Run): Questions {
     { optionId: 'always', name: 'Always', kind: 'allow_always' },
     { optionId: 'no', name: 'No', kind: 'reject_once' },
   ];
-  function permission(session: AgentSession | undefined): Asked {
+  function permission(session: AgentSession | undefined): Action {
     const method = 'session/request_permission';
     const toolCallId = 'call1';
-    if (!guarding) return { method, body: { toolCall: { toolCallId }, options: YES } };
-    if (guarding.random.chance(0.5)) {
-      const rawInput = { command: guarding.random.pick(['ls a', 'make b', 'rm c']) };
+    if (!policyModel) return { method, body: { toolCall: { toolCallId }, options: YES } };
+    if (policyModel.random.chance(0.5)) {
+      const rawInput = { command: policyModel.random.pick(['ls a', 'make b', 'rm c']) };
       return { method, body: { toolCall: { toolCallId, kind: 'execute', rawInput }, options: OPTIONS } };
     }
     const file = key();
@@ -50,7 +50,7 @@ export function createQuestions(sim: Sim, run: Run): Questions {
     return { method, body: { toolCall: { toolCallId, kind: 'edit', rawInput }, options: OPTIONS }, about: { toWrite: file } };
   }
   /** Of a tool that the proxy lends, and answers for: the client never sees it. Now and then of another process's, which is refused. */
-  function call(session: AgentSession): Asked | undefined {
+  function call(session: AgentSession): Action | undefined {
     const own = run.lent.bySession.get(session);
     if (!lent || own === undefined || !lent.random.chance(lent.rates.calls)) return undefined;
     const [foreign] = lent.servers.filter((server) => lent.random.chance(0.05) && !run.lent.all.has(server));
@@ -66,9 +66,9 @@ export function createQuestions(sim: Sim, run: Run): Questions {
   }
   /** Of one question alone, so that what the proxy asks about it can be told. */
   const key = () => `${run.agent}.${run.number}.${run.nextQuestion}`;
-  function compose(session: AgentSession | undefined, prompt: Heard | undefined): Asked {
+  function compose(session: AgentSession | undefined, prompt: Heard | undefined): Action {
     if (!session) return { method: '_sim/ask', body: { word: 'now' } };
-    const asked = guarding?.random.chance(0.7) ? toWrite.get(session)?.shift() : undefined;
+    const asked = policyModel?.random.chance(0.7) ? toWrite.get(session)?.shift() : undefined;
     if (asked !== undefined) return { method: 'fs/write_text_file', body: { path: `/w/${asked}`, content: 'x' }, about: { key: asked } };
     const called = call(session);
     if (called) return called;
@@ -89,13 +89,13 @@ export function createQuestions(sim: Sim, run: Run): Questions {
       case 'file':
         return {
           method: random.pick(['fs/read_text_file', 'fs/write_text_file']),
-          body: { path: guarding ? `/w/${key()}` : '/w/a.txt', content: 'x' },
+          body: { path: policyModel ? `/w/${key()}` : '/w/a.txt', content: 'x' },
           about: { key: key() },
         };
       case 'terminal':
         return {
           method: 'terminal/create',
-          body: guarding ? { command: guarding.random.pick(['ls', 'make', 'rm']), args: [key()] } : { command: 'ls' },
+          body: policyModel ? { command: policyModel.random.pick(['ls', 'make', 'rm']), args: [key()] } : { command: 'ls' },
           about: { key: key() },
         };
       case 'terminal use': {
@@ -156,8 +156,8 @@ export function createQuestions(sim: Sim, run: Run): Questions {
       const number = run.nextQuestion++;
       const id = random.chance(0.8) ? String(number) : `"q${number}"`;
       // What an agent asks on an errand is worded as such; when the errand is over, nobody asks it any more.
-      const isErrand = session?.isErrand === true;
-      const isJudged = guarding?.isObserving === false && isJudgedMethod(method);
+      const isDelegation = session?.isDelegation === true;
+      const isJudged = policyModel?.isObserving === false && isJudgedMethod(method);
       const { frame, came } = run.mouth.say({
         kind: 'question',
         as: 'params',
@@ -165,8 +165,8 @@ export function createQuestions(sim: Sim, run: Run): Questions {
         id,
         session,
         body,
-        about: isErrand ? { ...about, isPatched: true } : about,
-        fate: isErrand && fate === 'must' ? 'may' : fate,
+        about: isDelegation ? { ...about, isPatched: true } : about,
+        fate: isDelegation && fate === 'must' ? 'may' : fate,
         isOrdered: about.isLent !== true,
         isJudged,
       });

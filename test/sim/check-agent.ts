@@ -1,7 +1,7 @@
 // What the proxy writes to an agent, held against what the client said and what the agent asked.
 
 import { idTextIn } from './frame-text.ts';
-import { errandIn, withoutLent } from './host-tools.ts';
+import { delegationIn, withoutLent } from './host-tools.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
 import { type Evidence, isChanging, isLoad, isWithdrawn, leaveBehind, nameOf, withhold } from './observations.ts';
 import { type Message, serialIn } from './sim.ts';
@@ -16,7 +16,7 @@ const OWN_METHODS = new Set([
 /** With several agents these go to all of them, and the answers become one. */
 const FAN_OUT = new Set(['session/list', 'logout', 'auth/status']);
 
-export function hearAgent(seen: Evidence, run: Run, line: string): Heard {
+export function checkAgent(seen: Evidence, run: Run, line: string): Heard {
   const message = JSON.parse(line) as Message;
   const idText = idTextIn(line);
   const client = seen.ledger.clientFrame(serialIn(message));
@@ -64,15 +64,16 @@ function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | u
 
 /** One agent asks another: once for each call, in a session that is for nothing else. */
 function sentOnErrand(seen: Evidence, run: Run, message: Message, line: string): void {
-  const key = errandIn(message.params ?? {});
+  const key = delegationIn(message.params ?? {});
   const call = seen.ledger.agentFrames.find(({ about }) => about.isLent === true && about.key === key);
   const session = sessionIn(seen, run, message);
-  if (!call || !session?.isErrand || !seen.lentRuns.has(String(key)))
+  if (!call || !session?.isDelegation || !seen.lentRuns.has(String(key)))
     return seen.problem(`${run.agent} is prompted, and nobody has sent it: ${line.slice(0, 200)}`);
-  if (session.errandFor || [...seen.errands.values()].includes(call)) seen.problem(`${nameOf(call)} is asked of ${run.agent} twice`);
+  if (session.delegationFor || [...seen.delegations.values()].includes(call))
+    seen.problem(`${nameOf(call)} is asked of ${run.agent} twice`);
   if (call.agent === run.agent) seen.problem(`${nameOf(call)} is asked of the very agent that asks`);
-  session.errandFor = call.session;
-  seen.errands.set(session, call);
+  session.delegationFor = call.session;
+  seen.delegations.set(session, call);
   seen.atWork.add(session);
 }
 
@@ -104,8 +105,8 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
   const session = sessionIn(seen, run, message);
   // The client has found it, and it is the client's from now on.
   if (session && isLoad(client)) {
-    session.isErrand = false;
-    session.errandFor = undefined;
+    session.isDelegation = false;
+    session.delegationFor = undefined;
   }
   if (!session || method !== 'session/load') return;
   if (client.method === 'session/resume') return withhold(seen, session, client);
@@ -117,7 +118,7 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
 function unchanged(seen: Evidence, run: Run, message: Message, client: ClientFrame, idText: string | undefined, line: string): void {
   if (client.about.isPatched === true) return;
   const expected = client.writing.rewritten(idText, message.params?.sessionId as string | undefined, message.method);
-  const isLent = message.params?.mcpServers !== undefined && seen.guarding !== undefined;
+  const isLent = message.params?.mcpServers !== undefined && seen.policyModel !== undefined;
   if (expected !== line && !(isLent && withoutLent(line) === withoutLent(expected)))
     seen.problem(`${nameOf(client)} was changed on its way to ${run.agent}:\n    ${expected}\n    ${line}`);
 }
@@ -144,7 +145,7 @@ function notification(seen: Evidence, run: Run, message: Message, client: Client
     if (message.method !== 'session/cancel') seen.problem(`${run.agent} is told what nobody has said: ${line}`);
     const session = sessionIn(seen, run, message);
     if (session) seen.cancelledHere.add(session);
-    if (session?.errandFor && !seen.toldToStop.has(session)) seen.toldToStop.set(session, seen.event);
+    if (session?.delegationFor && !seen.toldToStop.has(session)) seen.toldToStop.set(session, seen.event);
     return;
   }
   if (client.fate === 'never') seen.problem(`${run.agent} hears what must not pass: ${nameOf(client)}`);
@@ -191,8 +192,8 @@ function isCancelled({ result }: Message): boolean {
 function isJustified(seen: Evidence, asked: AgentFrame, { error }: Message): boolean {
   if (seen.answeredByClient.has(asked)) return true;
   const words = String(error?.message);
-  if (seen.guarding?.isObserving === false && /enied by policy/.test(words)) return seen.guarding.decided(asked.serial).length > 0;
-  if (seen.guarding && error?.code === -32800) return seen.ledger.agentFrames.some(({ about }) => about.withdraws === asked.serial);
+  if (seen.policyModel?.isObserving === false && /enied by policy/.test(words)) return seen.policyModel.decided(asked.serial).length > 0;
+  if (seen.policyModel && error?.code === -32800) return seen.ledger.agentFrames.some(({ about }) => about.withdraws === asked.serial);
   return /Terminal ".*" was not created|There are already \d+|No agent owns session|was not given to this agent/.test(
     String(error?.message),
   );

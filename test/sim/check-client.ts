@@ -33,7 +33,7 @@ export type Received = {
   readonly isStandIn: boolean;
 };
 
-export function hearEditor(seen: Evidence, line: string): Received {
+export function checkClient(seen: Evidence, line: string): Received {
   const message = JSON.parse(line) as Message;
   const idText = idTextIn(line);
   const serial = serialIn(message);
@@ -63,13 +63,13 @@ function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string 
     if (expected !== line) seen.problem(`${nameOf(frame)} was changed on its way:\n    ${expected}\n    ${line}`);
   }
   // Whom an agent is sent for is known when it is prompted, and that may be written behind what it has said before.
-  const isUnderWay = frame.session?.isErrand && !frame.session.errandFor;
+  const isUnderWay = frame.session?.isDelegation && !frame.session.delegationFor;
   if (publicId !== undefined) seen.spokenOf.add(publicId);
   if (frame.session && publicId !== undefined && !isUnderWay) underItsName(seen, publicId, clientsOwn(frame.session), frame);
   if (frame.kind === 'update' && frame.session && isTooEarly(seen, frame.session))
     seen.problem(`the client hears what it cannot place, since its session is still being opened: ${nameOf(frame)}`);
   // The client may have found the session meanwhile, and asked for it.
-  if (frame.kind === 'update' && frame.session?.errandFor && !isBeingLoaded(seen, publicId ?? ''))
+  if (frame.kind === 'update' && frame.session?.delegationFor && !isBeingLoaded(seen, publicId ?? ''))
     seen.problem(`the client hears what was said on an errand: ${nameOf(frame)}`);
   if (frame.kind === 'answer') modesOnOffer(seen, frame, message);
   else noticed(seen, frame);
@@ -337,10 +337,10 @@ function completed(seen: Evidence, frame: AgentFrame, publicName: string): void 
 }
 
 /** Said behind the end of its session, which nobody has spoken of since. One agent without a policy may ask what it likes. */
-function isLeft({ left, arrived, event, agents, guarding }: Evidence, frame: AgentFrame): boolean {
+function isLeft({ left, arrived, event, agents, policyModel }: Evidence, frame: AgentFrame): boolean {
   const { session } = frame;
   const endedIn = session && left.get(session)?.event;
-  return endedIn !== undefined && endedIn < event && arrived.includes(frame) && (agents.length > 1 || guarding !== undefined);
+  return endedIn !== undefined && endedIn < event && arrived.includes(frame) && (agents.length > 1 || policyModel !== undefined);
 }
 
 function notification(seen: Evidence, message: Message, frame: AgentFrame | undefined, line: string): void {
@@ -364,8 +364,9 @@ function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined
     return;
   }
   if (!asked) return seen.problem(`a question is taken back that is not open: ${line}`);
-  const entries = asked.about.isLent === true ? seen.guarding?.decidedOn(String(asked.about.key)) : seen.guarding?.decided(asked.serial);
-  const isLate = seen.guarding?.isObserving === false && entries?.some(({ answeredBy }) => answeredBy === 'timeout');
+  const entries =
+    asked.about.isLent === true ? seen.policyModel?.decidedOn(String(asked.about.key)) : seen.policyModel?.decided(asked.serial);
+  const isLate = seen.policyModel?.isObserving === false && entries?.some(({ answeredBy }) => answeredBy === 'timeout');
   const isLent = asked.about.isLent === true && isCutOff(seen, asked);
   if (!runOf(seen, asked).sim.isOver && !isLate && !isLent) seen.takenBack.push({ asked, line });
   seen.atClient.delete(idText);
@@ -378,7 +379,7 @@ function isCutOff(seen: Evidence, asked: AgentFrame): boolean {
     session === asked.session && about.backSince !== undefined && serial > asked.serial && isDelivered;
   return (
     isWithdrawn(seen, asked) ||
-    asked.session?.errandFor !== undefined ||
+    asked.session?.delegationFor !== undefined ||
     seen.loose.has(asked.session as AgentSession) ||
     seen.ledger.agentFrames.some(isOpenedAgain)
   );

@@ -2,7 +2,7 @@
 import type { Sim } from './sim.ts';
 import type { ClientSession, SimClient } from './sim-client.ts';
 
-export type ClientActs = {
+export type ClientActions = {
   initialize(): void;
   /** One thing, by chance. */
   act(): void;
@@ -13,7 +13,7 @@ export type ClientActs = {
 
 type Act = () => void;
 
-export function createClientActs(sim: Sim, client: SimClient): ClientActs {
+export function createClientActions(sim: Sim, client: SimClient): ClientActions {
   const { random, faults, clock, limits, ledger } = sim;
   const { say } = client;
   const isAlone = sim.agents.length === 1;
@@ -94,7 +94,7 @@ export function createClientActs(sim: Sim, client: SimClient): ClientActs {
     const asked = client.questions.find(({ frame }) => frame.method === 'mcp/message');
     if (!asked) return;
     // Under the name that the client was given.
-    const publicName = sim.witness.seen.mcpNames.get(asked.frame.serial);
+    const publicName = sim.oracle.seen.mcpNames.get(asked.frame.serial);
     say({
       kind: 'notification',
       method: 'mcp/message',
@@ -240,9 +240,9 @@ export function createClientActs(sim: Sim, client: SimClient): ClientActs {
       });
     if (faults.happens('client: answers unknown id'))
       say({ ...answer, id: '99999', as: 'result', fate: 'never', about: { isUnheard: true, isStandIn } });
-    const choices = isStandIn ? STAND_IN_CHOICES : sim.guarding && frame.method === 'session/request_permission' ? CHOICES : undefined;
+    const choices = isStandIn ? STAND_IN_CHOICES : sim.policyModel && frame.method === 'session/request_permission' ? CHOICES : undefined;
     if (choices) {
-      const optionId = sim.guarding?.random.pick(choices);
+      const optionId = sim.policyModel?.random.pick(choices);
       const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
       return void say({ ...answer, as: 'result', body: { outcome }, about: { isStandIn, optionId } });
     }

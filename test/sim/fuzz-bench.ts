@@ -66,11 +66,11 @@ export function createFuzzBench(names: readonly string[]): FuzzBench {
     const source = new SimSource();
     const sink = new SimSink(
       WATER_MARK_BYTES,
-      createLineReader((line) => hearAgent(line)),
+      createLineReader((line) => checkAgent(line)),
     );
     const peer: Peer = { source, sink, isAlive: true };
     running.set(name, peer);
-    function hearAgent(line: string): void {
+    function checkAgent(line: string): void {
       const message = read(line, name);
       const idText = message && idTextIn(line);
       if (isAnothers(message?.params?.sessionId, name)) problems.push(`${name} hears of a session of another: ${line.slice(0, 300)}`);

@@ -54,7 +54,7 @@ function something(world: World): void {
     [workers.length * 4, () => random.pick(workers).act()],
     [0.2, () => void world.connection.health()],
     [1, () => passTime(world, random.int(1, 15_000))],
-    [sim.guarding ? 0.3 : 0, () => sim.guarding?.change()],
+    [sim.policyModel ? 0.3 : 0, () => sim.policyModel?.change()],
   ]);
   next();
 }
@@ -107,7 +107,7 @@ async function drain(world: World): Promise<void> {
       continue;
     }
     if (clock.nextAtMs() === undefined || timersLeft-- === 0) {
-      sim.witness.drained();
+      sim.oracle.drained();
       return world.event(() => {});
     }
     await world.event(() => clock.fireNext());
@@ -154,9 +154,9 @@ function loosen({ sim, client, acts }: World, run: Run): void {
 /** The client goes; what the proxy leaves behind is counted. */
 async function end(world: World): Promise<void> {
   const { client, connection, sim } = world;
-  const { clock, witness, random } = sim;
+  const { clock, oracle, random } = sim;
   sim.trace('--- the client goes');
-  witness.seen.isStopping = true;
+  oracle.seen.isStopping = true;
   let hasEnded = false;
   void connection.ended.then(() => {
     hasEnded = true;
@@ -181,5 +181,5 @@ async function end(world: World): Promise<void> {
     else await world.event(() => {});
   }
   if (!hasStopped) throw new Error('  the connection does not stop');
-  await world.event(() => witness.stopped());
+  await world.event(() => oracle.stopped());
 }

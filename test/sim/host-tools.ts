@@ -7,12 +7,12 @@ import type { AgentSession } from './ledger.ts';
 import { type Random, seeded } from './random.ts';
 import type { Body, Sim } from './sim.ts';
 
-export type LentTools = {
+export type HostTools = {
   readonly options: LendingOptions;
   /** What is drawn for their sake, so that histories without them stay as they are. */
   readonly random: Random;
   /** How much is called here, and how much of that is for other agents. */
-  readonly rates: { readonly calls: number; readonly errands: number };
+  readonly rates: { readonly calls: number; readonly delegations: number };
   /** Whether an agent takes servers in this way. */
   takes(agent: string): boolean;
   /** The names of all servers that agents were told of. */
@@ -25,7 +25,7 @@ const SHARE = 0.9;
 const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 
 /** `ran` hears of every call that is carried out, by its key. */
-export function createLentTools(seed: number, ran: (key: string) => void): LentTools | undefined {
+export function createHostTools(seed: number, ran: (key: string) => void): HostTools | undefined {
   const random = seeded(seed + 2_000_003);
   if (!random.chance(SHARE)) return undefined;
   const takers = new Map<string, boolean>();
@@ -46,7 +46,7 @@ export function createLentTools(seed: number, ran: (key: string) => void): LentT
   };
   return {
     random,
-    rates: { calls: random.pick([0.5, 0.9]), errands: random.pick([0.4, 0.9, 1]) },
+    rates: { calls: random.pick([0.5, 0.9]), delegations: random.pick([0.4, 0.9, 1]) },
     servers: [],
     takes(agent) {
       const takes = takers.get(agent) ?? random.chance(0.9);
@@ -58,23 +58,23 @@ export function createLentTools(seed: number, ran: (key: string) => void): LentT
 }
 
 /** A call as an agent sends it: of a file, or of another of the agents. */
-export function lentCall({ random, rates }: LentTools, serverId: string, key: string, { agents }: Sim, self: string): Body {
-  const isErrand = agents.length > 1 && random.chance(rates.errands);
+export function lentCall({ random, rates }: HostTools, serverId: string, key: string, { agents }: Sim, self: string): Body {
+  const isDelegation = agents.length > 1 && random.chance(rates.delegations);
   const others = agents.filter((agent) => agent !== self);
-  const called = isErrand
+  const called = isDelegation
     ? { name: 'delegate', arguments: { agent: random.pick(random.chance(0.9) ? others : agents), prompt: `/w/${key}` } }
     : { name: random.pick(['read_file', 'write_file']), arguments: { path: `/w/${key}` } };
   return { serverId, requestId: key, method: 'tools/call', params: { ...called, _meta: ENVELOPE } };
 }
 
 /** The key of the call that sent an agent with this prompt. */
-export function errandIn({ prompt }: Body): string | undefined {
+export function delegationIn({ prompt }: Body): string | undefined {
   const [block] = (Array.isArray(prompt) ? prompt : []) as { readonly text?: string }[];
   return block?.text?.startsWith('/w/') ? block.text.replace('/w/', '') : undefined;
 }
 
 /** The server of ours among those that a session is opened with. */
-export function lentServer({ mcpServers }: Body): string | undefined {
+export function toolServerOf({ mcpServers }: Body): string | undefined {
   const servers = (Array.isArray(mcpServers) ? mcpServers : []) as { readonly name?: string; readonly serverId?: string }[];
   return servers.find(({ name }) => name === 'switchboard')?.serverId;
 }

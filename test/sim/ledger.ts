@@ -15,13 +15,13 @@ export type AgentSession = {
   openedBy: number | undefined;
   isDeleted: boolean;
   /** Opened for an agent that asks another, and not found by the client. */
-  isErrand: boolean;
+  isDelegation: boolean;
   /** The session that it is for, once that is known. */
-  errandFor: AgentSession | undefined;
+  delegationFor: AgentSession | undefined;
 };
 
 /** The session of the client's in which it is asked. */
-export const clientsOwn = (session: AgentSession): AgentSession => (session.errandFor ? clientsOwn(session.errandFor) : session);
+export const clientsOwn = (session: AgentSession): AgentSession => (session.delegationFor ? clientsOwn(session.delegationFor) : session);
 
 /**
  * What the proxy must do with a frame: `must` reach the other side, `may` be dropped, or must `never` be heard of

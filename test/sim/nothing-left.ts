@@ -34,9 +34,9 @@ export function endedSessionsAskNothing(seen: Evidence): void {
 }
 
 /** The client has cancelled it with the session it is for: what it was sent for has an answer in time. */
-export function callOffErrands(seen: Evidence, own: AgentSession, deadlineMs: number): void {
+export function cancelDelegations(seen: Evidence, own: AgentSession, deadlineMs: number): void {
   for (const session of seen.atWork)
-    if (session.errandFor && clientsOwn(session) === own && isAtWork(seen, session) && !seen.calledOff.has(session))
+    if (session.delegationFor && clientsOwn(session) === own && isAtWork(seen, session) && !seen.calledOff.has(session))
       seen.calledOff.set(session, deadlineMs);
 }
 
@@ -50,21 +50,21 @@ function isAtWork(seen: Evidence, session: AgentSession): boolean {
 }
 
 /** Nobody works on for a call that has its answer, was cancelled, or whose process is over; and nobody is asked for one who was told to stop. */
-export function errandsEnd(seen: Evidence): void {
+export function delegationsEnd(seen: Evidence): void {
   if (seen.isStopping) return;
-  const callOf = (session: AgentSession) => seen.errands.get(session) as AgentFrame;
+  const callOf = (session: AgentSession) => seen.delegations.get(session) as AgentFrame;
   const isOver = (call: AgentFrame) => seen.answered.has(call) || runOf(seen, call).sim.isOver;
   for (const session of seen.atWork) {
     const call = callOf(session);
     const isStopped = seen.calledOff.has(session) || seen.toldToStop.has(call.session as AgentSession) || isOver(call);
-    if (session.errandFor && isStopped && !seen.toldToStop.has(session) && isAtWork(seen, session))
+    if (session.delegationFor && isStopped && !seen.toldToStop.has(session) && isAtWork(seen, session))
       seen.problem(`${session.agent} works on in ${session.native} for ${nameOf(call)}, and nobody waits for it`);
   }
   for (const [session, deadlineMs] of seen.calledOff)
     if (seen.clock.nowMs > deadlineMs && !isOver(callOf(session)))
       seen.problem(`${nameOf(callOf(session))} was cancelled, and has no answer in time`);
   for (const [id, asked] of [...seen.atClient, ...seen.standIns]) {
-    const call = asked.session?.errandFor && seen.errands.get(asked.session);
+    const call = asked.session?.delegationFor && seen.delegations.get(asked.session);
     const isEnded = call && (seen.answered.has(call) || seen.toldToStop.has(asked.session as AgentSession));
     if (isEnded && !seen.answered.has(asked) && isThere(runOf(seen, asked)))
       seen.problem(`${nameOf(asked)} is open at the client as ${id} though nobody waits for ${nameOf(call)}`);
@@ -72,9 +72,9 @@ export function errandsEnd(seen: Evidence): void {
 }
 
 /** Terminals that were opened on an errand are given back when it is over. */
-export function errandsLeaveNoTerminal(seen: Evidence): void {
+export function delegationsLeaveNoTerminal(seen: Evidence): void {
   for (const [terminalId, { session }] of seen.terminals) {
-    const call = session?.errandFor && seen.errands.get(session);
+    const call = session?.delegationFor && seen.delegations.get(session);
     if (call && seen.answered.has(call)) seen.problem(`terminal ${terminalId} is left behind by ${nameOf(call)}`);
   }
 }

@@ -2,7 +2,7 @@
 import type { VirtualClock } from './clock.ts';
 import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
 import type { SimSink } from './pipe.ts';
-import type { Guarding } from './policy-model.ts';
+import type { PolicyModel } from './policy-model.ts';
 import type { Run } from './sim-agent.ts';
 
 /** `isLive`: opened by the client and not ended by it. `run`: the process that opened it. */
@@ -15,7 +15,7 @@ export type Evidence = {
   readonly runs: Run[];
   readonly problems: string[];
   problem(text: string): void;
-  toEditor: SimSink | undefined;
+  toClient: SimSink | undefined;
   /** The client has its answer to initialize. */
   isGreeted: boolean;
   isStopping: boolean;
@@ -78,7 +78,7 @@ export type Evidence = {
   readonly askedInSession: Map<AgentFrame, string>;
   /** What the proxy asks the client by itself, about a request of an agent's. */
   readonly standIns: Map<string, AgentFrame>;
-  readonly guarding: Guarding | undefined;
+  readonly policyModel: PolicyModel | undefined;
   /** The policy that was in force when a frame reached the proxy. */
   readonly saidUnder: Map<AgentFrame, string>;
   /** Sessions that were refused for the mode they came back in, and the process that has them so: what it says there is for nobody. */
@@ -93,7 +93,7 @@ export type Evidence = {
   /** Questions whose agents have heard their answers in this event. */
   readonly answeredHere: Set<AgentFrame>;
   /** Sessions that are open because one agent asks another, and the calls behind them. */
-  readonly errands: Map<AgentSession, AgentFrame>;
+  readonly delegations: Map<AgentSession, AgentFrame>;
   /** Those of them that were prompted and have not answered. */
   readonly atWork: Set<AgentSession>;
   /** Those that the client has cancelled with the session they are for, and when their calls must have an answer. */
@@ -119,13 +119,18 @@ export type Evidence = {
   readonly toolCalls: Map<string, { readonly run: Run; readonly publicId: string; readonly toolCallId: string }>;
 };
 
-export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: readonly string[], guarding: Guarding | undefined): Evidence {
+export function createEvidence(
+  ledger: Ledger,
+  clock: VirtualClock,
+  agents: readonly string[],
+  policyModel: PolicyModel | undefined,
+): Evidence {
   const problems: string[] = [];
   return {
-    ...{ ledger, clock, agents, guarding, problems },
+    ...{ ledger, clock, agents, policyModel, problems },
     runs: [],
     problem: (text) => void problems.push(text),
-    toEditor: undefined,
+    toClient: undefined,
     isGreeted: false,
     isStopping: false,
     open: new Map(),
@@ -163,7 +168,7 @@ export function createEvidence(ledger: Ledger, clock: VirtualClock, agents: read
     cancelledHere: new Set(),
     takenBack: [],
     answeredHere: new Set(),
-    errands: new Map(),
+    delegations: new Map(),
     atWork: new Set(),
     calledOff: new Map(),
     toldToStop: new Map(),

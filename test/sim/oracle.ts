@@ -1,14 +1,14 @@
 // Stands at the proxy's edges, sees every byte that goes in and comes out, and says what must not be. It has no part in what happens.
 import type { Limits } from '../../src/wire/frame.ts';
-import { hearAgent } from './check-agent.ts';
-import { hearEditor, type Received } from './check-client.ts';
+import { checkAgent } from './check-agent.ts';
+import { checkClient, type Received } from './check-client.ts';
 import type { VirtualClock } from './clock.ts';
 import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
 import {
-  callOffErrands,
+  cancelDelegations,
+  delegationsEnd,
+  delegationsLeaveNoTerminal,
   endedSessionsAskNothing,
-  errandsEnd,
-  errandsLeaveNoTerminal,
   isOf,
   nothingIsAskedForNobody,
   nothingIsLeftOpen,
@@ -32,24 +32,24 @@ import {
   speakOf,
 } from './observations.ts';
 import { CHUNK_BYTES, type SimSink } from './pipe.ts';
-import type { Guarding } from './policy-model.ts';
+import type { PolicyModel } from './policy-model.ts';
 import type { Heard, Run } from './sim-agent.ts';
 import { lentRan, letGoIfRefused, lookForRefused, waitsForMode } from './under-policy.ts';
 
-export type Witness = {
+export type Oracle = {
   readonly problems: readonly string[];
   readonly seen: Evidence;
-  watchEditor(sink: SimSink): void;
+  watchClient(sink: SimSink): void;
   launched(run: Run): void;
   agentGone(run: Run): void;
   /** The last byte of a frame has reached the proxy. */
-  agentSaid(frame: AgentFrame): void;
-  editorSaid(frame: ClientFrame): void;
+  agentSent(frame: AgentFrame): void;
+  clientSent(frame: ClientFrame): void;
   /** A request on a session reaches a process that has not opened it. */
   notOpenHere(run: Run, session: AgentSession, client: number): void;
   /** A line that the proxy has written. */
-  agentHeard(run: Run, line: string): Heard;
-  editorHeard(line: string): Received;
+  agentReceived(run: Run, line: string): Heard;
+  clientReceived(line: string): Received;
   /** A tool that the proxy lends is carried out, for the call of this key. */
   lentRan(key: string): void;
   /** An event and everything it led to is done. */
@@ -66,17 +66,17 @@ const EDITOR_SLACK_BYTES = CHUNK_BYTES + 16 * 1024;
 /** After a crash, these must not reach the agent before the session was brought back. */
 const BRINGS_BACK = new Set(['session/prompt', 'session/set_mode', 'session/set_config_option', 'session/fork']);
 
-export function createWitness(
+export function createOracle(
   ledger: Ledger,
   clock: VirtualClock,
   about: {
     readonly agents: readonly string[];
     readonly limits: Limits;
     readonly cancelMs: number;
-    readonly guarding: Guarding | undefined;
+    readonly policyModel: PolicyModel | undefined;
   },
-): Witness {
-  const seen = createEvidence(ledger, clock, about.agents, about.guarding);
+): Oracle {
+  const seen = createEvidence(ledger, clock, about.agents, about.policyModel);
   const { problem } = seen;
   /** Requests that waited for the user when their turn was cancelled. */
   const mustEnd = new Set<AgentFrame>();
@@ -101,7 +101,7 @@ export function createWitness(
     if (!holder.isLive || !seen.isGreeted || isChanging(seen, lineage) || holder.session.lineage !== lineage) return;
     // Behind a session/delete it speaks of nothing.
     if (openRequests(seen).some((request) => request.method === 'session/delete' && request.publicId === publicId)) return;
-    callOffErrands(seen, holder.session, clock.nowMs + about.cancelMs);
+    cancelDelegations(seen, holder.session, clock.nowMs + about.cancelMs);
     for (const request of openRequests(seen))
       if (request.method === 'session/prompt' && request.publicId === publicId && !seen.deadlines.has(request) && request.about.isTurn)
         seen.deadlines.set(request, clock.nowMs + about.cancelMs);
@@ -143,12 +143,12 @@ export function createWitness(
     for (const { agent, sim } of seen.runs)
       if (!sim.isOver && sim.sink.writableLength > maxQueueBytes + 2 * maxFrameBytes)
         problem(`${sim.sink.writableLength} bytes are queued for ${agent}, and limits.max_queue_bytes is ${maxQueueBytes}`);
-    const { toEditor } = seen;
-    if (!toEditor?.needsDrain) return;
+    const { toClient } = seen;
+    if (!toClient?.needsDrain) return;
     for (const { agent, number, sim } of seen.runs)
       if (!sim.isOver && !sim.wasStopped && !sim.source.isPaused && !sim.source.isOver)
         problem(`${agent}#${number} is read on though the client does not take what comes`);
-    if (toEditor.writableLength > EDITOR_SLACK_BYTES) problem(`${toEditor.writableLength} bytes are queued for the client`);
+    if (toClient.writableLength > EDITOR_SLACK_BYTES) problem(`${toClient.writableLength} bytes are queued for the client`);
   }
   function nothingHangsOnTheDead(): void {
     for (const [id, asked] of seen.atClient)
@@ -185,17 +185,17 @@ export function createWitness(
   return {
     seen,
     problems: seen.problems,
-    watchEditor(sink) {
-      seen.toEditor = sink;
+    watchClient(sink) {
+      seen.toClient = sink;
     },
     launched: (run) => void seen.runs.push(run),
     agentGone(run) {
       for (const [terminalId, owner] of seen.terminals) if (owner.run === run) seen.terminals.delete(terminalId);
     },
-    agentSaid(frame) {
+    agentSent(frame) {
       frame.isDelivered = true;
       seen.arrived.push(frame);
-      if (about.guarding) seen.saidUnder.set(frame, about.guarding.hash);
+      if (about.policyModel) seen.saidUnder.set(frame, about.policyModel.hash);
       if (frame.session && (seen.loose.has(frame.session) || isAskedForBlindly(frame.session) || isDiscarded(seen, frame.session)))
         letGo(frame);
       if (isOfLoadLeftBehind(seen, frame) || isOfEarlierProcess(seen, frame)) letGo(frame);
@@ -220,7 +220,7 @@ export function createWitness(
       if (stream) stream.frames.push(frame);
       else seen.streams.set(frame.stream, { frames: [frame], next: 0 });
     },
-    editorSaid(frame) {
+    clientSent(frame) {
       frame.isDelivered = true;
       if (frame.about.owesNull === true) seen.nullOwed++;
       if (frame.publicId !== undefined) {
@@ -239,8 +239,8 @@ export function createWitness(
       else if (BRINGS_BACK.has(request.method as string))
         problem(`${nameOf(request)} reaches ${run.agent}#${run.number}, where nobody has brought the session back`);
     },
-    agentHeard: (run, line) => hearAgent(seen, run, line),
-    editorHeard: (line) => hearEditor(seen, line),
+    agentReceived: (run, line) => checkAgent(seen, run, line),
+    clientReceived: (line) => checkClient(seen, line),
     lentRan: (key) => lentRan(seen, key),
     settled() {
       seen.event++;
@@ -270,14 +270,14 @@ export function createWitness(
           problem(`${nameOf(by)} comes before what was said earlier: ${nameOf(frame)}`);
       seen.overtaken = [];
       queuesAreBounded();
-      errandsEnd(seen);
+      delegationsEnd(seen);
       nothingHangsOnTheDead();
       cancelledEnds();
     },
     drained() {
       for (const request of openRequests(seen)) problem(`${nameOf(request)} was never answered`);
       nothingIsLeftOpen(seen);
-      errandsLeaveNoTerminal(seen);
+      delegationsLeaveNoTerminal(seen);
       shownCallsEnd(seen);
       if (seen.nullOwed !== 0) problem(`${seen.nullOwed} answers with the id null are missing`);
       for (const frame of ledger.agentFrames)
@@ -299,7 +299,7 @@ export function createWitness(
   function isOfNobody(asked: AgentFrame): boolean {
     const { session } = asked;
     if (!session || (!seen.answered.has(asked) && isThere(runOf(seen, asked)))) return false;
-    if (session.isErrand || seen.loose.has(session)) return true;
+    if (session.isDelegation || seen.loose.has(session)) return true;
     return seen.refused.get(session) === runOf(seen, asked) || isDiscarded(seen, session);
   }
   /** A turn that the proxy cancels is cancelled in the answers alone at an agent that has not answered initialize. */

@@ -10,7 +10,7 @@ type Modes = { readonly pin?: readonly string[]; readonly refuse?: readonly stri
 
 type Decided = AuditEntry & { readonly isWritten: boolean };
 
-export type Guarding = {
+export type PolicyModel = {
   readonly guard: Guard;
   /** What is drawn for the policy's sake, so that histories without one stay as they are. */
   readonly random: Random;
@@ -33,7 +33,7 @@ const SUBJECTS = ['read(/w/**)', 'edit(/w/**)', 'execute(ls ...)', 'execute(make
 /** As many histories as this have a policy. */
 const SHARE = 0.45;
 
-export function createGuarding(seed: number, trace: (text: string) => void): Guarding | undefined {
+export function createPolicyModel(seed: number, trace: (text: string) => void): PolicyModel | undefined {
   const random = seeded(seed + 1_000_003);
   if (!random.chance(SHARE)) return undefined;
   const entries = new Map<unknown, Decided[]>();

@@ -16,39 +16,39 @@ const completed = (peer: { all(method: string): readonly { readonly msg: Json }[
 // 77001024
 test('an agent that uses an elicitation id twice completes its own two, and never the one of another agent', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  editor.on('elicitation/create', () => ({ action: 'accept' }));
+  const client = await connected([left, right]);
+  client.on('elicitation/create', () => ({ action: 'accept' }));
   const ask = async (agent: Actor) => {
-    const { id } = await open(editor, CWD, agent.name);
+    const { id } = await open(client, CWD, agent.name);
     await agent.call('elicitation/create', elicitation(id, 'e1'));
   };
   for (const agent of [left, right, right]) await ask(agent);
-  expect(editor.all('elicitation/create').map(({ msg }) => msg.params.elicitationId)).toEqual(['e1', 'e1~right', 'e1~right']);
+  expect(client.all('elicitation/create').map(({ msg }) => msg.params.elicitationId)).toEqual(['e1', 'e1~right', 'e1~right']);
   for (let left = 3; left > 0; left--) right.notify('elicitation/complete', { elicitationId: 'e1' });
   await ask(right); // behind all of that, under a name that is free again
-  expect(completed(editor)).toEqual(['e1~right', 'e1~right']);
+  expect(completed(client)).toEqual(['e1~right', 'e1~right']);
   left.notify('elicitation/complete', { elicitationId: 'e1' });
-  await editor.got('elicitation/complete', ({ elicitationId }) => elicitationId === 'e1');
+  await client.got('elicitation/complete', ({ elicitationId }) => elicitationId === 'e1');
 });
 
 test('a single agent may complete an elicitation that nobody has heard of', async () => {
   const only = able('only');
-  const editor = await connected([only]);
-  await open(editor, CWD);
+  const client = await connected([only]);
+  await open(client, CWD);
   only.notify('elicitation/complete', { elicitationId: 'e1' });
-  await editor.got('elicitation/complete', ({ elicitationId }) => elicitationId === 'e1');
+  await client.got('elicitation/complete', ({ elicitationId }) => elicitationId === 'e1');
 });
 
 // 77002559
 test('a client that hangs up before the line feed of a session/new starts no agent and opens no session', async () => {
   const [left, right] = [able('left'), able('right')];
   const toProxy = new PassThrough();
-  const { editor, connection: proxy } = await connection([left, right], {}, { fromClient: toProxy });
-  await open(editor, CWD, 'left');
+  const { client, connection: proxy } = await connection([left, right], {}, { fromClient: toProxy });
+  await open(client, CWD, 'left');
   const params = { cwd: CWD, mcpServers: [], ...choosing('right') };
   const before = left.seen.length + right.seen.length;
   toProxy.end(JSON.stringify({ jsonrpc: '2.0', id: 'last', method: 'session/new', params }));
-  const { msg } = await editor.until(({ id }) => id === 'last');
+  const { msg } = await client.until(({ id }) => id === 'last');
   expect(msg.error.message).toContain('shutting down');
   await proxy.ended;
   expect(left.seen.length + right.seen.length).toBe(before);
@@ -61,30 +61,30 @@ test.each([1, 2])('an elicitation that a cancel has answered is withdrawn once i
   const { sessionCapabilities, ...capabilities } = ALL_CAPABILITIES as Json;
   const { close: _, ...others } = sessionCapabilities;
   const left = able('left', { ...capabilities, sessionCapabilities: count === 1 ? sessionCapabilities : others });
-  const editor = await connected([left, able('right')].slice(0, count));
-  editor.on('elicitation/create', () => UNANSWERED);
-  const { id } = await open(editor, CWD, count === 1 ? undefined : 'left');
+  const client = await connected([left, able('right')].slice(0, count));
+  client.on('elicitation/create', () => UNANSWERED);
+  const { id } = await open(client, CWD, count === 1 ? undefined : 'left');
   const answer = left.request('elicitation/create', { sessionId: id, mode: 'form', message: 'who?', requestedSchema: {} });
-  const { msg } = await editor.got('elicitation/create');
-  editor.notify('session/cancel', { sessionId: id });
+  const { msg } = await client.got('elicitation/create');
+  client.notify('session/cancel', { sessionId: id });
   expect((await answer).result).toEqual({ action: 'cancel' });
-  expect(editor.all('$/cancel_request')).toEqual([]);
-  await editor.call('session/close', { sessionId: id });
-  expect(editor.all('$/cancel_request').map((one) => one.msg.params)).toEqual([{ requestId: msg.id }]);
+  expect(client.all('$/cancel_request')).toEqual([]);
+  await client.call('session/close', { sessionId: id });
+  expect(client.all('$/cancel_request').map((one) => one.msg.params)).toEqual([{ requestId: msg.id }]);
 });
 
 // 79018870
 test.each([1, 2])("the policy's own permission request is withdrawn when its session closes, with %i agents", async (count) => {
   const { guard } = memoryGuard({ default: 'ask' });
   const left = able('left');
-  const { editor } = await connection([left, able('right')].slice(0, count), {}, { guard });
-  editor.on('session/request_permission', () => UNANSWERED);
-  const { id } = await open(editor, CWD, count === 1 ? undefined : 'left');
+  const { client } = await connection([left, able('right')].slice(0, count), {}, { guard });
+  client.on('session/request_permission', () => UNANSWERED);
+  const { id } = await open(client, CWD, count === 1 ? undefined : 'left');
   const answer = left.refused('fs/write_text_file', { sessionId: id, path: `${CWD}/a`, content: 'a' });
-  const { msg } = await editor.got('session/request_permission');
-  await editor.call('session/close', { sessionId: id });
+  const { msg } = await client.got('session/request_permission');
+  await client.call('session/close', { sessionId: id });
   expect((await answer).message).toContain('denied by policy');
-  expect(editor.all('$/cancel_request').map((one) => one.msg.params)).toEqual([{ requestId: msg.id }]);
+  expect(client.all('$/cancel_request').map((one) => one.msg.params)).toEqual([{ requestId: msg.id }]);
 });
 
 // 90008679
@@ -96,15 +96,15 @@ test.each(['session/close', 'session/delete'])(
     const left = able('left', capabilities);
     const log = createMemoryLog();
     log.append({ sessionId: 'old', agent: 'left', nativeId: 'old', cwd: CWD, at: '2026' });
-    const { editor } = await connection([able('right'), left], {}, { log });
-    await open(editor, CWD, 'left');
+    const { client } = await connection([able('right'), left], {}, { log });
+    await open(client, CWD, 'left');
     left.on('initialize', () => UNANSWERED);
     const before = left.seen.length;
     left.exit({ kind: 'exited', code: 1, signal: null });
     const params = { sessionId: 'old', cwd: CWD, mcpServers: [] };
-    const load = editor.request('session/load', params);
-    const resume = editor.request('session/resume', params);
-    const end = editor.request(method, { sessionId: 'old' });
+    const load = client.request('session/load', params);
+    const resume = client.request('session/resume', params);
+    const end = client.request(method, { sessionId: 'old' });
     const { msg } = await left.got('initialize', undefined, before);
     left.reply(msg, { protocolVersion: 1, agentCapabilities: capabilities });
     expect((await load).error.message).toContain('does not offer session/load');

@@ -1,7 +1,7 @@
 // What a simulated agent makes of what it hears: answers after a while, turns with updates and questions in them, and its share of faults.
 import { initializeResult, listResult, openedResult, openSession, optionsOf } from './agent-model.ts';
 import { createQuestions } from './agent-requests.ts';
-import { lentServer } from './host-tools.ts';
+import { toolServerOf } from './host-tools.ts';
 import type { AgentSession } from './ledger.ts';
 import type { Body, Sim } from './sim.ts';
 import type { Heard, Job, Run } from './sim-agent.ts';
@@ -85,11 +85,11 @@ export function createReplies(sim: Sim, run: Run): Replies {
   }
 
   /** Opens a session: now and then with words about it before the answer that names it. */
-  function open(heard: Heard, lineage: number, cwd: string, isErrand = false): void {
+  function open(heard: Heard, lineage: number, cwd: string, isDelegation = false): void {
     let session: AgentSession | undefined;
     let early = faults.happens('early update') ? random.int(1, 3) : 0;
     job(undefined, (self) => {
-      session ??= openSession(model, ledger, lineage, cwd, isErrand);
+      session ??= openSession(model, ledger, lineage, cwd, isDelegation);
       run.open.add(session);
       takeLent(session, heard);
       if (early-- > 0) {
@@ -109,7 +109,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
 
   /** A session that is opened again has another server than before. */
   function takeLent(session: AgentSession, { message: { params = {} } }: Heard): void {
-    const serverId = lentServer(params);
+    const serverId = toolServerOf(params);
     if (serverId === undefined || run.lent.all.has(serverId)) return;
     const before = run.lent.bySession.get(session);
     if (before !== undefined) run.lent.before.set(session, before);
@@ -180,8 +180,8 @@ export function createReplies(sim: Sim, run: Run): Replies {
     const { method, params = {} } = heard.message;
     if (method === 'initialize') return initialize(heard);
     const opens = heard.client === undefined ? undefined : ledger.clientFrame(heard.client)?.opens;
-    const isErrand = heard.client === undefined && heard.change === undefined;
-    if (method === 'session/new') return open(heard, lineageOf(params), String(params.cwd), isErrand);
+    const isDelegation = heard.client === undefined && heard.change === undefined;
+    if (method === 'session/new') return open(heard, lineageOf(params), String(params.cwd), isDelegation);
     if (method === 'session/list') return reply(heard, () => ({ result: listResult(model, params.cursor) }));
     if (method === 'logout') return reply(heard, () => ({ result: {} }));
     if (method === 'auth/status') return reply(heard, () => ({ result: { state: 'authenticated' } }));
@@ -192,7 +192,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     if (!session) return reply(heard, () => NO_SESSION);
     if (method === 'session/load' || method === 'session/resume') return load(heard, session, method);
     if (!run.open.has(session)) {
-      if (heard.client !== undefined) sim.witness.notOpenHere(run, session, heard.client);
+      if (heard.client !== undefined) sim.oracle.notOpenHere(run, session, heard.client);
       return reply(heard, () => NO_SESSION, { session });
     }
     switch (method) {

@@ -62,7 +62,7 @@ export type Run = {
 };
 
 export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run {
-  const { random, faults, clock, witness } = sim;
+  const { random, faults, clock, oracle } = sim;
   const number = ++model.runs;
   const inbox: { readonly endsAt: number; readonly heard: Heard }[] = [];
   let bytesHeard = 0;
@@ -73,13 +73,13 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
   const readLine = createLineReader((line) => {
     bytesHeard += Buffer.byteLength(line) + 1;
     sim.trace(`${model.name}#${number} is sent ${line.slice(0, 300)}`);
-    inbox.push({ endsAt: bytesHeard, heard: witness.agentHeard(self, line) });
+    inbox.push({ endsAt: bytesHeard, heard: oracle.agentReceived(self, line) });
   });
-  const simProcess = createSimProcess(sim, spec, 1000 + number, readLine, () => witness.agentGone(self));
+  const simProcess = createSimProcess(sim, spec, 1000 + number, readLine, () => oracle.agentGone(self));
   const mouth = createMouth(sim, { agent: model.name, run: number }, simProcess.source, (frame) => {
     if (simProcess.isMuted) return;
     arriving.push(frame);
-    witness.agentSaid(frame);
+    oracle.agentSent(frame);
     // Last words of a process that was told to end: they may be heard.
     if (simProcess.isOver) letGo(frame);
   });

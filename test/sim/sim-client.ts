@@ -59,7 +59,7 @@ const WATER_MARK_BYTES = 4096;
 const ENDS: ReadonlySet<string | undefined> = new Set(['session/close', 'session/delete']);
 
 export function createSimClient(sim: Sim): SimClient {
-  const { random, faults, ledger, witness, clock } = sim;
+  const { random, faults, ledger, oracle, clock } = sim;
   const inbox: { readonly endsAt: number; readonly received: Received }[] = [];
   let bytesHeard = 0;
   let bytesRead = 0;
@@ -67,11 +67,11 @@ export function createSimClient(sim: Sim): SimClient {
   const readLine = createLineReader((line) => {
     sim.trace(`client is sent ${line.slice(0, 300)}`);
     bytesHeard += Buffer.byteLength(line) + 1;
-    inbox.push({ endsAt: bytesHeard, received: witness.editorHeard(line) });
+    inbox.push({ endsAt: bytesHeard, received: oracle.clientReceived(line) });
   });
   const source = new SimSource();
   const sink = new SimSink(WATER_MARK_BYTES, readLine);
-  witness.watchEditor(sink);
+  oracle.watchClient(sink);
 
   function receive({ message, idText, frame, request, isStandIn }: Received): void {
     if (message.method !== undefined) {
@@ -173,7 +173,7 @@ export function createSimClient(sim: Sim): SimClient {
       if (kind === 'request') self.waiting.add(frame);
       const line = spoilt ? spoilt(writing.line) : Buffer.from(writing.line);
       sim.trace(`client says ${serial} [${fate}] ${line.toString('utf8', 0, 300)}`);
-      source.say(Buffer.concat([line, Buffer.from('\n')]), () => witness.editorSaid(frame));
+      source.say(Buffer.concat([line, Buffer.from('\n')]), () => oracle.clientSent(frame));
       return frame;
     },
     read(maxBytes) {

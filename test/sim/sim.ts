@@ -2,10 +2,10 @@
 import type { Limits } from '../../src/wire/frame.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Faults } from './faults.ts';
-import type { LentTools } from './host-tools.ts';
+import type { HostTools } from './host-tools.ts';
 import type { Ledger } from './ledger.ts';
-import type { Witness } from './oracle.ts';
-import type { Guarding } from './policy-model.ts';
+import type { Oracle } from './oracle.ts';
+import type { PolicyModel } from './policy-model.ts';
 import type { Random } from './random.ts';
 
 export type Sim = {
@@ -17,11 +17,11 @@ export type Sim = {
   readonly cancelMs: number;
   /** The names of the agents, in their order. */
   readonly agents: readonly string[];
-  readonly witness: Witness;
+  readonly oracle: Oracle;
   /** The policy of this history, if it has one. */
-  readonly guarding: Guarding | undefined;
+  readonly policyModel: PolicyModel | undefined;
   /** The tools that agents are lent in this history, if any. */
-  readonly lent: LentTools | undefined;
+  readonly lent: HostTools | undefined;
   /** Terminals that the client has made, and for which question. */
   readonly terminals: string[];
   readonly trace: (text: string) => void;

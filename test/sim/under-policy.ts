@@ -17,10 +17,10 @@ const RECORDED = new Set([
 
 /** A question of an agent's reaches the client: by a rule, by the user's own yes, or because nothing is blocked. */
 export function decided(seen: Evidence, frame: AgentFrame): void {
-  const { guarding } = seen;
-  if (!guarding || !RECORDED.has(frame.method as string)) return;
-  const entries = guarding.decided(frame.serial);
-  if (guarding.isObserving) {
+  const { policyModel } = seen;
+  if (!policyModel || !RECORDED.has(frame.method as string)) return;
+  const entries = policyModel.decided(frame.serial);
+  if (policyModel.isObserving) {
     if (!entries.some(({ option, mode }) => option === 'passed' && mode === 'observe'))
       seen.problem(`${nameOf(frame)} reaches the client, and nobody has written it down`);
     return;
@@ -53,8 +53,8 @@ export function standIn(seen: Evidence, message: Message, idText: string): Agent
   const { path, prompt, command } = toolCall?.rawInput ?? {};
   const key = (path ?? prompt)?.replace('/w/', '') ?? command?.at(-1);
   const asked = seen.ledger.agentFrames.find((frame) => key !== undefined && frame.about.key === key);
-  if (!seen.guarding || message.method !== 'session/request_permission' || !asked) return undefined;
-  if (seen.guarding.isObserving) seen.problem(`the client is asked about ${nameOf(asked)}, and nothing is to be blocked`);
+  if (!seen.policyModel || message.method !== 'session/request_permission' || !asked) return undefined;
+  if (seen.policyModel.isObserving) seen.problem(`the client is asked about ${nameOf(asked)}, and nothing is to be blocked`);
   if (seen.answered.has(asked) && !seen.answeredHere.has(asked))
     seen.problem(`the client is asked about ${nameOf(asked)}, which has its answer`);
   if ([...seen.standIns.values()].includes(asked)) seen.problem(`the client is asked twice about ${nameOf(asked)}`);
@@ -67,12 +67,12 @@ export function standIn(seen: Evidence, message: Message, idText: string): Agent
 /** The proxy answers an agent's question: a permission is given because a rule or the user gave it, and for once. */
 export function allowedBySomebody(seen: Evidence, asked: AgentFrame, { result }: Message): void {
   const { optionId } = (result?.outcome ?? {}) as { optionId?: string };
-  if (!seen.guarding || asked.method !== 'session/request_permission' || optionId === undefined) return;
-  if (seen.guarding.isObserving) return seen.problem(`${nameOf(asked)} is answered by the policy, which is only to observe`);
+  if (!seen.policyModel || asked.method !== 'session/request_permission' || optionId === undefined) return;
+  if (seen.policyModel.isObserving) return seen.problem(`${nameOf(asked)} is answered by the policy, which is only to observe`);
   if (optionId === 'no') return;
   if (optionId !== 'yes') return seen.problem(`${nameOf(asked)} is answered with ${optionId}`);
   const byClient = seen.answeredByClient.get(asked)?.about.optionId;
-  const byRule = seen.guarding
+  const byRule = seen.policyModel
     .decided(asked.serial)
     .some(({ verdict, option, isWritten }) => verdict === 'allow' && isWritten && option === optionId);
   if (!byRule && byClient !== 'yes' && byClient !== 'always') seen.problem(`${nameOf(asked)} is allowed, and nobody has allowed it`);
@@ -80,17 +80,17 @@ export function allowedBySomebody(seen: Evidence, asked: AgentFrame, { result }:
 
 /** An agent hears that it is to change its mode: from the client, which a policy has let pass, or from the proxy, which knows where to. */
 export function mayBeSet(seen: Evidence, run: Run, { method, params = {} }: Message, client: ClientFrame | undefined): void {
-  const { guarding } = seen;
+  const { policyModel } = seen;
   const mode = params.modeId;
-  if (!guarding || method !== 'session/set_mode' || typeof mode !== 'string') return;
+  if (!policyModel || method !== 'session/set_mode' || typeof mode !== 'string') return;
   if (!client) {
-    if (!guarding.isObserving && guarding.refuses(run.agent, mode))
+    if (!policyModel.isObserving && policyModel.refuses(run.agent, mode))
       seen.problem(`${run.agent} is set to mode ${mode}, which the policy refuses`);
     return;
   }
-  const passed = guarding.decided(client.serial).find(({ option }) => option === 'passed');
+  const passed = policyModel.decided(client.serial).find(({ option }) => option === 'passed');
   if (!passed) seen.problem(`${nameOf(client)} reaches ${run.agent}, and nobody has decided about it`);
-  else if (!guarding.isObserving && guarding.refuses(run.agent, mode, passed.policyHash))
+  else if (!policyModel.isObserving && policyModel.refuses(run.agent, mode, passed.policyHash))
     seen.problem(`${nameOf(client)} reaches ${run.agent}, and the policy refuses mode ${mode}`);
 }
 
@@ -98,25 +98,25 @@ type Modes = { readonly currentModeId: string; readonly availableModes: readonly
 
 /** An answer that opens a session says which modes there are. */
 export function modesOnOffer(seen: Evidence, frame: AgentFrame, { result }: Message): void {
-  const { guarding } = seen;
+  const { policyModel } = seen;
   const modes = result?.modes as Modes | undefined;
-  if (!guarding || !modes) return;
+  if (!policyModel || !modes) return;
   const offered = modes.availableModes.map(({ id }) => id);
-  if (guarding.isObserving) {
+  if (policyModel.isObserving) {
     if (offered.length !== 2) seen.problem(`${nameOf(frame)} is short of a mode, and nothing is to be blocked`);
     return;
   }
   // Another policy may have come while the agent was moved to another mode.
-  if (seen.saidUnder.get(frame) !== guarding.hash) return;
+  if (seen.saidUnder.get(frame) !== policyModel.hash) return;
   for (const mode of [modes.currentModeId, ...offered])
-    if (guarding.refuses(frame.agent, mode)) seen.problem(`${nameOf(frame)} offers mode ${mode}, which the policy refuses`);
+    if (policyModel.refuses(frame.agent, mode)) seen.problem(`${nameOf(frame)} offers mode ${mode}, which the policy refuses`);
 }
 
 /** An answer that says an agent is in a refused mode: it waits until the agent has left that, and others go before it. */
-export function waitsForMode({ guarding, saidUnder }: Evidence, frame: AgentFrame): boolean {
+export function waitsForMode({ policyModel, saidUnder }: Evidence, frame: AgentFrame): boolean {
   const { modeId } = frame.about;
-  if (frame.kind !== 'answer' || typeof modeId !== 'string' || guarding?.isObserving !== false) return false;
-  return guarding.refuses(frame.agent, modeId, saidUnder.get(frame));
+  if (frame.kind !== 'answer' || typeof modeId !== 'string' || policyModel?.isObserving !== false) return false;
+  return policyModel.refuses(frame.agent, modeId, saidUnder.get(frame));
 }
 
 /**
@@ -124,11 +124,11 @@ export function waitsForMode({ guarding, saidUnder }: Evidence, frame: AgentFram
  * every request must have an answer. What it said before the refusal must have come through.
  */
 export function lookForRefused(seen: Evidence): void {
-  if (seen.guarding?.isObserving !== false) return;
+  if (seen.policyModel?.isObserving !== false) return;
   for (const answer of seen.ledger.agentFrames) {
     const { session, kind } = answer;
     if (kind !== 'answer' || !session || seen.judgedRefused.has(answer)) continue;
-    if (!seen.guarding.decided(answer.serial).some(({ option }) => option === 'refused')) continue;
+    if (!seen.policyModel.decided(answer.serial).some(({ option }) => option === 'refused')) continue;
     seen.judgedRefused.add(answer);
     seen.refused.set(session, runOf(seen, answer));
     for (const [id, asked] of [...seen.atClient, ...seen.standIns])
@@ -152,25 +152,25 @@ function isRefusedNow(seen: Evidence, session: AgentSession): boolean {
 
 /** An agent that has gone to a refused mode by itself was noticed. */
 export function noticed(seen: Evidence, frame: AgentFrame): void {
-  const { guarding } = seen;
+  const { policyModel } = seen;
   const { modeId } = frame.about;
-  if (!guarding || typeof modeId !== 'string' || !guarding.refuses(frame.agent, modeId)) return;
-  if (!guarding.decided(frame.serial).some(({ verdict }) => verdict === 'deny'))
+  if (!policyModel || typeof modeId !== 'string' || !policyModel.refuses(frame.agent, modeId)) return;
+  if (!policyModel.decided(frame.serial).some(({ verdict }) => verdict === 'deny'))
     seen.problem(`${nameOf(frame)} goes to mode ${modeId}, which the policy refuses, and nobody has noticed`);
 }
 
 /** Why the client may not change something, in words that only a policy has. */
 export function isRefusal(seen: Evidence, request: ClientFrame, { error }: Message): void {
   if (!/^Mode ".*" of agent ".*" is refused/.test(String(error?.message))) return;
-  if (!seen.guarding) seen.problem(`${nameOf(request)} is refused by a policy, and there is none`);
-  else if (seen.guarding.isObserving) seen.problem(`${nameOf(request)} is refused by a policy that is only to observe`);
+  if (!seen.policyModel) seen.problem(`${nameOf(request)} is refused by a policy, and there is none`);
+  else if (seen.policyModel.isObserving) seen.problem(`${nameOf(request)} is refused by a policy that is only to observe`);
 }
 
 /** A lent tool is carried out: once, for the session and the process that it was lent to, and because somebody has allowed it. */
 export function lentRan(seen: Evidence, key: string): void {
-  const { guarding, ledger } = seen;
+  const { policyModel, ledger } = seen;
   const asked = ledger.agentFrames.find(({ about }) => about.key === key && about.isLent === true);
-  if (!guarding || !asked) return seen.problem(`a lent tool runs for ${key}, which nobody could call`);
+  if (!policyModel || !asked) return seen.problem(`a lent tool runs for ${key}, which nobody could call`);
   if (seen.lentRuns.has(key)) seen.problem(`${nameOf(asked)} is carried out twice`);
   seen.lentRuns.add(key);
   if (!asked.isDelivered) seen.problem(`${nameOf(asked)} is carried out before it was said`);
@@ -180,11 +180,11 @@ export function lentRan(seen: Evidence, key: string): void {
   const isOpen = [...seen.bound.values()].some((holder) => holder.isLive && session && holder.session === clientsOwn(session));
   if (session && !isOpen && seen.loose.has(session) && (seen.leftBehind.get(session) ?? seen.event) < seen.event)
     seen.problem(`${nameOf(asked)} is carried out for a session that has ended`);
-  const stoppedIn = session?.errandFor && seen.toldToStop.get(session);
+  const stoppedIn = session?.delegationFor && seen.toldToStop.get(session);
   if (stoppedIn !== undefined && stoppedIn < seen.event) seen.problem(`${nameOf(asked)} is carried out for an agent that was told to stop`);
   if (session && isRefusedNow(seen, clientsOwn(session))) seen.problem(`${nameOf(asked)} is carried out for a session that was refused`);
-  const entries = guarding.decidedOn(key);
-  const isDecided = guarding.isObserving
+  const entries = policyModel.decidedOn(key);
+  const isDecided = policyModel.isObserving
     ? entries.some(({ option, mode }) => option === 'passed' && mode === 'observe')
     : entries.some(
         ({ verdict, isWritten, answeredBy, option }) =>

@@ -19,7 +19,7 @@ const KINDS = [
 export function sayUpdate(sim: Sim, run: Run, session: AgentSession, kind?: string, bytes = 10, unwanted?: Heard): true {
   const { random } = sim;
   if (kind === undefined && random.chance(0.05)) {
-    const fate = session.isErrand ? 'may' : 'must';
+    const fate = session.isDelegation ? 'may' : 'must';
     run.mouth.say({ kind: 'notification', as: 'params', method: '_sim/note', session, body: { word: 'x' }, isOrdered: true, fate });
     return true;
   }
@@ -32,7 +32,7 @@ export function sayUpdate(sim: Sim, run: Run, session: AgentSession, kind?: stri
     method: 'session/update',
     session,
     isOrdered: true,
-    fate: unwanted ? 'never' : session.isErrand ? 'may' : 'must',
+    fate: unwanted ? 'never' : session.isDelegation ? 'may' : 'must',
     body: { update: { sessionUpdate, ...content } },
     about: { isPatched, modeId: content.currentModeId, isReplay: unwanted !== undefined, loadedIn: unwanted?.writtenIn },
   });

@@ -3,13 +3,13 @@ import { agentSpec } from '../../src/agents/defaults.ts';
 import { type Connection, connect } from '../../src/proxy/proxy.ts';
 import { capabilityKey } from '../../src/store/capability-cache.ts';
 import { createModel, initializeResult, openSession } from './agent-model.ts';
-import { type ClientActs, createClientActs } from './client-actions.ts';
+import { type ClientActions, createClientActions } from './client-actions.ts';
 import { createVirtualClock } from './clock.ts';
 import { createFaults } from './faults.ts';
-import { createLentTools } from './host-tools.ts';
+import { createHostTools } from './host-tools.ts';
 import { createLedger } from './ledger.ts';
-import { createWitness } from './oracle.ts';
-import { createGuarding } from './policy-model.ts';
+import { createOracle } from './oracle.ts';
+import { createPolicyModel } from './policy-model.ts';
 import { seeded } from './random.ts';
 import type { Sim } from './sim.ts';
 import { type Run, startSimAgent } from './sim-agent.ts';
@@ -20,7 +20,7 @@ export type World = {
   readonly seed: number;
   readonly sim: Sim;
   readonly client: SimClient;
-  readonly acts: ClientActs;
+  readonly acts: ClientActions;
   readonly runs: readonly Run[];
   readonly connection: Connection;
   readonly trace: readonly string[];
@@ -43,11 +43,11 @@ export function createWorld(seed: number): World {
   const nameless = (text: string) =>
     text.replace(/(switchboard|delegated)-[0-9a-f-]{36}/g, '$1-#').replace(/"serverId":"switchboard-[\w-]{22}"/g, '"serverId":"#"');
   const note = (text: string) => void trace.push(`${String(clock.nowMs).padStart(7)}  ${nameless(text)}`);
-  const guarding = createGuarding(seed, note);
-  const witness = createWitness(ledger, clock, { agents: names, limits: LIMITS, cancelMs: CANCEL_MS, guarding });
-  const lent = guarding && createLentTools(seed, witness.lentRan);
+  const policyModel = createPolicyModel(seed, note);
+  const oracle = createOracle(ledger, clock, { agents: names, limits: LIMITS, cancelMs: CANCEL_MS, policyModel });
+  const lent = policyModel && createHostTools(seed, oracle.lentRan);
   const sim: Sim = {
-    ...{ random, faults, ledger, clock, witness, guarding, lent, limits: LIMITS, cancelMs: CANCEL_MS, agents: names, terminals: [] },
+    ...{ random, faults, ledger, clock, oracle, policyModel, lent, limits: LIMITS, cancelMs: CANCEL_MS, agents: names, terminals: [] },
     trace: note,
   };
   const models = new Map(names.map((name) => [name, createModel(name, random)]));
@@ -95,12 +95,12 @@ export function createWorld(seed: number): World {
     routes: random.chance(0.2) ? [{ cwd: '/w/routed/**', agent: random.pick(names) }] : [],
     limits: LIMITS,
     initializeWaitMs: 5000,
-    guard: guarding?.guard,
+    guard: policyModel?.guard,
     lending: lent?.options,
     launch(spec) {
       const run = startSimAgent(sim, models.get(spec.name) as NonNullable<ReturnType<typeof models.get>>, spec);
       runs.push(run);
-      witness.launched(run);
+      oracle.launched(run);
       return run.process;
     },
     log,
@@ -113,7 +113,7 @@ export function createWorld(seed: number): World {
   let events = 0;
   return {
     ...{ seed, sim, client, runs, connection, trace },
-    acts: createClientActs(sim, client),
+    acts: createClientActions(sim, client),
     get events() {
       return events;
     },
@@ -122,8 +122,8 @@ export function createWorld(seed: number): World {
       happen();
       await settle();
       if (lent) await settle(); // a call is shown behind its answer, in the next turn of the loop
-      witness.settled();
-      if (witness.problems.length > 0) throw new Error(witness.problems.join('\n  '));
+      oracle.settled();
+      if (oracle.problems.length > 0) throw new Error(oracle.problems.join('\n  '));
     },
   };
 }

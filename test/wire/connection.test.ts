@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createLeg, type Leg } from '../../src/wire/connection.ts';
+import { type Connection, createConnection } from '../../src/wire/connection.ts';
 import { type Frame, textOf } from '../../src/wire/frame.ts';
 import type { Patch } from '../../src/wire/writer.ts';
 import fc from '../generated.ts';
@@ -14,17 +14,17 @@ const MIB = 1024 * 1024;
 type Seen =
   | { readonly frame: string }
   | { readonly refused: string; readonly line: string }
-  | { readonly overlong: string; readonly bytes: number };
+  | { readonly oversized: string; readonly bytes: number };
 
 /** A leg that reads `chunks` and notes what it makes of them. */
 async function read(chunks: readonly (Buffer | string)[], maxFrameBytes = MIB): Promise<Seen[]> {
   const seen: Seen[] = [];
   const input = new PassThrough({ highWaterMark: 1 << 30 });
   await new Promise<void>((end) => {
-    createLeg(input, createRecorder().output, maxFrameBytes, {
+    createConnection(input, createRecorder().output, maxFrameBytes, {
       frame: (frame) => seen.push({ frame: frame.bytes.toString('latin1', frame.start, frame.end) }),
       refused: ({ why, kind, idText }, line) => seen.push({ refused: `${why} ${kind} ${idText}`, line: line.toString('latin1') }),
-      overlong: ({ kind, idText, method, bytes }) => seen.push({ overlong: `${kind} ${idText} ${method}`, bytes }),
+      oversized: ({ kind, idText, method, bytes }) => seen.push({ oversized: `${kind} ${idText} ${method}`, bytes }),
       end,
     });
     for (const chunk of chunks) input.write(chunk);
@@ -49,10 +49,10 @@ describe('what a leg makes of lines', () => {
       Buffer.from('{"jsonrpc":"2.0","id":"x","method":"session/prompt","params":{"prompt":[],"sessionId":"s-1"}}\n'),
     ]);
     await new Promise<void>((end) => {
-      createLeg(input, createRecorder().output, MIB, {
+      createConnection(input, createRecorder().output, MIB, {
         frame: (frame) => frames.push(frame),
         refused: () => expect.unreachable(),
-        overlong: () => expect.unreachable(),
+        oversized: () => expect.unreachable(),
         end,
       });
     });
@@ -122,22 +122,22 @@ describe('a frame over the limit', () => {
     const pieces = Array.from({ length: Math.ceil(whole.length / 700) }, (_item, n) => whole.subarray(n * 700, (n + 1) * 700));
     for (const chunks of [[whole], pieces]) {
       const seen = await read(chunks, LIMIT);
-      expect(seen).toEqual([{ overlong: expected, bytes: expect.any(Number) }, { frame: '{"method":"next"}' }]);
+      expect(seen).toEqual([{ oversized: expected, bytes: expect.any(Number) }, { frame: '{"method":"next"}' }]);
     }
   });
 
   test('is a request that can be answered also when its method comes last', async () => {
     // Only requests have both an id and params, and an id in front is beyond doubt.
     const [seen] = await read([`{"id":7,"params":{"t":"${long}"},"method":"m"}\n`], LIMIT);
-    expect(seen).toMatchObject({ overlong: expect.stringMatching(/^request 7 /) });
+    expect(seen).toMatchObject({ oversized: expect.stringMatching(/^request 7 /) });
   });
 
   test('is of the same length whether it came in one chunk or in several', async () => {
     const line = `{"id":7,"method":"m","params":"${long}"}`;
     const [whole] = await read([`${line}\n`], LIMIT);
     const [inPieces] = await read([line.slice(0, 9000), `${line.slice(9000)}\n`], LIMIT);
-    expect(whole).toEqual({ overlong: 'request 7 m', bytes: line.length });
-    expect(inPieces).toEqual({ overlong: 'request 7 m', bytes: line.length });
+    expect(whole).toEqual({ oversized: 'request 7 m', bytes: line.length });
+    expect(inPieces).toEqual({ oversized: 'request 7 m', bytes: line.length });
   });
 
   describe('begins one byte above it:', () => {
@@ -154,7 +154,7 @@ describe('a frame over the limit', () => {
     });
 
     test.each(CUTS)('a longer one does not %s', async (_, chunks) => {
-      expect(await read(chunks, line.length - 1)).toMatchObject([{ overlong: 'request 7 m' }]);
+      expect(await read(chunks, line.length - 1)).toMatchObject([{ oversized: 'request 7 m' }]);
     });
   });
 });
@@ -173,7 +173,7 @@ test('however the bytes are cut, the leg sees the same', async () => {
       const pieces = edges.slice(1).map((edge, k) => Buffer.from(stream.subarray(edges[k], edge)));
       // Far from the length of any line: where the limit lies exactly is another test's.
       const limit = lines.some((line) => Math.abs(line.length - 400) < 5) ? MIB : 400;
-      const plain = (seen: readonly Seen[]) => seen.map((one) => ('overlong' in one ? one.overlong : one));
+      const plain = (seen: readonly Seen[]) => seen.map((one) => ('oversized' in one ? one.oversized : one));
       expect(plain(await read(pieces, limit))).toEqual(plain(await read([stream], limit)));
     }),
     { numRuns: 500 },
@@ -192,10 +192,10 @@ describe('an id spliced into a frame', () => {
   test.each(ODD)('leaves the rest of %s byte for byte', async (line) => {
     const { output, text } = createRecorder();
     await new Promise<void>((end) => {
-      const leg: Leg = createLeg(Readable.from([Buffer.from(`${line}\n`)]), output, MIB, {
+      const leg: Connection = createConnection(Readable.from([Buffer.from(`${line}\n`)]), output, MIB, {
         frame: (frame) => leg.writer.frame(frame, [{ span: frame.id as Patch['span'], text: '"ours-1"' }]),
         refused: () => expect.unreachable(),
-        overlong: () => expect.unreachable(),
+        oversized: () => expect.unreachable(),
         end,
       });
     });
@@ -210,30 +210,30 @@ describe('an id spliced into a frame', () => {
     const cat = spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] });
     onTestFinished(() => void cat.kill());
     const { output, text } = createRecorder();
-    const editor = createLeg(new PassThrough(), output, MIB, {
+    const editor = createConnection(new PassThrough(), output, MIB, {
       frame: () => expect.unreachable(),
       refused: () => expect.unreachable(),
-      overlong: () => expect.unreachable(),
+      oversized: () => expect.unreachable(),
       end() {},
     });
     const originals: string[] = [];
     const ended = new Promise<void>((end) => {
-      const agent = createLeg(cat.stdout, cat.stdin, MIB, {
+      const agent = createConnection(cat.stdout, cat.stdin, MIB, {
         frame(frame) {
           const span = frame.id as Patch['span'];
           editor.writer.frame(frame, [{ span, text: originals[Number(textOf(frame.bytes, span))] as string }]);
         },
         refused: () => expect.unreachable(),
-        overlong: () => expect.unreachable(),
+        oversized: () => expect.unreachable(),
         end,
       });
-      createLeg(Readable.from([Buffer.from(`${ODD.join('\n')}\n`)]), createRecorder().output, MIB, {
+      createConnection(Readable.from([Buffer.from(`${ODD.join('\n')}\n`)]), createRecorder().output, MIB, {
         frame(frame) {
           const span = frame.id as Patch['span'];
           agent.writer.frame(frame, [{ span, text: String(originals.push(textOf(frame.bytes, span)) - 1) }]);
         },
         refused: () => expect.unreachable(),
-        overlong: () => expect.unreachable(),
+        oversized: () => expect.unreachable(),
         end: () => agent.writer.end(),
       });
     });
@@ -244,12 +244,12 @@ describe('an id spliced into a frame', () => {
 });
 
 describe('the streams beneath', () => {
-  const quiet = { frame() {}, refused() {}, overlong() {}, end() {} };
+  const quiet = { frame() {}, refused() {}, oversized() {}, end() {} };
 
   test('a paused leg takes no frame until it is resumed, and then all of them', async () => {
     const input = new PassThrough();
     const frames: string[] = [];
-    const leg = createLeg(input, createRecorder().output, MIB, { ...quiet, frame: (frame) => frames.push(frame.method as string) });
+    const leg = createConnection(input, createRecorder().output, MIB, { ...quiet, frame: (frame) => frames.push(frame.method as string) });
     leg.pause();
     input.write('{"method":"a"}\n');
     await new Promise(setImmediate);
@@ -265,7 +265,7 @@ describe('the streams beneath', () => {
   test('an input that breaks is reported, and its end is told once', async () => {
     const input = new PassThrough();
     const events: string[] = [];
-    createLeg(input, createRecorder().output, MIB, {
+    createConnection(input, createRecorder().output, MIB, {
       ...quiet,
       end: () => events.push('end'),
       error: ({ message: text }) => events.push(text),
@@ -278,7 +278,7 @@ describe('the streams beneath', () => {
 
   test('an input that is closed without an end is over too', async () => {
     const input = new PassThrough();
-    const ended = new Promise<void>((end) => createLeg(input, createRecorder().output, MIB, { ...quiet, end }));
+    const ended = new Promise<void>((end) => createConnection(input, createRecorder().output, MIB, { ...quiet, end }));
     input.destroy();
     await ended;
   });
@@ -292,7 +292,7 @@ describe('the streams beneath', () => {
         take = () => done(chunk.includes('last') ? new Error('EPIPE') : null);
       },
     });
-    const leg = createLeg(new PassThrough(), output, MIB, {
+    const leg = createConnection(new PassThrough(), output, MIB, {
       ...quiet,
       full: () => events.push('full'),
       drain: () => events.push('drain'),

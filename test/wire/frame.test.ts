@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { detach, type Frame, type Span, textOf } from '../../src/wire/frame.ts';
 import { decodedOf, intern, internInside, tokenOf } from '../../src/wire/scanner/interned.ts';
-import { careful } from '../../src/wire/scanner/strict-parse.ts';
+import { strictParse } from '../../src/wire/scanner/strict-parse.ts';
 import fc from '../generated.ts';
 import { message, seeded } from './odd-json.ts';
 
@@ -10,7 +10,7 @@ test('a detached frame says the same as before and holds on to nothing of the ch
     fc.property(fc.integer(), fc.nat({ max: 50 }), (seed, before) => {
       const line = message(seeded(seed));
       const bytes = Buffer.from(`${'\n'.repeat(before)}${line}\n{"method":"next"}\n`);
-      const frame = careful(bytes, before, before + Buffer.byteLength(line));
+      const frame = strictParse(bytes, before, before + Buffer.byteLength(line));
       if ('why' in frame) return;
       const own = detach(frame);
       const texts = ({ bytes: from, id, sessionId, body }: Frame) =>

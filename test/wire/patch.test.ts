@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { Frame, Span } from '../../src/wire/frame.ts';
 import { memberAt } from '../../src/wire/json-path.ts';
 import { patched } from '../../src/wire/patch.ts';
-import { careful } from '../../src/wire/scanner/strict-parse.ts';
+import { strictParse } from '../../src/wire/scanner/strict-parse.ts';
 
 function frameOf(line: string): Frame {
   const bytes = Buffer.from(`${line}\n`);
-  return careful(bytes, 0, bytes.length - 1) as Frame;
+  return strictParse(bytes, 0, bytes.length - 1) as Frame;
 }
 
 test.each([

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '../../src/wire/frame.ts';
-import { careful } from '../../src/wire/scanner/strict-parse.ts';
+import { strictParse } from '../../src/wire/scanner/strict-parse.ts';
 import { createWriter, type Patch } from '../../src/wire/writer.ts';
 import fc from '../generated.ts';
 import { message, seeded } from './odd-json.ts';
@@ -17,7 +17,7 @@ function framesOf(lines: readonly string[]): Frame[] {
   const frames: Frame[] = [];
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(0x0a, start);
-    const decided = careful(bytes, start, end);
+    const decided = strictParse(bytes, start, end);
     if (!('why' in decided)) frames.push(decided);
     start = end + 1;
   }

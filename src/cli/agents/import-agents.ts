@@ -8,7 +8,7 @@ import { CommandFailure } from '../failure.ts';
 import { notice } from '../output.ts';
 import { printData } from '../policy/output.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
-import { editorCalled, openEditor } from '../setup/connect.ts';
+import { clientNamed, openEditor } from '../setup/connect.ts';
 import { type ChangeFlags, makeChange, printChange, say } from '../setup/show-change.ts';
 import { openUserConfig, refuseWorse } from '../setup/user-config.ts';
 import { here, theCatalogue } from './edit-agents.ts';
@@ -77,7 +77,7 @@ async function named(from: string, flags: ImportFlags): Promise<EditorFile[]> {
   const ids = from.split(',').map((id) => id.trim());
   if (flags.file !== undefined && ids.length > 1) throw new CommandFailure(2, '--file goes with one editor', 'name one in --from');
   const files: EditorFile[] = [];
-  for (const editor of ids.map(editorCalled)) {
+  for (const editor of ids.map(clientNamed)) {
     const file = await openEditor(editor, flags);
     if (file.mode === undefined)
       throw new CommandFailure(4, `${editor.title} has no list of agents here: there is no ${file.file}`, 'name its file: --file FILE');

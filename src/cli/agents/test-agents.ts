@@ -91,7 +91,7 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, lau
         frame: () => {},
         answer: () => {},
         refused: () => {},
-        overlong: () => {},
+        oversized: () => {},
       },
     );
   });

@@ -21,7 +21,7 @@ export const COMMAND_FILE = fileURLToPath(new URL('../bin/switchboard.js', impor
 const STOP_MS = 10_000;
 const STDERR_LINES = 10;
 
-export type EditorEvents = {
+export type ClientEvents = {
   update(notification: SessionNotification): void;
   permission(request: RequestPermissionRequest): RequestPermissionResponse;
 };
@@ -35,7 +35,7 @@ export type Editor = {
   stop(): Promise<number | null>;
 };
 
-export function startEditor(folder: string, env: NodeJS.ProcessEnv, args: readonly string[], on: EditorEvents): Editor {
+export function startClient(folder: string, env: NodeJS.ProcessEnv, args: readonly string[], on: ClientEvents): Editor {
   const child = spawn(process.execPath, [COMMAND_FILE, 'acp', ...args], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

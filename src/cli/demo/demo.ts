@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { VERSION } from '../../app/package-files.ts';
 import { CommandFailure } from '../failure.ts';
-import { COMMAND_FILE, type Editor, startEditor } from './client.ts';
+import { COMMAND_FILE, type Editor, startClient } from './client.ts';
 import { createPage, type Page } from './page.ts';
 import { onePolicy, POLICY } from './policy-step.ts';
 import { createEars, createStage, type Place, type Stage } from './stage.ts';
@@ -34,7 +34,7 @@ export async function demo(flags: DemoFlags): Promise<number> {
     root = await mkdtemp(path.join(await realpath(os.tmpdir()), 'switchboard-demo-'));
     const place = await furnish(root, over.signal);
     const ears = createEars();
-    editor = startEditor(place.project, place.env, ['--policy', place.policy], ears);
+    editor = startClient(place.project, place.env, ['--policy', place.policy], ears);
     const walked = walk(page, createStage(page, editor, ears, place));
     return await Promise.race([walked, ...interruptions(over.signal)]);
   } catch (error) {

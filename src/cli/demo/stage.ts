@@ -14,7 +14,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import { META_KEY } from '../../acp/shapes.ts';
 import { CommandFailure } from '../failure.ts';
-import { COMMAND_FILE, type Editor, type EditorEvents } from './client.ts';
+import { type ClientEvents, COMMAND_FILE, type Editor } from './client.ts';
 import type { Page } from './page.ts';
 
 export type Place = {
@@ -27,10 +27,10 @@ export type Place = {
 export type Stage = ReturnType<typeof createStage>;
 
 /** What the editor gets to hear, until the stage that shows it is there. */
-export type Ears = EditorEvents & { listen(to: Partial<EditorEvents>): void };
+export type Ears = ClientEvents & { listen(to: Partial<ClientEvents>): void };
 
 export function createEars(): Ears {
-  let listener: Partial<EditorEvents> = {};
+  let listener: Partial<ClientEvents> = {};
   return {
     update: (notification) => listener.update?.(notification),
     permission: (request) => listener.permission?.(request) ?? { outcome: { outcome: 'cancelled' } },

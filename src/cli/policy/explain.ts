@@ -2,7 +2,7 @@
 import os from 'node:os';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { ACTIONS, type Action, type Asked, type Place } from '../../policy/actions/action.ts';
+import { ACTIONS, type Action, type ActionKind, type Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { type Decision, decide } from '../../policy/decide.ts';
 import { askedAbout, isAction } from '../../policy/explain.ts';
@@ -45,7 +45,7 @@ export async function policyExplain(flags: ExplainFlags): Promise<number> {
   return flags.exitCode && decision.verdict === 'deny' ? DENIED : 0;
 }
 
-async function question(flags: ExplainFlags): Promise<{ readonly asked: Asked; readonly tier: string | undefined }> {
+async function question(flags: ExplainFlags): Promise<{ readonly asked: Action; readonly tier: string | undefined }> {
   const home = os.homedir();
   const place: Place = {
     agent: flags.agent,
@@ -62,7 +62,7 @@ async function question(flags: ExplainFlags): Promise<{ readonly asked: Asked; r
   return { asked: askedAbout(place, { command, path: file, tool, action }), tier: undefined };
 }
 
-async function frameQuestion(file: string, place: Place): Promise<{ readonly asked: Asked; readonly tier: string }> {
+async function frameQuestion(file: string, place: Place): Promise<{ readonly asked: Action; readonly tier: string }> {
   const content = file === '-' ? await readAll(process.stdin) : await readInput('the frame', file);
   let found: ReturnType<typeof questionIn>;
   try {
@@ -79,7 +79,7 @@ async function frameQuestion(file: string, place: Place): Promise<{ readonly ask
   return found;
 }
 
-function actionOf(word: string): Action {
+function actionOf(word: string): ActionKind {
   if (isAction(word)) return word;
   throw new CommandFailure(2, 'there is no such action', didYouMean(word, ACTIONS) ?? `actions are: ${ACTIONS.join(', ')}`);
 }
@@ -93,7 +93,7 @@ function canonicalOr(directory: string): string {
   }
 }
 
-function shown({ commands, paths, ...rest }: Asked) {
+function shown({ commands, paths, ...rest }: Action) {
   return {
     ...rest,
     commands: commands.map(({ argv, where, isLiteral, evidence, cwds, operands }) => ({
@@ -108,7 +108,7 @@ function shown({ commands, paths, ...rest }: Asked) {
   };
 }
 
-function tell(policy: string, asked: Asked, decision: Decision, tier: string | undefined): void {
+function tell(policy: string, asked: Action, decision: Decision, tier: string | undefined): void {
   const row = (name: string, value: string | undefined) => value !== undefined && value !== '' && print(`${name.padEnd(10)}${value}`);
   row('policy', policy);
   row('agent', asked.agent);

@@ -1,10 +1,10 @@
 // A recorded frame as a question: a permission request, or a file or terminal request of an agent.
-import type { Asked, Place } from '../../policy/actions/action.ts';
-import { askedPermission } from '../../policy/actions/permission.ts';
-import { askedPathUse, askedTerminal } from '../../policy/actions/surfaces.ts';
+import type { Action, Place } from '../../policy/actions/action.ts';
+import { permissionAction } from '../../policy/actions/permission.ts';
+import { pathAction, terminalAction } from '../../policy/actions/surfaces.ts';
 import { list, mergeToolCall, record, string, type ToolCall } from '../../policy/actions/tool-call.ts';
 
-export type FrameQuestion = { readonly asked: Asked; readonly tier: 'enforced' | 'mediated'; readonly method: string };
+export type FrameQuestion = { readonly asked: Action; readonly tier: 'enforced' | 'mediated'; readonly method: string };
 
 /** One JSON value, or one a line. Tool calls in earlier lines are known to the request, as they are in a session. */
 export function questionIn(text: string, place: Place): FrameQuestion | undefined {
@@ -34,16 +34,16 @@ export function asQuestion(
   switch (method) {
     case 'session/request_permission': {
       const id = string(record(params.toolCall).toolCallId) ?? '';
-      return { method, tier: 'mediated', asked: askedPermission(place, params, calls.get(id)) };
+      return { method, tier: 'mediated', asked: permissionAction(place, params, calls.get(id)) };
     }
     case 'fs/read_text_file':
-      return { method, tier: 'enforced', asked: askedPathUse(place, 'read', path) };
+      return { method, tier: 'enforced', asked: pathAction(place, 'read', path) };
     case 'fs/write_text_file':
-      return { method, tier: 'enforced', asked: askedPathUse(place, 'edit', path) };
+      return { method, tier: 'enforced', asked: pathAction(place, 'edit', path) };
     case 'terminal/create': {
       const env = list(params.env).map((entry) => ({ name: string(record(entry).name) ?? '' }));
       const terminal = { command: string(params.command) ?? '', args: list(params.args).map(String), env, cwd: string(params.cwd) };
-      return { method, tier: 'enforced', asked: askedTerminal(place, terminal) };
+      return { method, tier: 'enforced', asked: terminalAction(place, terminal) };
     }
     default:
       return undefined;

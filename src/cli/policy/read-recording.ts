@@ -1,16 +1,16 @@
 // A recording as the questions a policy would have been asked: each with the session it came from, and the tool calls known by then.
-import type { Asked, Place } from '../../policy/actions/action.ts';
+import type { Action, Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
-import { askedMcp, askedStart } from '../../policy/actions/surfaces.ts';
+import { mcpAction, startAction } from '../../policy/actions/surfaces.ts';
 import { list, mergeToolCall, record, string, type ToolCall } from '../../policy/actions/tool-call.ts';
 import { asQuestion } from './read-frame.ts';
 
-export type RecordedQuestion = {
+export type RecordedRequest = {
   /** The line of the recording. */
   readonly line: number;
   readonly method: string;
   readonly tier: 'enforced' | 'mediated';
-  readonly asked: Asked;
+  readonly asked: Action;
 };
 
 export type RecordingPlace = Omit<Place, 'agent' | 'cwd' | 'session' | 'family'> & {
@@ -33,13 +33,13 @@ export class BrokenLine extends Error {
 }
 
 /** One frame a line, plain or as a recorder keeps it, under `msg`. Throws a `BrokenLine`. */
-export function questionsIn(text: string, place: RecordingPlace): RecordedQuestion[] {
+export function questionsIn(text: string, place: RecordingPlace): RecordedRequest[] {
   const told = new Map<string, string>(); // what an agent calls itself, by run
   const opening = new Map<string, string>(); // the directory of a session that has no id yet, by run and request
   const cwds = new Map<string, string>();
   const calls = new Map<string, Map<string, ToolCall>>();
   const servers = new Map<string, string>(); // the names of servers that are reached through the connection itself
-  const questions: RecordedQuestion[] = [];
+  const questions: RecordedRequest[] = [];
 
   const placeOf = (run: string, session: string | undefined): Place => {
     const name = told.get(run);
@@ -54,7 +54,7 @@ export function questionsIn(text: string, place: RecordingPlace): RecordedQuesti
     const result = record(frame.result);
     const method = string(frame.method);
     const session = string(params.sessionId);
-    const add = (found: Omit<RecordedQuestion, 'line'>) => questions.push({ line, ...found });
+    const add = (found: Omit<RecordedRequest, 'line'>) => questions.push({ line, ...found });
 
     const info = string(record(result.agentInfo).name);
     if (info !== undefined) told.set(run, info);
@@ -70,7 +70,7 @@ export function questionsIn(text: string, place: RecordingPlace): RecordedQuesti
       }
       for (const argv of commandsOf(params)) {
         const at = { ...placeOf(run, session), cwd };
-        add({ method, tier: 'enforced', asked: askedStart(at, argv.words, argv.name) });
+        add({ method, tier: 'enforced', asked: startAction(at, argv.words, argv.name) });
       }
     }
 
@@ -108,14 +108,14 @@ function mcpQuestion(
   params: Fields,
   place: Place,
   servers: ReadonlyMap<string, string>,
-): Omit<RecordedQuestion, 'line'> | undefined {
+): Omit<RecordedRequest, 'line'> | undefined {
   const isCarried = method === 'mcp/message';
   const call = isCarried ? record(params.params) : params;
   const tool = string(call.name);
   if ((isCarried ? params.method : method) !== 'tools/call' || tool === undefined) return undefined;
   const id = string(params.serverId) ?? string(params.connectionId) ?? '';
   const server = servers.get(id) ?? (id === '' ? 'unknown' : id);
-  return { method: 'tools/call', tier: 'enforced', asked: askedMcp(place, { server, tool, args: call.arguments ?? {} }) };
+  return { method: 'tools/call', tier: 'enforced', asked: mcpAction(place, { server, tool, args: call.arguments ?? {} }) };
 }
 
 function commandsOf(params: Fields): { readonly name: string; readonly words: readonly string[] }[] {

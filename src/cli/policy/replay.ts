@@ -10,7 +10,7 @@ import { CommandFailure } from '../failure.ts';
 import { readInput } from '../resolve-config.ts';
 import { inEnvelope, print, printData } from './output.ts';
 import { readPolicyOrComplain } from './read-policy.ts';
-import { BrokenLine, questionsIn, type RecordedQuestion } from './read-recording.ts';
+import { BrokenLine, questionsIn, type RecordedRequest } from './read-recording.ts';
 
 export type ReplayFlags = {
   readonly policy: string;
@@ -44,7 +44,7 @@ export function policyReplay(recording: string, flags: ReplayFlags): Promise<num
   });
 }
 
-function judged({ line, method, tier, asked }: RecordedQuestion, policy: Policy, old: Policy | undefined) {
+function judged({ line, method, tier, asked }: RecordedRequest, policy: Policy, old: Policy | undefined) {
   const { verdict, rule, why } = decide(policy, asked);
   return {
     line,
@@ -66,7 +66,7 @@ async function policyNamed(name: string, flags: ReplayFlags): Promise<Policy | u
   return file === undefined ? undefined : combine([{ name: 'command-line', policy: file }]);
 }
 
-async function read(recording: string, flags: ReplayFlags): Promise<RecordedQuestion[]> {
+async function read(recording: string, flags: ReplayFlags): Promise<RecordedRequest[]> {
   const text = await readInput('the recording', recording);
   const fallbackAgent = path.basename(recording).replace(/\..*$/, '');
   const place = {

@@ -1,7 +1,7 @@
 // `switchboard policy test FILE [CASES]`: the examples in the rules, then cases that say what the whole policy should make of a request.
 import path from 'node:path';
-import { ACTIONS, type Asked, type Place } from '../../policy/actions/action.ts';
-import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../../policy/actions/surfaces.ts';
+import { ACTIONS, type Action, type Place } from '../../policy/actions/action.ts';
+import { commandAction, hostAction, mcpAction, pathAction, toolAction } from '../../policy/actions/surfaces.ts';
 import { decide } from '../../policy/decide.ts';
 import type { Problem } from '../../policy/format/problem.ts';
 import { createReader, fields, flag, oneOf, type Reader, text } from '../../policy/format/reader.ts';
@@ -16,7 +16,7 @@ import { readPolicyOrComplain } from './read-policy.ts';
 const CASE_KEYS = ['command', 'path', 'action', 'tool', 'mcp', 'host', 'agent', 'cwd', 'headless', 'verdict', 'rule'] as const;
 const FOUND_PROBLEMS = 8;
 
-type Case = { readonly line: number; readonly asked: Asked; readonly verdict: Verdict; readonly rule: string | undefined };
+type Case = { readonly line: number; readonly asked: Action; readonly verdict: Verdict; readonly rule: string | undefined };
 
 export async function policyTest(file: string, casesFile: string | undefined, flags: { readonly json?: true }): Promise<number> {
   const policyFile = await readPolicyOrComplain(file, flags);
@@ -68,13 +68,13 @@ function readCase(reader: Reader, tree: Tree, at: string): Case[] {
   const [command, file, tool, mcp, host] = [word('command'), word('path'), word('tool'), word('mcp'), word('host')];
   const action = oneOf(reader, found.action, `${at}.action`, ACTIONS);
   const questions = [
-    command === undefined ? [] : [() => askedCommand(place, command)],
-    file === undefined ? [] : [() => askedPathUse(place, action ?? 'edit', said(file))],
-    tool === undefined ? [] : [() => askedAction(place, action ?? 'other', tool)],
-    host === undefined ? [] : [() => askedHost(place, action === 'elicit' ? 'elicit' : 'fetch', host)],
+    command === undefined ? [] : [() => commandAction(place, command)],
+    file === undefined ? [] : [() => pathAction(place, action ?? 'edit', said(file))],
+    tool === undefined ? [] : [() => toolAction(place, action ?? 'other', tool)],
+    host === undefined ? [] : [() => hostAction(place, action === 'elicit' ? 'elicit' : 'fetch', host)],
     mcp === undefined
       ? []
-      : [() => askedMcp(place, { server: mcp.split(':')[0] ?? '', tool: mcp.split(':').slice(1).join(':'), args: {} })],
+      : [() => mcpAction(place, { server: mcp.split(':')[0] ?? '', tool: mcp.split(':').slice(1).join(':'), args: {} })],
   ].flat();
   const [ask] = questions;
   if (questions.length !== 1) reader.report(tree, at, 'expected one of command, path, tool, mcp and host');

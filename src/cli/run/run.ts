@@ -39,7 +39,7 @@ export type HeldBack = {
   /** The turn goes on: it was news. */
   release(): void;
   /** What the failure's own words leave out. */
-  releaseBeside(failure: string): void;
+  releaseAttached(failure: string): void;
 };
 
 export function createHeldBack(say: (text: string) => void): HeldBack {
@@ -55,7 +55,7 @@ export function createHeldBack(say: (text: string) => void): HeldBack {
       else if (!held.includes(text)) held.push(text);
     },
     release: () => release(() => false),
-    releaseBeside: (failure) => release((text) => failure.includes(text)),
+    releaseAttached: (failure) => release((text) => failure.includes(text)),
   };
 }
 
@@ -144,7 +144,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
     return await inTime(Promise.race([work, interrupts.ended]), seconds, what);
   } catch (error) {
     const failure = inOwnWords(error, agent, proxy.secrets.redact, logins);
-    if (failure instanceof Error) heldBack.releaseBeside(failure.message);
+    if (failure instanceof Error) heldBack.releaseAttached(failure.message);
     throw failure;
   } finally {
     screen.output.end();

@@ -12,13 +12,13 @@ import { makeDirectory } from '../../private-files.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import { createSessionLog } from '../../store/sessions/session-store.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
-import { joinTaps } from '../../wire/observer.ts';
+import { joinObservers } from '../../wire/observer.ts';
 import { writeLinkFile } from '../link-file.ts';
 import { notice } from '../output.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
-import { besideEditor } from './attached-client.ts';
+import { attachedClient } from './attached-client.ts';
 import { openHere, portOf } from './open-console.ts';
-import { watchEditor } from './watch-client.ts';
+import { watchClient } from './watch-client.ts';
 
 export type Attachment = {
   readonly onlooker: (secrets: Secrets) => Onlooker;
@@ -38,7 +38,7 @@ type Parts = {
 
 export function attachConsole(given: string | true, stateDir: string): Attachment {
   const port = portOf(given === true ? undefined : given);
-  const watch = watchEditor();
+  const watch = watchClient();
   let frames: Frames | undefined;
   let isFirst = true;
   return {
@@ -46,17 +46,17 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
       const made = createFrames(secrets, path.join(stateDir, 'frames'));
       frames = made;
       return (leg, side) => {
-        const tap = made.tap(leg, side);
+        const observer = made.observer(leg, side);
         // Other clients are the console's own.
-        if (side !== 'editor' || !isFirst) return tap;
+        if (side !== 'editor' || !isFirst) return observer;
         isFirst = false;
-        return joinTaps([tap, watch.tap], (error) => notice(`the console: ${String((error as Error).message)}`)) ?? tap;
+        return joinObservers([observer, watch.observer], (error) => notice(`the console: ${String((error as Error).message)}`)) ?? observer;
       };
     },
     async open({ connection, transcripts }, { config, files, flags, secrets, policy, connect }) {
       const file = path.join(stateDir, `console-${process.pid}.html`);
       const log = createSessionLog(stateDir, () => {});
-      const beside = besideEditor({
+      const beside = attachedClient({
         connection,
         watch,
         redact: secrets.redact,

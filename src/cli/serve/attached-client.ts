@@ -3,16 +3,16 @@
 import type { Beside } from '../../console/console.ts';
 import { neutralise } from '../../console/state/clean-text.ts';
 import { fields, list, text } from '../../console/state/read-update.ts';
-import type { BoardKeeper } from '../../console/state/state.ts';
+import type { StateKeeper } from '../../console/state/state.ts';
 import { eventsOfTranscript } from '../../console/state/transcript-events.ts';
 import type { Connection } from '../../proxy/proxy.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
-import { type EditorWatch, NOTHING_ACCEPTED } from './watch-client.ts';
+import { type ClientWatch, NOTHING_ACCEPTED } from './watch-client.ts';
 
-export type BesideDeps = {
+export type AttachedClientDeps = {
   readonly connection: Pick<Connection, 'answer' | 'cancel' | 'judged'>;
-  readonly watch: EditorWatch;
+  readonly watch: ClientWatch;
   readonly redact: Redactor;
   /** What was said so far, all of it that is complete. */
   readonly transcript: (sessionId: string) => readonly TranscriptRecord[] | undefined;
@@ -22,37 +22,37 @@ export type BesideDeps = {
 
 type Waiting = { readonly questionId: string; readonly controller: AbortController };
 
-export function besideEditor({ connection, watch, redact, transcript, agentOf }: BesideDeps): (board: BoardKeeper) => Beside {
-  return (board) => {
+export function attachedClient({ connection, watch, redact, transcript, agentOf }: AttachedClientDeps): (state: StateKeeper) => Beside {
+  return (state) => {
     const held = new Set<string>();
     const questions = new Map<string, Waiting>();
     /** Sessions that were in the middle of a turn when a page came: the beginning of what was being said is told when the turn is over. */
     const partial = new Set<string>();
     const clean = (words: string) => neutralise(redact(words));
-    const retell = (sessionId: string) => board.retell(sessionId, eventsOfTranscript(transcript(sessionId) ?? []));
+    const retell = (sessionId: string) => state.retell(sessionId, eventsOfTranscript(transcript(sessionId) ?? []));
 
     watch.begin({
       opened(sessionId, { cwd, agent }, answer) {
         held.add(sessionId);
-        board.opened(sessionId, { cwd, agent: agent ?? agentOf(sessionId), accepts: NOTHING_ACCEPTED, isEditors: true }, answer);
+        state.opened(sessionId, { cwd, agent: agent ?? agentOf(sessionId), accepts: NOTHING_ACCEPTED, isFromClient: true }, answer);
       },
-      options: board.options,
+      options: state.options,
       update(sessionId, update) {
-        if (watch.isAwake) board.update(sessionId, update);
+        if (watch.isAwake) state.update(sessionId, update);
       },
-      prompt: (sessionId, words, blocks) => board.event(sessionId, { e: 'prompt', text: clean(words), blocks }),
+      prompt: (sessionId, words, blocks) => state.event(sessionId, { e: 'prompt', text: clean(words), blocks }),
       end(sessionId, { stopReason, error }) {
-        board.event(sessionId, { e: 'end', stopReason, error: error === undefined ? undefined : clean(error) });
+        state.event(sessionId, { e: 'end', stopReason, error: error === undefined ? undefined : clean(error) });
         if (partial.delete(sessionId) && watch.isAwake) retell(sessionId);
       },
       closed(sessionId) {
         held.delete(sessionId);
-        board.closed(sessionId);
+        state.closed(sessionId);
       },
       asked(id, sessionId, params) {
         const controller = new AbortController();
         const answers = list(params.options).map(fields);
-        void board.ask(sessionId, params, controller.signal, {
+        void state.ask(sessionId, params, controller.signal, {
           judged: connection.judged(id),
           opened: (questionId) => void questions.set(id, { questionId, controller }),
           take(option) {
@@ -64,7 +64,7 @@ export function besideEditor({ connection, watch, redact, transcript, agentOf }:
       },
       elicited(id, sessionId, params) {
         const controller = new AbortController();
-        void board.elicit(sessionId, params, controller.signal, {
+        void state.elicit(sessionId, params, controller.signal, {
           opened: (questionId) => void questions.set(id, { questionId, controller }),
           take: (_, reply) => connection.answer({ id, reply, where: 'the console', how: text(params.message) ?? 'the question' }),
         });
@@ -73,7 +73,7 @@ export function besideEditor({ connection, watch, redact, transcript, agentOf }:
         const open = questions.get(id);
         questions.delete(id);
         const known = (['accept', 'decline', 'cancel'] as const).find((one) => one === action);
-        if (open) board.settle(open.questionId, { option, by: 'editor', reply: known && { action: known } });
+        if (open) state.settle(open.questionId, { option, by: 'editor', reply: known && { action: known } });
       },
       withdrawn(id) {
         questions.get(id)?.controller.abort();
@@ -86,7 +86,7 @@ export function besideEditor({ connection, watch, redact, transcript, agentOf }:
       wake() {
         watch.isAwake = true;
         for (const sessionId of held) {
-          if (board.conversation(sessionId)?.isRunning) partial.add(sessionId);
+          if (state.conversation(sessionId)?.isRunning) partial.add(sessionId);
           retell(sessionId);
         }
       },

@@ -19,7 +19,7 @@ import type { TranscriptSource } from '../../store/transcripts/transcript-source
 import { CommandFailure } from '../failure.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
 import { agentLoads, agentRows } from './agent-rows.ts';
-import { type DefaultPolicy, policyHouse } from './policy-store.ts';
+import { type DefaultPolicy, policyStore } from './policy-store.ts';
 import { settingsHere } from './settings.ts';
 import { transcriptsOf } from './transcripts.ts';
 import { createHost } from './workspace.ts';
@@ -111,7 +111,7 @@ export async function openHere({
       transcripts: transcriptsOf(stateDir, stored, () => void transcripts?.stats()),
       agents: () => agentRows(connection, config, secrets.redact),
       restart: connection.restart,
-      policy: policyHouse({ policy, otherwise, stateDir, stored }),
+      policy: policyStore({ policy, otherwise, stateDir, stored }),
       parts: [
         agentPart({ stop: connection.stopAgent, loads: agentLoads(connection), lent: connection.lent, redact: secrets.redact }),
         settingsPart({

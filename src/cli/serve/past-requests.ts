@@ -5,7 +5,7 @@ import { ClientError } from '../../client/client.ts';
 import type { PastRequest } from '../../console/actions/policy-store.ts';
 import type { SessionRow } from '../../console/protocol/state.ts';
 import type { Place } from '../../policy/actions/action.ts';
-import { askedPermission } from '../../policy/actions/permission.ts';
+import { permissionAction } from '../../policy/actions/permission.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import type { ToolRecord } from '../../store/transcripts/transcript-record.ts';
 import { BrokenLine, questionsIn } from '../policy/read-recording.ts';
@@ -26,7 +26,7 @@ export async function pastInTranscripts(stateDir: string, rows: readonly Session
     for (const record of records) {
       if (record.kind !== 'permission') continue;
       const call = calls.get(String(record.toolCallId));
-      const asked = askedPermission(placeFor(agent, cwd), { toolCall: call ? asCall(call) : { title: record.title } });
+      const asked = permissionAction(placeFor(agent, cwd), { toolCall: call ? asCall(call) : { title: record.title } });
       const { name } = Object(record.option) as { name?: unknown };
       found.push({ where: title || sessionId, asked, answer: typeof name === 'string' ? name : record.outcome });
     }

@@ -8,7 +8,7 @@ import type { EnforcedPolicy } from '../../app/policy.ts';
 import { PRESETS } from '../../app/read-policy.ts';
 import type { PolicySource } from '../../config/config.ts';
 import { userConfigFile } from '../../config/discover.ts';
-import type { HousePlace, PolicyHouse } from '../../console/actions/policy-store.ts';
+import type { PolicyPlace, PolicyStore } from '../../console/actions/policy-store.ts';
 import type { SessionRow } from '../../console/protocol/state.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { readToEdit, saveEdited } from '../../setup/edit-file.ts';
@@ -36,7 +36,7 @@ export function defaultPolicy(flags: ConfigFlags): DefaultPolicy {
   };
 }
 
-export type HouseParts = {
+export type PolicyStoreParts = {
   readonly policy: EnforcedPolicy | undefined;
   /** What holds when nobody has one; undefined where nothing does. */
   readonly otherwise: DefaultPolicy | undefined;
@@ -44,11 +44,11 @@ export type HouseParts = {
   readonly stored: () => readonly SessionRow[];
 };
 
-export function policyHouse({ policy, otherwise, stateDir, stored }: HouseParts): PolicyHouse {
+export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStoreParts): PolicyStore {
   const isOurs = (source: PolicySource) =>
     otherwise !== undefined && (source.policy === otherwise.shipped || source.policy === otherwise.own);
 
-  function place(): HousePlace | { readonly why: string } {
+  function place(): PolicyPlace | { readonly why: string } {
     const { policies, layers } = policy?.state() ?? { policies: [], layers: [] };
     if (!policy) return { why: 'there is no policy to put a rule into; set "policy" in the configuration, or start with --policy FILE' };
     const source = policies.find(({ layer }) => layer === 'user');
@@ -61,7 +61,7 @@ export function policyHouse({ policy, otherwise, stateDir, stored }: HouseParts)
   }
   /** What a new file begins with. The one in force may be gone by now. */
   const begun = (insteadOf: string) => readFile(existsSync(insteadOf) ? insteadOf : (otherwise?.shipped ?? insteadOf), 'utf8');
-  const placeFor: PolicyHouse['placeFor'] = (agent, cwd) => ({
+  const placeFor: PolicyStore['placeFor'] = (agent, cwd) => ({
     agent,
     family: familyOf(agent),
     cwd: canonicalOr(cwd),
@@ -69,7 +69,7 @@ export function policyHouse({ policy, otherwise, stateDir, stored }: HouseParts)
     interactive: true,
     canonical: canonicalPath,
   });
-  function found(): HousePlace {
+  function found(): PolicyPlace {
     const at = place();
     if ('why' in at) throw new Error(at.why);
     return at;
@@ -106,7 +106,7 @@ export function policyHouse({ policy, otherwise, stateDir, stored }: HouseParts)
   };
 }
 
-function placeIn({ from, policy }: PolicySource): HousePlace | { readonly why: string } {
+function placeIn({ from, policy }: PolicySource): PolicyPlace | { readonly why: string } {
   if (typeof policy !== 'string')
     return { why: `the policy stands in ${from} itself; put it into a file of its own, name that as "policy", and rules can be added` };
   if (!PRESETS.includes(policy)) return own(path.resolve(path.dirname(from), policy));
@@ -115,7 +115,7 @@ function placeIn({ from, policy }: PolicySource): HousePlace | { readonly why: s
   };
 }
 
-const own = (file: string): HousePlace => ({ file, isNew: false, insteadOf: file });
+const own = (file: string): PolicyPlace => ({ file, isNew: false, insteadOf: file });
 
 /** A directory that is not there is a place to explain things for all the same. */
 function canonicalOr(directory: string): string {

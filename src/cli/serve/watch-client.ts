@@ -3,11 +3,11 @@
 import type { Accepts, Block } from '../../console/protocol/conversation.ts';
 import { agentIn, blockOf, type Fields, fields, list, text } from '../../console/state/read-update.ts';
 import type { Frame } from '../../wire/frame.ts';
-import { patchedId, patchedText, type Tap } from '../../wire/observer.ts';
+import { type Observer, patchedId, patchedText } from '../../wire/observer.ts';
 import type { Patch } from '../../wire/writer.ts';
 
 /** What is done with it. */
-export type EditorEvents = {
+export type ClientEvents = {
   opened(sessionId: string, about: { readonly cwd: string; readonly agent: string | undefined }, answer: Fields): void;
   options(sessionId: string, answer: Fields): void;
   update(sessionId: string, update: Fields): void;
@@ -24,10 +24,10 @@ export type EditorEvents = {
   withdrawn(id: string): void;
 };
 
-export type EditorWatch = {
-  readonly tap: Tap;
+export type ClientWatch = {
+  readonly observer: Observer;
   /** From here on everything is told. */
-  begin(events: EditorEvents): void;
+  begin(events: ClientEvents): void;
   /** Whether updates are wanted. */
   isAwake: boolean;
 };
@@ -46,10 +46,10 @@ const QUESTIONS = new Set(['session/request_permission', 'elicitation/create']);
 const NONE: readonly Patch[] = [];
 const MOST_ASKED = 10_000;
 
-export function watchEditor(): EditorWatch {
-  const fromEditor = new Map<string, Asked>();
-  const toEditor = new Map<string, Fields>();
-  let events: EditorEvents | undefined;
+export function watchClient(): ClientWatch {
+  const fromClient = new Map<string, Asked>();
+  const toClient = new Map<string, Fields>();
+  let events: ClientEvents | undefined;
   let waiting: Passed[] = [];
 
   function note(passed: Passed): void {
@@ -65,7 +65,7 @@ export function watchEditor(): EditorWatch {
     const message = parse(frame ? patchedText(frame, patches) : line);
     const { method, params } = message;
     const id = message.id === undefined ? undefined : JSON.stringify(message.id);
-    if (typeof method !== 'string') return isReceived ? answerOfEditor(events, id, message) : answerToEditor(events, id, message);
+    if (typeof method !== 'string') return isReceived ? answerOfClient(events, id, message) : answerToClient(events, id, message);
     if (isReceived) return ofEditor(events, method, id, fields(params));
     toldEditor(events, method, id, fields(params));
   }
@@ -75,11 +75,11 @@ export function watchEditor(): EditorWatch {
     if (kind === 'notification') return method === 'session/update' || method === '$/cancel_request';
     if (kind === 'request') return isReceived ? REQUESTS.has(method) : QUESTIONS.has(method);
     const id = patchedId(frame, patches) ?? '';
-    return isReceived ? toEditor.has(id) : fromEditor.has(id);
+    return isReceived ? toClient.has(id) : fromClient.has(id);
   }
-  function ofEditor(on: EditorEvents, method: string, id: string | undefined, params: Fields): void {
-    if (id === undefined || !REQUESTS.has(method) || fromEditor.size >= MOST_ASKED) return;
-    fromEditor.set(id, { method, params });
+  function ofEditor(on: ClientEvents, method: string, id: string | undefined, params: Fields): void {
+    if (id === undefined || !REQUESTS.has(method) || fromClient.size >= MOST_ASKED) return;
+    fromClient.set(id, { method, params });
     if (method !== 'session/prompt') return;
     const blocks = list(params.prompt).map(blockOf);
     const words = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
@@ -89,10 +89,10 @@ export function watchEditor(): EditorWatch {
       blocks.filter(({ type }) => type !== 'text'),
     );
   }
-  function answerToEditor(on: EditorEvents, id: string | undefined, message: Fields): void {
-    const asked = id === undefined ? undefined : fromEditor.get(id);
+  function answerToClient(on: ClientEvents, id: string | undefined, message: Fields): void {
+    const asked = id === undefined ? undefined : fromClient.get(id);
     if (!asked || id === undefined) return;
-    fromEditor.delete(id);
+    fromClient.delete(id);
     const { method, params } = asked;
     const result = fields(message.result);
     const sessionId = String(result.sessionId ?? params.sessionId);
@@ -106,33 +106,33 @@ export function watchEditor(): EditorWatch {
     if (method === 'session/set_config_option') on.options(sessionId, result);
     if (method === 'session/close' || method === 'session/delete') on.closed(sessionId);
   }
-  function toldEditor(on: EditorEvents, method: string, id: string | undefined, params: Fields): void {
+  function toldEditor(on: ClientEvents, method: string, id: string | undefined, params: Fields): void {
     if (method === 'session/update') on.update(String(params.sessionId), fields(params.update));
     if (method === '$/cancel_request') withdraw(on, JSON.stringify(params.requestId));
-    if (!QUESTIONS.has(method) || id === undefined || toEditor.size >= MOST_ASKED) return;
-    toEditor.set(id, params);
+    if (!QUESTIONS.has(method) || id === undefined || toClient.size >= MOST_ASKED) return;
+    toClient.set(id, params);
     if (method === 'elicitation/create') on.elicited(id, text(params.sessionId), params);
     else on.asked(id, String(params.sessionId), params);
   }
-  function answerOfEditor(on: EditorEvents, id: string | undefined, message: Fields): void {
-    const params = id === undefined ? undefined : toEditor.get(id);
+  function answerOfClient(on: ClientEvents, id: string | undefined, message: Fields): void {
+    const params = id === undefined ? undefined : toClient.get(id);
     if (!params || id === undefined) return;
-    toEditor.delete(id);
+    toClient.delete(id);
     const { outcome, action } = fields(message.result);
     const { optionId } = fields(outcome);
     const option = list(params.options).findIndex((one) => fields(one).optionId === optionId);
     on.answered(id, optionId === undefined || option === -1 ? undefined : option, text(action));
   }
-  function withdraw(on: EditorEvents, id: string): void {
-    if (toEditor.delete(id)) on.withdrawn(id);
+  function withdraw(on: ClientEvents, id: string): void {
+    if (toClient.delete(id)) on.withdrawn(id);
   }
 
-  const self: EditorWatch = {
+  const self: ClientWatch = {
     isAwake: false,
     begin(told) {
       events = told;
     },
-    tap: {
+    observer: {
       received(frame) {
         if (frame.kind !== 'notification') note({ frame, line: '', patches: NONE, isReceived: true });
       },

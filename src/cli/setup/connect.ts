@@ -23,7 +23,7 @@ export type ConnectFlags = ChangeFlags & {
 
 export async function connectCommand(id: string | undefined, flags: ConnectFlags): Promise<number> {
   if (flags.print !== undefined) return printSnippet(flags.print, flags);
-  const editor = editorCalled(id);
+  const editor = clientNamed(id);
   const change = await connectTo(editor, flags);
   const warnings = [passingPlace(), missingConfig(flags)].filter((text) => text !== undefined);
   if (flags.json) {
@@ -53,7 +53,7 @@ export async function connectTo(editor: Editor, flags: ConnectFlags): Promise<Ch
 }
 
 export async function disconnectCommand(id: string | undefined, flags: ConnectFlags): Promise<number> {
-  const editor = editorCalled(id);
+  const editor = clientNamed(id);
   const file = await openEditor(editor, flags);
   const ours = file.agents.filter(({ name, isUs }) => isUs && (flags.name === undefined || name === flags.name)).map(({ name }) => name);
   const before = await textBefore(file);
@@ -76,7 +76,7 @@ async function change(file: EditorFile, edit: () => string, flags: ChangeFlags):
   }
 }
 
-export function editorCalled(id: string | undefined): Editor {
+export function clientNamed(id: string | undefined): Editor {
   const ids = EDITORS.map((editor) => editor.id);
   const found = EDITORS.find((editor) => editor.id === id);
   if (found) return found;

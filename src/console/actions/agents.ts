@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
 import type { Redactor } from '../../redaction/redact.ts';
-import type { AgentActs, AgentLoad, AgentTopics, LentTools } from '../protocol/agents.ts';
-import type { ActsOf, Part, TopicsOf } from '../server/screens.ts';
+import type { AgentActions, AgentLoad, AgentTopics, HostTools } from '../protocol/agents.ts';
+import type { ActionsOf, Part, TopicsOf } from '../server/screens.ts';
 import { neutralise } from '../state/clean-text.ts';
 
 export type AgentDeps = {
   /** Whether there is such an agent. */
   readonly stop: (agent: string, how: 'now' | 'drain') => boolean;
   readonly loads: () => readonly AgentLoad[];
-  readonly lent: () => readonly LentTools[];
+  readonly lent: () => readonly HostTools[];
   readonly redact: Redactor;
 };
 
@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 2000;
 
 export function agentPart({ stop, loads, lent, redact }: AgentDeps): Part {
   const clean = (text: string) => neutralise(redact(text));
-  const acts: ActsOf<AgentActs> = {
+  const acts: ActionsOf<AgentActions> = {
     stopAgent: {
       gives: z.strictObject({ agent: z.string().max(200), how: z.enum(['now', 'drain']) }),
       perform({ agent, how }) {

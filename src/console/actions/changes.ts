@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { ClientError } from '../../client/client.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { ByHand, Host } from '../client/workspace.ts';
-import type { ChangeAt, ChatActs, HunkState } from '../protocol/chat.ts';
+import type { ChangeAt, ChatActions, HunkState } from '../protocol/chat.ts';
 import type { ToolContent } from '../protocol/conversation.ts';
 import { type Hunk, hunksOf, linesOf, MAX_COMPARED } from '../protocol/hunks.ts';
 import { neutralise } from '../state/clean-text.ts';
 import { fields } from '../state/read-update.ts';
-import type { BoardKeeper } from '../state/state.ts';
+import type { StateKeeper } from '../state/state.ts';
 import { applyHunks, aroundHunk, placeHunks, plainText } from './apply-hunks.ts';
 
-export type ChangesDeps = { readonly board: BoardKeeper; readonly host: Host; readonly byHand: ByHand; readonly redact: Redactor };
+export type ChangesDeps = { readonly state: StateKeeper; readonly host: Host; readonly byHand: ByHand; readonly redact: Redactor };
 type Diff = Extract<ToolContent, { type: 'diff' }>;
 type Found = { readonly diff: Diff; readonly hunks: readonly Hunk[]; readonly file: string };
 
@@ -21,10 +21,10 @@ const PREVIEW_LINES = 400;
 /** A line may be as long as its file. */
 const PREVIEW_CHARACTERS = 200_000;
 
-export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
+export function createChanges({ state, host, byHand, redact }: ChangesDeps) {
   function find({ sessionId, toolCallId, at, print }: ChangeAt): Found {
-    const row = board.row(sessionId);
-    const item = board.conversation(sessionId)?.items.findLast((one) => one.kind === 'tool' && one.toolCallId === toolCallId);
+    const row = state.row(sessionId);
+    const item = state.conversation(sessionId)?.items.findLast((one) => one.kind === 'tool' && one.toolCallId === toolCallId);
     const diff = item?.kind === 'tool' ? item.content?.[at] : undefined;
     // One that is not shown as it is has none, and so cannot be applied from here.
     if (!row || diff?.type !== 'diff' || diff.print !== print)
@@ -50,7 +50,7 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
 
   return {
     /** What can be applied. */
-    async hunks(asked: ChangeAt): Promise<ChatActs['hunks']['get']> {
+    async hunks(asked: ChangeAt): Promise<ChatActions['hunks']['get']> {
       const found = find(asked);
       const { sessionId } = asked;
       const judged = allowed(sessionId, 'read', found.file);
@@ -64,7 +64,7 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
       return { hunks: statesOf(text, found) };
     },
     /** All that were chosen, or nothing. */
-    async apply(asked: ChatActs['apply']['give']): Promise<ChatActs['apply']['get']> {
+    async apply(asked: ChatActions['apply']['give']): Promise<ChatActions['apply']['get']> {
       const found = find(asked);
       const { sessionId, hunks: chosen } = asked;
       const judged = allowed(sessionId, 'edit', found.file);
@@ -78,13 +78,13 @@ export function createChanges({ board, host, byHand, redact }: ChangesDeps) {
       const { isWritten } = await host.edit(sessionId, found.file, edit, judged);
       if (isWritten) {
         const some = states.length === 1 ? 'the change' : `${new Set(chosen).size} of ${states.length} hunks`;
-        board.event(sessionId, { e: 'note', text: `You applied ${some} to ${found.diff.path}.` });
+        state.event(sessionId, { e: 'note', text: `You applied ${some} to ${found.diff.path}.` });
       }
       return { isWritten, hunks: states };
     },
     /** The beginning of a file that the agent names, of those that the session may reach. */
-    async preview(sessionId: string, uri: string): Promise<ChatActs['preview']['get']> {
-      const row = board.row(sessionId);
+    async preview(sessionId: string, uri: string): Promise<ChatActions['preview']['get']> {
+      const row = state.row(sessionId);
       const file = fileOf(uri);
       if (!row || file === undefined) throw new ClientError(-32602, 'only files of this machine can be shown here');
       const judged = allowed(sessionId, 'read', file);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ChatActs } from '../protocol/chat.ts';
-import type { ActsOf } from '../server/screens.ts';
+import type { ChatActions } from '../protocol/chat.ts';
+import type { ActionsOf } from '../server/screens.ts';
 import { holderOf, type SessionDeps } from './sessions.ts';
 
 const id = z.string().min(1).max(2000);
@@ -8,7 +8,7 @@ const inSession = { sessionId: id };
 const change = { ...inSession, toolCallId: z.string().max(2000), at: z.int().nonnegative(), print: z.string().min(1).max(64) };
 const value = z.union([z.string().max(100_000), z.number(), z.boolean(), z.array(z.int().nonnegative()).max(1000), z.null()]);
 
-export function chatActs(deps: Pick<SessionDeps, 'board' | 'desk' | 'beside'>): ActsOf<ChatActs> {
+export function chatActions(deps: Pick<SessionDeps, 'state' | 'consoleClient' | 'beside'>): ActionsOf<ChatActions> {
   const mine = holderOf(deps);
   return {
     hunks: { gives: z.strictObject(change), perform: (given) => mine(given.sessionId).changes.hunks(given) },
@@ -18,7 +18,7 @@ export function chatActs(deps: Pick<SessionDeps, 'board' | 'desk' | 'beside'>): 
     },
     reply: {
       gives: z.strictObject({ questionId: z.uuid(), action: z.enum(['accept', 'decline', 'cancel']), values: z.array(value).max(200) }),
-      perform: (given, page) => deps.board.reply(given, page.id),
+      perform: (given, page) => deps.state.reply(given, page.id),
     },
     kill: {
       gives: z.strictObject({ ...inSession, terminalId: id }),

@@ -1,13 +1,13 @@
 // What the console needs of the policy of this process: what is in force, where a rule of the user's goes, what was asked before.
-import type { Asked, Place } from '../../policy/actions/action.ts';
+import type { Action, Place } from '../../policy/actions/action.ts';
 import type { Hits, Policy } from '../../policy/policy.ts';
 import type { Layer } from '../../policy/rules/layers.ts';
 
-export type PolicyHouse = {
+export type PolicyStore = {
   /** undefined when nobody has one. */
   state(): PolicyState | undefined;
   /** Where rules of the user's go, or why nowhere. */
-  place(): HousePlace | { readonly why: string };
+  place(): PolicyPlace | { readonly why: string };
   /** The text of that place as it is now, or what a new file begins with. */
   read(): Promise<string>;
   /** Writes it anew; resolves when it is in force. Rejects with what the user is to hear, also when `change` throws. */
@@ -29,11 +29,11 @@ export type PolicyState = {
   with(file: string, text: string): Policy;
 };
 
-export type HousePlace = {
+export type PolicyPlace = {
   readonly file: string;
   readonly isNew: boolean;
   /** The file that is in force, which a new one takes the place of. */
   readonly insteadOf: string;
 };
 
-export type PastRequest = { readonly where: string; readonly asked: Asked; readonly answer?: string | undefined };
+export type PastRequest = { readonly where: string; readonly asked: Action; readonly answer?: string | undefined };

@@ -8,22 +8,22 @@ import { loadPolicy } from '../../policy/format/load.ts';
 import { hitKey, type LayeredRule } from '../../policy/policy.ts';
 import { sourceOf } from '../../policy/rules/add-rule.ts';
 import type { Redactor } from '../../redaction/redact.ts';
-import type { PolicyActs, PolicyShown, PolicyTopics, RulePlace, RuleRow, Said, Tried } from '../protocol/policy.ts';
-import type { ActsOf, TopicsOf } from '../server/screens.ts';
+import type { PolicyActions, PolicyShown, PolicyTopics, RulePlace, RuleRow, Said, Tried } from '../protocol/policy.ts';
+import type { ActionsOf, TopicsOf } from '../server/screens.ts';
 import { cleanValue } from '../state/clean-text.ts';
-import type { PolicyHouse, PolicyState } from './policy-store.ts';
+import type { PolicyState, PolicyStore } from './policy-store.ts';
 
-type ScreenActs = Pick<PolicyActs, 'policy.explain' | 'policy.text' | 'policy.try'>;
+type ScreenActions = Pick<PolicyActions, 'policy.explain' | 'policy.text' | 'policy.try'>;
 
 const LOOK_EVERY_MS = 1000;
 const MOST_CHANGED = 500;
 const words = z.string().max(20_000);
 const file = z.string().max(4000);
 
-export function policyPart(house: PolicyHouse, redact: Redactor) {
+export function policyPart(policies: PolicyStore, redact: Redactor) {
   const clean = <T>(value: T): T => cleanValue(value, redact) as T;
   function state(): PolicyState {
-    const found = house.state();
+    const found = policies.state();
     if (!found) throw new ClientError(-32600, 'there is no policy; set "policy" in the configuration, or start with --policy');
     return found;
   }
@@ -33,7 +33,7 @@ export function policyPart(house: PolicyHouse, redact: Redactor) {
     return layer;
   }
   function shown(): PolicyShown {
-    const found = house.state();
+    const found = policies.state();
     if (!found) return { isThere: false };
     const { layers, policy, isObserving, isOurs, problem, hits } = found;
     const texts = new Map(layers.map((layer) => [layer.policy.file, layer.text]));
@@ -53,11 +53,11 @@ export function policyPart(house: PolicyHouse, redact: Redactor) {
       files: layers.map(({ name, policy: { file: from }, isTrusted = name !== 'project' }) => ({ layer: name, file: from, isTrusted })),
       rules: [...strict('deny'), ...strict('ask'), ...policy.allow].map(row),
       problem,
-      place: placeShown(house.place()),
+      place: placeShown(policies.place()),
     });
   }
 
-  const acts: ActsOf<ScreenActs> = {
+  const acts: ActionsOf<ScreenActions> = {
     'policy.explain': {
       gives: z
         .strictObject({
@@ -71,7 +71,7 @@ export function policyPart(house: PolicyHouse, redact: Redactor) {
         .refine(({ command, path, tool }) => [command, path, tool].filter((one) => one).length === 1, 'give a command, a path or a tool'),
       perform({ agent, cwd, action, ...about }) {
         if (action !== undefined && !isAction(action)) throw new ClientError(-32602, 'there is no such action');
-        const asked = askedAbout(house.placeFor(agent, cwd), { ...about, action });
+        const asked = askedAbout(policies.placeFor(agent, cwd), { ...about, action });
         const { verdict, why, rule, matches, opaque } = decide(state().policy, asked);
         return clean({ verdict, why, rule, matches, opaque, summary: summaryOf(asked) });
       },
@@ -90,7 +90,7 @@ export function policyPart(house: PolicyHouse, redact: Redactor) {
         const { problems } = loadPolicy(wanted, text);
         if (problems.length > 0) return clean({ ...NOTHING_TRIED, problems });
         const after = other(wanted, text);
-        const past = await house.past(recording === '' ? undefined : recording);
+        const past = await policies.past(recording === '' ? undefined : recording);
         const counts = { allow: 0, ask: 0, deny: 0 };
         const changed: Tried['changed'][number][] = [];
         for (const { where, asked, answer } of past) {
@@ -125,7 +125,7 @@ export function policyPart(house: PolicyHouse, redact: Redactor) {
   return { acts, topics };
 }
 
-const placeShown = (place: ReturnType<PolicyHouse['place']>): RulePlace =>
+const placeShown = (place: ReturnType<PolicyStore['place']>): RulePlace =>
   'why' in place ? place : { file: place.file, isNew: place.isNew };
 
 const NOTHING_TRIED = { requests: 0, counts: { allow: 0, ask: 0, deny: 0 }, changed: [] };

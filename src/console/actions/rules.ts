@@ -2,37 +2,37 @@
 // answered accordingly.
 import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
-import type { Asked } from '../../policy/actions/action.ts';
+import type { Action } from '../../policy/actions/action.ts';
 import { decide } from '../../policy/decide.ts';
 import { addRule, ruleText } from '../../policy/rules/add-rule.ts';
 import { proposeRule } from '../../policy/rules/propose-rule.ts';
 import type { Redactor } from '../../redaction/redact.ts';
-import type { Checked, PolicyActs } from '../protocol/policy.ts';
-import type { ActsOf } from '../server/screens.ts';
+import type { Checked, PolicyActions } from '../protocol/policy.ts';
+import type { ActionsOf } from '../server/screens.ts';
 import { neutralise } from '../state/clean-text.ts';
-import type { BoardKeeper } from '../state/state.ts';
-import type { HousePlace, PolicyHouse } from './policy-store.ts';
+import type { StateKeeper } from '../state/state.ts';
+import type { PolicyPlace, PolicyStore } from './policy-store.ts';
 
-type RuleActs = Pick<PolicyActs, 'rule.propose' | 'rule.check' | 'rule.save'>;
+type RuleActions = Pick<PolicyActions, 'rule.propose' | 'rule.check' | 'rule.save'>;
 
 const about = { questionId: z.uuid(), verdict: z.enum(['allow', 'deny']) };
 const withRule = z.strictObject({ ...about, rule: z.string().max(20_000) });
 
-export function ruleActs(board: BoardKeeper, house: PolicyHouse, redact: Redactor, now: () => number): ActsOf<RuleActs> {
+export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: Redactor, now: () => number): ActionsOf<RuleActions> {
   const clean = (text: string) => neutralise(redact(text));
 
-  function askedIn(questionId: string): Asked | undefined {
-    const open = board.openQuestion(questionId);
+  function askedIn(questionId: string): Action | undefined {
+    const open = state.openQuestion(questionId);
     if (!open) throw new ClientError(-32600, 'the question was answered meanwhile');
     return open.judged?.asked;
   }
-  function placeOrThrow(): HousePlace {
-    const place = house.place();
+  function placeOrThrow(): PolicyPlace {
+    const place = policies.place();
     if ('why' in place) throw new ClientError(-32600, place.why);
     return place;
   }
   /** What would come of it. */
-  function check(place: HousePlace, text: string, asked: Asked | undefined, verdict: 'allow' | 'deny', rule: string): Checked {
+  function check(place: PolicyPlace, text: string, asked: Action | undefined, verdict: 'allow' | 'deny', rule: string): Checked {
     const added = addRule(place.file, text, verdict, rule);
     if ('problems' in added)
       return {
@@ -43,7 +43,7 @@ export function ruleActs(board: BoardKeeper, house: PolicyHouse, redact: Redacto
           hint: hint && clean(hint),
         })),
       };
-    const policy = house.state()?.with(place.insteadOf, added.text);
+    const policy = policies.state()?.with(place.insteadOf, added.text);
     const said = asked && policy && decide(policy, asked);
     return { problems: [], line: added.line, after: said && { verdict: said.verdict, why: clean(said.why) } };
   }
@@ -54,7 +54,7 @@ export function ruleActs(board: BoardKeeper, house: PolicyHouse, redact: Redacto
       perform({ questionId, verdict }) {
         const asked = askedIn(questionId);
         if (!asked) return { cannot: 'there is no policy to put a rule into' };
-        const place = house.place();
+        const place = policies.place();
         if ('why' in place) return { cannot: clean(place.why) };
         const proposed = proposeRule(asked);
         if ('cannot' in proposed) return { cannot: `no rule can be made of this: ${clean(proposed.cannot)}` };
@@ -72,7 +72,7 @@ export function ruleActs(board: BoardKeeper, house: PolicyHouse, redact: Redacto
     'rule.check': {
       gives: withRule,
       async perform({ questionId, verdict, rule }) {
-        return check(placeOrThrow(), await house.read(), askedIn(questionId), verdict, rule);
+        return check(placeOrThrow(), await policies.read(), askedIn(questionId), verdict, rule);
       },
     },
     'rule.save': {
@@ -80,17 +80,17 @@ export function ruleActs(board: BoardKeeper, house: PolicyHouse, redact: Redacto
       async perform({ questionId, verdict, rule }, page) {
         const asked = askedIn(questionId);
         let checked: Checked = { problems: [] };
-        await house.write((text) => {
+        await policies.write((text) => {
           const place = placeOrThrow(); // another may have been saved meanwhile, and the file is there now
           checked = check(place, text, asked, verdict, rule);
           const added = addRule(place.file, text, verdict, rule);
           if ('problems' in added) throw new ClientError(-32602, added.problems.map(({ message }) => clean(message)).join('; '));
           return added.text;
         });
-        const options = board.openQuestion(questionId)?.question.options ?? [];
+        const options = state.openQuestion(questionId)?.question.options ?? [];
         const kinds = verdict === 'allow' ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
         const option = kinds.map((kind) => options.findIndex((one) => one.kind === kind)).find((index) => index !== -1);
-        const isAnswered = option !== undefined && board.answer(questionId, option, page.id);
+        const isAnswered = option !== undefined && state.answer(questionId, option, page.id);
         return { ...checked, isAnswered };
       },
     },

@@ -2,16 +2,16 @@
 import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
 import type { Redactor } from '../../redaction/redact.ts';
-import type { Desk } from '../client/console-client.ts';
+import type { ConsoleClient } from '../client/console-client.ts';
 import type { Beside, Transcripts } from '../console.ts';
-import type { McpServer, PromptBlock, SessionActs } from '../protocol/sessions.ts';
-import type { ActsOf } from '../server/screens.ts';
+import type { McpServer, PromptBlock, SessionActions } from '../protocol/sessions.ts';
+import type { ActionsOf } from '../server/screens.ts';
 import { neutralise } from '../state/clean-text.ts';
-import type { BoardKeeper } from '../state/state.ts';
+import type { StateKeeper } from '../state/state.ts';
 
 export type SessionDeps = {
-  readonly board: BoardKeeper;
-  readonly desk: () => Desk;
+  readonly state: StateKeeper;
+  readonly consoleClient: () => ConsoleClient;
   readonly beside: Beside | undefined;
   readonly transcripts: Transcripts;
   readonly redact: Redactor;
@@ -55,15 +55,24 @@ const mcpServer: z.ZodType<McpServer> = z.strictObject({
 });
 
 /** For what only whoever holds a session can do with it. */
-export function holderOf({ desk, beside }: Pick<SessionDeps, 'desk' | 'beside'>): (sessionId: string) => Desk {
+export function holderOf({ consoleClient, beside }: Pick<SessionDeps, 'consoleClient' | 'beside'>): (sessionId: string) => ConsoleClient {
   return (sessionId) => {
     if (beside?.holds(sessionId)) throw new ClientError(-32600, 'the editor has this session; go on with it there');
-    return desk();
+    return consoleClient();
   };
 }
 
-export function sessionActs({ board, desk, beside, transcripts, redact, restart, look, link }: SessionDeps): ActsOf<SessionActs> {
-  const mine = holderOf({ desk, beside });
+export function sessionActions({
+  state,
+  consoleClient,
+  beside,
+  transcripts,
+  redact,
+  restart,
+  look,
+  link,
+}: SessionDeps): ActionsOf<SessionActions> {
+  const mine = holderOf({ consoleClient, beside });
   return {
     watch: { gives: inSession, perform: ({ sessionId }, page) => page.watch(sessionId) },
     unwatch: { gives: inSession, perform: ({ sessionId }, page) => page.unwatch(sessionId) },
@@ -74,7 +83,7 @@ export function sessionActs({ board, desk, beside, transcripts, redact, restart,
         additionalDirectories: z.array(z.string().max(4000)).max(50).optional(),
         mcpServers: z.array(mcpServer).max(50).optional(),
       }),
-      perform: (given) => desk().open(given),
+      perform: (given) => consoleClient().open(given),
     },
     prompt: {
       gives: z.strictObject({ sessionId: id, blocks: z.array(promptBlock).min(1).max(100) }),
@@ -83,7 +92,7 @@ export function sessionActs({ board, desk, beside, transcripts, redact, restart,
     cancel: {
       gives: inSession,
       perform: ({ sessionId }, page) =>
-        beside?.holds(sessionId) ? { isDone: beside.cancel(sessionId) } : desk().cancel(sessionId, page.id),
+        beside?.holds(sessionId) ? { isDone: beside.cancel(sessionId) } : consoleClient().cancel(sessionId, page.id),
     },
     close: { gives: inSession, perform: ({ sessionId }) => mine(sessionId).close(sessionId) },
     option: {
@@ -92,11 +101,11 @@ export function sessionActs({ board, desk, beside, transcripts, redact, restart,
     },
     answer: {
       gives: z.strictObject({ questionId: z.uuid(), option: z.int().nonnegative().nullable() }),
-      perform: ({ questionId, option }, page) => ({ isFirst: board.answer(questionId, option ?? undefined, page.id) }),
+      perform: ({ questionId, option }, page) => ({ isFirst: state.answer(questionId, option ?? undefined, page.id) }),
     },
     authenticate: {
       gives: z.strictObject({ methodId: z.string().max(400) }),
-      perform: ({ methodId }) => desk().authenticate(methodId),
+      perform: ({ methodId }) => consoleClient().authenticate(methodId),
     },
     restart: {
       gives: z.strictObject({ agent: z.string().max(200) }),
@@ -110,7 +119,7 @@ export function sessionActs({ board, desk, beside, transcripts, redact, restart,
       async perform({ words: wanted, agent }) {
         const { found, isAll } = await transcripts.search(wanted, agent);
         const clean = (line: string) => neutralise(redact(line));
-        return { found: found.map(({ row, lines }) => ({ row: board.row(row.sessionId) ?? row, lines: lines.map(clean) })), isAll };
+        return { found: found.map(({ row, lines }) => ({ row: state.row(row.sessionId) ?? row, lines: lines.map(clean) })), isAll };
       },
     },
     export: {
@@ -124,9 +133,9 @@ export function sessionActs({ board, desk, beside, transcripts, redact, restart,
     forget: {
       gives: inSession,
       perform({ sessionId }) {
-        if (board.isLive(sessionId)) throw new ClientError(-32600, 'the session is open; close it first');
+        if (state.isLive(sessionId)) throw new ClientError(-32600, 'the session is open; close it first');
         transcripts.remove(sessionId);
-        board.gone(sessionId);
+        state.gone(sessionId);
       },
     },
     link: { gives: z.strictObject({}), perform: () => ({ link: link() }) },

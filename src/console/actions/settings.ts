@@ -1,8 +1,8 @@
 // The configuration that is in force, to be read and not to be changed, and whether this machine is set up.
 import { z } from 'zod';
 import type { Redactor } from '../../redaction/redact.ts';
-import type { Finding, SettingActs, Settings } from '../protocol/settings.ts';
-import type { ActsOf, Part } from '../server/screens.ts';
+import type { Finding, SettingActions, Settings } from '../protocol/settings.ts';
+import type { ActionsOf, Part } from '../server/screens.ts';
 import { cleanValue } from '../state/clean-text.ts';
 
 export type SettingDeps = {
@@ -14,7 +14,7 @@ export type SettingDeps = {
 export function settingsPart({ settings, doctor, redact }: SettingDeps): Part {
   /** One at a time: it starts every agent, and a second look would find nothing else. */
   let running: Promise<readonly Finding[]> | undefined;
-  const acts: ActsOf<SettingActs> = {
+  const acts: ActionsOf<SettingActions> = {
     settings: { gives: z.strictObject({}), perform: async () => cleanValue(await settings(), redact) as Settings },
     doctor: {
       gives: z.strictObject({ isStarting: z.boolean() }),

@@ -2,12 +2,12 @@
 import { ClientError } from '../../client/client.ts';
 import type { Judged } from '../state/pending-requests.ts';
 import { fields, list, text } from '../state/read-update.ts';
-import type { BoardKeeper } from '../state/state.ts';
+import type { StateKeeper } from '../state/state.ts';
 import type { createTerminalWatch } from '../state/terminal-watch.ts';
 import type { Host } from './workspace.ts';
 
 type Deps = {
-  readonly board: BoardKeeper;
+  readonly state: StateKeeper;
   readonly host: Host;
   readonly terminals: ReturnType<typeof createTerminalWatch>;
   readonly judged: (id: string) => Judged | undefined;
@@ -16,7 +16,7 @@ type Deps = {
 const MOST_SENT = 100;
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
-export function answerAgents({ board, host, terminals, judged }: Deps) {
+export function answerAgents({ state, host, terminals, judged }: Deps) {
   /** Sessions from which somebody was sent to a page. */
   const sent = new Map<string, string>();
   function awaitArrival(elicitationId: string, sessionId: string): void {
@@ -29,17 +29,17 @@ export function answerAgents({ board, host, terminals, judged }: Deps) {
       const params = fields(value);
       const sessionId = String(params.sessionId);
       if (method === 'session/request_permission') {
-        const { option } = await board.ask(sessionId, params, signal, { judged: judged(id) });
+        const { option } = await state.ask(sessionId, params, signal, { judged: judged(id) });
         const chosen = option === undefined ? undefined : fields(list(params.options)[option]).optionId;
         return chosen === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId: chosen } };
       }
       if (method === 'elicitation/create') {
-        const { reply = { action: 'cancel' } } = await board.elicit(text(params.sessionId), params, signal);
+        const { reply = { action: 'cancel' } } = await state.elicit(text(params.sessionId), params, signal);
         if (reply.action === 'accept' && typeof params.elicitationId === 'string') awaitArrival(params.elicitationId, sessionId);
         return reply;
       }
       if (!method.startsWith('fs/') && !method.startsWith('terminal/')) throw new ClientError(-32601, `Method not found: ${method}`);
-      if (!board.row(sessionId)) throw new ClientError(-32602, `There is no session "${sessionId}"`);
+      if (!state.row(sessionId)) throw new ClientError(-32602, `There is no session "${sessionId}"`);
       if (method === 'terminal/release') await terminals.last(sessionId, params.terminalId);
       const result = await host.serve(sessionId, method, params);
       if (method === 'terminal/create') terminals.begin(sessionId, String(fields(result).terminalId));
@@ -49,7 +49,7 @@ export function answerAgents({ board, host, terminals, judged }: Deps) {
     arrived(elicitationId: string): void {
       const sessionId = sent.get(elicitationId);
       sent.delete(elicitationId);
-      if (sessionId !== undefined) board.event(sessionId, { e: 'note', text: 'What the page was opened for is done.' });
+      if (sessionId !== undefined) state.event(sessionId, { e: 'note', text: 'What the page was opened for is done.' });
     },
   };
 }

@@ -5,20 +5,20 @@ import { type Client, ClientError, createClient } from '../../client/client.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { createChanges } from '../actions/changes.ts';
 import type { Block } from '../protocol/conversation.ts';
-import type { InSession, PromptBlock, SessionActs } from '../protocol/sessions.ts';
+import type { InSession, PromptBlock, SessionActions } from '../protocol/sessions.ts';
 import { adviceOn } from '../state/advice.ts';
 import { neutralise } from '../state/clean-text.ts';
 import type { Judged } from '../state/pending-requests.ts';
 import { type Fields, fields, list, MODE_OPTION, text } from '../state/read-update.ts';
-import type { BoardKeeper } from '../state/state.ts';
+import type { StateKeeper } from '../state/state.ts';
 import { createTerminalWatch } from '../state/terminal-watch.ts';
 import type { Transcript } from '../state/transcript-events.ts';
 import { answerAgents } from './answer-agent.ts';
 import { openSessions } from './open-sessions.ts';
 import type { ByHand, Host } from './workspace.ts';
 
-export type DeskDeps = {
-  readonly board: BoardKeeper;
+export type ConsoleClientDeps = {
+  readonly state: StateKeeper;
   readonly host: Host;
   readonly redact: Redactor;
   readonly byHand: ByHand;
@@ -30,8 +30,8 @@ export type DeskDeps = {
   readonly directoriesOf: (sessionId: string) => readonly string[];
 };
 
-type Given<Act extends keyof SessionActs> = SessionActs[Act]['give'];
-export type Desk = ReturnType<typeof createDesk>;
+type Given<Act extends keyof SessionActions> = SessionActions[Act]['give'];
+export type ConsoleClient = ReturnType<typeof createConsoleClient>;
 
 /** What a page can show. */
 const CAPABILITIES = {
@@ -41,10 +41,10 @@ const CAPABILITIES = {
   auth: { terminal: true },
 };
 
-export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
-  const { board, host, redact } = deps;
-  const terminals = createTerminalWatch(board, host, redact);
-  const { request, arrived } = answerAgents({ board, host, terminals, judged: deps.judged });
+export function createConsoleClient(input: Readable, output: Writable, deps: ConsoleClientDeps) {
+  const { state, host, redact } = deps;
+  const terminals = createTerminalWatch(state, host, redact);
+  const { request, arrived } = answerAgents({ state, host, terminals, judged: deps.judged });
   const client: Client = createClient(input, output, { request, notification });
   const sessions = openSessions(client, deps);
   const ready = client.request('initialize', {
@@ -58,32 +58,32 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     const { sessionId, update, elicitationId } = fields(params);
     if (method === 'elicitation/complete') return arrived(String(elicitationId));
     if (method !== 'session/update' || typeof sessionId !== 'string') return;
-    if (board.isLive(sessionId)) updated(sessionId, fields(update));
+    if (state.isLive(sessionId)) updated(sessionId, fields(update));
     else sessions.keepEarly(sessionId, fields(update));
   }
   /** What may be attached goes by the agent, which an update can change. */
   function updated(sessionId: string, update: Fields): void {
-    const before = board.row(sessionId)?.agent;
-    board.update(sessionId, update);
-    const agent = board.row(sessionId)?.agent;
-    if (agent !== undefined && agent !== before) board.accepts(sessionId, sessions.acceptsOf(agent));
+    const before = state.row(sessionId)?.agent;
+    state.update(sessionId, update);
+    const agent = state.row(sessionId)?.agent;
+    if (agent !== undefined && agent !== before) state.accepts(sessionId, sessions.acceptsOf(agent));
   }
   async function wake(sessionId: string): Promise<void> {
-    if (!board.isLive(sessionId)) await sessions.takeUp(sessionId);
+    if (!state.isLive(sessionId)) await sessions.takeUp(sessionId);
   }
   async function prompt({ sessionId, blocks }: Given<'prompt'>): Promise<unknown> {
     await ready;
     await wake(sessionId);
-    if (board.conversation(sessionId)?.isRunning)
+    if (state.conversation(sessionId)?.isRunning)
       throw new ClientError(-32600, 'the session is still busy with another prompt; wait for it, or cancel it');
     const words = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
     const others = blocks.flatMap((block) => (block.type === 'text' ? [] : [shownBlock(block)]));
-    board.event(sessionId, { e: 'prompt', text: neutralise(redact(words)), blocks: others });
+    state.event(sessionId, { e: 'prompt', text: neutralise(redact(words)), blocks: others });
     const over = client.request('session/prompt', { sessionId, prompt: blocks });
     over.then(
-      (answer) => board.event(sessionId, { e: 'end', stopReason: String(fields(answer).stopReason) }),
+      (answer) => state.event(sessionId, { e: 'end', stopReason: String(fields(answer).stopReason) }),
       (error: Error) =>
-        board.event(sessionId, { e: 'end', error: neutralise(redact(wordsOf(error))), ...adviceOn(error, board.agents(), true) }),
+        state.event(sessionId, { e: 'end', error: neutralise(redact(wordsOf(error))), ...adviceOn(error, state.agents(), true) }),
     );
     return {};
   }
@@ -91,12 +91,12 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     await wake(sessionId);
     if (id === MODE_OPTION) {
       await client.request('session/set_mode', { sessionId, modeId: value });
-      board.event(sessionId, { e: 'option', id, value });
+      state.event(sessionId, { e: 'option', id, value });
       return {};
     }
     const answer = fields(await client.request('session/set_config_option', { sessionId, configId: id, value }));
-    if (Array.isArray(answer.configOptions)) board.options(sessionId, answer);
-    board.accepts(sessionId, sessions.acceptsOf(board.row(sessionId)?.agent ?? ''));
+    if (Array.isArray(answer.configOptions)) state.options(sessionId, answer);
+    state.accepts(sessionId, sessions.acceptsOf(state.row(sessionId)?.agent ?? ''));
     return {};
   }
 
@@ -112,14 +112,14 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     option,
     async cancel(sessionId: string, by: string): Promise<unknown> {
       client.notify('session/cancel', { sessionId });
-      board.cancelQuestions(sessionId, by);
+      state.cancelQuestions(sessionId, by);
       return {};
     },
     async close(sessionId: string): Promise<unknown> {
-      if (!board.isLive(sessionId)) return {};
+      if (!state.isLive(sessionId)) return {};
       await client.request('session/close', { sessionId });
       host.endOf(sessionId);
-      board.closed(sessionId);
+      state.closed(sessionId);
       return {};
     },
     async kill(sessionId: string, terminalId: string): Promise<unknown> {
@@ -128,7 +128,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     async rename(sessionId: string, title: string): Promise<unknown> {
       await wake(sessionId);
       const answer = fields(await client.request('session/set_title', { sessionId, title }));
-      board.titled(sessionId, text(answer.title) ?? title);
+      state.titled(sessionId, text(answer.title) ?? title);
       return {};
     },
     async remove(sessionId: string): Promise<unknown> {
@@ -136,7 +136,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
       await client.request('session/delete', { sessionId });
       host.endOf(sessionId);
       sessions.forget(sessionId);
-      board.gone(sessionId);
+      state.gone(sessionId);
       return {};
     },
     async fork(sessionId: string): Promise<InSession> {
@@ -150,7 +150,7 @@ export function createDesk(input: Readable, output: Writable, deps: DeskDeps) {
     },
     async stop(): Promise<void> {
       terminals.stop();
-      board.stop();
+      state.stop();
       client.close();
       await host.stop();
     },

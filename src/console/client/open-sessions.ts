@@ -3,38 +3,38 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { type Client, ClientError } from '../../client/client.ts';
 import type { Accepts } from '../protocol/conversation.ts';
-import type { InSession, SessionActs } from '../protocol/sessions.ts';
+import type { InSession, SessionActions } from '../protocol/sessions.ts';
 import type { SessionRow } from '../protocol/state.ts';
 import { neutralise } from '../state/clean-text.ts';
 import { agentIn, type Fields, fields } from '../state/read-update.ts';
-import type { BoardKeeper } from '../state/state.ts';
+import type { StateKeeper } from '../state/state.ts';
 import { eventsOfTranscript, type Transcript } from '../state/transcript-events.ts';
 import type { Host } from './workspace.ts';
 
 type Deps = {
-  readonly board: BoardKeeper;
+  readonly state: StateKeeper;
   readonly host: Host;
   readonly cwd: string;
   readonly transcript: (sessionId: string) => Transcript | undefined;
   /** What a session was last opened with besides its `cwd`, in whichever process. */
   readonly directoriesOf: (sessionId: string) => readonly string[];
 };
-type Given = SessionActs['new']['give'];
+type Given = SessionActions['new']['give'];
 /** What a session can be opened with besides its `cwd`. */
 type With = Pick<Given, 'additionalDirectories' | 'mcpServers'>;
 type Opened = InSession & { readonly answer: Fields };
 
-export function openSessions(client: Client, { board, host, cwd: here, transcript, directoriesOf }: Deps) {
+export function openSessions(client: Client, { state, host, cwd: here, transcript, directoriesOf }: Deps) {
   /** Updates of a session may stand right behind the answer that opens it, before whoever waits for that answer has it. */
   const early = new Map<string, Fields[]>();
   let opening = 0;
   /** Whoever takes a session up again has what it was begun with. Servers are kept here alone: there are secrets in them. */
   const begunWith = new Map<string, With>();
 
-  const capabilitiesOf = (agent: string): readonly string[] => board.agents().find(({ name }) => name === agent)?.capabilities ?? [];
-  const isAgent = (name: string) => board.agents().some((agent) => agent.name === name);
+  const capabilitiesOf = (agent: string): readonly string[] => state.agents().find(({ name }) => name === agent)?.capabilities ?? [];
+  const isAgent = (name: string) => state.agents().some((agent) => agent.name === name);
   function rowOf(sessionId: string): SessionRow {
-    const row = board.row(sessionId);
+    const row = state.row(sessionId);
     if (!row) throw new ClientError(-32002, `there is no session "${neutralise(sessionId)}"`);
     return row;
   }
@@ -60,7 +60,7 @@ export function openSessions(client: Client, { board, host, cwd: here, transcrip
       begunWith.set(sessionId, more);
       return { answer, sessionId };
     } catch (error) {
-      if (known !== undefined && !board.isLive(known)) host.endOf(known);
+      if (known !== undefined && !state.isLive(known)) host.endOf(known);
       throw error;
     }
   }
@@ -74,7 +74,7 @@ export function openSessions(client: Client, { board, host, cwd: here, transcrip
       more: { additionalDirectories: there, mcpServers },
       sayGone(opened) {
         if (gone.length > 0)
-          board.update(opened, {
+          state.update(opened, {
             sessionUpdate: 'notice',
             severity: 'warning',
             title,
@@ -85,9 +85,9 @@ export function openSessions(client: Client, { board, host, cwd: here, transcrip
   }
   /** `before` is what was said in it, where the agent itself does not tell. */
   function begin(sessionId: string, { cwd, agent }: Pick<SessionRow, 'cwd' | 'agent'>, answer: Fields, before: Transcript = []): void {
-    board.opened(sessionId, { cwd, agent, accepts: self.acceptsOf(agent) }, answer);
-    for (const event of eventsOfTranscript(before)) board.replay(sessionId, event);
-    for (const update of early.get(sessionId) ?? []) board.update(sessionId, update);
+    state.opened(sessionId, { cwd, agent, accepts: self.acceptsOf(agent) }, answer);
+    for (const event of eventsOfTranscript(before)) state.replay(sessionId, event);
+    for (const update of early.get(sessionId) ?? []) state.update(sessionId, update);
     early.delete(sessionId);
   }
 
@@ -109,7 +109,7 @@ export function openSessions(client: Client, { board, host, cwd: here, transcrip
       const meta = agent === undefined ? {} : { _meta: { 'acp-switchboard': { agent } } };
       return opened(async () => {
         const { answer, sessionId } = await openBy('session/new', meta, cwd, more);
-        begin(sessionId, { cwd, agent: agentIn(answer) ?? agent ?? board.agents()[0]?.name ?? '' }, answer);
+        begin(sessionId, { cwd, agent: agentIn(answer) ?? agent ?? state.agents()[0]?.name ?? '' }, answer);
         return { sessionId };
       });
     },
@@ -133,7 +133,7 @@ export function openSessions(client: Client, { board, host, cwd: here, transcrip
         const { answer, sessionId: forked } = await openBy('session/fork', { sessionId }, row.cwd, more);
         begin(forked, row, answer, transcript(sessionId));
         sayGone(forked);
-        board.titled(forked, row.title);
+        state.titled(forked, row.title);
         return { sessionId: forked };
       });
     },

@@ -11,7 +11,7 @@ export type AgentLoad = {
 };
 
 /** How far an agent has come with the tools a session was lent: `offered`, `connected`, `listed`, `called`. */
-export type LentTools = {
+export type HostTools = {
   readonly sessionId: string;
   readonly agent: string;
   readonly transport: string;
@@ -19,7 +19,7 @@ export type LentTools = {
   readonly tools: readonly string[];
 };
 
-export type AgentActs = {
+export type AgentActions = {
   /** Out of service until it is restarted: `now` cancels its turns, `drain` lets them end. */
   stopAgent: { give: { readonly agent: string; readonly how: 'now' | 'drain' }; get: unknown };
 };
@@ -28,6 +28,6 @@ export type AgentTopics = {
   /** Looked up every other second while somebody follows. */
   agentUse: {
     give: Nothing;
-    news: { readonly loads: readonly AgentLoad[]; readonly lent: readonly LentTools[] };
+    news: { readonly loads: readonly AgentLoad[]; readonly lent: readonly HostTools[] };
   };
 };

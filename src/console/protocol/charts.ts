@@ -5,9 +5,9 @@ import type { Nothing } from './sessions.ts';
 export type ChartRow = {
   /** Seconds since 1970. */
   readonly t: number;
-  readonly fromEditor: number | null;
+  readonly fromClient: number | null;
   readonly fromAgents: number | null;
-  readonly bytesFromEditor: number | null;
+  readonly bytesFromClient: number | null;
   readonly bytesFromAgents: number | null;
   /** How long requests and answers were here. */
   readonly addedMedian: number | null;

@@ -20,7 +20,7 @@ export type LoginMethod = {
   readonly variables?: readonly string[] | undefined;
 };
 
-export type ChatActs = {
+export type ChatActions = {
   /** What of a change can be applied. */
   hunks: { give: ChangeAt; get: { readonly hunks: readonly HunkState[] } };
   /** All of these hunks, or nothing. */

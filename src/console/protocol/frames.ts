@@ -52,7 +52,7 @@ export type FrameDetail = {
   readonly latency: FrameLatency;
 };
 
-export type FrameActs = {
+export type FrameActions = {
   /** The frame with that number, as long as it is kept. */
   frame: { give: { readonly n: number }; get: FrameDetail };
   /** Frames as lines of JSON, those after that number; `next` when there are more than go into one answer. */

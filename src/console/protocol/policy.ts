@@ -93,7 +93,7 @@ export type Checked = {
 
 type AboutQuestion = { readonly questionId: string; readonly verdict: 'allow' | 'deny' };
 
-export type PolicyActs = {
+export type PolicyActions = {
   'policy.explain': {
     give: {
       readonly agent: string;

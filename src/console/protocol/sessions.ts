@@ -24,7 +24,7 @@ export type McpServer = {
   readonly headers: readonly { readonly name: string; readonly value: string }[];
 };
 
-export type SessionActs = {
+export type SessionActions = {
   /** Its conversation, and from then on what happens in it. */
   watch: { give: InSession; get: unknown };
   unwatch: { give: InSession; get: unknown };

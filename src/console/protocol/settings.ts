@@ -26,7 +26,7 @@ export type Settings = {
   readonly node: string;
 };
 
-export type SettingActs = {
+export type SettingActions = {
   settings: { give: Nothing; get: Settings };
   /** `isStarting`: each agent is started for a moment, to see whether it answers. */
   doctor: { give: { readonly isStarting: boolean }; get: { readonly findings: readonly Finding[] } };

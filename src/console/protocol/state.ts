@@ -15,7 +15,7 @@ export type SessionRow = {
   readonly state: SessionState;
   readonly turns: number;
   /** The editor beside which the console runs has it: it is prompted there. */
-  readonly isEditors?: boolean | undefined;
+  readonly isFromClient?: boolean | undefined;
   readonly used?: number | undefined;
   readonly size?: number | undefined;
   readonly cost?: string | undefined;
@@ -82,7 +82,7 @@ export type AgentRow = {
   readonly authMethods: readonly LoginMethod[];
 };
 
-export type Board = {
+export type ConsoleState = {
   readonly version: string;
   readonly cwd: string;
   /** The MCP servers of the configuration: every agent gets their tools. */
@@ -92,7 +92,7 @@ export type Board = {
   readonly questions: readonly Question[];
 };
 
-export type BoardEvent =
+export type StateEvent =
   | { readonly b: 'session'; readonly row: SessionRow }
   /** It was deleted. */
   | { readonly b: 'gone'; readonly sessionId: string }

@@ -5,13 +5,13 @@ import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Conversation } from '../protocol/conversation.ts';
 import type { Failure, FromServer } from '../protocol/messages.ts';
-import type { Board } from '../protocol/state.ts';
+import type { ConsoleState } from '../protocol/state.ts';
 import type { Feed, Numbered } from '../state/feed.ts';
 import type { Parts } from './screens.ts';
 
 export type PageDeps = {
   readonly feed: Feed;
-  readonly board: () => Board;
+  readonly state: () => ConsoleState;
   readonly conversation: (sessionId: string) => Conversation;
   readonly parts: Parts;
   readonly failure: (error: unknown) => Failure;
@@ -104,8 +104,8 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
     page.send({ t: 'conversation', seq: feed.seq, conversation });
   }
   function sendAll(): void {
-    const board = deps.board();
-    page.send({ t: 'board', seq: feed.seq, board });
+    const state = deps.state();
+    page.send({ t: 'board', seq: feed.seq, state });
     for (const sessionId of watched) sendConversation(sessionId);
   }
   function take({ sessionId, text }: Numbered): void {

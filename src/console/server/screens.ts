@@ -9,7 +9,7 @@ type ActTypes = { readonly give: unknown; readonly get: unknown };
 type TopicTypes = { readonly give: unknown; readonly news: unknown };
 
 /** Acts as `wire/` has their types. What `perform` throws is what the page hears. */
-export type ActsOf<All> = {
+export type ActionsOf<All> = {
   readonly [Name in keyof All]: All[Name] extends ActTypes
     ? { readonly gives: z.ZodType<All[Name]['give']>; perform(given: All[Name]['give'], page: Page): Awaitable<All[Name]['get']> }
     : never;

@@ -38,8 +38,8 @@ export function createCharts(): Charts {
   return {
     passed(side, bytes) {
       if (side === 'editor') {
-        count.fromEditor++;
-        count.bytesFromEditor += bytes;
+        count.fromClient++;
+        count.bytesFromClient += bytes;
       } else {
         count.fromAgents++;
         count.bytesFromAgents += bytes;
@@ -66,9 +66,9 @@ export function createCharts(): Charts {
       const rate = (number: number) => Math.round((number / seconds) * 10) / 10;
       rows.push({
         t: Math.round(nowMs / 100) / 10,
-        fromEditor: rate(count.fromEditor),
+        fromClient: rate(count.fromClient),
         fromAgents: rate(count.fromAgents),
-        bytesFromEditor: rate(count.bytesFromEditor),
+        bytesFromClient: rate(count.bytesFromClient),
         bytesFromAgents: rate(count.bytesFromAgents),
         addedMedian: part(count.added, 0.5),
         addedP95: part(count.added, 0.95),
@@ -93,12 +93,12 @@ export function createCharts(): Charts {
 }
 
 const nothing = () => ({
-  ...{ fromEditor: 0, fromAgents: 0, bytesFromEditor: 0, bytesFromAgents: 0, errors: 0 },
+  ...{ fromClient: 0, fromAgents: 0, bytesFromClient: 0, bytesFromAgents: 0, errors: 0 },
   ...{ added: [] as number[], turn: [] as number[], first: [] as number[], wait: [] as number[] },
 });
 
 const UNKNOWN: Omit<ChartRow, 't'> = {
-  ...{ fromEditor: null, fromAgents: null, bytesFromEditor: null, bytesFromAgents: null, errors: null },
+  ...{ fromClient: null, fromAgents: null, bytesFromClient: null, bytesFromAgents: null, errors: null },
   ...{ addedMedian: null, addedP95: null, addedMost: null, turn: null, first: null, wait: null },
 };
 

@@ -7,14 +7,14 @@ import type { Side } from '../../store/frame-log/frame-lines.ts';
 import { createFrameLog } from '../../store/frame-log/frame-log.ts';
 import { createFramePairs } from '../../store/frame-log/frame-pairs.ts';
 import type { ChartTopics } from '../protocol/charts.ts';
-import type { FrameActs, FrameRow, FrameTopics } from '../protocol/frames.ts';
-import type { ActsOf, TopicsOf } from '../server/screens.ts';
+import type { FrameActions, FrameRow, FrameTopics } from '../protocol/frames.ts';
+import type { ActionsOf, TopicsOf } from '../server/screens.ts';
 import { createCharts } from './charts.ts';
 import { neutralise } from './clean-text.ts';
 import { frameDetail } from './frame-detail.ts';
 import { createFrameRing, type Kept, type Wanted } from './frame-ring.ts';
 
-export type Tap = ReturnType<ReturnType<typeof createFrameLog>['watch']>['tap'];
+export type Observer = ReturnType<ReturnType<typeof createFrameLog>['watch']>['observer'];
 
 /** A page that looks on. */
 type Viewer = { readonly page: { readonly isBehind: boolean }; readonly tell: (news: FrameTopics['frames']['news']) => void };
@@ -92,7 +92,7 @@ export function createFrames(secrets: Secrets, dir: string) {
   }
 
   const filterShape = z.string().max(1000);
-  const acts: ActsOf<FrameActs> = {
+  const acts: ActionsOf<FrameActions> = {
     frame: {
       gives: z.strictObject({ n: z.int().nonnegative() }),
       async perform({ n }) {
@@ -135,30 +135,30 @@ export function createFrames(secrets: Secrets, dir: string) {
 
   return {
     /** A tap for a leg: it passes on what it sees only while somebody looks on. */
-    tap(leg: string, side: Side): Tap & { down(reason: string): void } {
-      const { tap, down } = log.watch(leg, side);
+    observer(leg: string, side: Side): Observer & { down(reason: string): void } {
+      const { observer, down } = log.watch(leg, side);
       return {
         down(reason) {
           if (isOpen) down(reason);
         },
-        ...(tap.skips && { skips: tap.skips }),
+        ...(observer.skips && { skips: observer.skips }),
         received(frame) {
           if (!isOpen) return;
           charts.passed(side, frame.end - frame.start);
           pairs.received(leg, frame);
-          tap.received(frame);
+          observer.received(frame);
         },
         refused(line) {
-          if (isOpen) tap.refused(line);
+          if (isOpen) observer.refused(line);
         },
         sent(frame, patches) {
           if (!isOpen) return;
           const addedMs = pairs.sent(leg, frame, patches);
           if (addedMs !== undefined) charts.added(addedMs);
-          tap.sent(frame, patches);
+          observer.sent(frame, patches);
         },
         sentLine(line) {
-          if (isOpen) tap.sentLine(line);
+          if (isOpen) observer.sentLine(line);
         },
       };
     },

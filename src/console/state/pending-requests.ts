@@ -1,9 +1,9 @@
 // Permission questions and elicitations that are open. The first answer counts, wherever it comes from.
 import { randomUUID } from 'node:crypto';
-import type { Asked } from '../../policy/actions/action.ts';
+import type { Action } from '../../policy/actions/action.ts';
 import type { Decision } from '../../policy/decide.ts';
 import type { Redactor } from '../../redaction/redact.ts';
-import type { ChatActs } from '../protocol/chat.ts';
+import type { ChatActions } from '../protocol/chat.ts';
 import type { Elicitation, Question, QuestionPolicy, SessionRow } from '../protocol/state.ts';
 import { cleanValue, neutralise } from './clean-text.ts';
 import type { Feed } from './feed.ts';
@@ -49,7 +49,7 @@ export type Settled = { readonly option: number | undefined; readonly by: string
 export type Reply = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: Fields | undefined };
 
 /** What our own policy has said of a question. Nothing that the question itself says of that is taken for true: an agent words it. */
-export type Judged = { readonly asked: Asked; readonly decision: Decision; readonly isOurs: boolean };
+export type Judged = { readonly asked: Action; readonly decision: Decision; readonly isOurs: boolean };
 
 export type QuestionHooks = {
   readonly judged?: Judged | undefined;
@@ -134,7 +134,7 @@ export function createQuestions({ feed, redact, now, row, asked, settled }: Ques
       return pose(question, signal, hooks, elicited);
     },
     /** Whether it was still open, what is wrong with the answer, and the address to open where there is one. */
-    reply({ questionId, action, values }: ChatActs['reply']['give'], by: string): ChatActs['reply']['get'] {
+    reply({ questionId, action, values }: ChatActions['reply']['give'], by: string): ChatActions['reply']['get'] {
       const open = all.get(questionId);
       if (!open?.elicited) return { isFirst: false };
       const filled = action === 'accept' ? open.elicited.accept(values) : {};

@@ -3,7 +3,7 @@
 import type { Redactor } from '../../redaction/redact.ts';
 import { apply } from '../protocol/apply-event.ts';
 import { type Accepts, type Conversation, createConversation, type Event } from '../protocol/conversation.ts';
-import type { AgentRow, Board, SessionRow } from '../protocol/state.ts';
+import type { AgentRow, ConsoleState, SessionRow } from '../protocol/state.ts';
 import { cleanUpdate, cleanValue, neutralise } from './clean-text.ts';
 import type { Feed } from './feed.ts';
 import { createQuestions } from './pending-requests.ts';
@@ -20,7 +20,7 @@ import {
   withPrints,
 } from './read-update.ts';
 import { type CleanStream, createCleanStream, createTextSayer, type TextSayer } from './text-stream.ts';
-export type BoardDeps = {
+export type StateDeps = {
   readonly feed: Feed;
   readonly redact: Redactor;
   readonly now: () => number;
@@ -43,14 +43,14 @@ export type Opened = {
   readonly cwd: string;
   readonly agent: string;
   readonly accepts: Accepts;
-  readonly isEditors?: boolean | undefined;
+  readonly isFromClient?: boolean | undefined;
 };
 
-export type BoardKeeper = ReturnType<typeof createBoard>;
+export type StateKeeper = ReturnType<typeof createState>;
 
 const TEXT_EVERY_MS = 25;
 
-export function createBoard({ feed, redact, now, version, cwd, servers, stored }: BoardDeps) {
+export function createState({ feed, redact, now, version, cwd, servers, stored }: StateDeps) {
   const live = new Map<string, Live>();
   const questions = createQuestions({
     feed,
@@ -126,7 +126,7 @@ export function createBoard({ feed, redact, now, version, cwd, servers, stored }
   }
 
   const self = {
-    snapshot(): Board {
+    snapshot(): ConsoleState {
       flush();
       self.refresh();
       const rows = new Map([...known, ...[...live].map(([id, { row }]) => [id, row] as const)]);
@@ -163,14 +163,14 @@ export function createBoard({ feed, redact, now, version, cwd, servers, stored }
     /** A session is open in this process; `answer` is what the agent said to that. */
     opened(sessionId: string, about: Opened, answer: Fields): void {
       const before = self.row(sessionId);
-      const { agent, cwd: directory, accepts, isEditors } = about;
+      const { agent, cwd: directory, accepts, isFromClient } = about;
       const session: Live =
         live.get(sessionId) ??
         begin({ sessionId, agent, title: before?.title ?? '', cwd: directory, state: 'idle', turns: before?.turns ?? 0, at: now() });
       // A page may show it as it was written down; it is told from the beginning now.
       if (!live.has(sessionId)) tell(session, { e: 'reset' });
       live.set(sessionId, session);
-      changeRow(session, { agent, cwd: directory, isEditors, state: stateOf(session), at: now() });
+      changeRow(session, { agent, cwd: directory, isFromClient, state: stateOf(session), at: now() });
       tell(session, { e: 'accepts', accepts });
       self.options(sessionId, answer);
     },

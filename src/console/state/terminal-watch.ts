@@ -4,7 +4,7 @@ import type { Host } from '../client/workspace.ts';
 import type { Output } from '../protocol/conversation.ts';
 import { neutraliseOutput } from './clean-text.ts';
 import { fields, text } from './read-update.ts';
-import type { BoardKeeper } from './state.ts';
+import type { StateKeeper } from './state.ts';
 
 const LOOK_EVERY_MS = 250;
 const MAX_CHARACTERS = 64 * 1024;
@@ -13,7 +13,7 @@ const MARGIN = 8 * 1024;
 
 type Watched = { readonly sessionId: string; shown: string };
 
-export function createTerminalWatch(board: BoardKeeper, host: Host, redact: Redactor) {
+export function createTerminalWatch(state: StateKeeper, host: Host, redact: Redactor) {
   const watched = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -28,7 +28,7 @@ export function createTerminalWatch(board: BoardKeeper, host: Host, redact: Reda
       const shown = JSON.stringify(output);
       if (shown === about.shown) return;
       about.shown = shown;
-      board.event(sessionId, { e: 'output', terminalId, output });
+      state.event(sessionId, { e: 'output', terminalId, output });
     } catch {
       watched.delete(terminalId); // it was released meanwhile
     }

@@ -1,10 +1,10 @@
 // Calls one tool of one MCP server and shows the call like any other tool call.
 import type { ToolCallContent } from '@agentclientprotocol/sdk';
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { type Scene, SceneFailure } from './scenario.ts';
-export const call: Scene = async (turn, { rest }) => {
+import { type Scenario, ScenarioFailure } from './scenario.ts';
+export const call: Scenario = async (turn, { rest }) => {
   const [, server, tool, json = ''] = /^(\S+)\s+(\S+)\s*(.*)$/s.exec(rest) ?? [];
-  if (server === undefined || tool === undefined) throw new SceneFailure('Which tool? Try /call SERVER TOOL {"name": "value"}.');
+  if (server === undefined || tool === undefined) throw new ScenarioFailure('Which tool? Try /call SERVER TOOL {"name": "value"}.');
   const args = argumentsOf(json);
 
   const shown = await turn.toolCall({
@@ -27,7 +27,7 @@ function argumentsOf(json: string): Record<string, unknown> {
   } catch {
     // said below, as for JSON of any other shape
   }
-  throw new SceneFailure('The arguments of a tool are a JSON object, such as {"text": "hello"}.');
+  throw new ScenarioFailure('The arguments of a tool are a JSON object, such as {"text": "hello"}.');
 }
 
 /** Text goes into the tool call as it is; the few other kinds only into its rawOutput. */

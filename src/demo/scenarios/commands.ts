@@ -3,20 +3,20 @@ import type { AvailableCommand } from '@agentclientprotocol/sdk';
 import { call } from './call.ts';
 import { edit, read } from './files.ts';
 import { run } from './run.ts';
-import type { Scene } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
 import { chat, plan, slow, tools, whoami } from './talk.ts';
 
-type Command = { readonly description: string; readonly hint?: string; readonly scene: Scene };
+type Command = { readonly description: string; readonly hint?: string; readonly scenario: Scenario };
 
 const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
-  ['plan', { description: 'Make a plan and follow it', hint: 'TOPIC', scene: plan }],
-  ['edit', { description: 'Add a line to a file', hint: 'PATH', scene: edit }],
-  ['run', { description: 'Run a command in a terminal', hint: 'COMMAND…', scene: run }],
-  ['read', { description: 'Read a file', hint: 'PATH', scene: read }],
-  ['tools', { description: 'List the tools of the MCP servers', scene: tools }],
-  ['call', { description: 'Call a tool of an MCP server', hint: 'SERVER TOOL JSON', scene: call }],
-  ['slow', { description: 'Speak slowly, to try cancelling', hint: 'SECONDS', scene: slow }],
-  ['whoami', { description: 'Tell about this agent and session as JSON', scene: whoami }],
+  ['plan', { description: 'Make a plan and follow it', hint: 'TOPIC', scenario: plan }],
+  ['edit', { description: 'Add a line to a file', hint: 'PATH', scenario: edit }],
+  ['run', { description: 'Run a command in a terminal', hint: 'COMMAND…', scenario: run }],
+  ['read', { description: 'Read a file', hint: 'PATH', scenario: read }],
+  ['tools', { description: 'List the tools of the MCP servers', scenario: tools }],
+  ['call', { description: 'Call a tool of an MCP server', hint: 'SERVER TOOL JSON', scenario: call }],
+  ['slow', { description: 'Speak slowly, to try cancelling', hint: 'SECONDS', scenario: slow }],
+  ['whoami', { description: 'Tell about this agent and session as JSON', scenario: whoami }],
 ]);
 
 export const availableCommands: AvailableCommand[] = [...commands].map(([name, { description, hint }]) => ({
@@ -26,8 +26,8 @@ export const availableCommands: AvailableCommand[] = [...commands].map(([name, {
 }));
 
 /** `/plan a shed` and `plan a shed` pick the same scene; `Plan` with a capital begins a sentence, not a command. */
-export function pickScene(text: string): { scene: Scene; rest: string } {
+export function pickScenario(text: string): { scenario: Scenario; rest: string } {
   const [, word = '', rest = ''] = /^\s*\/?(\S+)\s*(.*)$/s.exec(text) ?? [];
   const command = commands.get(word);
-  return command === undefined ? { scene: chat, rest: text.trim() } : { scene: command.scene, rest: rest.trim() };
+  return command === undefined ? { scenario: chat, rest: text.trim() } : { scenario: command.scenario, rest: rest.trim() };
 }

@@ -1,29 +1,29 @@
 // Adds a line to a file: reads it, shows the diff, asks, writes. All through the client.
 import path from 'node:path';
 import { methods, RequestError } from '@agentclientprotocol/sdk';
-import { mayI } from '../request-permission.ts';
+import { requestPermission } from '../request-permission.ts';
 import type { Turn } from '../turn.ts';
-import { type Scene, SceneFailure } from './scenario.ts';
+import { type Scenario, ScenarioFailure } from './scenario.ts';
 
 const RESOURCE_NOT_FOUND = -32002;
 
-export const edit: Scene = async (turn, { rest }) => {
-  if (rest === '') throw new SceneFailure('Which file? Try /edit notes.txt.');
+export const edit: Scenario = async (turn, { rest }) => {
+  if (rest === '') throw new ScenarioFailure('Which file? Try /edit notes.txt.');
   const { readTextFile, writeTextFile } = turn.clientCapabilities.fs ?? {};
   // Writing without reading first would throw away what the file holds.
-  if (readTextFile !== true || writeTextFile !== true) throw new SceneFailure('I am sorry, your editor lets me change no files.');
+  if (readTextFile !== true || writeTextFile !== true) throw new ScenarioFailure('I am sorry, your editor lets me change no files.');
   const { sessionId, cwd, turns } = turn.session.record;
   const file = path.resolve(cwd, rest);
 
-  await turn.think(`${turn.persona.thoughts[0]} I read ${rest} before I touch it.`);
+  await turn.think(`${turn.profile.thoughts[0]} I read ${rest} before I touch it.`);
   const call = { title: `Edit ${rest}`, kind: 'edit' as const, locations: [{ path: file }], rawInput: { path: file } };
   const shown = await turn.toolCall({ ...call, status: 'pending' });
   const oldText = await readIfThere(turn, file);
-  const newText = `${oldText ?? ''}${turn.persona.title} was here in turn ${turns}.\n`;
+  const newText = `${oldText ?? ''}${turn.profile.title} was here in turn ${turns}.\n`;
   const content = [{ type: 'diff' as const, path: file, oldText, newText }];
   await shown.update({ content });
 
-  if (!(await mayI(turn, { toolCallId: shown.toolCallId, ...call, status: 'pending', content }))) {
+  if (!(await requestPermission(turn, { toolCallId: shown.toolCallId, ...call, status: 'pending', content }))) {
     await shown.update({ status: 'failed' });
     await turn.say(`As you wish: I left ${rest} as it was.`);
     return;
@@ -46,9 +46,9 @@ async function readIfThere(turn: Turn, file: string): Promise<string | null> {
 }
 
 // Reads a file through the client, never from the disk: the client may hold unsaved changes, or be on another machine.
-export const read: Scene = async (turn, { rest }) => {
-  if (rest === '') throw new SceneFailure('Which file? Try /read notes.txt.');
-  if (turn.clientCapabilities.fs?.readTextFile !== true) throw new SceneFailure('I am sorry, your editor lets me read no files.');
+export const read: Scenario = async (turn, { rest }) => {
+  if (rest === '') throw new ScenarioFailure('Which file? Try /read notes.txt.');
+  if (turn.clientCapabilities.fs?.readTextFile !== true) throw new ScenarioFailure('I am sorry, your editor lets me read no files.');
   const { sessionId, cwd } = turn.session.record;
   const file = path.resolve(cwd, rest);
 

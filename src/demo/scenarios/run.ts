@@ -1,17 +1,17 @@
 // Runs a command in a terminal of the client, after asking.
 import { type CreateTerminalRequest, methods, type TerminalHandle } from '@agentclientprotocol/sdk';
-import { mayI } from '../request-permission.ts';
+import { requestPermission } from '../request-permission.ts';
 import type { ShownToolCall, Turn } from '../turn.ts';
-import { type Scene, SceneFailure } from './scenario.ts';
-export const run: Scene = async (turn, { rest }) => {
+import { type Scenario, ScenarioFailure } from './scenario.ts';
+export const run: Scenario = async (turn, { rest }) => {
   const [command, ...args] = wordsOf(rest);
-  if (command === undefined) throw new SceneFailure('Which command? Try /run ls.');
-  if (turn.clientCapabilities.terminal !== true) throw new SceneFailure('I am sorry, your editor has no terminal for me.');
+  if (command === undefined) throw new ScenarioFailure('Which command? Try /run ls.');
+  if (turn.clientCapabilities.terminal !== true) throw new ScenarioFailure('I am sorry, your editor has no terminal for me.');
   const { sessionId, cwd } = turn.session.record;
 
   const call = { title: `Run ${rest}`, kind: 'execute' as const, rawInput: { command, args, cwd } };
   const shown = await turn.toolCall({ ...call, status: 'pending' });
-  if (!(await mayI(turn, { toolCallId: shown.toolCallId, ...call, status: 'pending' }))) {
+  if (!(await requestPermission(turn, { toolCallId: shown.toolCallId, ...call, status: 'pending' }))) {
     await shown.update({ status: 'failed' });
     await turn.say(`As you wish: I did not run ${rest}.`);
     return;

@@ -7,9 +7,9 @@ type SceneInput = {
   readonly attachments: readonly string[];
 };
 
-export type Scene = (turn: Turn, input: SceneInput) => Promise<void>;
+export type Scenario = (turn: Turn, input: SceneInput) => Promise<void>;
 
 /** Something a scene could not do through no fault of the program. Its message is said to the user and the turn ends in peace. */
-export class SceneFailure extends Error {
+export class ScenarioFailure extends Error {
   override name = 'SceneFailure';
 }

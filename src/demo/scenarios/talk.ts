@@ -3,12 +3,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PlanEntry } from '@agentclientprotocol/sdk';
 import type { Turn } from '../turn.ts';
-import { type Scene, SceneFailure } from './scenario.ts';
+import { type Scenario, ScenarioFailure } from './scenario.ts';
 
 const ECHO_CHARACTERS = 400;
 
-export const chat: Scene = async (turn, { rest, attachments }) => {
-  const { title, thoughts, advice } = turn.persona;
+export const chat: Scenario = async (turn, { rest, attachments }) => {
+  const { title, thoughts, advice } = turn.profile;
   await turn.think(thoughts[0]);
   if (turn.session.record.configValues.thinking === 'thorough') await turn.think(` ${thoughts[1]}`);
   const echo = rest.length > ECHO_CHARACTERS ? `${rest.slice(0, ECHO_CHARACTERS)}…` : rest;
@@ -19,20 +19,20 @@ export const chat: Scene = async (turn, { rest, attachments }) => {
 // A plan of three steps that are begun and completed one after the other.
 const STEP_PAUSE_MS = 5;
 
-export const plan: Scene = async (turn, { rest }) => {
+export const plan: Scenario = async (turn, { rest }) => {
   const topic = rest || 'the work ahead';
   const steps: Pick<PlanEntry, 'content' | 'priority'>[] = [
     { content: `Understand ${topic}`, priority: 'high' },
     { content: 'Choose the simplest way', priority: 'medium' },
     { content: 'Check that it holds', priority: 'low' },
   ];
-  await turn.think(`${turn.persona.thoughts[0]} The topic is ${topic}.`);
+  await turn.think(`${turn.profile.thoughts[0]} The topic is ${topic}.`);
   // `current` is the step being worked on; before the first and after the last there is none.
   for (let current = -1; current <= steps.length; current += 1) {
     await turn.plan(steps.map((step, index) => ({ ...step, status: statusOf(index, current) })));
     await delay(STEP_PAUSE_MS, undefined, { signal: turn.signal });
   }
-  await turn.say(`${turn.persona.title} has a plan for ${topic}: ${steps.length} steps, all of them done.`);
+  await turn.say(`${turn.profile.title} has a plan for ${topic}: ${steps.length} steps, all of them done.`);
 };
 
 function statusOf(index: number, current: number): PlanEntry['status'] {
@@ -45,9 +45,9 @@ const CHUNK_EVERY_MS = 50;
 const DEFAULT_SECONDS = 2;
 const MAX_SECONDS = 600;
 
-export const slow: Scene = async (turn, { rest }) => {
+export const slow: Scenario = async (turn, { rest }) => {
   const seconds = rest === '' ? DEFAULT_SECONDS : Number(rest);
-  if (!(seconds >= 0 && seconds <= MAX_SECONDS)) throw new SceneFailure(`How many seconds, up to ${MAX_SECONDS}? Try /slow 2.`);
+  if (!(seconds >= 0 && seconds <= MAX_SECONDS)) throw new ScenarioFailure(`How many seconds, up to ${MAX_SECONDS}? Try /slow 2.`);
   const chunks = Math.ceil((seconds * 1000) / CHUNK_EVERY_MS);
   for (let chunk = 1; chunk <= chunks; chunk += 1) {
     await turn.sayChunk(`${chunk} of ${chunks}\n`);
@@ -57,10 +57,10 @@ export const slow: Scene = async (turn, { rest }) => {
 };
 
 // The agent about itself, as JSON: what tests and the guided tour look at to see who answered and with what.
-export const whoami: Scene = async (turn) => {
+export const whoami: Scenario = async (turn) => {
   const { sessionId, cwd, modeId, configValues, turns } = turn.session.record;
   const self = {
-    name: turn.persona.name,
+    name: turn.profile.name,
     pid: process.pid,
     sessionId,
     cwd,
@@ -73,9 +73,9 @@ export const whoami: Scene = async (turn) => {
 };
 
 // Lists what the session's MCP servers offer. A server that fails is named and the others are still listed.
-export const tools: Scene = async (turn) => {
+export const tools: Scenario = async (turn) => {
   const { names } = turn.session.mcp;
-  if (names.length === 0) throw new SceneFailure('I was given no MCP servers.');
+  if (names.length === 0) throw new ScenarioFailure('I was given no MCP servers.');
   const lines = await Promise.all(names.map((name) => linesFor(turn, name)));
   turn.signal.throwIfAborted();
   await turn.say(lines.flat().join('\n'));
@@ -86,7 +86,7 @@ async function linesFor(turn: Turn, name: string): Promise<string[]> {
     const offered = await turn.session.mcp.listTools(name, turn.signal);
     return offered.map((tool) => `- ${name} ${tool.name}: ${tool.description ?? ''}`);
   } catch (error) {
-    if (!(error instanceof SceneFailure)) throw error;
+    if (!(error instanceof ScenarioFailure)) throw error;
     return [`- ${error.message}`];
   }
 }

@@ -72,7 +72,7 @@ export const agentkit: Dialect<State> = {
   toAcp(state, message) {
     if (message.kind === 'response') return answers(state, message);
     if (message.kind === 'notification' && message.method === 'session/update') return updates(state, message);
-    return { state, toEditor: [message] };
+    return { state, toClient: [message] };
   },
   /** It cannot hear of a cancel before it is done, and may never be. */
   on(state, event) {
@@ -81,7 +81,7 @@ export const agentkit: Dialect<State> = {
     if (!turn?.isCancelled) return { state };
     return {
       state: { ...state, turns: removed(state.turns, event.name), asked: removed(state.asked, event.name) },
-      toEditor: [result(event.name, { stopReason: 'cancelled' })],
+      toClient: [result(event.name, { stopReason: 'cancelled' })],
       kill: true,
     };
   },
@@ -157,11 +157,11 @@ function answers(before: State, message: Response): Step<State> {
   const state = { ...before, asked: removed(before.asked, message.id) };
   if (method === CANCEL) return { state };
   if (method === 'session/prompt') return ends(state, message);
-  if (message.error !== undefined || method === undefined) return { state, toEditor: [message] };
+  if (message.error !== undefined || method === undefined) return { state, toClient: [message] };
   const value = message.result ?? {}; // a result that is nothing is left out there
-  if (method === 'initialize') return { state, toEditor: [result(message.id, greeted(dict(value)))] };
-  if (method === 'session/new') return { state, toEditor: [result(message.id, opened(dict(value)))] };
-  return { state, toEditor: [value === message.result ? message : result(message.id, value)] };
+  if (method === 'initialize') return { state, toClient: [result(message.id, greeted(dict(value)))] };
+  if (method === 'session/new') return { state, toClient: [result(message.id, opened(dict(value)))] };
+  return { state, toClient: [value === message.result ? message : result(message.id, value)] };
 }
 
 function greeted({ protocolVersion: _, capabilities, agentCapabilities, ...other }: Dict): Dict {
@@ -178,7 +178,7 @@ function opened(value: Dict): Dict {
 function ends(state: State, message: Response): Step<State> {
   const isCancelled = state.turns.get(message.id)?.isCancelled === true;
   const known = { ...state, turns: removed(state.turns, message.id) };
-  return { state: known, toEditor: [ending(message, isCancelled)], alarms: { [message.id]: undefined } };
+  return { state: known, toClient: [ending(message, isCancelled)], alarms: { [message.id]: undefined } };
 }
 
 /** A turn that was cancelled ends so, though the agent has heard of it only afterwards. */
@@ -193,7 +193,7 @@ function ending(message: Response, isCancelled: boolean): Message {
 
 function updates(state: State, message: Notification): Step<State> {
   const params = dict(message.params);
-  if (!isDict(params.update)) return { state, toEditor: [message] };
+  if (!isDict(params.update)) return { state, toClient: [message] };
   let { toolCalls } = state;
   const isFirst = (toolCallId: string) => {
     if (toolCalls.has(toolCallId)) return false;
@@ -201,5 +201,5 @@ function updates(state: State, message: Notification): Step<State> {
     return true;
   };
   const update = readUpdate(params.update, isFirst);
-  return { state: { ...state, toolCalls }, toEditor: [update === params.update ? message : { ...message, params: { ...params, update } }] };
+  return { state: { ...state, toolCalls }, toClient: [update === params.update ? message : { ...message, params: { ...params, update } }] };
 }

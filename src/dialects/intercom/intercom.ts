@@ -122,31 +122,31 @@ function asks(state: State, message: Request): Step<State> {
         authMethods: [],
       };
       const known = { ...state, hasNotices: isOffered(dict(session).notices), hasForms: isOffered(dict(elicitation).form) };
-      return { state: known, toEditor: [result(id, greeting)] };
+      return { state: known, toClient: [result(id, greeting)] };
     }
     case 'session/new':
       return opens(state, id, params);
     case 'session/close':
     case 'authenticate':
-      return { state, toEditor: [result(id, {})] };
+      return { state, toClient: [result(id, {})] };
     case 'session/prompt':
-      if (state.isDeaf) return { state, toEditor: [failed(id, -32603, WRITE_FAILED)] };
+      if (state.isDeaf) return { state, toClient: [failed(id, -32603, WRITE_FAILED)] };
       return begins(state, id, promptText(params));
     default:
-      return { state, toEditor: [failed(id, -32601, `Method not found: ${method}`, { method })] };
+      return { state, toClient: [failed(id, -32601, `Method not found: ${method}`, { method })] };
   }
 }
 
 function opens(state: State, id: string, { cwd }: Dict): Step<State> {
-  if (state.session) return { state, toEditor: [failed(id, -32603, 'This agent holds one session: set its "isolation" to "session"')] };
+  if (state.session) return { state, toClient: [failed(id, -32603, 'This agent holds one session: set its "isolation" to "session"')] };
   const session = { id: `intercom-${state.about.mint()}`, cwd: text(cwd) };
   const known = { ...state, session, early: [] };
-  return { state: known, toEditor: [result(id, { sessionId: session.id }), ...state.early.map((said) => update(session.id, said))] };
+  return { state: known, toClient: [result(id, { sessionId: session.id }), ...state.early.map((said) => update(session.id, said))] };
 }
 
 function begins(state: State, id: string, words: string): Step<State> {
   const prompt = notification('prompt/send', { text: words });
-  if (Buffer.byteLength(lineOf(prompt, true)) > MAX_LINE_BYTES) return { state, toEditor: [failed(id, -32602, TOO_LONG)] };
+  if (Buffer.byteLength(lineOf(prompt, true)) > MAX_LINE_BYTES) return { state, toClient: [failed(id, -32602, TOO_LONG)] };
   const known = { ...state, turns: [...state.turns, id] };
   return { state: known, toAgent: [prompt], alarms: waiting(known) };
 }
@@ -172,7 +172,7 @@ function waiting({ turns, questions, about, isUp }: State): Readonly<Record<stri
 
 function ended(state: State, stopReason: string): Step<State> {
   const known = { ...state, turns: [] };
-  return { state: known, toEditor: state.turns.map((id) => result(id, { stopReason })), alarms: waiting(known) };
+  return { state: known, toClient: state.turns.map((id) => result(id, { stopReason })), alarms: waiting(known) };
 }
 
 function happened(state: State, event: DialectEvent): Step<State> {
@@ -190,7 +190,7 @@ function happened(state: State, event: DialectEvent): Step<State> {
       return event.code === 0 ? ended(state, 'end_turn') : { state };
     case 'deaf': {
       const known = { ...state, isDeaf: true, turns: [] };
-      return { state: known, toEditor: state.turns.map((id) => failed(id, -32603, WRITE_FAILED)), alarms: waiting(known) };
+      return { state: known, toClient: state.turns.map((id) => failed(id, -32603, WRITE_FAILED)), alarms: waiting(known) };
     }
   }
 }
@@ -219,7 +219,7 @@ function heard(state: State, message: Message): Step<State> {
 }
 
 function said(state: State, words: Dict): Step<State> {
-  if (state.session) return { state, toEditor: [update(state.session.id, words)] };
+  if (state.session) return { state, toClient: [update(state.session.id, words)] };
   return { state: { ...state, early: [...state.early, words].slice(-MAX_EARLY) } };
 }
 
@@ -246,16 +246,16 @@ function asked(state: State, message: Request, params: Dict): Step<State> {
   const known = { ...state, nextId: nextId + 1, questions: added<string, Question>(state.questions, id, { what, id: message.id }) };
   const theirs = String(JSON.parse(message.id));
   if (what === 'clearance')
-    return { state: known, toEditor: [request(id, 'session/request_permission', permissionOf(session.id, session.cwd, theirs, params))] };
+    return { state: known, toClient: [request(id, 'session/request_permission', permissionOf(session.id, session.cwd, theirs, params))] };
   const words = text(params.text) ?? '';
   if (what === 'form') {
     const form = { sessionId: session.id, mode: 'form', message: words, requestedSchema: FORWARD_FORM };
-    return { state: known, toEditor: [request(id, 'elicitation/create', form)] };
+    return { state: known, toClient: [request(id, 'elicitation/create', form)] };
   }
   const toolCall = { toolCallId: `prompt-${theirs}`, title: words, kind: 'other', status: 'pending', rawInput: params };
   return {
     state: known,
-    toEditor: [request(id, 'session/request_permission', { sessionId: session.id, toolCall, options: FORWARD_OPTIONS })],
+    toClient: [request(id, 'session/request_permission', { sessionId: session.id, toolCall, options: FORWARD_OPTIONS })],
   };
 }
 

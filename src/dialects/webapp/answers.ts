@@ -3,7 +3,7 @@ import type { Step } from '../dialect.ts';
 import { camelKeys, type Dict, dict, isDict, list, number, text } from '../json.ts';
 import { failed, type Message, type Response, result, update } from '../message.ts';
 import { optionsOf, readModels, readModes } from './options.ts';
-import { type Asked, answered, asking, ownId, type State, sessionOf, withSession } from './state.ts';
+import { type Action, answered, asking, ownId, type State, sessionOf, withSession } from './state.ts';
 import { LIST_MODELS, LOGIN_WANTED, SELECT_MODEL } from './table.ts';
 import { chooseBy, listModels, noteMode } from './to-agent.ts';
 
@@ -13,10 +13,10 @@ const MODELS_MS = 2000;
 export function answer(before: State, message: Response): Step<State> {
   const asked = before.asked.get(message.id);
   const state = answered(before, message.id);
-  if (!asked) return { state, toEditor: [message] };
+  if (!asked) return { state, toClient: [message] };
   switch (asked.what) {
     case 'initialize':
-      return { state, toEditor: [good(message, initialized)] };
+      return { state, toClient: [good(message, initialized)] };
     case 'open':
       return opened(state, asked, message);
     case 'models':
@@ -27,9 +27,9 @@ export function answer(before: State, message: Response): Step<State> {
     case 'prompt':
       return ended(state, message);
     case 'other':
-      return { state, toEditor: [good(message, plain)] };
+      return { state, toClient: [good(message, plain)] };
     case 'extension':
-      return { state, toEditor: [good(message, (value) => (value === undefined ? {} : value))] };
+      return { state, toClient: [good(message, (value) => (value === undefined ? {} : value))] };
   }
 }
 
@@ -53,16 +53,16 @@ function initialized(value: unknown): unknown {
 }
 
 /** A session is open; before the editor hears of it, the models are asked for. */
-function opened(state: State, asked: Asked & { what: 'open' }, message: Response): Step<State> {
+function opened(state: State, asked: Action & { what: 'open' }, message: Response): Step<State> {
   const answer = good(message, plain);
   const value = dict(answer.result);
   const sessionId = text(value.sessionId) ?? asked.sessionId;
-  if (answer.error !== undefined || sessionId === undefined) return { state, toEditor: [answer] };
+  if (answer.error !== undefined || sessionId === undefined) return { state, toClient: [answer] };
   const known = {
     ...withSession(state, sessionId, { cwd: asked.cwd, own: list(value.configOptions), modes: readModes(value.modes) }),
     latest: sessionId,
   };
-  if (state.listsBy === 'not') return { state: known, toEditor: [answer] };
+  if (state.listsBy === 'not') return { state: known, toClient: [answer] };
   return askForModels(known, state.listsBy === undefined ? 0 : LIST_MODELS.indexOf(state.listsBy), sessionId, answer);
 }
 
@@ -76,14 +76,14 @@ function askForModels(state: State, way: number, sessionId: string, waiting: Res
 }
 
 /** With models, the session has options; without any, it is passed on as it is. */
-export function listed(state: State, asked: Asked & { what: 'models' }, answer: unknown): Step<State> {
+export function listed(state: State, asked: Action & { what: 'models' }, answer: unknown): Step<State> {
   const { sessionId, way, opened: waiting } = asked;
   const models = readModels(answer);
   if (!models && way + 1 < LIST_MODELS.length && state.listsBy === undefined) return askForModels(state, way + 1, sessionId, waiting);
-  if (!models) return { state: { ...state, listsBy: state.listsBy ?? 'not' }, toEditor: [waiting] };
+  if (!models) return { state: { ...state, listsBy: state.listsBy ?? 'not' }, toClient: [waiting] };
   const known = { ...withSession(state, sessionId, { models }), listsBy: LIST_MODELS[way] as (typeof LIST_MODELS)[number] };
   const configOptions = offered(known, sessionId);
-  return { state: known, toEditor: [result(waiting.id, { ...dict(waiting.result), configOptions })] };
+  return { state: known, toClient: [result(waiting.id, { ...dict(waiting.result), configOptions })] };
 }
 
 /** The whole list of options of a session; undefined when it has none of ours. */
@@ -93,13 +93,13 @@ export function offered(state: State, sessionId: string): readonly unknown[] | u
 }
 
 /** The option follows what was chosen; a way to choose that the agent does not know is followed by the other one. */
-function chosen(state: State, asked: Asked & { what: 'model' | 'mode' }, message: Response): Step<State> {
+function chosen(state: State, asked: Action & { what: 'model' | 'mode' }, message: Response): Step<State> {
   const { what, sessionId, value, id, way } = asked;
   const to = id ?? message.id;
   if (message.error !== undefined) {
     const isUnknown = dict(message.error).code === -32601;
     if (what === 'model' && isUnknown && way + 1 < SELECT_MODEL.length) return chooseBy(state, { ...asked, way: way + 1 });
-    return { state, toEditor: [{ ...good(message, plain), id: to }] };
+    return { state, toClient: [{ ...good(message, plain), id: to }] };
   }
   const { models } = sessionOf(state, sessionId);
   const known =
@@ -109,9 +109,9 @@ function chosen(state: State, asked: Asked & { what: 'model' | 'mode' }, message
         ? withSession(state, sessionId, { models: { ...models, current: value } })
         : state;
   const configOptions = offered(known, sessionId);
-  if (id !== undefined) return { state: known, toEditor: [result(id, { configOptions })] };
+  if (id !== undefined) return { state: known, toClient: [result(id, { configOptions })] };
   const told = configOptions && update(sessionId, { sessionUpdate: 'config_option_update', configOptions });
-  return { state: known, toEditor: [good(message, plain), ...(told ? [told] : [])] };
+  return { state: known, toClient: [good(message, plain), ...(told ? [told] : [])] };
 }
 
 /** An `error` or a `refusal` that was told as an update is how the turn ends, unless the answer itself is an error. */
@@ -128,7 +128,7 @@ function ended(state: State, message: Response): Step<State> {
         : turn?.isRefused
           ? result(message.id, { ...dict(answer.result), stopReason: 'refusal' })
           : answer;
-  return { state: known, toEditor: [ending] };
+  return { state: known, toClient: [ending] };
 }
 
 function finished(value: unknown): unknown {

@@ -5,7 +5,7 @@ import type { Models, Modes } from './options.ts';
 import type { LIST_MODELS } from './table.ts';
 
 /** A request at the agent, and what its answer is for. */
-export type Asked =
+export type Action =
   /** An `extension` is between the editor and the agent. */
   | { readonly what: 'initialize' | 'other' | 'extension' }
   | { readonly what: 'open'; readonly sessionId: string | undefined; readonly cwd: string | undefined }
@@ -33,7 +33,7 @@ export type Turn = { readonly id: string; readonly sessionId: string; readonly e
 export type State = {
   /** Params are sent in both spellings, since it is not certain which one is understood. */
   readonly isUnsure: boolean;
-  readonly asked: ReadonlyMap<string, Asked>;
+  readonly asked: ReadonlyMap<string, Action>;
   readonly sessions: ReadonlyMap<string, Session>;
   /** The one that was begun last is the last. */
   readonly turns: readonly Turn[];
@@ -53,7 +53,7 @@ export const withSession = (state: State, id: string, change: Partial<Session>):
   sessions: added(state.sessions, id, { ...sessionOf(state, id), ...change }),
 });
 
-export const asking = (state: State, id: string, asked: Asked): State => ({ ...state, asked: added(state.asked, id, asked) });
+export const asking = (state: State, id: string, asked: Action): State => ({ ...state, asked: added(state.asked, id, asked) });
 export const answered = (state: State, id: string): State => ({ ...state, asked: removed(state.asked, id) });
 
 /** An id of our own, beside those that come from the editor's side, which are numbers. */

@@ -25,8 +25,8 @@ export const webapp: Dialect<State> = {
   toAgent,
   toAcp(state, message) {
     if (message.kind === 'response') return answer(state, message);
-    if (message.kind === 'request') return { state, toEditor: [asked(state, message)] };
-    return message.method === 'session/update' ? updated(state, message) : { state, toEditor: [named(message)] };
+    if (message.kind === 'request') return { state, toClient: [asked(state, message)] };
+    return message.method === 'session/update' ? updated(state, message) : { state, toClient: [named(message)] };
   },
   on(state, event: DialectEvent) {
     if (event.kind !== 'alarm') return { state };
@@ -86,22 +86,22 @@ function updated(state: State, message: Notification): Step<State> {
   const told = notification('session/update', { ...(isDict(params.update) ? params : {}), sessionId, update: read.update });
   switch (read.update.sessionUpdate) {
     case 'usage_update':
-      return { state: noteTokens(state, sessionId, read.update.size), toEditor: [told] };
+      return { state: noteTokens(state, sessionId, read.update.size), toClient: [told] };
     case 'config_option_update': {
       const known = withSession(state, sessionId, { own: list(read.update.configOptions) });
       const configOptions = offered(known, sessionId);
-      return { state: known, toEditor: [configOptions ? update(sessionId, { ...read.update, configOptions }) : told] };
+      return { state: known, toClient: [configOptions ? update(sessionId, { ...read.update, configOptions }) : told] };
     }
     case 'current_mode_update': {
       const known = noteMode(state, sessionId, String(read.update.currentModeId));
       const configOptions = known === state ? undefined : offered(known, sessionId);
       return {
         state: known,
-        toEditor: [told, ...(configOptions ? [update(sessionId, { sessionUpdate: 'config_option_update', configOptions })] : [])],
+        toClient: [told, ...(configOptions ? [update(sessionId, { sessionUpdate: 'config_option_update', configOptions })] : [])],
       };
     }
     default:
-      return { state, toEditor: [told] };
+      return { state, toClient: [told] };
   }
 }
 
@@ -109,10 +109,10 @@ function updated(state: State, message: Notification): Step<State> {
 function ending(state: State, sessionId: string, kind: 'error' | 'refusal', message: string | undefined): Step<State> {
   const turn = state.turns.findLast((one) => one.sessionId === sessionId);
   const shown = update(sessionId, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: message ?? kind } });
-  if (!turn) return { state, toEditor: [shown] };
+  if (!turn) return { state, toClient: [shown] };
   const noted = kind === 'error' ? { ...turn, error: message ?? 'The agent reported an error' } : { ...turn, isRefused: true };
   return {
     state: { ...state, turns: state.turns.map((one) => (one === turn ? noted : one)) },
-    ...(kind === 'refusal' && message !== undefined && { toEditor: [shown] }),
+    ...(kind === 'refusal' && message !== undefined && { toClient: [shown] }),
   };
 }

@@ -1,7 +1,7 @@
 // All bridges of a connection: which tokens there are, and the doors they open.
 
 import { tokenKey } from '../server/tool-server.ts';
-import { createDoors, type Shim } from '../transports/listeners.ts';
+import { createListeners, type Shim } from '../transports/listeners.ts';
 import { type Bridge, type BridgeDeps, createBridge } from './bridge.ts';
 import type { ClientServer } from './client-server.ts';
 
@@ -19,7 +19,7 @@ export type Bridges = {
 
 export function createBridges(shim: Shim, onRefused: () => void): Bridges {
   const byKey = new Map<string, Bridge>();
-  const doors = createDoors<Bridge>(shim, {
+  const listeners = createListeners<Bridge>(shim, {
     admit(token) {
       const bridge = byKey.get(tokenKey(token));
       if (!bridge) onRefused();
@@ -51,7 +51,7 @@ export function createBridges(shim: Shim, onRefused: () => void): Bridges {
       };
       const next = ([one, ...others]: readonly Wanted[]): void => {
         if (!one) return done({ entries, revoke });
-        doors.open(one.way, (entry) => {
+        listeners.open(one.way, (entry) => {
           if (entry instanceof Error) {
             revoke();
             return done(entry);
@@ -66,7 +66,7 @@ export function createBridges(shim: Shim, onRefused: () => void): Bridges {
     },
     async close() {
       for (const bridge of [...byKey.values()]) bridge.revoke();
-      doors.close();
+      listeners.close();
       await Promise.all(ending);
     },
   };

@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { createPipe, type Pipe } from '../transports/acp-transport.ts';
 import type { HttpHandler } from '../transports/http-listener.ts';
-import { createDoors, newToken, type Shim } from '../transports/listeners.ts';
+import { createListeners, newToken, type Shim } from '../transports/listeners.ts';
 import type { ArgsCheck, ToolEvent } from './call-tool.ts';
 import type { ToolGate } from './gate.ts';
 import type { McpTransport } from './offer.ts';
 import type { Served, ServerInfo } from './sdk-server.ts';
 import type { HostTool } from './tool.ts';
-import { type Borrower, Lease, type LeaseDeps, tokenKey } from './tool-server.ts';
+import { ToolServer, type ToolServerDeps, type ToolSession, tokenKey } from './tool-server.ts';
 
 /** How the names begin that our servers have on an agent's own connection. */
 export const OUR_SERVER = 'switchboard-';
@@ -30,30 +30,30 @@ export type HostToolsOptions = {
 };
 
 export type Lent = {
-  readonly lease: Lease;
+  readonly toolServer: ToolServer;
   /** The `mcpServers` entry, as JSON text. It alone has the token. */
   entry(name: string): string;
 };
 
 export type HostTools = {
   /** A server for a session that is about to be opened. Calls back at once, unless a listener has to be opened first. */
-  lend(transport: McpTransport, borrower: Borrower, done: (lent: Lent | Error) => void): void;
+  lend(transport: McpTransport, toolSession: ToolSession, done: (lent: Lent | Error) => void): void;
   /** A way to a lease through the ACP connection, for the agent that was lent it. */
-  pipe(lease: Lease): Pipe;
+  pipe(toolServer: ToolServer): Pipe;
   /** The tools are others now. */
   toolsChanged(): void;
   close(): void;
 };
 
 export function createHostTools(options: HostToolsOptions): HostTools {
-  const byKey = new Map<string, Lease>();
-  const served = new Map<Lease, Set<Served>>();
-  const handlers = new WeakMap<Lease, Promise<HttpHandler>>();
+  const byKey = new Map<string, ToolServer>();
+  const served = new Map<ToolServer, Set<Served>>();
+  const handlers = new WeakMap<ToolServer, Promise<HttpHandler>>();
   const info: ServerInfo = { name: 'switchboard', title: 'Switchboard', version: options.version };
 
-  function admit(token: string): Lease | undefined {
-    const lease = byKey.get(tokenKey(token));
-    if (lease) return lease;
+  function admit(token: string): ToolServer | undefined {
+    const toolServer = byKey.get(tokenKey(token));
+    if (toolServer) return toolServer;
     options.onEvent({
       ...{ kind: 'refused-token', sessionId: undefined, agent: undefined, server: 'switchboard', tool: undefined, args: undefined },
       reason: 'a token that is not valid, or no longer',
@@ -61,11 +61,11 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     return undefined;
   }
   /** Returns what forgets it again, for a connection that ends before its lease. */
-  function keep(lease: Lease, one: Served): () => void {
-    const all = served.get(lease) ?? new Set();
+  function keep(toolServer: ToolServer, one: Served): () => void {
+    const all = served.get(toolServer) ?? new Set();
     all.add(one);
-    served.set(lease, all);
-    const forget = lease.onRevoke(() => void one.close());
+    served.set(toolServer, all);
+    const forget = toolServer.onRevoke(() => void one.close());
     return () => {
       all.delete(one);
       forget();
@@ -83,7 +83,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
   let checkArgs: ArgsCheck | undefined;
   const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
   const find = options.find ?? ((name: string) => tools().find((tool) => tool.name === name));
-  const deps: LeaseDeps = {
+  const deps: ToolServerDeps = {
     ...{ tools, find, toolsKnown, gate, onEvent, maxOutputBytes, clean: options.clean },
     check(tool, args) {
       if (checkArgs) return checkArgs(tool, args);
@@ -92,57 +92,58 @@ export function createHostTools(options: HostToolsOptions): HostTools {
         return serve.checkArgs(tool, args);
       });
     },
-    onRevoke(lease) {
-      byKey.delete(lease.key);
-      served.delete(lease);
+    onRevoke(toolServer) {
+      byKey.delete(toolServer.key);
+      served.delete(toolServer);
     },
   };
-  function newLease(transport: McpTransport, key: string, borrower: Borrower): Lease {
-    const lease = new Lease(transport, key, borrower, deps);
-    byKey.set(key, lease);
-    return lease;
+  function newToolServer(transport: McpTransport, key: string, toolSession: ToolSession): ToolServer {
+    const toolServer = new ToolServer(transport, key, toolSession, deps);
+    byKey.set(key, toolServer);
+    return toolServer;
   }
-  const doors = createDoors<Lease>(options.shim, {
+  const listeners = createListeners<ToolServer>(options.shim, {
     admit,
-    serveSocket: (lease, socket) =>
+    serveSocket: (toolServer, socket) =>
       void import('./sdk-server.ts')
         .then(({ serveStream }) => {
-          if (!lease.isRevoked) socket.on('close', keep(lease, serveStream(lease, socket, info)));
+          if (!toolServer.isRevoked) socket.on('close', keep(toolServer, serveStream(toolServer, socket, info)));
         })
         .catch((error: unknown) => {
           unserved(error);
           socket.destroy(); // the shim ends with it, and the agent sees its server gone
         }),
-    serveHttp(lease) {
-      const handler = handlers.get(lease) ?? import('./sdk-server.ts').then(({ serveHttp }) => handlerOf(lease, serveHttp(lease, info)));
-      if (!handlers.has(lease)) handler.catch(unserved);
-      handlers.set(lease, handler);
+    serveHttp(toolServer) {
+      const handler =
+        handlers.get(toolServer) ?? import('./sdk-server.ts').then(({ serveHttp }) => handlerOf(toolServer, serveHttp(toolServer, info)));
+      if (!handlers.has(toolServer)) handler.catch(unserved);
+      handlers.set(toolServer, handler);
       return handler;
     },
   });
-  function handlerOf(lease: Lease, served: Served & { readonly handle: HttpHandler }): HttpHandler {
-    keep(lease, served);
+  function handlerOf(toolServer: ToolServer, served: Served & { readonly handle: HttpHandler }): HttpHandler {
+    keep(toolServer, served);
     return served.handle;
   }
 
   return {
-    lend(transport, borrower, done) {
+    lend(transport, toolSession, done) {
       if (transport === 'acp') {
-        const lease = newLease('acp', `${OUR_SERVER}${randomBytes(16).toString('base64url')}`, borrower);
-        return done({ lease, entry: (name) => JSON.stringify({ type: 'acp', name, serverId: lease.key }) });
+        const toolServer = newToolServer('acp', `${OUR_SERVER}${randomBytes(16).toString('base64url')}`, toolSession);
+        return done({ toolServer, entry: (name) => JSON.stringify({ type: 'acp', name, serverId: toolServer.key }) });
       }
-      doors.open(transport, (write) => {
+      listeners.open(transport, (write) => {
         if (write instanceof Error) return done(write);
         const token = newToken();
-        done({ lease: newLease(transport, tokenKey(token), borrower), entry: (name) => write(name, token) });
+        done({ toolServer: newToolServer(transport, tokenKey(token), toolSession), entry: (name) => write(name, token) });
       });
     },
-    pipe(lease) {
+    pipe(toolServer) {
       const pipe = createPipe();
       void import('./sdk-server.ts')
         .then(({ serveTransport }) => {
-          if (lease.isRevoked) void pipe.close();
-          else keep(lease, serveTransport(lease, pipe, info, pipe.isTakenBack));
+          if (toolServer.isRevoked) void pipe.close();
+          else keep(toolServer, serveTransport(toolServer, pipe, info, pipe.isTakenBack));
         })
         .catch((error: unknown) => pipe.refuse(unserved(error)));
       return pipe;
@@ -151,8 +152,8 @@ export function createHostTools(options: HostToolsOptions): HostTools {
       for (const all of served.values()) for (const one of all) one.toolsChanged();
     },
     close() {
-      for (const lease of [...byKey.values()]) lease.revoke();
-      doors.close();
+      for (const toolServer of [...byKey.values()]) toolServer.revoke();
+      listeners.close();
     },
   };
 }

@@ -2,7 +2,7 @@
 // is checked anyhow. Everything else, and every call that is not as plain as can be, goes to the SDK, which knows the protocol in full.
 import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, type Transport } from '@modelcontextprotocol/server';
 import type { ToolArgs } from './tool.ts';
-import type { Lease } from './tool-server.ts';
+import type { ToolServer } from './tool-server.ts';
 
 export type PlainCall = { readonly id: RequestId; readonly name: string; readonly args: ToolArgs; readonly progressToken: unknown };
 
@@ -31,14 +31,14 @@ export function takenBack({ method, params }: Message): RequestId | undefined {
 const BROKEN = { error: { code: -32603, message: 'Internal error' } };
 
 /** One call by itself, where its answer is a message of its own. */
-export const answerPlainCall = ({ id, name, args }: PlainCall, lease: Lease, abort: AbortController): Promise<object> =>
-  lease.call(name, args, { abort, progress: () => {} }).then(
+export const answerPlainCall = ({ id, name, args }: PlainCall, toolServer: ToolServer, abort: AbortController): Promise<object> =>
+  toolServer.call(name, args, { abort, progress: () => {} }).then(
     (result) => ({ jsonrpc: '2.0', id, result }),
     () => ({ jsonrpc: '2.0', id, ...BROKEN }),
   );
 
 /** `inner` need not have looked at the messages it hands over. */
-export function withQuickCalls(inner: Transport, lease: Lease): Transport {
+export function withQuickCalls(inner: Transport, toolServer: ToolServer): Transport {
   const underWay = new Map<RequestId, AbortController>();
   /** Before it has been opened, and in the other era, a connection is the SDK's. */
   let hasShakenHands = false;
@@ -72,7 +72,7 @@ export function withQuickCalls(inner: Transport, lease: Lease): Transport {
       underWay.delete(id);
       send({ jsonrpc: '2.0', id, ...body } as JSONRPCMessage);
     };
-    lease.call(name, args, { abort, progress }).then(
+    toolServer.call(name, args, { abort, progress }).then(
       (result) => over({ result }),
       () => over(BROKEN),
     );

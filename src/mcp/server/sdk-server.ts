@@ -9,7 +9,7 @@ import { httpSessions } from './http-sessions.ts';
 import { answerPlainCall, withQuickCalls } from './plain-calls.ts';
 import { progressOf } from './progress.ts';
 import type { HostTool } from './tool.ts';
-import type { Lease } from './tool-server.ts';
+import type { ToolServer } from './tool-server.ts';
 
 export type ServerInfo = { readonly name: string; readonly title: string; readonly version: string };
 
@@ -19,22 +19,27 @@ const INSTRUCTIONS =
 export type Served = { close(): Promise<void>; toolsChanged(): void };
 
 /** Serves a lease over a stream of lines. */
-export function serveStream(lease: Lease, stream: Duplex, info: ServerInfo): Served {
-  const served = serveTransport(lease, streamTransport(stream), info);
+export function serveStream(toolServer: ToolServer, stream: Duplex, info: ServerInfo): Served {
+  const served = serveTransport(toolServer, streamTransport(stream), info);
   stream.resume(); // it was kept still until somebody listened
   return served;
 }
 
 /** `isTakenBack` is for a transport that knows sooner than the SDK what nobody waits for. */
-export function serveTransport(lease: Lease, transport: Transport, info: ServerInfo, isTakenBack?: (id: unknown) => boolean): Served {
+export function serveTransport(
+  toolServer: ToolServer,
+  transport: Transport,
+  info: ServerInfo,
+  isTakenBack?: (id: unknown) => boolean,
+): Served {
   const servers = new Set<Server>();
   const handle = serveStdio(
     () => {
-      const server = serverOf(lease, info, isTakenBack);
+      const server = serverOf(toolServer, info, isTakenBack);
       servers.add(server);
       return server;
     },
-    { transport: withQuickCalls(transport, lease) },
+    { transport: withQuickCalls(transport, toolServer) },
   );
   return {
     close: () => handle.close(),
@@ -45,18 +50,18 @@ export function serveTransport(lease: Lease, transport: Transport, info: ServerI
 }
 
 /** Serves a lease over HTTP: connections to those who shake hands, and each request by itself to all others. */
-export function serveHttp(lease: Lease, info: ServerInfo): Served & { readonly handle: HttpHandler } {
+export function serveHttp(toolServer: ToolServer, info: ServerInfo): Served & { readonly handle: HttpHandler } {
   const servers = new Set<Server>();
-  const { fetch, close, notify } = createMcpHandler(() => serverOf(lease, info));
+  const { fetch, close, notify } = createMcpHandler(() => serverOf(toolServer, info));
   const sessions = httpSessions(
     (front) => {
-      const server = serverOf(lease, info);
+      const server = serverOf(toolServer, info);
       servers.add(server);
       server.onclose = () => servers.delete(server);
       void server.connect(front);
     },
     (request, parsedBody) => fetch(request, parsedBody === undefined ? {} : { parsedBody }),
-    (call, abort) => answerPlainCall(call, lease, abort),
+    (call, abort) => answerPlainCall(call, toolServer, abort),
   );
   return {
     handle: sessions.handle,
@@ -71,20 +76,20 @@ export function serveHttp(lease: Lease, info: ServerInfo): Served & { readonly h
   };
 }
 
-function serverOf(lease: Lease, info: ServerInfo, isTakenBack: (id: unknown) => boolean = () => false): Server {
-  lease.reached('connected');
+function serverOf(toolServer: ToolServer, info: ServerInfo, isTakenBack: (id: unknown) => boolean = () => false): Server {
+  toolServer.reached('connected');
   const server = new Server(info, { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS });
   server.setRequestHandler('tools/list', async () => {
-    await lease.toolsKnown();
-    lease.reached('listed');
-    return { tools: lease.tools().map(described) };
+    await toolServer.toolsKnown();
+    toolServer.reached('listed');
+    return { tools: toolServer.tools().map(described) };
   });
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     if (isTakenBack(mcpReq.id)) return failed('The call was taken back');
     const { progress, flushed } = progressOf(mcpReq);
     const abort = new AbortController();
     mcpReq.signal.addEventListener('abort', () => abort.abort(), { once: true });
-    const outcome = await lease.call(params.name, params.arguments ?? {}, { abort, progress });
+    const outcome = await toolServer.call(params.name, params.arguments ?? {}, { abort, progress });
     await flushed();
     return outcome;
   });

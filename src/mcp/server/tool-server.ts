@@ -6,38 +6,38 @@ import type { McpTransport } from './offer.ts';
 import type { Abilities, HostTool, SessionHost, ToolArgs, ToolOutcome } from './tool.ts';
 
 /** How far the agent has come: it was told of the server, spoke to it, asked for its tools, called one. */
-export type LeaseState = 'offered' | 'connected' | 'listed' | 'called';
-const ORDER: readonly LeaseState[] = ['offered', 'connected', 'listed', 'called'];
+export type ToolServerState = 'offered' | 'connected' | 'listed' | 'called';
+const ORDER: readonly ToolServerState[] = ['offered', 'connected', 'listed', 'called'];
 
 /** How long a call may wait for the answer that names its session. */
 const BIND_MS = 60_000;
 const MAX_CALLS = 64;
 
 /** Whoever a lease is for. */
-export type Borrower = {
+export type ToolSession = {
   readonly abilities: Abilities;
-  onState(lease: Lease): void;
+  onState(toolServer: ToolServer): void;
   onRevoke(): void;
   /** Its session; asked for once the lease is bound, and only when a tool is called. */
   host(): SessionHost;
 };
 
 /** The same for all leases. */
-export type LeaseDeps = CallDeps & {
+export type ToolServerDeps = CallDeps & {
   readonly tools: () => readonly HostTool[];
   /** One of them. */
   readonly find: (name: string) => HostTool | undefined;
   readonly toolsKnown: () => Promise<void>;
-  readonly onRevoke: (lease: Lease) => void;
+  readonly onRevoke: (toolServer: ToolServer) => void;
 };
 
-export class Lease {
+export class ToolServer {
   readonly transport: McpTransport;
   /** What it is found by: the hash of its token or, where the agent reaches it through the ACP connection, the name it has there. */
   readonly key: string;
-  readonly #borrower: Borrower;
-  readonly #deps: LeaseDeps;
-  #state: LeaseState = 'offered';
+  readonly #borrower: ToolSession;
+  readonly #deps: ToolServerDeps;
+  #state: ToolServerState = 'offered';
   #isRevoked = false;
   /** Whether its session is there; undefined while it is not known yet. */
   #isBound: boolean | undefined;
@@ -47,13 +47,13 @@ export class Lease {
   #waiting: Set<() => void> | undefined;
   #onRevoke: Set<() => void> | undefined;
 
-  constructor(transport: McpTransport, key: string, borrower: Borrower, deps: LeaseDeps) {
+  constructor(transport: McpTransport, key: string, toolSession: ToolSession, deps: ToolServerDeps) {
     this.transport = transport;
     this.key = key;
-    this.#borrower = borrower;
+    this.#borrower = toolSession;
     this.#deps = deps;
   }
-  get state(): LeaseState {
+  get state(): ToolServerState {
     return this.#state;
   }
   get isRevoked(): boolean {
@@ -89,7 +89,7 @@ export class Lease {
     return () => void this.#onRevoke?.delete(act);
   }
   /** Who was let in before it was revoked may get here after that, and then there is nobody to tell. */
-  reached(now: LeaseState): void {
+  reached(now: ToolServerState): void {
     if (this.#isRevoked) return;
     if (ORDER.indexOf(now) <= ORDER.indexOf(this.#state)) return;
     this.#state = now;

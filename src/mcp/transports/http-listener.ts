@@ -9,7 +9,7 @@ const MAX_IN_FLIGHT = 64;
 const MAX_FAILURES_PER_MINUTE = 20;
 const PATH = '/mcp';
 
-export type HttpDoor = { readonly url: string; close(): void };
+export type HttpListener = { readonly url: string; close(): void };
 export type HttpHandler = ((request: Request, body: unknown) => Promise<Response>) & {
   /** A shorter way to a message that is the whole answer; undefined for requests that need the long one. `gone` is the request's own. */
   quick?(headers: IncomingHttpHeaders, body: unknown, gone: AbortController): Promise<object> | undefined;
@@ -19,12 +19,16 @@ export type Guest = {
   /** Returns what forgets it again. */
   onRevoke(act: () => void): () => void;
 };
-export type HttpDoorEvents<G extends Guest> = {
+export type HttpListenerEvents<G extends Guest> = {
   admit(token: string): G | undefined;
   serve(guest: G): Promise<HttpHandler>;
 };
 
-export function openHttpDoor<G extends Guest>(on: HttpDoorEvents<G>, done: (door: HttpDoor | Error) => void, port = 0): void {
+export function openHttpListener<G extends Guest>(
+  on: HttpListenerEvents<G>,
+  done: (listener: HttpListener | Error) => void,
+  port = 0,
+): void {
   let inFlight = 0;
   /** Ours, once we listen. */
   let ownPort = 0;

@@ -1,10 +1,10 @@
 // The ways in that listen: a private socket for the shim, loopback HTTP for agents that take that. Each is opened when the first session needs it.
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { type Guest, type HttpDoor, type HttpHandler, openHttpDoor } from './http-listener.ts';
-import { openSocketDoor, type SocketDoor } from './socket-listener.ts';
+import { type Guest, type HttpHandler, type HttpListener, openHttpListener } from './http-listener.ts';
+import { openSocketListener, type SocketListener } from './socket-listener.ts';
 
-export type DoorEvents<G extends Guest> = {
+export type ListenerEvents<G extends Guest> = {
   /** Whom a token belongs to; undefined (and noted) when it is nobody. */
   admit(token: string): G | undefined;
   serveSocket(guest: G, socket: Socket): void;
@@ -26,46 +26,46 @@ export type Doors = {
   close(): void;
 };
 
-export function createDoors<G extends Guest>(shim: Shim, on: DoorEvents<G>): Doors {
-  let socketDoor: SocketDoor | undefined;
-  let httpDoor: HttpDoor | undefined;
-  let opening: ((door: HttpDoor | Error) => void)[] | undefined;
+export function createListeners<G extends Guest>(shim: Shim, on: ListenerEvents<G>): Doors {
+  let socketListener: SocketListener | undefined;
+  let httpListener: HttpListener | undefined;
+  let opening: ((listener: HttpListener | Error) => void)[] | undefined;
   let isClosed = false;
 
-  function openHttp(done: (door: HttpDoor | Error) => void): void {
-    if (httpDoor) return done(httpDoor);
+  function openHttp(done: (listener: HttpListener | Error) => void): void {
+    if (httpListener) return done(httpListener);
     if (opening) return void opening.push(done);
     opening = [done];
-    openHttpDoor({ admit: on.admit, serve: on.serveHttp }, (door) => {
+    openHttpListener({ admit: on.admit, serve: on.serveHttp }, (listener) => {
       const waiting = opening ?? [];
       opening = undefined;
-      if (!(door instanceof Error)) {
-        if (isClosed) door.close();
-        else httpDoor = door;
+      if (!(listener instanceof Error)) {
+        if (isClosed) listener.close();
+        else httpListener = listener;
       }
-      for (const go of waiting) go(door);
+      for (const go of waiting) go(listener);
     });
   }
 
   return {
     open(way, done) {
       if (way === 'http')
-        return openHttp((door) => {
-          if (door instanceof Error) return done(door);
+        return openHttp((listener) => {
+          if (listener instanceof Error) return done(listener);
           done((name, token) => {
             const headers = [{ name: 'Authorization', value: `Bearer ${token}` }];
-            return JSON.stringify({ type: 'http', name, url: door.url, headers });
+            return JSON.stringify({ type: 'http', name, url: listener.url, headers });
           });
         });
       try {
         // The next session tries anew after a problem.
-        socketDoor ??= openSocketDoor({ admit: on.admit, serve: on.serveSocket }, () => {
-          socketDoor = undefined;
+        socketListener ??= openSocketListener({ admit: on.admit, serve: on.serveSocket }, () => {
+          socketListener = undefined;
         });
       } catch (error) {
         return done(error as Error);
       }
-      const { address } = socketDoor;
+      const { address } = socketListener;
       done((name, token) => {
         const env = [
           { name: 'SWITCHBOARD_MCP_SOCKET', value: address },
@@ -76,8 +76,8 @@ export function createDoors<G extends Guest>(shim: Shim, on: DoorEvents<G>): Doo
     },
     close() {
       isClosed = true;
-      socketDoor?.close();
-      httpDoor?.close();
+      socketListener?.close();
+      httpListener?.close();
     },
   };
 }

@@ -61,16 +61,16 @@ const MAX_HELLO_BYTES = 1024;
 const HELLO_MS = 10_000;
 const LF = 0x0a;
 
-export type SocketDoor = { readonly address: string; close(): void };
+export type SocketListener = { readonly address: string; close(): void };
 
-export type SocketDoorEvents<G extends Guest> = {
+export type SocketListenerEvents<G extends Guest> = {
   /** Whom a token belongs to; undefined (and noted) when it is nobody. */
   admit(token: string): G | undefined;
   serve(guest: G, socket: Socket): void;
 };
 
 /** Listens at once: the shim is started by the agent, long after. */
-export function openSocketDoor<G extends Guest>(on: SocketDoorEvents<G>, onProblem: (error: Error) => void): SocketDoor {
+export function openSocketListener<G extends Guest>(on: SocketListenerEvents<G>, onProblem: (error: Error) => void): SocketListener {
   const place = makePrivatePlace();
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -91,7 +91,7 @@ export function openSocketDoor<G extends Guest>(on: SocketDoorEvents<G>, onProbl
   };
 }
 
-function hear<G extends Guest>(socket: Socket, on: SocketDoorEvents<G>): void {
+function hear<G extends Guest>(socket: Socket, on: SocketListenerEvents<G>): void {
   let hello = Buffer.alloc(0);
   const timer = setTimeout(() => socket.destroy(), HELLO_MS);
   socket.on('close', () => clearTimeout(timer));

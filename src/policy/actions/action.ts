@@ -1,6 +1,6 @@
 // The one form in which every surface puts its question: what somebody wants to do, as far as it is known, and how well it is known.
 import type { Analysis } from '../commands/analyse.ts';
-import { askedPath } from '../commands/operands.ts';
+import { actionPath } from '../commands/operands.ts';
 import { resolvePath } from '../paths/path.ts';
 
 export const ACTIONS = [
@@ -19,7 +19,7 @@ export const ACTIONS = [
   'mode',
   'delegate',
 ] as const;
-export type Action = (typeof ACTIONS)[number];
+export type ActionKind = (typeof ACTIONS)[number];
 
 /**
  * How a fact is known. `raw`: from the tool's own input, a diff, an argv, or because we carry it out ourselves. `locations`: from
@@ -31,7 +31,7 @@ export type Evidence = (typeof EVIDENCE)[number];
 /** What happens to a file; `unknown` counts as both where that is stricter. */
 export type Access = 'read' | 'write' | 'unknown';
 
-export type AskedPath = {
+export type ActionPath = {
   /** Absolute, lexically normal, NFC, symlinks resolved by the caller's `canonical`. */
   readonly path: string;
   /** The same before symlinks were resolved. Deny and ask look at both; an allow needs `path`. */
@@ -45,7 +45,7 @@ export type AskedPath = {
 };
 
 /** A file operand of a command, and which word of it it came from. */
-export type Operand = AskedPath & { readonly word: number };
+export type Operand = ActionPath & { readonly word: number };
 
 export type Command = {
   /** The words as the program gets them, quoting removed. Where they are not literal: as near as can be told. */
@@ -70,7 +70,7 @@ export type McpCall = {
   readonly schema?: string | undefined;
 };
 
-export type Asked = {
+export type Action = {
   readonly agent: string;
   readonly session: string | undefined;
   /** The session's own directory: `$cwd` in rules. */
@@ -78,9 +78,9 @@ export type Asked = {
   readonly home: string | undefined;
   /** Whether somebody can answer a question; if not, ask becomes deny. */
   readonly interactive: boolean;
-  readonly action: Action;
+  readonly action: ActionKind;
   /** Further actions the request could also be, such as the kind the agent claims. Deny and ask only. */
-  readonly claims: readonly Action[];
+  readonly claims: readonly ActionKind[];
   readonly tool: string | undefined;
   readonly mcp: McpCall | undefined;
   readonly commands: readonly Command[];
@@ -88,7 +88,7 @@ export type Asked = {
   readonly opaque: readonly string[];
   /** Too long or too deep to be read to the end: denied, since a rule that denies might stand behind it. */
   readonly isUnreadable: boolean;
-  readonly paths: readonly AskedPath[];
+  readonly paths: readonly ActionPath[];
   readonly hosts: readonly string[];
   /** The shell lines, argvs and addresses as they were given, for answers that hold for this very request and no other. */
   readonly texts: readonly string[];
@@ -115,10 +115,10 @@ export type Place = {
 };
 
 // Puts an `Asked` together, and makes an error while doing so into a request that nothing allows.
-export type Facts = Partial<Omit<Asked, 'agent' | 'session' | 'cwd' | 'home' | 'interactive'>> & Pick<Asked, 'action' | 'evidence'>;
+export type Facts = Partial<Omit<Action, 'agent' | 'session' | 'cwd' | 'home' | 'interactive'>> & Pick<Action, 'action' | 'evidence'>;
 
-export function ask(place: Place, facts: () => Facts): Asked {
-  const empty: Asked = {
+export function ask(place: Place, facts: () => Facts): Action {
+  const empty: Action = {
     agent: place.agent,
     session: place.session,
     cwd: place.cwd === '' ? '' : resolvePath('/', place.cwd),
@@ -155,13 +155,13 @@ export function ask(place: Place, facts: () => Facts): Asked {
 const UNFOLLOWED = 'a path that cannot be followed';
 
 function unfollowed({ paths = [], commands = [] }: Facts): readonly string[] {
-  const isIn = (found: readonly AskedPath[]) => found.some(({ isUnfollowed }) => isUnfollowed);
+  const isIn = (found: readonly ActionPath[]) => found.some(({ isUnfollowed }) => isUnfollowed);
   return isIn(paths) || commands.some(({ operands }) => isIn(operands)) ? [UNFOLLOWED] : [];
 }
 
 /** Where something is to run. One that cannot be followed is a mistake of the request's: what runs there could be anything. */
 export function directoryIn(place: Place, path: string): { readonly cwd: string; readonly opaque: readonly string[] } {
-  const { path: cwd, isUnfollowed } = askedPath(path, place.cwd, place, 'read', 'raw');
+  const { path: cwd, isUnfollowed } = actionPath(path, place.cwd, place, 'read', 'raw');
   return { cwd, opaque: isUnfollowed ? [UNFOLLOWED] : [] };
 }
 

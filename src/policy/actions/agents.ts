@@ -1,10 +1,10 @@
 // What each agent calls its tools, and how it tells an MCP call. One table; an agent that is not in it gets the generic extractor.
-import type { Action, McpCall } from './action.ts';
+import type { ActionKind, McpCall } from './action.ts';
 import { list, record, string, type ToolCall } from './tool-call.ts';
 
 export type AgentTable = {
   /** The agent's own tools and what they do, whatever kind it claims. */
-  readonly tools: Readonly<Record<string, Action>>;
+  readonly tools: Readonly<Record<string, ActionKind>>;
   /** Those of them whose `pattern` is text to be found in files; anybody else's is one of file names, which can lead elsewhere. */
   readonly textSearches?: readonly string[];
   /** The tool's name where the agent's program puts it. Never from the title. */

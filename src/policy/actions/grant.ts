@@ -1,9 +1,9 @@
 // What a yes to a permission request covers besides the request itself: the files and the command that it showed, to the letter.
 
-import { askedPath } from '../commands/operands.ts';
+import { actionPath } from '../commands/operands.ts';
 import { isAbsolute } from '../paths/path.ts';
-import { type AskedPath, directoryIn, type Place } from './action.ts';
-import { askedPermission } from './permission.ts';
+import { type ActionPath, directoryIn, type Place } from './action.ts';
+import { permissionAction } from './permission.ts';
 import { rawFacts } from './raw-input.ts';
 import type { TerminalRequest } from './surfaces.ts';
 import { list, record, string } from './tool-call.ts';
@@ -19,7 +19,7 @@ export type Grant =
  */
 export function grantsIn(place: Place, request: unknown): readonly Grant[] {
   const call = record(record(request).toolCall);
-  const asked = askedPermission(place, request);
+  const asked = permissionAction(place, request);
   if (asked.isUnreadable || asked.mcp || asked.evidence !== 'raw') return [];
   const raw = rawFacts(call.rawInput);
   if (asked.action === 'execute') {
@@ -47,7 +47,7 @@ export function terminalUse(place: Place, { command, args = [], env = [], cwd }:
 }
 
 /** The same for a file, as it was judged. */
-export function fileUse(of: 'read' | 'edit', file: AskedPath | undefined, text?: string): Grant | undefined {
+export function fileUse(of: 'read' | 'edit', file: ActionPath | undefined, text?: string): Grant | undefined {
   return file === undefined || file.isUnfollowed ? undefined : { of, path: file.path, text };
 }
 
@@ -73,7 +73,7 @@ function edits(place: Place, diffs: readonly unknown[]): readonly Grant[] {
     const { path, newText } = record(entry);
     const file = string(path);
     if (file === undefined || !isAbsolute(file) || file.includes('..') || typeof newText !== 'string') return [];
-    const { path: real, isUnfollowed } = askedPath(file, place.cwd, place, 'write', 'raw');
+    const { path: real, isUnfollowed } = actionPath(file, place.cwd, place, 'write', 'raw');
     return isUnfollowed ? [] : [{ of: 'edit' as const, path: real, text: newText }];
   });
   return found.filter(({ path }) => found.filter((other) => other.path === path).length === 1);

@@ -1,13 +1,13 @@
 // `session/request_permission` in the normal form: what the agent says it will do, and how well it says it.
 
 import { type Analysis, analyseArgv, analyseLine } from '../commands/analyse.ts';
-import { askedPath } from '../commands/operands.ts';
+import { actionPath } from '../commands/operands.ts';
 import { hostOf, resolvePath } from '../paths/path.ts';
 import {
   ACTIONS,
   type Action,
-  type Asked,
-  type AskedPath,
+  type ActionKind,
+  type ActionPath,
   ask,
   directoryIn,
   type Evidence,
@@ -27,12 +27,12 @@ const KINDS: ReadonlySet<string> = new Set(ACTIONS.slice(0, ACTIONS.indexOf('mcp
  * `request` is the `params` of the request; `known` what the session's table holds for its `toolCallId`, since some agents (codex for MCP)
  * say nothing but the id here.
  */
-export function askedPermission(place: Place, request: unknown, known?: ToolCall): Asked {
+export function permissionAction(place: Place, request: unknown, known?: ToolCall): Action {
   return ask(place, () => factsOf(place, mergeToolCall(known, record(request).toolCall)));
 }
 
 /** The same for a tool call seen in an update, for what agents do unasked. */
-export function askedToolCall(place: Place, call: ToolCall): Asked {
+export function toolCallAction(place: Place, call: ToolCall): Action {
   return ask(place, () => factsOf(place, mergeToolCall(undefined, call)));
 }
 
@@ -41,7 +41,7 @@ function factsOf(place: Place, call: ToolCall): Facts {
   const tool = table.toolName(call);
   const told = table.mcp(call, tool);
   const raw = rawFacts(call.rawInput);
-  const kind = KINDS.has(string(call.kind) ?? '') ? (call.kind as Action) : undefined;
+  const kind = KINDS.has(string(call.kind) ?? '') ? (call.kind as ActionKind) : undefined;
   const known = tool !== undefined && Object.hasOwn(table.tools, tool) ? table.tools[tool] : undefined;
 
   const commands = readCommands(place, raw);
@@ -89,7 +89,7 @@ function factsOf(place: Place, call: ToolCall): Facts {
   };
 }
 
-function claimsOf(settled: Action, claims: readonly (Action | undefined)[]): Action[] {
+function claimsOf(settled: ActionKind, claims: readonly (ActionKind | undefined)[]): ActionKind[] {
   return [...new Set(claims)].flatMap((claim) => (claim === undefined || claim === settled ? [] : [claim]));
 }
 
@@ -111,7 +111,7 @@ function readTitle(place: Place, call: ToolCall, { lines }: RawFacts, isExecutio
 }
 
 /** The tool's name tells more than the kind; where the kind is the more dangerous of the two, it counts. */
-function actionOf(known: Action | undefined, kind: Action | undefined, isWrite: boolean): Action {
+function actionOf(known: ActionKind | undefined, kind: ActionKind | undefined, isWrite: boolean): ActionKind {
   const claimed = known ?? kind ?? 'other';
   const isTame = claimed === 'read' || claimed === 'search' || claimed === 'think' || claimed === 'other' || claimed === 'fetch';
   if (!isTame) return claimed;
@@ -119,17 +119,17 @@ function actionOf(known: Action | undefined, kind: Action | undefined, isWrite: 
   return isWrite || kind === 'edit' ? 'edit' : claimed;
 }
 
-function readPaths(place: Place, call: ToolCall, raw: RawFacts, others: readonly string[], action: Action): AskedPath[] {
+function readPaths(place: Place, call: ToolCall, raw: RawFacts, others: readonly string[], action: ActionKind): ActionPath[] {
   const access =
     action === 'read' || action === 'search' ? 'read' : action === 'edit' || action === 'delete' || action === 'move' ? 'write' : 'unknown';
   const base = raw.workdir === undefined || action === 'execute' ? place.cwd : resolvePath(place.cwd, raw.workdir);
-  const found = new Map<string, AskedPath>();
+  const found = new Map<string, ActionPath>();
   const seen = new Set<string>();
   const add = (text: string, evidence: Evidence) => {
     // Each is looked up on the disk, and meanwhile nobody else is served.
     if (seen.has(text) || seen.size >= MAX_PATHS) return;
     seen.add(text);
-    const path = askedPath(text, base, place, access, evidence);
+    const path = actionPath(text, base, place, access, evidence);
     if (!found.has(`${path.written}\n${path.path}`)) found.set(`${path.written}\n${path.path}`, path);
   };
   // Some tools take `link/..` for where the link leads up from, others for where it lies: both must fit.
@@ -147,7 +147,7 @@ function readPaths(place: Place, call: ToolCall, raw: RawFacts, others: readonly
   return [...found.values()];
 }
 
-function evidenceOf(action: Action, isRaw: boolean, paths: readonly AskedPath[], isNamed: boolean, call: ToolCall): Evidence {
+function evidenceOf(action: ActionKind, isRaw: boolean, paths: readonly ActionPath[], isNamed: boolean, call: ToolCall): Evidence {
   if (isRaw) return 'raw';
   if (action === 'execute') return string(call.title) === undefined ? 'none' : 'title';
   if (paths.length > 0) return paths.every(({ evidence }) => evidence === 'raw') ? 'raw' : 'locations';

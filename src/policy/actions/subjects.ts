@@ -1,17 +1,17 @@
 // What a request consists of, as far as allowing goes: each of these must be allowed on its own.
 
 import { isInside } from '../paths/path.ts';
-import type { Action, Asked, AskedPath, Command, McpCall } from './action.ts';
+import type { Action, ActionKind, ActionPath, Command, McpCall } from './action.ts';
 
 export type Subject =
   | { readonly kind: 'command'; readonly command: Command }
   /** `as` is the action it must be allowed for, where that is not the action of the whole. */
-  | { readonly kind: 'path'; readonly path: AskedPath; readonly as?: Action }
-  | { readonly kind: 'host'; readonly host: string; readonly as?: Action }
+  | { readonly kind: 'path'; readonly path: ActionPath; readonly as?: ActionKind }
+  | { readonly kind: 'host'; readonly host: string; readonly as?: ActionKind }
   | { readonly kind: 'mcp'; readonly call: McpCall }
   | { readonly kind: 'whole' };
 
-export function subjectsOf(asked: Asked): readonly Subject[] {
+export function subjectsOf(asked: Action): readonly Subject[] {
   const commands = asked.commands.filter(({ where }) => where === 'line');
   if (commands.length > 0) return [...commands.map((command): Subject => ({ kind: 'command', command })), ...besideCommands(asked)];
   // An execution whose command is not known has nothing that could be allowed.
@@ -25,7 +25,7 @@ export function subjectsOf(asked: Asked): readonly Subject[] {
 }
 
 // What is told beside a command is a part of the request as well; but agents also list files of the project that a command is about.
-function besideCommands({ paths, hosts, commands, claims, cwd }: Asked): readonly Subject[] {
+function besideCommands({ paths, hosts, commands, claims, cwd }: Action): readonly Subject[] {
   const isWrite = claims.includes('edit');
   return [
     ...paths
@@ -38,7 +38,7 @@ function besideCommands({ paths, hosts, commands, claims, cwd }: Asked): readonl
 }
 
 /** Whether enough is known of it for an allow. A title never is, and neither is a kind alone. */
-export function isEvident(subject: Subject, asked: Asked): boolean {
+export function isEvident(subject: Subject, asked: Action): boolean {
   if (subject.kind === 'path') return subject.path.evidence === 'raw' || subject.path.evidence === 'locations';
   if (subject.kind === 'command') return subject.command.evidence === 'raw';
   return asked.evidence === 'raw';

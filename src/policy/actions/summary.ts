@@ -1,7 +1,7 @@
 // A request in one line, for a log or a list. It may hold secrets of a command line: whoever writes it down redacts it first.
-import type { Asked } from './action.ts';
+import type { Action } from './action.ts';
 
-export function summaryOf(asked: Asked): string {
+export function summaryOf(asked: Action): string {
   const lines = asked.commands.filter(({ where }) => where === 'line').map(({ argv }) => argv.map(quoted).join(' '));
   const within = asked.commands.filter(({ where }) => where === 'within').map(({ argv }) => argv.map(quoted).join(' '));
   const parts = [

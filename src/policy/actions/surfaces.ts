@@ -1,21 +1,21 @@
 // Every other surface in the normal form: files, terminals, MCP calls, questions, modes. What we carry out ourselves is known at first hand.
 
 import { analyseArgv, analyseLine } from '../commands/analyse.ts';
-import { askedPath } from '../commands/operands.ts';
+import { actionPath } from '../commands/operands.ts';
 import { hostOf, resolvePath } from '../paths/path.ts';
-import { type Action, type Asked, ask, directoryIn, type McpCall, type Place } from './action.ts';
+import { type Action, type ActionKind, ask, directoryIn, type McpCall, type Place } from './action.ts';
 import { rawFacts, textsOf } from './raw-input.ts';
 
 /** `fs/read_text_file` is `read`, `fs/write_text_file` is `edit`. */
-export function askedPathUse(place: Place, action: Action, path: string): Asked {
+export function pathAction(place: Place, action: ActionKind, path: string): Action {
   return ask(place, () => {
     const access = action === 'read' || action === 'search' ? 'read' : 'write';
-    return { action, evidence: 'raw', paths: [askedPath(path, place.cwd, place, access, 'raw')] };
+    return { action, evidence: 'raw', paths: [actionPath(path, place.cwd, place, access, 'raw')] };
   });
 }
 
 /** A line for a shell. */
-export function askedCommand(place: Place, line: string, cwd: string = place.cwd): Asked {
+export function commandAction(place: Place, line: string, cwd: string = place.cwd): Action {
   return ask(place, () => ({
     action: 'execute',
     evidence: 'raw',
@@ -35,7 +35,7 @@ export type TerminalRequest = {
 };
 
 /** `terminal/create`. Clients hand a command without `args` to a shell, and some do so with `args` too: words a shell would read otherwise are opaque. */
-export function askedTerminal(place: Place, { command, args = [], env = [], cwd }: TerminalRequest): Asked {
+export function terminalAction(place: Place, { command, args = [], env = [], cwd }: TerminalRequest): Action {
   return ask(place, () => {
     const { cwd: at, opaque } = directoryIn(place, cwd ?? '.');
     const analysis = args.length === 0 ? analyseLine(command, at, place, 'raw') : analyseArgv([command, ...args], at, place, 'raw');
@@ -61,7 +61,7 @@ export function askedTerminal(place: Place, { command, args = [], env = [], cwd 
 }
 
 /** `tools/call` on a server we front. Commands and paths among the arguments are for deny and ask rules. */
-export function askedMcp(place: Place, call: McpCall): Asked {
+export function mcpAction(place: Place, call: McpCall): Action {
   return ask(place, () => {
     const raw = rawFacts(call.args);
     const commands = raw.lines.flatMap((line) =>
@@ -74,7 +74,7 @@ export function askedMcp(place: Place, call: McpCall): Asked {
       tool: call.tool,
       mcp: call,
       commands,
-      paths: raw.paths.map((path) => askedPath(path, place.cwd, place, 'unknown', 'raw')),
+      paths: raw.paths.map((path) => actionPath(path, place.cwd, place, 'unknown', 'raw')),
       hosts: raw.urls.flatMap((url) => hostOf(url) ?? []),
       texts: textsOf(raw),
     };
@@ -82,7 +82,7 @@ export function askedMcp(place: Place, call: McpCall): Asked {
 }
 
 /** A program the client wants started for a session, such as a stdio server in `mcpServers`. */
-export function askedStart(place: Place, argv: readonly string[], name: string): Asked {
+export function startAction(place: Place, argv: readonly string[], name: string): Action {
   return ask(place, () => ({
     action: 'execute',
     evidence: 'raw',
@@ -93,7 +93,7 @@ export function askedStart(place: Place, argv: readonly string[], name: string):
 }
 
 /** `elicitation/create` with a URL, or a fetch of our own. Given a URL or a bare host. */
-export function askedHost(place: Place, action: 'fetch' | 'elicit', url: string): Asked {
+export function hostAction(place: Place, action: 'fetch' | 'elicit', url: string): Action {
   return ask(place, () => {
     const host = hostOf(url.includes('://') ? url : `https://${url}`);
     if (host === undefined) return { action, evidence: 'none', opaque: ['an address that cannot be read'] };
@@ -102,6 +102,6 @@ export function askedHost(place: Place, action: 'fetch' | 'elicit', url: string)
 }
 
 /** Something that is its action and a name: a mode (`mode`, its id as the tool), a form (`elicit`). */
-export function askedAction(place: Place, action: Action, tool?: string): Asked {
+export function toolAction(place: Place, action: ActionKind, tool?: string): Action {
   return ask(place, () => ({ action, tool, evidence: 'raw' }));
 }

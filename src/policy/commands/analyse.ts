@@ -4,7 +4,7 @@ import type { Command, Evidence, Operand, Place } from '../actions/action.ts';
 import { resolvePath } from '../paths/path.ts';
 import { programName } from './command-pattern.ts';
 import { crudeCommands, hasInvisible, hasLiveCharacter, isTooSlow, MAX_LINE_CHARACTERS } from './line-text.ts';
-import { askedPath, hostsOf, operandsOf } from './operands.ts';
+import { actionPath, hostsOf, operandsOf } from './operands.ts';
 import { STATE_BUILTINS } from './programs.ts';
 import { unwrap } from './unwrap.ts';
 import { readWord } from './words.ts';
@@ -187,7 +187,7 @@ function readRedirect(scene: Scene, part: Redirection, cwds: readonly string[], 
     scene.opaque.add('a redirection to or from a file');
     if (opaque !== undefined) scene.opaque.add(opaque);
     const access = part.operator === '<' ? 'read' : 'write';
-    for (const cwd of cwds) operands.push({ ...askedPath(text, cwd, scene.place, access, scene.evidence), word: -1 });
+    for (const cwd of cwds) operands.push({ ...actionPath(text, cwd, scene.place, access, scene.evidence), word: -1 });
   }
 }
 
@@ -239,7 +239,7 @@ function afterCd(scene: Scene, argv: readonly string[], isLiteral: boolean, cwds
 }
 
 function directoryAt(scene: Scene, goal: string, cwd: string): string {
-  const { path, isUnfollowed } = askedPath(goal, cwd, scene.place, 'read', 'raw');
+  const { path, isUnfollowed } = actionPath(goal, cwd, scene.place, 'read', 'raw');
   if (isUnfollowed) scene.opaque.add('a change to a directory that is not known');
   return path;
 }

@@ -14,7 +14,7 @@ export function operandsOf(program: string, argv: readonly string[], cwds: reado
   for (let word = named; word < argv.length; word++) {
     if (word === first) continue;
     for (const text of candidates(argv[word] ?? ''))
-      for (const cwd of cwds) operands.push({ ...askedPath(text, cwd, place, access, evidence), word });
+      for (const cwd of cwds) operands.push({ ...actionPath(text, cwd, place, access, evidence), word });
   }
   return operands;
 }
@@ -57,7 +57,7 @@ function decode(text: string): string {
 }
 
 /** A path as it is asked about: written, and with its symlinks resolved by the caller. */
-export function askedPath(text: string, cwd: string, place: Place, access: Access, evidence: Evidence) {
+export function actionPath(text: string, cwd: string, place: Place, access: Access, evidence: Evidence) {
   const expanded = place.home !== undefined && /^~(\/|$)/.test(text) ? place.home + text.slice(1) : text;
   const written = resolvePath(cwd, expanded);
   // As the disk would go: `..` behind a link leads up from where the link leads to, and not from where it lies.

@@ -1,5 +1,5 @@
 // One rule from its text: the long form with its keys, or the shorthand.
-import { ACTIONS, type Action, EVIDENCE } from '../actions/action.ts';
+import { ACTIONS, type ActionKind, EVIDENCE } from '../actions/action.ts';
 import { compileCommand } from '../commands/command-pattern.ts';
 import { compileHost, compileNameGlob, type NameGlob } from '../paths/name-glob.ts';
 import { compilePathGlob } from '../paths/path-glob.ts';
@@ -11,7 +11,7 @@ import type { Tree } from './tree.ts';
 
 // `execute(npm test ...)`, `edit($cwd/src/**)`, `mcp(github:get_*)`, `fetch`: a whole rule in one string.
 /** The key that the words in brackets belong to. */
-const INSIDE: Readonly<Record<Action, 'command' | 'path' | 'host' | 'mcp' | 'tool'>> = {
+const INSIDE: Readonly<Record<ActionKind, 'command' | 'path' | 'host' | 'mcp' | 'tool'>> = {
   read: 'path',
   edit: 'path',
   delete: 'path',
@@ -28,7 +28,11 @@ const INSIDE: Readonly<Record<Action, 'command' | 'path' | 'host' | 'mcp' | 'too
   delegate: 'tool', // the agent that is asked
 };
 
-export type Shorthand = { readonly action: Action; readonly key?: 'command' | 'path' | 'host' | 'mcp' | 'tool'; readonly inside?: string };
+export type Shorthand = {
+  readonly action: ActionKind;
+  readonly key?: 'command' | 'path' | 'host' | 'mcp' | 'tool';
+  readonly inside?: string;
+};
 
 export function parseShorthand(text: string): Shorthand | { readonly wrong: string; readonly hint?: string | undefined } {
   const found = /^\s*([A-Za-z_]+)\s*(?:\((.*)\))?\s*$/s.exec(text);

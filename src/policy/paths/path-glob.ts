@@ -1,7 +1,7 @@
 // Globs over canonical paths: `$cwd/src/**`, `$home/.ssh/**`, `**/.env`.
 
 import picomatch from 'picomatch';
-import type { AskedPath } from '../actions/action.ts';
+import type { ActionPath } from '../actions/action.ts';
 import { nfc } from './path.ts';
 
 // Globs over paths, as picomatch has them. Its regular expressions take minutes on a long name when there are several wildcards in them, and a policy may come
@@ -132,7 +132,7 @@ export type PathGlob = {
   /** For allow: case counts. */
   matches(path: string, roots: Roots): boolean;
   /** For deny and ask: case does not, since on many disks `.ENV` is the same file as `.env`. */
-  touches(path: AskedPath, roots: Roots): boolean;
+  touches(path: ActionPath, roots: Roots): boolean;
 };
 
 const MAX_LENGTH = 1000;

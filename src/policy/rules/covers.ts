@@ -1,6 +1,6 @@
 // Whether a rule that allows covers one part of a request: everything about that part must fit.
 
-import type { Asked, Command } from '../actions/action.ts';
+import type { Action, Command } from '../actions/action.ts';
 import { isEvident, type Subject } from '../actions/subjects.ts';
 import { ANY_COMMAND, type CommandPattern, fitsExactly, isFree } from '../commands/command-pattern.ts';
 import { floorReason } from '../commands/option-test.ts';
@@ -10,7 +10,7 @@ import { argsMatch } from './args-test.ts';
 import type { Rule } from './rule.ts';
 
 /** `floored` gets the reason when only the option floor stands between the rule and the command. */
-export function covers(rule: Rule, subject: Subject, asked: Asked, floored: (reason: string) => void): boolean {
+export function covers(rule: Rule, subject: Subject, asked: Action, floored: (reason: string) => void): boolean {
   if (rule.actions && !rule.actions.has(('as' in subject ? subject.as : undefined) ?? asked.action)) return false;
   if (subject.kind === 'command' && rule.mcp) return false;
   if (rule.agents && !rule.agents.some((agent) => agent.matches(asked.agent))) return false;
@@ -39,11 +39,11 @@ export function covers(rule: Rule, subject: Subject, asked: Asked, floored: (rea
   }
 }
 
-function isAt({ cwds }: Rule, at: readonly string[], asked: Asked): boolean {
+function isAt({ cwds }: Rule, at: readonly string[], asked: Action): boolean {
   return cwds === undefined || at.every((cwd) => cwds.some((glob) => glob.matches(cwd, asked)));
 }
 
-function coversCommand(rule: Rule, command: Command, asked: Asked, floored: (reason: string) => void): boolean {
+function coversCommand(rule: Rule, command: Command, asked: Action, floored: (reason: string) => void): boolean {
   if (!command.isLiteral || !isAt(rule, command.cwds, asked)) return false;
   const { argv } = command;
   return (rule.commands ?? [ANY_COMMAND]).some((pattern) => {
@@ -59,7 +59,7 @@ function coversCommand(rule: Rule, command: Command, asked: Asked, floored: (rea
 }
 
 // Every file the command names in a word that the rule left open. What the rule spells out, it has approved.
-function operandsFit(rule: Rule, { operands }: Command, asked: Asked, free: (index: number) => boolean): boolean {
+function operandsFit(rule: Rule, { operands }: Command, asked: Action, free: (index: number) => boolean): boolean {
   return operands.every(({ word, path }) => (word >= 0 && !free(word)) || rule.paths?.some((glob) => glob.matches(path, asked)));
 }
 
@@ -72,7 +72,7 @@ function namesScript({ tokens }: CommandPattern): boolean {
 function strangeness(
   pattern: CommandPattern,
   { argv, program, cwds, operands }: Command,
-  asked: Asked,
+  asked: Action,
   isPlaced: boolean,
 ): string | undefined {
   const name = argv[0] ?? '';

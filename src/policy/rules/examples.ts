@@ -1,6 +1,6 @@
 // The examples inside rules, put to the rule that holds them. A rule that does not do what its author thought never comes into force.
-import type { Asked, Place } from '../actions/action.ts';
-import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../actions/surfaces.ts';
+import type { Action, Place } from '../actions/action.ts';
+import { commandAction, hostAction, mcpAction, pathAction, toolAction } from '../actions/surfaces.ts';
 import { decide } from '../decide.ts';
 import type { Problem } from '../format/problem.ts';
 import type { Policy } from '../policy.ts';
@@ -41,7 +41,7 @@ function isMatched(rule: Rule, example: Example): boolean {
 }
 
 // What an example is follows from the rule's keys: a command line, a path, a tool, a host.
-function askedBy(rule: Rule, example: string): Asked {
+function askedBy(rule: Rule, example: string): Action {
   const [agent] = rule.agents ?? [];
   const place: Place = {
     agent: agent?.source.replaceAll('*', 'x') ?? 'agent',
@@ -53,10 +53,10 @@ function askedBy(rule: Rule, example: string): Asked {
   const [action = 'other'] = rule.actions ?? [];
   if (rule.mcp) {
     const [server = '', ...tool] = example.split(':');
-    return askedMcp(place, { server, tool: tool.join(':'), args: {} });
+    return mcpAction(place, { server, tool: tool.join(':'), args: {} });
   }
-  if (rule.commands || action === 'execute') return askedCommand(place, example);
-  if (rule.paths) return rule.actions ? askedPathUse(place, action, said) : askedPathUse(place, 'read', said);
-  if (rule.hosts) return askedHost(place, action === 'elicit' ? 'elicit' : 'fetch', example);
-  return askedAction(place, action, example);
+  if (rule.commands || action === 'execute') return commandAction(place, example);
+  if (rule.paths) return rule.actions ? pathAction(place, action, said) : pathAction(place, 'read', said);
+  if (rule.hosts) return hostAction(place, action === 'elicit' ? 'elicit' : 'fetch', example);
+  return toolAction(place, action, example);
 }

@@ -1,5 +1,5 @@
 // A rule that covers one request and as little beside it as can be said: who asks, where, and the very command, file, tool or address.
-import type { Asked, Command } from '../actions/action.ts';
+import type { Action, Command } from '../actions/action.ts';
 import { type Subject, subjectsOf } from '../actions/subjects.ts';
 import { isInside } from '../paths/path.ts';
 
@@ -16,7 +16,7 @@ export type ProposedRule = {
 };
 
 /** `cannot`: why no rule would cover it, in words that end a sentence. */
-export function proposeRule(asked: Asked): ProposedRule | { readonly cannot: string } {
+export function proposeRule(asked: Action): ProposedRule | { readonly cannot: string } {
   if (asked.isUnreadable) return { cannot: 'it is too long, or nested too deeply' };
   const [doubt] = asked.opaque;
   if (doubt !== undefined) return { cannot: `it holds ${doubt}` };
@@ -32,7 +32,7 @@ export function proposeRule(asked: Asked): ProposedRule | { readonly cannot: str
   return what === undefined ? { cannot: 'there are characters in it that mean something else in a rule' } : { ...who, ...what, ...where };
 }
 
-function inWords(subjects: readonly Subject[], asked: Asked): Partial<ProposedRule> | undefined {
+function inWords(subjects: readonly Subject[], asked: Action): Partial<ProposedRule> | undefined {
   const [first] = subjects;
   switch (first?.kind) {
     case 'command':

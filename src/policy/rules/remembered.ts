@@ -1,5 +1,5 @@
 // Answers the user gave with "always": what a request is, to the letter, and the lowest layer of a policy made of such answers.
-import type { Asked } from '../actions/action.ts';
+import type { Action } from '../actions/action.ts';
 import { isEvident, subjectsOf } from '../actions/subjects.ts';
 import type { Layer } from './layers.ts';
 import { NO_CONDITIONS, type Rule } from './rule.ts';
@@ -12,7 +12,7 @@ export type Remembered = { readonly id: string; readonly verdict: 'allow' | 'den
  * canonical paths, the MCP tool, the address. Undefined when an answer to it must not be kept: something in it is not understood, is known
  * from words alone, or is nothing but a kind of action, so that another request could hide behind the same key.
  */
-export function keyOf(asked: Asked): string | undefined {
+export function keyOf(asked: Action): string | undefined {
   const subjects = subjectsOf(asked);
   if (asked.opaque.length > 0 || asked.isUnreadable || asked.agent === '' || asked.cwd === '') return undefined;
   if (!subjects.every((subject) => isEvident(subject, asked) && subject.kind !== 'whole') || subjects.length === 0) return undefined;
@@ -36,8 +36,8 @@ export function keyOf(asked: Asked): string | undefined {
 
 /** One rule for each answer; strictest wins among them as among all. `hash` makes a key into what the answers hold. */
 export function rememberedLayer(answers: readonly Remembered[], file: string, hash: (key: string) => string): Layer {
-  const seen = new WeakMap<Asked, string | undefined>();
-  const hashOf = (asked: Asked): string | undefined => {
+  const seen = new WeakMap<Action, string | undefined>();
+  const hashOf = (asked: Action): string | undefined => {
     if (seen.has(asked)) return seen.get(asked);
     const key = keyOf(asked);
     const hashed = key === undefined ? undefined : hash(key);

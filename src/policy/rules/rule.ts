@@ -1,6 +1,6 @@
 // One rule, compiled: all its keys must match, and the values of one key are alternatives.
 
-import type { Action, Asked, Evidence } from '../actions/action.ts';
+import type { Action, ActionKind, Evidence } from '../actions/action.ts';
 import type { CommandPattern } from '../commands/command-pattern.ts';
 import type { NameGlob } from '../paths/name-glob.ts';
 import type { PathGlob } from '../paths/path-glob.ts';
@@ -20,7 +20,7 @@ export type Rule = {
   readonly line: number;
   readonly column: number;
   readonly reason: string | undefined;
-  readonly actions: ReadonlySet<Action> | undefined;
+  readonly actions: ReadonlySet<ActionKind> | undefined;
   readonly agents: readonly NameGlob[] | undefined;
   readonly tools: readonly NameGlob[] | undefined;
   readonly mcp: readonly NameGlob[] | undefined;
@@ -32,7 +32,7 @@ export type Rule = {
   readonly interactive: boolean | undefined;
   readonly evidence: ReadonlySet<Evidence> | undefined;
   /** An answer of the user: it holds for one very request, and its other keys are empty. */
-  readonly isExactly?: ((asked: Asked) => boolean) | undefined;
+  readonly isExactly?: ((asked: Action) => boolean) | undefined;
   readonly match: readonly Example[];
   readonly notMatch: readonly Example[];
 };

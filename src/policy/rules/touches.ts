@@ -1,12 +1,12 @@
 // Whether a rule that denies or asks has anything to do with a request: one fact that fits is enough.
 
-import type { Access, Action, Asked, AskedPath, Command } from '../actions/action.ts';
+import type { Access, Action, ActionKind, ActionPath, Command } from '../actions/action.ts';
 import { fitsLoosely } from '../commands/command-pattern.ts';
 import { GLOBAL_VALUES } from '../commands/programs.ts';
 import { argsMatch } from './args-test.ts';
 import type { Rule } from './rule.ts';
 
-export function touches(rule: Rule, asked: Asked): boolean {
+export function touches(rule: Rule, asked: Action): boolean {
   if (rule.isExactly) return rule.isExactly(asked);
   if (rule.agents && !rule.agents.some((agent) => agent.matches(asked.agent))) return false;
   if (rule.interactive !== undefined && rule.interactive !== asked.interactive) return false;
@@ -23,29 +23,29 @@ export function touches(rule: Rule, asked: Asked): boolean {
   return hasAction(rule, asked);
 }
 
-function hasAction({ actions }: Rule, { action, claims }: Asked): boolean {
+function hasAction({ actions }: Rule, { action, claims }: Action): boolean {
   return actions === undefined || actions.has(action) || claims.some((claim) => actions.has(claim));
 }
 
-function touchesMcp({ mcp, args }: Rule, { mcp: call }: Asked): boolean {
+function touchesMcp({ mcp, args }: Rule, { mcp: call }: Action): boolean {
   if (call === undefined || !mcp?.some((wanted) => wanted.matches(`${call.server}:${call.tool}`))) return false;
   return args === undefined || argsMatch(args, call.args);
 }
 
-function touchesDirectory({ cwds }: Rule, asked: Asked): boolean {
+function touchesDirectory({ cwds }: Rule, asked: Action): boolean {
   const all = [asked.cwd, ...asked.commands.flatMap((command) => command.cwds)];
   return all.some((cwd) =>
     cwds?.some((glob) => glob.touches({ path: cwd, written: cwd, folded: [cwd.toLowerCase()], access: 'read', evidence: 'raw' }, asked)),
   );
 }
 
-function touchesCommand(rule: Rule, command: Command, asked: Asked): boolean {
+function touchesCommand(rule: Rule, command: Command, asked: Action): boolean {
   if (!rule.commands?.some((pattern) => fitsLoosely(pattern, command.program, command.argv, GLOBAL_VALUES))) return false;
   if (rule.paths && !command.operands.some((operand) => rule.paths?.some((glob) => glob.touches(operand, asked)))) return false;
   return !rule.hosts || command.hosts.some((host) => rule.hosts?.some((wanted) => wanted.matches(host)));
 }
 
-function touchesPath(rule: Rule, path: AskedPath, asked: Asked): boolean {
+function touchesPath(rule: Rule, path: ActionPath, asked: Action): boolean {
   if (!rule.paths?.some((glob) => glob.touches(path, asked))) return false;
   if (hasAction(rule, asked)) return true;
   // What a tool of somebody else, a command or an unknown action does with a file is not told by its action.
@@ -54,7 +54,7 @@ function touchesPath(rule: Rule, path: AskedPath, asked: Asked): boolean {
 }
 
 // `cat .env` is no `read` by its action, but whoever denies reading `.env` means it: an operand counts as what its program may do to it.
-function touchesOperand({ actions, paths = [] }: Rule, { operands }: Command, asked: Asked): boolean {
+function touchesOperand({ actions, paths = [] }: Rule, { operands }: Command, asked: Action): boolean {
   // The innermost loop of a decision: every glob against every file of every command.
   for (const operand of operands) {
     if (actions !== undefined && !actions.has('execute') && !isMeant(actions, operand.access)) continue;
@@ -63,12 +63,12 @@ function touchesOperand({ actions, paths = [] }: Rule, { operands }: Command, as
   return false;
 }
 
-const MEANT: Readonly<Record<Access, readonly Action[]>> = {
+const MEANT: Readonly<Record<Access, readonly ActionKind[]>> = {
   read: ['read', 'search'],
   write: ['edit', 'delete', 'move'],
   unknown: ['read', 'search', 'edit', 'delete', 'move'],
 };
 
-function isMeant(actions: ReadonlySet<Action> | undefined, access: Access): boolean {
+function isMeant(actions: ReadonlySet<ActionKind> | undefined, access: Access): boolean {
   return actions === undefined || MEANT[access].some((action) => actions.has(action));
 }

@@ -6,7 +6,7 @@ import { type Handshake, readHandshake } from '../../agents/handshake.ts';
 import { lastWords } from '../../agents/stderr-tail.ts';
 import { type FirstWords, PLAIN, type Tongue, translate } from '../../dialects/select-dialect.ts';
 import { failure, type ProxyError } from '../../errors.ts';
-import { createLeg } from '../../wire/connection.ts';
+import { createConnection } from '../../wire/connection.ts';
 import type { Frame, Limits } from '../../wire/frame.ts';
 import type { Watcher } from '../../wire/observer.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
@@ -57,7 +57,7 @@ export type RunEvents = {
   answer(idText: string, frame: Frame): void;
   /** A line that was not passed on; `reason` in our words. */
   refused(refusal: Refusal): void;
-  overlong(refusal: Refusal): void;
+  oversized(refusal: Refusal): void;
   /** Something that people may want to know. */
   remark?(text: string): void;
   /** Nothing will come from it any more. `leaving` is done when nothing of it is left. */
@@ -95,7 +95,7 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
       kill: () => end(failure('AGENT_UNSTOPPABLE', [spec.name], details('cancel_ignored'))),
     },
   );
-  const leg = createLeg(
+  const leg = createConnection(
     streams.fromAgent,
     streams.toAgent,
     limits.maxFrameBytes,
@@ -114,14 +114,14 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
         badLines++;
         on.refused(refusal);
       },
-      overlong({ kind, idText, method }) {
-        if (!isOver) on.overlong({ why: 'foreign', reason: 'longer than limits.max_frame_bytes', kind, idText, method });
+      oversized({ kind, idText, method }) {
+        if (!isOver) on.oversized({ why: 'foreign', reason: 'longer than limits.max_frame_bytes', kind, idText, method });
       },
       full: watchReading,
       end: () => hungUp('stdout'),
       error: () => hungUp('stdin or stdout'),
     },
-    deps.watcher?.tap,
+    deps.watcher?.observer,
   );
   process.onExit((exit) => {
     streams.exited(exit.kind === 'exited' ? exit.code : null);

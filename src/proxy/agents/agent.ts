@@ -145,7 +145,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
             failure('AMBIGUOUS', [refused.reason]),
           );
         },
-        overlong(refused) {
+        oversized(refused) {
           deps.onRefused(self, refused);
           const { maxFrameBytes } = limits;
           settleRefused(

@@ -75,7 +75,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
         },
         answer: (idText, frame) => void (isCurrent() && on.answer(idText, frame)),
         refused: (refusal) => void (isCurrent() && on.refused(refusal)),
-        overlong: (refusal) => void (isCurrent() && on.overlong(refusal)),
+        oversized: (refusal) => void (isCurrent() && on.oversized(refusal)),
         remark: (text) => on.remark?.(text),
         over(error, wasReady, leaving) {
           const tell = () => over(mine, error, wasReady, leaving);

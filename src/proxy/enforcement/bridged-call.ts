@@ -1,6 +1,6 @@
 // Calls of tools of the editor's own servers that go through a bridge of ours: known by name and arguments, like those of servers in the editor itself.
 import type { GateVerdict } from '../../mcp/server/gate.ts';
-import { askedMcp } from '../../policy/actions/surfaces.ts';
+import { mcpAction } from '../../policy/actions/surfaces.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../sessions/session.ts';
 import { titleOf } from '../tools/tool-gate.ts';
@@ -17,7 +17,7 @@ export async function bridgedCall(
   signal: AbortSignal,
 ): Promise<GateVerdict> {
   const about = { hub, leg: session.leg, session, surface: 'tools/call' };
-  const look = () => judge(deps, about, JSON.stringify(call), (place) => askedMcp(place, call));
+  const look = () => judge(deps, about, JSON.stringify(call), (place) => mcpAction(place, call));
   const matter = look();
   if (deps.isObserving) {
     record(deps, matter, 'passed');

@@ -1,6 +1,6 @@
 // elicitation/create: where it wants to send a person, and what it wants to know. It always ends with a person, so it is declined or passed on.
 import type { Place } from '../../policy/actions/action.ts';
-import { askedAction, askedHost } from '../../policy/actions/surfaces.ts';
+import { hostAction, toolAction } from '../../policy/actions/surfaces.ts';
 import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
 import { type GuardDeps, judge, record } from './evaluate.ts';
 
@@ -9,7 +9,7 @@ const SECRET = /passw|secret|token|api.?key|credential|private.?key|passphrase/i
 export function elicitation(deps: GuardDeps, asking: Asking): void {
   const { hub, leg, frame, passOn } = asking;
   const { url, requestedSchema } = paramsOf(asking);
-  const ask = (place: Place) => (url === undefined ? askedAction(place, 'elicit', 'form') : askedHost(place, 'elicit', String(url)));
+  const ask = (place: Place) => (url === undefined ? toolAction(place, 'elicit', 'form') : hostAction(place, 'elicit', String(url)));
   const matter = judge(deps, surfaceOf(asking), textOf(asking), ask);
   // The protocol forbids it: what is typed into a form passes through the agent, its model and its logs.
   const wantsSecret = asksForSecret(requestedSchema);

@@ -2,7 +2,7 @@
 // and is loaded only when there is a policy.
 import type { ProxyError } from '../../errors.ts';
 import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
-import type { Asked } from '../../policy/actions/action.ts';
+import type { Action } from '../../policy/actions/action.ts';
 import type { Decision } from '../../policy/decide.ts';
 import type { Frame } from '../../wire/frame.ts';
 import type { Patch } from '../../wire/writer.ts';
@@ -13,7 +13,7 @@ import type { Session } from '../sessions/session.ts';
 
 /** What a policy has said of a question that is put to the editor, for whoever shows it: the question itself is the agent's to word. */
 export type Judged = {
-  readonly asked: Asked;
+  readonly asked: Action;
   readonly decision: Decision;
   /** The agent did not ask; the policy wants it asked. */
   readonly isOurs: boolean;

@@ -2,10 +2,10 @@
 // anybody hears the outcome.
 import type { Audit, Written } from '../../audit/audit.ts';
 import type { AnsweredBy } from '../../audit/audit-line.ts';
-import type { Asked, Place } from '../../policy/actions/action.ts';
+import type { Action, Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
-import { askedAction } from '../../policy/actions/surfaces.ts';
+import { toolAction } from '../../policy/actions/surfaces.ts';
 import { type Decision, decide } from '../../policy/decide.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Verdict } from '../../policy/rules/rule.ts';
@@ -43,7 +43,7 @@ export type Matter = {
   readonly leg: AgentLeg;
   readonly session: Session | undefined;
   readonly surface: string;
-  readonly asked: Asked;
+  readonly asked: Action;
   readonly decision: Decision;
   readonly verdict: Verdict;
   readonly by: AnsweredBy;
@@ -60,7 +60,7 @@ export function kept(matter: Matter): Matter {
 
 export type About = { readonly hub: Hub; readonly leg: AgentLeg; readonly session: Session | undefined; readonly surface: string };
 
-export function judge(deps: GuardDeps, about: About, request: Buffer | string, ask: (place: Place) => Asked): Matter {
+export function judge(deps: GuardDeps, about: About, request: Buffer | string, ask: (place: Place) => Action): Matter {
   const { hash, withAnswers } = deps.current();
   const sinceMs = about.hub.clock.monotonicMs();
   const asked = ask(placeFor(deps, about));
@@ -88,7 +88,7 @@ export function placeFor(deps: GuardDeps, { leg, session }: About): Place {
 
 /** A request that could not be read far enough to be judged. */
 export function recordUnread(deps: GuardDeps, about: About, request: Buffer | string, why: string): void {
-  const matter = judge(deps, about, request, (place) => askedAction(place, 'other', 'unread'));
+  const matter = judge(deps, about, request, (place) => toolAction(place, 'other', 'unread'));
   record(
     deps,
     { ...matter, decision: { ...matter.decision, why, rule: undefined } },

@@ -1,17 +1,17 @@
 // fs/* and terminal/create in the normal form, and as they are shown to a person. What cannot be read to the letter is undefined: an editor may
 // read it more generously than we do.
 import path from 'node:path';
-import type { Asked, Place } from '../../policy/actions/action.ts';
+import type { Action, Place } from '../../policy/actions/action.ts';
 import { fileUse, type Grant, terminalUse } from '../../policy/actions/grant.ts';
-import { askedAction, askedPathUse, askedTerminal } from '../../policy/actions/surfaces.ts';
+import { pathAction, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
 import type { Shown } from './ask-user.ts';
 import type { Params } from './asking.ts';
 
 export type Surface = {
-  readonly ask: (place: Place) => Asked;
+  readonly ask: (place: Place) => Action;
   readonly shown: Shown;
   /** What an earlier yes would have to cover. */
-  readonly use?: (place: Place, asked: Asked) => Grant | undefined;
+  readonly use?: (place: Place, asked: Action) => Grant | undefined;
 };
 
 /** What a person is shown of a file to be written. */
@@ -21,7 +21,7 @@ const JUDGED: Readonly<Record<string, (params: Params) => Surface | undefined>> 
   'fs/read_text_file': ({ path: file }) =>
     isPath(file)
       ? {
-          ask: (place) => askedPathUse(place, 'read', file),
+          ask: (place) => pathAction(place, 'read', file),
           use: (_, { paths: [read] }) => fileUse('read', read),
           shown: { title: `Read ${file}`, kind: 'read', locations: [{ path: file }], rawInput: { path: file } },
         }
@@ -29,7 +29,7 @@ const JUDGED: Readonly<Record<string, (params: Params) => Surface | undefined>> 
   'fs/write_text_file': ({ path: file, content }) =>
     isPath(file) && isText(content)
       ? {
-          ask: (place) => askedPathUse(place, 'edit', file),
+          ask: (place) => pathAction(place, 'edit', file),
           use: (_, { paths: [edited] }) => fileUse('edit', edited, content),
           shown: {
             title: `Write ${file}`,
@@ -47,7 +47,7 @@ const JUDGED: Readonly<Record<string, (params: Params) => Surface | undefined>> 
     if (cwd !== undefined && cwd !== null && !isPath(cwd)) return undefined;
     const settings = variables.map(({ name, value }) => `${name}=${value}`);
     return {
-      ask: (place) => askedTerminal(place, { command, args: words, env: variables, cwd }),
+      ask: (place) => terminalAction(place, { command, args: words, env: variables, cwd }),
       use: (place) => terminalUse(place, { command, args: words, env: variables, cwd }),
       shown: {
         title: `Run ${[...settings, command, ...words].join(' ')}`,
@@ -66,7 +66,7 @@ export const isJudged = (method: string): boolean => /^_?(fs|terminal)\//i.test(
 
 export function surfaceOfMethod(method: string, params: Params): Surface | undefined {
   if (Object.hasOwn(JUDGED, method)) return JUDGED[method]?.(params);
-  return { ask: (place) => askedAction(place, 'other', method), shown: { title: `Call ${method}`, kind: 'other', rawInput: params } };
+  return { ask: (place) => toolAction(place, 'other', method), shown: { title: `Call ${method}`, kind: 'other', rawInput: params } };
 }
 
 function written(file: string, content: string): unknown {

@@ -1,6 +1,6 @@
 // mcp/message: calls to tools of servers that live in the editor. They name no session; a question is asked in the agent's latest one.
 import { failure } from '../../errors.ts';
-import { askedMcp } from '../../policy/actions/surfaces.ts';
+import { mcpAction } from '../../policy/actions/surfaces.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { AgentLeg } from '../agents/agent.ts';
@@ -39,7 +39,7 @@ export function mcpCall(deps: GuardDeps, connections: McpConnections, asking: As
     return leg.fail(idOf(asking), failure('MCP_SERVER_UNKNOWN', [String(serverId ?? connectionId)]));
   }
   const look = (request: Buffer | string) =>
-    judge(deps, surfaceOf(asking), request, (place) => askedMcp(place, { server, tool: name, args }));
+    judge(deps, surfaceOf(asking), request, (place) => mcpAction(place, { server, tool: name, args }));
   const matter = look(textOf(asking));
   if (deps.isObserving) {
     record(deps, matter, 'passed');

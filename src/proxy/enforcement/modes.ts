@@ -1,6 +1,6 @@
 // Modes that a policy pins or refuses: not on offer, not to be set, and not to be started in.
 import { failure, type ProxyError } from '../../errors.ts';
-import { askedAction } from '../../policy/actions/surfaces.ts';
+import { toolAction } from '../../policy/actions/surfaces.ts';
 import { isModeAllowed, modesOf, shortMode } from '../../policy/rules/settings.ts';
 import { detach, type Frame, type Span } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
@@ -69,7 +69,7 @@ export function refusesChange(
   if (typeof wanted !== 'string' || !leg)
     return deps.isObserving ? undefined : failure('PARAMS', [method, 'a policy is in force, and this names no mode of a session']);
   const text = frame.bytes.subarray(frame.start, frame.end);
-  const matter = judge(deps, { hub, leg, session, surface: method }, text, (place) => askedAction(place, 'mode', wanted));
+  const matter = judge(deps, { hub, leg, session, surface: method }, text, (place) => toolAction(place, 'mode', wanted));
   const isRefused = !isAllowed(deps, leg, wanted);
   const isDenied = isRefused || matter.verdict === 'deny';
   // The user asks for it, so what the policy would ask the user about is settled.
@@ -123,7 +123,7 @@ export function settleMode(deps: GuardDeps, hub: Hub, leg: AgentLeg, call: Call,
   const kept = detach(answer);
   const fail = (mode: string, why: string) => {
     const error = failure('MODE_REFUSED', [mode, leg.name, why], { agent: leg.name });
-    const matter = judge(deps, { hub, leg, session, surface: call.method }, kept.bytes, (place) => askedAction(place, 'mode', mode));
+    const matter = judge(deps, { hub, leg, session, surface: call.method }, kept.bytes, (place) => toolAction(place, 'mode', mode));
     record(deps, { ...matter, decision: { ...matter.decision, why: error.message } }, 'refused', 'policy', 'deny');
     if (sessionId !== undefined) refuse(sessionId, error);
     call.onFail(error);
@@ -173,7 +173,7 @@ export function modeUpdate(deps: GuardDeps, hub: Hub, session: Session, frame: F
   for (const mode of told.map((span) => stringAt(bytes, span))) {
     if (mode === undefined || isAllowed(deps, leg, mode)) continue;
     const text = bytes.subarray(frame.start, frame.end);
-    const matter = judge(deps, { hub, leg, session, surface: 'current_mode_update' }, text, (place) => askedAction(place, 'mode', mode));
+    const matter = judge(deps, { hub, leg, session, surface: 'current_mode_update' }, text, (place) => toolAction(place, 'mode', mode));
     violation(deps, { ...matter, verdict: 'deny' }, session, `went to mode "${mode}", which the policy refuses`);
   }
 }

@@ -2,7 +2,7 @@
 import { META_KEY } from '../../acp/shapes.ts';
 import type { Place } from '../../policy/actions/action.ts';
 import { grantsIn } from '../../policy/actions/grant.ts';
-import { askedPermission } from '../../policy/actions/permission.ts';
+import { permissionAction } from '../../policy/actions/permission.ts';
 import { onceInstead, optionToAllow, optionToDeny, type PermissionOption, readOptions } from '../../policy/actions/permission-options.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import { elements, memberAt, stringAt } from '../../wire/json-path.ts';
@@ -24,7 +24,7 @@ export function permission(deps: GuardDeps, calls: KnownCalls, grants: Grants, a
   const { toolCall, options: offered } = paramsOf(asking);
   const { toolCallId } = (toolCall ?? {}) as { toolCallId?: unknown };
   const known = session && typeof toolCallId === 'string' ? calls.asked(session, toolCallId) : undefined;
-  const ask = (place: Place) => askedPermission(place, asking.params, known?.call);
+  const ask = (place: Place) => permissionAction(place, asking.params, known?.call);
   const matter = judge(deps, surfaceOf(asking), textOf(asking), ask);
   if (deps.isObserving) {
     record(deps, matter, 'passed');

@@ -1,7 +1,7 @@
 // MCP servers that the editor wants an agent to start or reach: judged when the session is opened.
 import { failure, type ProxyError } from '../../errors.ts';
-import type { Asked, Place } from '../../policy/actions/action.ts';
-import { askedHost, askedStart } from '../../policy/actions/surfaces.ts';
+import type { Action, Place } from '../../policy/actions/action.ts';
+import { hostAction, startAction } from '../../policy/actions/surfaces.ts';
 import type { AgentLeg } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';
 import { type GuardDeps, judge, record, recordUnread } from './evaluate.ts';
@@ -45,12 +45,12 @@ function isReadable(server: Server | null): server is ReadableServer {
   );
 }
 
-function questionOf({ name, command, args, url }: ReadableServer, cwd: string | undefined): ((place: Place) => Asked) | undefined {
+function questionOf({ name, command, args, url }: ReadableServer, cwd: string | undefined): ((place: Place) => Action) | undefined {
   const at = (place: Place): Place => (cwd === undefined ? place : { ...place, cwd });
   if (command !== undefined) {
     const words = args ?? [];
-    return (place) => askedStart(at(place), [command, ...words], String(name));
+    return (place) => startAction(at(place), [command, ...words], String(name));
   }
   // Servers that live in the editor itself have neither; their calls are judged one by one.
-  return url !== undefined ? (place) => askedHost(at(place), 'fetch', url) : undefined;
+  return url !== undefined ? (place) => hostAction(at(place), 'fetch', url) : undefined;
 }

@@ -1,7 +1,7 @@
 // Calls of the tools we lend: carried out by us, so known at first hand. Files and commands are judged as such, and by the tool's name besides.
 import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
-import type { Asked, Place } from '../../policy/actions/action.ts';
-import { askedAction, askedMcp, askedPathUse, askedTerminal } from '../../policy/actions/surfaces.ts';
+import type { Action, Place } from '../../policy/actions/action.ts';
+import { mcpAction, pathAction, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../sessions/session.ts';
 import { titleOf } from '../tools/tool-gate.ts';
@@ -23,7 +23,7 @@ export async function lentCall(
   const text = JSON.stringify({ server, tool, args });
   const firstHand = firstHandOf(request);
   const look = (): Matter => {
-    const byName = judge(deps, about, text, (place) => askedMcp(place, { server, tool, args }));
+    const byName = judge(deps, about, text, (place) => mcpAction(place, { server, tool, args }));
     return firstHand && !isRefused(byName) ? judge(deps, about, text, firstHand) : byName;
   };
   const matter = look();
@@ -56,24 +56,24 @@ function allowed({ asked }: Matter): GateVerdict {
 }
 
 /** Undefined for a tool of which nothing but its name and arguments is known. */
-function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Asked) | undefined {
+function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Action) | undefined {
   if (server !== 'switchboard') return undefined;
   const path = typeof args.path === 'string' ? args.path : '.';
   switch (tool) {
     case 'read_file':
-      return (place) => askedPathUse(place, 'read', path);
+      return (place) => pathAction(place, 'read', path);
     case 'list_directory':
     case 'search_files':
-      return (place) => askedPathUse(place, 'search', path);
+      return (place) => pathAction(place, 'search', path);
     case 'write_file':
     case 'edit_file':
-      return (place) => askedPathUse(place, 'edit', path);
+      return (place) => pathAction(place, 'edit', path);
     case 'delegate':
-      return (place) => askedAction(place, 'delegate', String(args.agent));
+      return (place) => toolAction(place, 'delegate', String(args.agent));
     case 'run_command': {
       const words = Array.isArray(args.args) ? args.args.map(String) : [];
       const cwd = typeof args.cwd === 'string' ? args.cwd : undefined;
-      return (place) => askedTerminal(place, { command: String(args.command), args: words, cwd });
+      return (place) => terminalAction(place, { command: String(args.command), args: words, cwd });
     }
     default:
       return undefined;
@@ -84,5 +84,5 @@ function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => As
 export function mayRead(deps: GuardDeps, hub: Hub, session: Session, file: string): boolean {
   if (deps.isObserving) return true;
   const about = { hub, leg: session.leg, session, surface: 'tools/call' };
-  return judge(deps, about, file, (place) => askedPathUse(place, 'read', file)).verdict === 'allow';
+  return judge(deps, about, file, (place) => pathAction(place, 'read', file)).verdict === 'allow';
 }

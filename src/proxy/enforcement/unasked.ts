@@ -1,5 +1,5 @@
 // What agents do without asking, or after a no, can be seen and not prevented: it is written down, told, and if the policy says so, ended.
-import { askedToolCall } from '../../policy/actions/permission.ts';
+import { toolCallAction } from '../../policy/actions/permission.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
 import { onViolation } from '../../policy/rules/settings.ts';
 import type { Frame } from '../../wire/frame.ts';
@@ -29,7 +29,7 @@ export function toolCall(deps: GuardDeps, calls: KnownCalls, grants: Grants, hub
   // What a load tells of was done in another life, under whatever policy there was then.
   if (BEGUN.has(status) && !session.isLoading) {
     const about = { hub, leg: session.leg, session, surface: 'tool_call' };
-    const matter = judge(deps, about, bytes.subarray(start, end), (place) => askedToolCall(place, known.call));
+    const matter = judge(deps, about, bytes.subarray(start, end), (place) => toolCallAction(place, known.call));
     const what = known.answer === undefined ? 'did without asking what the policy denies' : 'did what it was refused';
     // It may have asked about something else than it does: what counts is what it does.
     const isViolation = matter.verdict === 'deny' || known.answer === 'deny';

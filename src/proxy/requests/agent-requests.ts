@@ -12,7 +12,7 @@ import type { Hub } from '../hub.ts';
 import { namedTwice } from '../named-twice.ts';
 import { type Session, toPublic } from '../sessions/session.ts';
 import { takenByUs } from '../tools/acp-messages.ts';
-import { asErrand } from '../tools/delegation-view.ts';
+import { asDelegated } from '../tools/delegation-view.ts';
 import { takeBack } from '../turns/cancel.ts';
 import { mcpMessage } from './mcp-message.ts';
 import { isServed, serveWorkspace, withdrawServed } from './serve-workspace.ts';
@@ -70,15 +70,15 @@ function passOn(
       onSettled: guard?.onSettled ?? more?.onSettled,
       judged: guard?.about,
     };
-    const ofErrand = session?.errand ? asErrand(session, frame) : [];
+    const ofErrand = session?.delegation ? asDelegated(session, frame) : [];
     question = hub.editor.ask(frame, asked, [...toPublic(session, frame), ...ofErrand, ...(guard?.patches ?? []), ...patches]);
   };
-  toEditor(hub, leg, session, frame, key, put);
+  toClient(hub, leg, session, frame, key, put);
   return question;
 }
 
 /** What is named by `key` may be another agent's; the rest goes by what we count of it. */
-function toEditor(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, key: Key, put: Put): void {
+function toClient(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, key: Key, put: Put): void {
   if (key === 'terminalId') return terminal(hub, leg, session, frame, put);
   if (key === 'serverId') return mcpMessage(hub, leg, frame, put);
   const idText = idTextOf(frame);

@@ -1,12 +1,12 @@
 // The sessions of one agent by its own ids. Nearly every frame of an agent's names one: those that came by before are found without a table.
 
 import type { Frame } from '../../wire/frame.ts';
-import { Beside } from '../../wire/scanner/beside.ts';
+import { InternedMap } from '../../wire/scanner/beside.ts';
 import { sessionIdOf } from '../../wire/scanner/large-frame.ts';
 import type { Session } from './session.ts';
 
 export class NativeSessions extends Map<string, Session> {
-  readonly #named = new Beside<Session>();
+  readonly #named = new InternedMap<Session>();
 
   /** The session that a frame names. */
   of(frame: Frame): Session | undefined {

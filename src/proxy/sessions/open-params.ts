@@ -41,9 +41,13 @@ export function moreDirectories(openParams: string | undefined): readonly string
 }
 
 /** Written down for later processes. `lease` is what it is lent, if it has not got that yet. */
-export function record(hub: Hub, { publicId, leg, nativeId, cwd, openParams, loan, errand }: Session, lease = loan?.lease): void {
-  if (errand) return; // its public id is another's
-  const { transport, state } = lease ?? {};
+export function record(
+  hub: Hub,
+  { publicId, leg, nativeId, cwd, openParams, loan, delegation }: Session,
+  toolServer = loan?.toolServer,
+): void {
+  if (delegation) return; // its public id is another's
+  const { transport, state } = toolServer ?? {};
   const more = moreDirectories(openParams);
   hub.log.append({
     ...{ sessionId: publicId, agent: leg.name, nativeId, ...(cwd !== undefined && { cwd }), at: hub.clock.now() },

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { META_KEY } from '../../acp/shapes.ts';
 import { failure, ProxyError } from '../../errors.ts';
-import type { Lease } from '../../mcp/server/tool-server.ts';
+import type { ToolServer } from '../../mcp/server/tool-server.ts';
 import { chooseAgent } from '../../router/route.ts';
 import { detach, type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
@@ -90,7 +90,7 @@ function openAt(
               servers.revoke();
               return discard(hub, leg, answer);
             }
-            const session = mint(hub, leg, nativeId, { cwd: about.cwd, openParams }, servers.lease);
+            const session = mint(hub, leg, nativeId, { cwd: about.cwd, openParams }, servers.toolServer);
             session.roots = roots;
             session.isStarted = about.parent !== undefined;
             hub.editor.pass(request, answer, openedPatches(hub, session, answer));
@@ -108,7 +108,7 @@ function mint(
   leg: AgentLeg,
   nativeId: string,
   { cwd, openParams }: Pick<Session, 'cwd' | 'openParams'>,
-  lease: Lease | undefined,
+  toolServer: ToolServer | undefined,
 ): Session {
   const { publicId } = hub.table.mint(leg.id, nativeId, cwd);
   forgetSetAside(leg, nativeId);
@@ -120,7 +120,7 @@ function mint(
   session.isRecord = false;
   session.cwd = cwd;
   session.openParams = openParams;
-  record(hub, session, lease);
+  record(hub, session, toolServer);
   return session;
 }
 

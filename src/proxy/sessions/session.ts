@@ -9,7 +9,7 @@ import type { OpenRequest, Question } from '../client/client-connection.ts';
 import { LazySet } from '../lazy-set.ts';
 import type { Serving } from '../requests/serve-workspace.ts';
 import type { BridgedServers } from '../tools/bridge-servers.ts';
-import type { Errand } from '../tools/delegation.ts';
+import type { DelegatedSession } from '../tools/delegation.ts';
 import type { Loan } from '../tools/host-tools.ts';
 import { createLane, type Lane, type Step } from './frame-queue.ts';
 import type { Return } from './recover-session.ts';
@@ -50,9 +50,9 @@ export type Session = {
   /** The tools it was lent, the terminals opened for them, and those of them the user has allowed for good. */
   loan: Loan | undefined;
   /** For a session that one agent has opened with another; its public id is that of the session it is for. */
-  errand: Errand | undefined;
+  delegation: DelegatedSession | undefined;
   /** Agents that are at work for it. */
-  readonly errands: LazySet<{ cancel(): void }>;
+  readonly delegations: LazySet<{ cancel(): void }>;
   /** Servers of the editor's that its agent reaches through us. */
   bridged: BridgedServers | undefined;
   readonly lentTerminals: LazySet<string>;
@@ -91,7 +91,7 @@ class OpenSession implements Session {
   // First what every frame of the agent's looks at, side by side: with many sessions, little of them is in the cache.
   isMet = false;
   isHeard = false;
-  errand: Errand | undefined = undefined;
+  delegation: DelegatedSession | undefined = undefined;
   withheldReplay: Set<object> | undefined = undefined;
   readonly publicId: string;
   nativeId: string;
@@ -143,7 +143,7 @@ class OpenSession implements Session {
     this.#serving ??= new LazySet();
     return this.#serving;
   }
-  get errands(): LazySet<{ cancel(): void }> {
+  get delegations(): LazySet<{ cancel(): void }> {
     this.#errands ??= new LazySet();
     return this.#errands;
   }

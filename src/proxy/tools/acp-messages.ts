@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { failure } from '../../errors.ts';
 import { OUR_SERVER } from '../../mcp/server/host-tools.ts';
-import type { Lease } from '../../mcp/server/tool-server.ts';
+import type { ToolServer } from '../../mcp/server/tool-server.ts';
 import { type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
@@ -30,24 +30,24 @@ export function takenByUs({ lending }: Hub, leg: AgentLeg, frame: Frame): boolea
 export function noteTakenByUs({ lending }: Hub, leg: AgentLeg, frame: Frame): boolean {
   if (!lending || lending.byServerId.size === 0) return false;
   if (frame.method === '$/cancel_request') return takeBack(lending, leg, frame);
-  const lease = connected(lending, leg, frame);
-  const body = lease && readBody(frame);
-  if (!lease || !body?.ok) return false;
+  const toolServer = connected(lending, leg, frame);
+  const body = toolServer && readBody(frame);
+  if (!toolServer || !body?.ok) return false;
   const { method, params } = (body.value ?? {}) as { method?: unknown; params?: unknown };
-  if (typeof method === 'string') channelOf(lending, lease).pipe.notify(method, params);
+  if (typeof method === 'string') channelOf(lending, toolServer).pipe.notify(method, params);
   return true;
 }
 
-function channelOf({ channels, hostTools }: Lending, lease: Lease) {
-  const channel = channels.get(lease) ?? { pipe: hostTools.pipe(lease), open: new Map<string, () => void>() };
-  channels.set(lease, channel);
+function channelOf({ channels, hostTools }: Lending, toolServer: ToolServer) {
+  const channel = channels.get(toolServer) ?? { pipe: hostTools.pipe(toolServer), open: new Map<string, () => void>() };
+  channels.set(toolServer, channel);
   return channel;
 }
 
 /** The lease behind the connection a frame names, if it is this agent's. */
-function connected({ byConnectionId }: Lending, leg: AgentLeg, frame: Frame): Lease | undefined {
+function connected({ byConnectionId }: Lending, leg: AgentLeg, frame: Frame): ToolServer | undefined {
   const entry = byConnectionId.get(stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'connectionId')) ?? '');
-  return entry?.leg === leg ? entry.lease : undefined;
+  return entry?.leg === leg ? entry.toolServer : undefined;
 }
 
 function message(lending: Lending, leg: AgentLeg, frame: Frame): boolean {
@@ -55,14 +55,14 @@ function message(lending: Lending, leg: AgentLeg, frame: Frame): boolean {
   const serverId = stringAt(bytes, memberAt(bytes, body, 'serverId')) ?? '';
   const entry = lending.byServerId.get(serverId);
   const isOld = entry?.leg !== leg;
-  const lease = isOld ? connected(lending, leg, frame) : entry.lease;
+  const toolServer = isOld ? connected(lending, leg, frame) : entry.toolServer;
   const idText = idTextOf(frame);
-  if (!lease && serverId.startsWith(OUR_SERVER)) {
+  if (!toolServer && serverId.startsWith(OUR_SERVER)) {
     // Of a session that is over, or of another agent's. The editor has never heard of it.
     leg.fail(idText, failure('MCP_REFUSED', ['the session this server belonged to has ended']));
     return true;
   }
-  if (!lease) return false;
+  if (!toolServer) return false;
   const params = readBody(frame);
   const asked = (params.ok ? params.value : undefined) as Record<string, unknown> | undefined;
   if (!params.ok || typeof asked?.method !== 'string') {
@@ -70,7 +70,7 @@ function message(lending: Lending, leg: AgentLeg, frame: Frame): boolean {
     return true;
   }
   const names = isOld ? { connectionId: asked.connectionId } : { serverId: asked.serverId, requestId: asked.requestId };
-  const { pipe, open } = channelOf(lending, lease);
+  const { pipe, open } = channelOf(lending, toolServer);
   const { lives } = leg;
   const takeBack = pipe.request(
     asked.method,
@@ -93,7 +93,7 @@ function connect({ byServerId, byConnectionId }: Lending, leg: AgentLeg, frame: 
   const entry = byServerId.get(stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'acpId')) ?? '');
   if (entry?.leg !== leg) return false;
   const connectionId = `switchboard-${randomUUID()}`;
-  const forget = entry.lease.onRevoke(() => byConnectionId.delete(connectionId));
+  const forget = entry.toolServer.onRevoke(() => byConnectionId.delete(connectionId));
   byConnectionId.set(connectionId, { ...entry, forget });
   leg.succeed(idTextOf(frame), JSON.stringify({ connectionId }));
   return true;
@@ -113,10 +113,10 @@ function takeBack({ byServerId, channels }: Lending, leg: AgentLeg, frame: Frame
   if (!span) return false;
   const idText = textOf(frame.bytes, span);
   for (const entry of byServerId.values()) {
-    const takeBack = entry.leg === leg ? channels.get(entry.lease)?.open.get(idText) : undefined;
+    const takeBack = entry.leg === leg ? channels.get(entry.toolServer)?.open.get(idText) : undefined;
     if (!takeBack) continue;
     takeBack();
-    channels.get(entry.lease)?.open.delete(idText);
+    channels.get(entry.toolServer)?.open.delete(idText);
     leg.fail(idText, failure('CANCELLED', ['mcp/message']));
     return true;
   }

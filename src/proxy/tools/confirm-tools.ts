@@ -1,6 +1,6 @@
 // Whether the tools we lend arrive. An agent that ignores a server says nothing, so we look: has it connected by the time it works?
 import { takenTransports } from '../../mcp/server/offer.ts';
-import type { Lease } from '../../mcp/server/tool-server.ts';
+import type { ToolServer } from '../../mcp/server/tool-server.ts';
 import { capabilityKey } from '../../store/capability-cache.ts';
 import type { AgentLeg } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';
@@ -15,28 +15,28 @@ const GRACE_MS = 10_000;
 export const memoryKey = (hub: Hub, leg: AgentLeg): string => capabilityKey(leg.spec, hub.greeting?.clientCapabilities);
 
 /** The agent has come further with the server of its session. One that was deleted meanwhile, perhaps by another process, stays so. */
-export function stateReached(hub: Hub, session: Session, lease: Lease): void {
-  noteTransport(hub, session, lease);
+export function stateReached(hub: Hub, session: Session, toolServer: ToolServer): void {
+  noteTransport(hub, session, toolServer);
   if (!hub.log.wasHiddenLately(session.leg.name, session.nativeId)) record(hub, session);
 }
 
 /** An agent that has spoken to the server takes that way. */
-export function noteTransport(hub: Hub, { leg }: Session, { transport, state }: Lease): void {
+export function noteTransport(hub: Hub, { leg }: Session, { transport, state }: ToolServer): void {
   if (state !== 'offered') hub.lending?.memory?.note(memoryKey(hub, leg), transport, 'connected');
 }
 
 /** Called when the agent uses a tool or ends a turn: by then it has its servers, if it wants them. */
 export function lookForTools(hub: Hub, session: Session): void {
   const { loan } = session;
-  if (!loan?.lease || loan.isLookedFor) return;
+  if (!loan?.toolServer || loan.isLookedFor) return;
   loan.isLookedFor = true;
   const look = () => {
-    if (session.loan === loan && loan.lease?.state === 'offered') missed(hub, session, loan.lease);
+    if (session.loan === loan && loan.toolServer?.state === 'offered') missed(hub, session, loan.toolServer);
   };
   hub.clock.after(Math.max(0, GRACE_MS - (hub.clock.monotonicMs() - loan.sinceMs)), look);
 }
 
-function missed(hub: Hub, session: Session, { transport }: Lease): void {
+function missed(hub: Hub, session: Session, { transport }: ToolServer): void {
   const { lending } = hub;
   const { leg } = session;
   if (!lending) return;

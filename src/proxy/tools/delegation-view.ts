@@ -9,7 +9,7 @@ import type { Hub } from '../hub.ts';
 import { updateLine } from '../messages.ts';
 import type { Session } from '../sessions/session.ts';
 
-export type ErrandView = {
+export type DelegationView = {
   /** A session/update of the agent that was sent. */
   hear(frame: Frame): void;
   over(isDone: boolean): void;
@@ -23,13 +23,13 @@ const MAX_TEXT = 1024 * 1024;
 const MAX_SHOWN = 16 * 1024;
 const MAX_TITLE = 120;
 
-export function createErrandView(
+export function createDelegationView(
   hub: Hub,
   parent: Session,
   { title }: AgentLeg,
   prompt: string,
   onProgress: (text: string) => void,
-): ErrandView {
+): DelegationView {
   const sessionId = parent.publicId;
   // An agent that reports its tool calls has one under way now, and that is this one.
   const [reported, another] = parent.toolCalls;
@@ -82,14 +82,14 @@ type Update = {
 };
 
 /** A question of the agent that was sent, so that the user can tell whose it is and no tool call of the other's is taken for its own. */
-export function asErrand({ errand, leg }: Session, { bytes, body, method }: Frame): Patch[] {
-  if (!errand || method !== 'session/request_permission') return [];
+export function asDelegated({ delegation, leg }: Session, { bytes, body, method }: Frame): Patch[] {
+  if (!delegation || method !== 'session/request_permission') return [];
   const call = memberAt(bytes, body, 'toolCall');
   return (['toolCallId', 'title'] as const).flatMap((key) => {
     const span = memberAt(bytes, call, key);
     const words = stringAt(bytes, span);
     return span && words !== undefined
-      ? [{ span, text: JSON.stringify(key === 'title' ? `${leg.title}: ${words}` : `${errand.id}/${words}`) }]
+      ? [{ span, text: JSON.stringify(key === 'title' ? `${leg.title}: ${words}` : `${delegation.id}/${words}`) }]
       : [];
   });
 }

@@ -15,7 +15,7 @@ import { markEnded, takeOver } from '../sessions/find-session.ts';
 import { notOpened, openingLimitMs } from '../sessions/opening-limit.ts';
 import { createSession, type Session } from '../sessions/session.ts';
 import { endQuestions } from '../turns/cancel.ts';
-import { createErrandView } from './delegation-view.ts';
+import { createDelegationView } from './delegation-view.ts';
 import { revokeLoan } from './host-tools.ts';
 import { serversFor } from './session-servers.ts';
 
@@ -25,7 +25,7 @@ const MAX_DEPTH = 2;
 const MAX_AT_ONCE = 4;
 
 /** What a session of another's making is for. */
-export type Errand = {
+export type DelegatedSession = {
   /** The agents on the way here, the first that was asked by the user first. */
   readonly agents: readonly string[];
   /** What its calls of lent tools are known by. */
@@ -47,15 +47,15 @@ export type Delegate = (
 
 export const delegate: Delegate = async (hub, parent, { agent, prompt }, signal, onProgress) => {
   const target = mayAsk(hub, parent, agent);
-  const view = createErrandView(hub, parent, target, prompt, onProgress);
+  const view = createDelegationView(hub, parent, target, prompt, onProgress);
   const cancelled = new AbortController();
   const taken = AbortSignal.any([signal, cancelled.signal]);
-  const errand = { cancel: () => cancelled.abort() };
+  const delegation = { cancel: () => cancelled.abort() };
   const atWork = underWay.get(hub) ?? new Set();
-  underWay.set(hub, atWork.add(errand));
-  parent.errands.add(errand);
+  underWay.set(hub, atWork.add(delegation));
+  parent.delegations.add(delegation);
   try {
-    const child = await opened(hub, parent, target, { hear: view.hear, ...errand }, taken);
+    const child = await opened(hub, parent, target, { hear: view.hear, ...delegation }, taken);
     try {
       const stopReason = await turn(hub, child, prompt, taken);
       view.over(stopReason !== 'cancelled');
@@ -67,14 +67,14 @@ export const delegate: Delegate = async (hub, parent, { agent, prompt }, signal,
     view.over(false);
     throw error;
   } finally {
-    atWork.delete(errand);
-    parent.errands.delete(errand);
+    atWork.delete(delegation);
+    parent.delegations.delete(delegation);
   }
 };
 
 /** The agent that is meant, when it may be asked. */
 function mayAsk(hub: Hub, parent: Session, agent: string): AgentLeg {
-  const before = [...(parent.errand?.agents ?? []), parent.leg.name];
+  const before = [...(parent.delegation?.agents ?? []), parent.leg.name];
   const others = hub.choice.agents.filter((name) => !before.includes(name));
   const target = hub.agents.get(agent);
   const named = others.length > 0 ? `; there are ${others.join(', ')}` : '';
@@ -92,7 +92,7 @@ function opened(
   hub: Hub,
   parent: Session,
   target: AgentLeg,
-  errand: Pick<Errand, 'hear' | 'cancel'>,
+  delegation: Pick<DelegatedSession, 'hear' | 'cancel'>,
   signal: AbortSignal,
 ): Promise<Session> {
   const leg = legForSession(hub, target);
@@ -147,8 +147,8 @@ function opened(
               signal.removeEventListener('abort', cancel);
               // The editor knows only the session it is for, so what the agent asks is asked there.
               const child = createSession(parent.publicId, leg, nativeId, parent.cwd);
-              const agents = [...(parent.errand?.agents ?? []), parent.leg.name];
-              child.errand = { ...errand, agents, id: `delegated-${randomUUID()}` };
+              const agents = [...(parent.delegation?.agents ?? []), parent.leg.name];
+              child.delegation = { ...delegation, agents, id: `delegated-${randomUUID()}` };
               child.openParams = openParams;
               child.roots = rootsFor(hub, openParams);
               if (met) {

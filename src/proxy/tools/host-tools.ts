@@ -7,7 +7,7 @@ import type { ToolGate } from '../../mcp/server/gate.ts';
 import { createHostTools, type HostTools, type Lent } from '../../mcp/server/host-tools.ts';
 import { chooseTransport, type Entries, injectedText, injection, type McpTransport, type SeenTransports } from '../../mcp/server/offer.ts';
 import type { Abilities, HostTool, SessionHost } from '../../mcp/server/tool.ts';
-import type { Borrower, Lease } from '../../mcp/server/tool-server.ts';
+import type { ToolServer, ToolSession } from '../../mcp/server/tool-server.ts';
 import type { McpServerSettings } from '../../mcp/settings.ts';
 import type { Pipe } from '../../mcp/transports/acp-transport.ts';
 import type { Shim } from '../../mcp/transports/listeners.ts';
@@ -54,17 +54,17 @@ export type Lending = {
   /** Agents of which the user has heard that they do not use what they are lent. */
   readonly toldOf: Set<string>;
   /** Sessions that agents have opened with others, by the ids that their calls have. */
-  readonly errands: Map<string, Session>;
+  readonly delegations: Map<string, Session>;
   /** How they open them. */
   readonly delegate: Delegate;
   /** Servers that agents are told of as they are. */
   readonly direct: readonly McpServerSettings[];
   /** Servers that agents reach through their ACP connection, and whose they are. */
-  readonly byServerId: Map<string, { readonly leg: AgentLeg; readonly lease: Lease }>;
+  readonly byServerId: Map<string, { readonly leg: AgentLeg; readonly toolServer: ToolServer }>;
   /** And, for an older draft, by the connections they opened to them. */
-  readonly byConnectionId: Map<string, { readonly leg: AgentLeg; readonly lease: Lease; forget(): void }>;
+  readonly byConnectionId: Map<string, { readonly leg: AgentLeg; readonly toolServer: ToolServer; forget(): void }>;
   /** How messages of theirs get to the server, and what takes back those under way, by the agent's ids. */
-  readonly channels: WeakMap<Lease, { readonly pipe: Pipe; readonly open: Map<string, () => void> }>;
+  readonly channels: WeakMap<ToolServer, { readonly pipe: Pipe; readonly open: Map<string, () => void> }>;
   close(): Promise<void>;
 };
 
@@ -73,7 +73,7 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 export function createLending(options: LendingOptions, hub: () => Hub, version: string, delegate: Delegate): Lending {
   const gate: ToolGate = (request, signal) => {
     const { guard, sessions, lending } = hub();
-    const session = sessions.get(request.sessionId) ?? lending?.errands.get(request.sessionId);
+    const session = sessions.get(request.sessionId) ?? lending?.delegations.get(request.sessionId);
     if (!session) return Promise.resolve({ allow: false, reason: 'the session has ended' });
     return guard ? guard.lentCall(hub(), session, request, signal) : (options.onToolCall ?? askingGate(hub(), session))(request, signal);
   };
@@ -127,7 +127,7 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
     toldOf: new Set(),
     direct: servers.filter(({ expose }) => expose === 'direct'),
     delegate,
-    errands: new Map(),
+    delegations: new Map(),
     byServerId: new Map(),
     byConnectionId: new Map(),
     channels: new WeakMap(),
@@ -141,10 +141,10 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
 const NOWHERE: Roots = { named: [], real: [] };
 
 /** What is lent to one session, from before it is opened until it ends. A class with little in it: every session has one, and few are used. */
-export class Loan implements Borrower {
+export class Loan implements ToolSession {
   readonly leg: AgentLeg;
   /** Undefined when nothing is lent. */
-  lease: Lease | undefined;
+  toolServer: ToolServer | undefined;
   /** Since when the agent could have connected. */
   readonly sinceMs: number;
   /** Somebody looks whether it has. */
@@ -164,24 +164,24 @@ export class Loan implements Borrower {
   get abilities(): Abilities {
     return abilitiesOf(this.#hub);
   }
-  onState(lease: Lease): void {
-    if (this.#session) stateReached(this.#hub, this.#session, lease);
+  onState(toolServer: ToolServer): void {
+    if (this.#session) stateReached(this.#hub, this.#session, toolServer);
   }
   onRevoke(): void {
-    if (this.lease) this.#hub.lending?.byServerId.delete(this.lease.key);
+    if (this.toolServer) this.#hub.lending?.byServerId.delete(this.toolServer.key);
     if (!this.#session) return;
-    if (this.#session.errand) this.#hub.lending?.errands.delete(this.#session.errand.id);
+    if (this.#session.delegation) this.#hub.lending?.delegations.delete(this.#session.delegation.id);
     releaseTerminals(this.#hub, this.#session);
   }
-  lend(lending: Lending, { lease, entry }: Lent, bridged: ReadonlyMap<string, string>): void {
-    this.lease = lease;
+  lend(lending: Lending, { toolServer, entry }: Lent, bridged: ReadonlyMap<string, string>): void {
+    this.toolServer = toolServer;
     this.#entries = (name, taken) => [
       entry(name),
       ...lending.direct
         .filter((server) => !taken.includes(server.name))
         .flatMap((server) => bridged.get(server.name) ?? directEntry(server, process.env) ?? []),
     ];
-    if (lease.transport === 'acp') lending.byServerId.set(lease.key, { leg: this.leg, lease });
+    if (toolServer.transport === 'acp') lending.byServerId.set(toolServer.key, { leg: this.leg, toolServer });
   }
   /** The changes to a frame that opens the session. */
   patches(frame: Frame, method: string): Patch[] {
@@ -196,21 +196,21 @@ export class Loan implements Borrower {
   bind(session: Session, isRecorded = false): void {
     if (session.loan !== this) revokeLoan(session);
     this.#entries = undefined;
-    if (!this.lease) return;
+    if (!this.toolServer) return;
     session.loan = this;
     this.#session = session;
-    if (session.errand) this.#hub.lending?.errands.set(session.errand.id, session);
-    noteTransport(this.#hub, session, this.lease);
-    if (!isRecorded || this.lease.state !== 'offered') record(this.#hub, session);
+    if (session.delegation) this.#hub.lending?.delegations.set(session.delegation.id, session);
+    noteTransport(this.#hub, session, this.toolServer);
+    if (!isRecorded || this.toolServer.state !== 'offered') record(this.#hub, session);
     this.#roots = rootsOf(directoriesOf(session));
-    this.lease.bind();
+    this.toolServer.bind();
   }
   host(): SessionHost {
     const hub = this.#hub;
     const session = this.#session as Session;
     const { lending } = hub;
     return {
-      sessionId: session.errand?.id ?? session.publicId,
+      sessionId: session.delegation?.id ?? session.publicId,
       agent: session.leg.name,
       cwd: session.cwd,
       roots: directoriesOf(session),
@@ -225,12 +225,12 @@ export class Loan implements Borrower {
   }
   /** The session is closed and may come back: nothing of this can be used until then. */
   rest(): void {
-    this.lease?.rest();
+    this.toolServer?.rest();
     if (this.#session) releaseTerminals(this.#hub, this.#session);
     this.#session = undefined;
   }
   revoke(): void {
-    this.lease?.revoke();
+    this.toolServer?.revoke();
   }
 }
 

@@ -1,5 +1,5 @@
 // How far agents have come with the tools they are lent, session by session.
-import type { LeaseState } from '../../mcp/server/tool-server.ts';
+import type { ToolServerState } from '../../mcp/server/tool-server.ts';
 import type { Hub } from '../hub.ts';
 
 export type LentState = {
@@ -7,14 +7,14 @@ export type LentState = {
   /** The id of its process. */
   readonly agent: string;
   readonly transport: string;
-  readonly state: LeaseState;
+  readonly state: ToolServerState;
   readonly tools: readonly string[];
 };
 
 export const lentState = (hub: Hub): readonly LentState[] =>
   [...hub.sessions.values()].flatMap(({ publicId, leg, loan }) => {
-    const lease = loan?.lease;
-    if (!lease || lease.isRevoked) return [];
-    const tools = lease.tools().map(({ name }) => name);
-    return [{ sessionId: publicId, agent: leg.id, transport: lease.transport, state: lease.state, tools }];
+    const toolServer = loan?.toolServer;
+    if (!toolServer || toolServer.isRevoked) return [];
+    const tools = toolServer.tools().map(({ name }) => name);
+    return [{ sessionId: publicId, agent: leg.id, transport: toolServer.transport, state: toolServer.state, tools }];
   });

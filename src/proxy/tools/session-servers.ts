@@ -1,5 +1,5 @@
 // The MCP servers a session is opened with, as its agent hears of them: the editor's, some of them bridged, and ours behind them.
-import type { Lease } from '../../mcp/server/tool-server.ts';
+import type { ToolServer } from '../../mcp/server/tool-server.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { patchedText } from '../../wire/observer.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
@@ -16,7 +16,7 @@ export type SessionServers = {
   /** The same to params at hand as text. */
   text(paramsText: string, method: string): string;
   /** What it will be lent. */
-  readonly lease: Lease | undefined;
+  readonly toolServer: ToolServer | undefined;
   /** The session is there. What it had of this before ends now. `isRecorded`: its record tells of the lease as it was. */
   bind(session: Session, isRecorded?: boolean): void;
   revoke(): void;
@@ -35,7 +35,7 @@ function together(loan: Loan, bridged: BridgedServers): SessionServers {
       const whole = { start: 0, end: bytes.length };
       return loan.text(patchedText({ bytes, ...whole }, inOrder(bridged.patches(bytes, whole))), method);
     },
-    lease: loan.lease,
+    toolServer: loan.toolServer,
     bind(session, isRecorded) {
       loan.bind(session, isRecorded);
       session.bridged = bridged;

@@ -28,7 +28,7 @@ export function cancelSought(hub: Hub, sessionId: string | undefined): void {
 /** The proxy's own cancel: nobody waits any more, or the turn has been silent for too long. The editor has not asked for it, and is told what it need not answer. */
 export function cancelTurns(hub: Hub, session: Session): void {
   // Its turn is no request of the editor's: what was called off is the call that it is for.
-  if (session.errand) return session.errand.cancel();
+  if (session.delegation) return session.delegation.cancel();
   session.leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
   for (const asked of cancelled(hub, session)) takeBack(hub, asked);
 }
@@ -59,7 +59,7 @@ export function takeBack(hub: Hub, asked: Question): void {
 /** Returns the questions that were answered in the editor's place. */
 function cancelled(hub: Hub, session: Session): readonly Question[] {
   const answered = answerQuestions(hub, session);
-  for (const errand of session.errands) errand.cancel();
+  for (const delegation of session.delegations) delegation.cancel();
   for (const turn of session.turns) {
     if (turn.isCancelled) continue;
     turn.isCancelled = true;

@@ -5,7 +5,7 @@ import { redactJsonText } from '../../redaction/redact-json.ts';
 import { type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt } from '../../wire/json-path.ts';
 import { patchedText } from '../../wire/observer.ts';
-import { Beside } from '../../wire/scanner/beside.ts';
+import { InternedMap } from '../../wire/scanner/beside.ts';
 import { briefOf, sessionTokenOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { FrameRecord } from './frame-filter.ts';
@@ -15,7 +15,7 @@ export type Side = 'editor' | 'agent';
 
 type Asked = { readonly method: string; readonly atMs: number };
 
-export type LoggedLeg = {
+export type LoggedConnection = {
   readonly name: string;
   /** What stands behind the time in every line: the leg, the way, and all of the kind but its name. */
   readonly received: string;
@@ -26,8 +26,8 @@ export type LoggedLeg = {
 };
 
 /** What has passed and is not a line yet. `line` is one of ours, or one that is no frame. */
-export type Passed<Leg extends LoggedLeg = LoggedLeg> = {
-  readonly leg: Leg;
+export type Passed<Connection extends LoggedConnection = LoggedConnection> = {
+  readonly leg: Connection;
   readonly isReceived: boolean;
   readonly frame: Frame | undefined;
   readonly idText: string | undefined;
@@ -40,8 +40,8 @@ export type Passed<Leg extends LoggedLeg = LoggedLeg> = {
 
 /** Notifications of one method that came in a row on one leg, which is nearly all that passes: the session and the size of each. Frames are
  * not kept for it, since they would outlive their chunk. Only where there are no payloads. */
-export type Run<Leg extends LoggedLeg = LoggedLeg> = {
-  readonly leg: Leg;
+export type Run<Connection extends LoggedConnection = LoggedConnection> = {
+  readonly leg: Connection;
   readonly t: number;
   readonly method: string;
   readonly hasSession: boolean;
@@ -52,7 +52,7 @@ export type Run<Leg extends LoggedLeg = LoggedLeg> = {
 };
 
 export type FrameLines = {
-  leg(name: string, side: Side): LoggedLeg;
+  leg(name: string, side: Side): LoggedConnection;
   of(passed: Passed): string;
   ofRun(run: Run): string;
   /** What is written for the session that a frame names. */
@@ -69,7 +69,7 @@ const MAX_PAYLOAD_BYTES = 256 * 1024;
 
 export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameLines {
   const sessions = new Map<string, string>();
-  const named = new Beside<string>();
+  const named = new InternedMap<string>();
   const methods = new Map<string, string>();
   const joiner = hasPayloads ? createChunkJoiner(secrets) : undefined;
 
@@ -173,7 +173,7 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
     return joiner?.next(passed.leg.name, before, patchedText(frame, passed.patches ?? []), frame) ?? '';
   }
 
-  function leg(name: string, side: Side): LoggedLeg {
+  function leg(name: string, side: Side): LoggedConnection {
     const clean = secrets.redact(name);
     const before = (way: string) => `,"leg":${JSON.stringify(clean)},"dir":"${way}","kind":"`;
     return {

@@ -3,14 +3,14 @@
 
 import type { Secrets } from '../../redaction/redact.ts';
 import type { Frame } from '../../wire/frame.ts';
-import { patchedId, type Tap, type Watcher } from '../../wire/observer.ts';
+import { type Observer, patchedId, type Watcher } from '../../wire/observer.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { type Patch, soon } from '../../wire/writer.ts';
-import { createFrameLines, type LoggedLeg, type Passed, type Run, recordsOf, type Side, sizeOf } from './frame-lines.ts';
+import { createFrameLines, type LoggedConnection, type Passed, type Run, recordsOf, type Side, sizeOf } from './frame-lines.ts';
 import type { LineSink } from './line-sink.ts';
 
 export type FrameLog = {
-  watch(leg: string, side: Side): Watcher & { readonly tap: Tap };
+  watch(leg: string, side: Side): Watcher & { readonly observer: Observer };
   /** Makes lines of what has come so far. */
   settle(): void;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export type FrameLogOptions = {
 };
 
 /** A leg, its last lines, and how many records they are. */
-type WatchedLeg = LoggedLeg & { readonly last: (string | Run)[]; lastRecords: number };
+type WatchedConnection = LoggedConnection & { readonly last: (string | Run)[]; lastRecords: number };
 
 const LAST_FRAMES = 50;
 /** What may wait to be made into lines, and how much of it is done before others get their turn. */
@@ -43,11 +43,11 @@ const LINE_RECORDS = 8;
 const RECORD_BYTES = 1024;
 
 export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }: FrameLogOptions): FrameLog {
-  let waiting: (Passed<WatchedLeg> | Run<WatchedLeg>)[] = [];
+  let waiting: (Passed<WatchedConnection> | Run<WatchedConnection>)[] = [];
   /** Those among them whose turn it is, the last one first, so that they can be taken off one by one. */
-  let due: (Passed<WatchedLeg> | Run<WatchedLeg>)[] = [];
+  let due: (Passed<WatchedConnection> | Run<WatchedConnection>)[] = [];
   /** The last one that waits, as long as it goes on. */
-  let run: Run<WatchedLeg> | undefined;
+  let run: Run<WatchedConnection> | undefined;
   let waitingBytes = 0;
   let waitingRecords = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -56,7 +56,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   let isTimeKnown = false;
   const lines = createFrameLines(hasPayloads, secrets);
 
-  function add(passed: Passed<WatchedLeg>, bytes: number): void {
+  function add(passed: Passed<WatchedConnection>, bytes: number): void {
     if (waitingBytes > MAX_WAITING_BYTES) return sink.drop(1);
     run = undefined;
     waiting.push(passed);
@@ -67,7 +67,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   function heldBy(passed: Passed): number {
     return hasPayloads && (passed.isReceived || passed.frame === undefined) ? sizeOf(passed) : 0;
   }
-  function addToRun(leg: WatchedLeg, frame: Frame): void {
+  function addToRun(leg: WatchedConnection, frame: Frame): void {
     const at = time();
     const { method = '' } = frame;
     const hasSession = frame.sessionId !== undefined;
@@ -139,7 +139,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     for (const line of lines.endAll()) sink.write(line, 1);
   }
   /** As many of the last ones as make up the records that are wanted; which those are is found out if anybody asks. */
-  function remember(leg: WatchedLeg, line: string | Run, records: number): void {
+  function remember(leg: WatchedConnection, line: string | Run, records: number): void {
     leg.last.push(line);
     leg.lastRecords += records;
     for (let oldest = recordsIn(leg.last[0]); leg.lastRecords - oldest >= LAST_FRAMES; oldest = recordsIn(leg.last[0])) {
@@ -149,8 +149,8 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   }
 
   function watch(name: string, side: Side): ReturnType<FrameLog['watch']> {
-    const leg: WatchedLeg = { ...lines.leg(name, side), last: [], lastRecords: 0 };
-    const tap: Tap = {
+    const leg: WatchedConnection = { ...lines.leg(name, side), last: [], lastRecords: 0 };
+    const observer: Observer = {
       skips: { sentNotes: true },
       received(frame) {
         if (frame.kind === 'notification' && !hasPayloads) return addToRun(leg, frame);
@@ -174,7 +174,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
         add({ leg, isReceived: false, frame: undefined, idText: undefined, line, t: time(), atMs: monotonicMs() }, line.length),
     };
     return {
-      tap,
+      observer,
       lastFrames() {
         settle();
         const records = leg.last.flatMap((line) => recordsOf(JSON.parse(typeof line === 'string' ? line : lines.ofRun(line))));

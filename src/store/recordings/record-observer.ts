@@ -1,11 +1,11 @@
 // Looks on at the editor's leg and writes all of it to a recording, or what is said in each session to one of its own.
 import type { Frame } from '../../wire/frame.ts';
-import { patchedText, type Tap } from '../../wire/observer.ts';
+import { type Observer, patchedText } from '../../wire/observer.ts';
 import type { Patch } from '../../wire/writer.ts';
 import { createRecordFiles } from './record-files.ts';
 import type { Message, RecordingCleaner } from './recording.ts';
 
-export type RecordTap = Tap & { close(): void };
+export type RecordObserver = Observer & { close(): void };
 
 /** Frames are read afterwards, so they are kept until then: as they came, or as a line of ours. */
 type Passed = {
@@ -17,12 +17,12 @@ type Passed = {
 };
 
 /** `place` is a file, or a directory for one of each session. Throws when the file is there already, or cannot be made. */
-export function createRecordTap(
+export function createRecordObserver(
   place: string,
   clean: RecordingCleaner,
   monotonicMs: () => number,
   onProblem: (error: unknown) => void,
-): RecordTap {
+): RecordObserver {
   const files = createRecordFiles(place, clean);
   const fromMs = monotonicMs();
   const waiting: Passed[] = [];

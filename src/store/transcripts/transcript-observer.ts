@@ -1,8 +1,8 @@
 // Looks on at the editor's leg and writes down what is said in each session. Frames are only noted when they pass, and read afterwards.
 
 import type { Frame } from '../../wire/frame.ts';
-import { patchedId, patchedText, type Tap } from '../../wire/observer.ts';
-import { Beside } from '../../wire/scanner/beside.ts';
+import { type Observer, patchedId, patchedText } from '../../wire/observer.ts';
+import { InternedMap } from '../../wire/scanner/beside.ts';
 import { sessionIdOf, sessionTokenOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import { chunkSpan } from './frame-text.ts';
@@ -10,7 +10,7 @@ import { createOpenTranscripts, type Kept, type TranscriptOptions } from './open
 import { hasTranscript } from './transcript-files.ts';
 import { promptSpan, stopReasonIn } from './turn-frames.ts';
 
-export type TranscriptTap = Tap & {
+export type TranscriptObserver = Observer & {
   /** What has been said so far is on disk, but for messages that are still coming. */
   settle(): void;
   /** The session has been deleted: nothing of it is kept, nor of what is still said of it, until it is opened again. */
@@ -44,20 +44,20 @@ const NOTHING: Fields = {};
 const PLAIN_ID = /^(?:[1-9]\d{0,14}|0|"[^"\\]*")$/;
 
 const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
-const FROM_EDITOR = new Set([...OPENS, 'session/prompt', 'session/set_mode']);
-const TO_EDITOR = new Set(['session/request_permission']);
+const FROM_CLIENT = new Set([...OPENS, 'session/prompt', 'session/set_mode']);
+const TO_CLIENT = new Set(['session/request_permission']);
 const KEPT_UPDATES = new Set([
   ...['agent_message_chunk', 'agent_thought_chunk', 'user_message_chunk', 'tool_call', 'tool_call_update'],
   ...['plan', 'current_mode_update', 'session_info_update', 'usage_update'],
 ]);
 
-export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
+export function createTranscriptObserver(options: TranscriptOptions): TranscriptObserver {
   const { dir, clean, now, onProblem } = options;
   const transcripts = createOpenTranscripts(options);
   const byToken = new Map<string, Kept>();
-  const named = new Beside<Kept>();
-  const fromEditor = new Map<string, Asked>();
-  const toEditor = new Map<string, Asked>();
+  const named = new InternedMap<Kept>();
+  const fromClient = new Map<string, Asked>();
+  const toClient = new Map<string, Asked>();
   /** A frame by itself is an update that goes to the editor as it came: nearly all are. */
   let waiting: (Frame | Passed)[] = [];
   let waitingBytes = 0;
@@ -116,20 +116,20 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
     const message: Fields = JSON.parse(frame ? patchedText(frame, patches) : line);
     const id = JSON.stringify(message.id);
     const { method, params } = message as { method?: string; params?: Fields };
-    if (method === undefined) return isReceived ? answerOfEditor(toEditor, id, message) : answerToEditor(id, message);
+    if (method === undefined) return isReceived ? answerOfClient(toClient, id, message) : answerToClient(id, message);
     if (message.id === undefined) return updateOf(params);
     const sessionId = typeof params?.sessionId === 'string' ? params.sessionId : undefined;
-    const open = isReceived ? fromEditor : toEditor;
-    if (!(isReceived ? FROM_EDITOR : TO_EDITOR).has(method) || open.size >= MOST_ASKED) return;
+    const open = isReceived ? fromClient : toClient;
+    if (!(isReceived ? FROM_CLIENT : TO_CLIENT).has(method) || open.size >= MOST_ASKED) return;
     open.set(id, { method, sessionId, params: neededLater(method, params ?? {}) });
     if (isReceived && sessionId !== undefined) begin(method, sessionId, params ?? {});
   }
   /** A prompt of a text and nothing else is taken as it stands. False if it is another one. */
   function takePlainPrompt(frame: Frame): boolean {
-    const span = frame.method === 'session/prompt' && fromEditor.size < MOST_ASKED ? promptSpan(frame) : undefined;
+    const span = frame.method === 'session/prompt' && fromClient.size < MOST_ASKED ? promptSpan(frame) : undefined;
     const sessionId = span && sessionIdOf(frame);
     if (!span || sessionId === undefined) return false;
-    fromEditor.set(idOf(frame, NO_PATCHES), { method: 'session/prompt', sessionId, params: NOTHING });
+    fromClient.set(idOf(frame, NO_PATCHES), { method: 'session/prompt', sessionId, params: NOTHING });
     transcripts.of(sessionId).transcript.prompt(frame.bytes, span.start, span.end);
     return true;
   }
@@ -137,11 +137,11 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
   function takePlainEnd(frame: Frame, patches: readonly Patch[]): boolean {
     if (frame.kind !== 'response') return false;
     const id = idOf(frame, patches);
-    const asked = fromEditor.get(id);
+    const asked = fromClient.get(id);
     if (!asked) return true;
     const stopReason = asked.method === 'session/prompt' ? stopReasonIn(frame) : undefined;
     if (stopReason === undefined || asked.sessionId === undefined) return false;
-    fromEditor.delete(id);
+    fromClient.delete(id);
     endTurn(asked.sessionId, transcripts.of(asked.sessionId), { stopReason }, undefined);
     return true;
   }
@@ -177,15 +177,15 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
     const span = frame.sessionId;
     if (frame.kind === 'response') {
       const id = idOf(frame, patches);
-      return isReceived ? void toEditor.delete(id) : answerToEditor(id, {});
+      return isReceived ? void toClient.delete(id) : answerToClient(id, {});
     }
     if (!isReceived || frame.method !== 'session/prompt' || span === undefined) return;
     const sessionId: string = sessionIdOf(frame) ?? '';
-    fromEditor.set(idOf(frame, patches), { method: 'session/prompt', sessionId, params: NOTHING });
+    fromClient.set(idOf(frame, patches), { method: 'session/prompt', sessionId, params: NOTHING });
     transcripts.of(sessionId).transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
   }
 
-  function answerOfEditor(open: Map<string, Asked>, id: string, { result }: Fields): void {
+  function answerOfClient(open: Map<string, Asked>, id: string, { result }: Fields): void {
     const asked = open.get(id);
     open.delete(id);
     if (asked?.sessionId === undefined) return;
@@ -199,9 +199,9 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
       ...(option && { option: { optionId, name: option.name, kind: option.kind } }),
     });
   }
-  function answerToEditor(id: string, { result, error }: Fields): void {
-    const asked = fromEditor.get(id);
-    fromEditor.delete(id);
+  function answerToClient(id: string, { result, error }: Fields): void {
+    const asked = fromClient.get(id);
+    fromClient.delete(id);
     if (!asked) return;
     const { method, params } = asked;
     const answer = (result ?? {}) as Fields;
@@ -232,14 +232,14 @@ export function createTranscriptTap(options: TranscriptOptions): TranscriptTap {
   return {
     skips: { receivedNotes: true },
     received: (frame) => {
-      if (frame.kind === 'response' ? toEditor.size > 0 || hasQuestion : frame.kind === 'request' && FROM_EDITOR.has(frame.method ?? ''))
+      if (frame.kind === 'response' ? toClient.size > 0 || hasQuestion : frame.kind === 'request' && FROM_CLIENT.has(frame.method ?? ''))
         note({ frame, line: '', patches: NO_PATCHES, isReceived: true }, frame.end - frame.start);
     },
     sent(frame, patches) {
       const { kind, method, start, end } = frame;
       if (kind === 'notification' && method === 'session/update')
         return note(patches.length === 0 ? frame : { frame, line: '', patches, isReceived: false }, end - start);
-      const isQuestion = TO_EDITOR.has(method ?? '');
+      const isQuestion = TO_CLIENT.has(method ?? '');
       if (isQuestion) hasQuestion = true;
       if (isQuestion || kind === 'response') note({ frame, line: '', patches, isReceived: false }, end - start);
     },

@@ -1,7 +1,7 @@
 // What is known of sessions from their transcripts, for agents that keep no memory of their own.
 import { readStats, type SessionStats } from './session-stats.ts';
 import { readTranscript } from './transcript-files.ts';
-import type { TranscriptTap } from './transcript-observer.ts';
+import type { TranscriptObserver } from './transcript-observer.ts';
 import { type Update, updatesOf } from './transcript-updates.ts';
 
 export type TranscriptSource = {
@@ -18,12 +18,12 @@ const MOST_BYTES = 8 * 1024 * 1024;
 /** `tap` has what is still in memory; what cannot be read is told of, and counts as not there. */
 export function createTranscriptSource(
   dir: string,
-  tap: Pick<TranscriptTap, 'settle' | 'forget'>,
+  observer: Pick<TranscriptObserver, 'settle' | 'forget'>,
   onProblem: (error: unknown) => void,
 ): TranscriptSource {
   function orElse<T>(read: () => T, otherwise: T): T {
     try {
-      tap.settle();
+      observer.settle();
       return read();
     } catch (error) {
       onProblem(error);
@@ -38,7 +38,7 @@ export function createTranscriptSource(
       }, undefined),
     forget(sessionId) {
       try {
-        tap.forget(sessionId);
+        observer.forget(sessionId);
       } catch (error) {
         onProblem(error);
       }

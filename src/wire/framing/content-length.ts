@@ -103,7 +103,7 @@ export function createBodyWriter(): (chunk: Buffer) => readonly Buffer[] {
   let out: Buffer[] = [];
   const splitter = createLineSplitter({
     maxFrameBytes: Number.POSITIVE_INFINITY, // what leaves has been held against the limit when it came
-    onOverlong: () => {},
+    onOversized: () => {},
     onLines(bytes, start, end) {
       for (let at = start; at < end; ) {
         const lf = bytes.indexOf(LF, at);

@@ -1,14 +1,14 @@
 // Cuts a byte stream into lines at 0x0A and nowhere else: CR and U+2028 are legal inside JSON, and other splitters break on them.
 
 import { LF } from '../frame.ts';
-import { type Abridged, createAbridger } from '../scanner/elide.ts';
+import { createAbridger, type Elided } from '../scanner/elide.ts';
 import { LONG_BYTES } from '../scanner/large-frame.ts';
 
 /** What is kept of a line that is too long: enough to say whose it was. */
 const HEAD_BYTES = 4096;
 const TAIL_BYTES = 512;
 
-export type Overlong = { readonly head: Buffer; readonly tail: Buffer; readonly bytes: number };
+export type Oversized = { readonly head: Buffer; readonly tail: Buffer; readonly bytes: number };
 
 export type LineSplitter = {
   push(chunk: Buffer): void;
@@ -20,17 +20,17 @@ export function createLineSplitter(options: {
   readonly maxFrameBytes: number;
   /** One or more whole lines: the last byte of `bytes[start..end)` is a line feed. */
   readonly onLines: (bytes: Buffer, start: number, end: number) => void;
-  readonly onOverlong: (line: Overlong) => void;
+  readonly onOversized: (line: Oversized) => void;
   /** A long line that can be told in short, in the pieces it came in. False: it is wanted in one. */
-  readonly onLong?: (pieces: readonly Buffer[], byteLength: number, abridged: Abridged) => boolean;
+  readonly onLong?: (pieces: readonly Buffer[], byteLength: number, elided: Elided) => boolean;
 }): LineSplitter {
-  const { maxFrameBytes, onLines, onOverlong, onLong } = options;
+  const { maxFrameBytes, onLines, onOversized, onLong } = options;
   // Pieces of the line that is not yet complete. Joined once: appending to one buffer would be quadratic.
   let pieces: Buffer[] = [];
   let pieceBytes = 0;
   const abridger = onLong && createAbridger();
   /** How many of the pieces it has seen. */
-  let abridged = 0;
+  let elided = 0;
   let skipping: { head: Buffer; tail: Buffer; bytes: number } | undefined;
 
   /** `feed` is 1 when the piece ends with the line's line feed, which does not count. */
@@ -46,7 +46,7 @@ export function createLineSplitter(options: {
       pieces.push(piece);
       pieceBytes += piece.length;
       // While they are at hand, and not all at once when the last one has come.
-      if (abridger && pieceBytes > LONG_BYTES) while (abridged < pieces.length) abridger.push(pieces[abridged++] as Buffer);
+      if (abridger && pieceBytes > LONG_BYTES) while (elided < pieces.length) abridger.push(pieces[elided++] as Buffer);
     }
   }
   function skip(piece: Buffer): void {
@@ -60,12 +60,12 @@ export function createLineSplitter(options: {
   function finish(piece: Buffer): void {
     keep(piece, 1);
     if (skipping) {
-      onOverlong({ ...skipping, head: Buffer.from(skipping.head), bytes: skipping.bytes - 1 });
+      onOversized({ ...skipping, head: Buffer.from(skipping.head), bytes: skipping.bytes - 1 });
       skipping = undefined;
       return;
     }
     const byteLength = pieceBytes;
-    const brief = abridged > 0 ? abridger?.end() : undefined;
+    const brief = elided > 0 ? abridger?.end() : undefined;
     const taken = takePieces();
     if (brief && onLong?.(taken, byteLength, brief)) return;
     const line = taken.length === 1 ? piece : Buffer.concat(taken, byteLength);
@@ -75,7 +75,7 @@ export function createLineSplitter(options: {
     const taken = pieces;
     pieces = [];
     pieceBytes = 0;
-    abridged = 0;
+    elided = 0;
     return taken;
   }
 

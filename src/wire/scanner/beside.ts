@@ -2,7 +2,7 @@
 // a fraction of the time of a table of strings: with a thousand sessions, neither the strings nor such a table would be in the cache.
 import type { Interned } from './interned.ts';
 
-export class Beside<T> {
+export class InternedMap<T> {
   /** An entry, and what is kept for it: another entry may have got its place. */
   readonly #pairs: (Interned | T | undefined)[] = [];
 

@@ -5,13 +5,13 @@ import { type TextScanner, textScanner, WINDOW_BYTES } from './text-end.ts';
 
 /** `bytes` are left out of the line in front of the offset `at` of its short form. */
 export type Cut = { readonly at: number; readonly bytes: number };
-export type Abridged = { readonly line: Buffer; readonly cuts: readonly Cut[] };
+export type Elided = { readonly line: Buffer; readonly cuts: readonly Cut[] };
 
 export type Abridger = {
   /** The next piece of the line. */
   push(piece: Buffer): void;
   /** The line is complete. Undefined when it cannot be said in short, be it that something is wrong with it. Either way a new one may begin. */
-  end(): Abridged | undefined;
+  end(): Elided | undefined;
 };
 
 /** A string that was cut is still longer than this: it cannot be taken for a word that means something. */

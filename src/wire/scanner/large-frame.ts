@@ -2,7 +2,7 @@
 // Its short form, without the insides of long strings, is there for everybody who wants to know what it is about.
 import { type Frame, type Span, textOf } from '../frame.ts';
 import { memberAt, stringAt } from '../json-path.ts';
-import { type Abridged, type Cut, KEPT_BYTES } from './elide.ts';
+import { type Cut, type Elided, KEPT_BYTES } from './elide.ts';
 import { decodedOf, tokenOf } from './interned.ts';
 import type { Refusal } from './strict-parse.ts';
 
@@ -10,7 +10,7 @@ import type { Refusal } from './strict-parse.ts';
 export const LONG_BYTES = 128 * 1024;
 
 /** Undefined when something that routing needs has been cut, which is never the case in earnest. */
-export function longFrame(brief: Frame, cuts: Abridged['cuts'], pieces: readonly Buffer[], byteLength: number): LongFrame | undefined {
+export function longFrame(brief: Frame, cuts: Elided['cuts'], pieces: readonly Buffer[], byteLength: number): LongFrame | undefined {
   const isWhole = [brief.id, brief.sessionId].every((span) => !span || !isCut(span, cuts)) && !isLongName(brief.method ?? '');
   return isWhole ? new LongFrame(brief, cuts, pieces, byteLength) : undefined;
 }
@@ -128,7 +128,7 @@ const HEAD = new RegExp(String.raw`^\s*\{((?:\s*"[^"\\]*"\s*:\s*${SCALAR}\s*,)*)
 const TAIL = new RegExp(String.raw`((?:,\s*"[^"\\]*"\s*:\s*${SCALAR}\s*)+)\}\s*$`);
 const MEMBER = new RegExp(String.raw`"([^"\\]*)"\s*:\s*(${SCALAR})`, 'g');
 
-export function envelopeOfOverlong(head: Buffer, tail: Buffer): Envelope {
+export function envelopeOfOversized(head: Buffer, tail: Buffer): Envelope {
   const [, before = '', nested] = HEAD.exec(head.toString('utf8')) ?? [];
   const [, behind = ''] = TAIL.exec(tail.toString('utf8')) ?? [];
   const members = new Map([...before.matchAll(MEMBER), ...behind.matchAll(MEMBER)].map(([, key, value]) => [key, value]));

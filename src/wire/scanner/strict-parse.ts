@@ -21,7 +21,7 @@ const ROUTING_KEYS = ['id', 'method', 'params', 'result', 'error'];
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Decides about `bytes[start..end)`, where `bytes[end]` is the line feed. */
-export function careful(bytes: Buffer, start: number, end: number): Frame | Refusal {
+export function strictParse(bytes: Buffer, start: number, end: number): Frame | Refusal {
   // The ACP SDK takes a byte order mark off, so agents and editors may send one; what we pass on has none.
   const from = bytes.compare(BOM, 0, 3, start, Math.min(start + 3, end)) === 0 ? start + 3 : start;
   if (!isUtf8(bytes.subarray(from, end))) return { ...idOfDoubtful(bytes, from, end), why: 'broken', reason: 'not valid UTF-8' };
@@ -72,7 +72,7 @@ function idOfDoubtful(bytes: Buffer, start: number, end: number): Pick<Refusal, 
   const nothing = { kind: undefined, idText: undefined, method: undefined };
   try {
     const copy = Buffer.from(`${bytes.toString('utf8', start, end)}\n`); // with U+FFFD where the text is broken
-    const decided = careful(copy, 0, copy.length - 1);
+    const decided = strictParse(copy, 0, copy.length - 1);
     if ('why' in decided) return { kind: decided.kind, idText: decided.idText, method: decided.method };
     const idText = decided.id && copy.toString('utf8', decided.id.start, decided.id.end);
     return { kind: decided.kind, idText: idText?.includes('\ufffd') ? undefined : idText, method: decided.method };

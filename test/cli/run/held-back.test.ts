@@ -7,12 +7,12 @@ function heldBack() {
 }
 
 test('what is said of an agent is left to a failure that has the same words; all else is said', () => {
-  const { said, say, releaseBeside } = heldBack();
+  const { said, say, releaseAttached } = heldBack();
   say('records are not kept');
   say('Agent "a" exited (code 1)');
   say('Agent "b" exited (code 2)');
   expect(said).toEqual(['records are not kept']);
-  releaseBeside('Agent "a" is not available. Agent "a" exited (code 1)');
+  releaseAttached('Agent "a" is not available. Agent "a" exited (code 1)');
   expect(said).toEqual(['records are not kept', 'Agent "b" exited (code 2)']);
 });
 

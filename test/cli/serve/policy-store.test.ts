@@ -3,20 +3,20 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EnforcedPolicy } from '../../../src/app/policy.ts';
-import { policyHouse } from '../../../src/cli/serve/policy-store.ts';
+import { policyStore } from '../../../src/cli/serve/policy-store.ts';
 import type { PolicySource } from '../../../src/config/config.ts';
 
 const from = '/home/ada/config.jsonc';
 const source = (policy: PolicySource['policy']): PolicySource => ({ layer: 'user', from, policy, isFromTrusted: true });
 
-function house(policies: readonly PolicySource[], otherwise?: Parameters<typeof policyHouse>[0]['otherwise'], file = '/x/y.yaml') {
+function storeOf(policies: readonly PolicySource[], otherwise?: Parameters<typeof policyStore>[0]['otherwise'], file = '/x/y.yaml') {
   const used: unknown[] = [];
   const policy = {
     state: () => ({ policies, layers: [{ name: 'command-line', policy: { file } }] }),
     use: async (wanted: unknown) => void used.push(wanted),
     reload: async () => void used.push('again'),
   } as unknown as EnforcedPolicy;
-  return { used, ...policyHouse({ policy, otherwise, stateDir: '/nowhere', stored: () => [] }) };
+  return { used, ...policyStore({ policy, otherwise, stateDir: '/nowhere', stored: () => [] }) };
 }
 
 test.each([
@@ -25,12 +25,14 @@ test.each([
   ['a policy in the configuration', [source({ version: 1 })], { why: expect.stringContaining(`stands in ${from} itself`) }],
   ['--policy FILE', [], { file: '/x/y.yaml' }],
 ])('rules go into a file of the user’s, and else it is said what to do: %s', (_, policies, place) => {
-  expect(house(policies).place()).toMatchObject(place);
+  expect(storeOf(policies).place()).toMatchObject(place);
 });
 
 test('--policy PRESET, and no policy at all, are no place for rules', async () => {
-  expect(house([], undefined, '/pkg/config/policies/ci.yaml').place()).toMatchObject({ why: expect.stringContaining('no file of yours') });
-  const none = policyHouse({ policy: undefined, otherwise: undefined, stateDir: '/nowhere', stored: () => [] });
+  expect(storeOf([], undefined, '/pkg/config/policies/ci.yaml').place()).toMatchObject({
+    why: expect.stringContaining('no file of yours'),
+  });
+  const none = policyStore({ policy: undefined, otherwise: undefined, stateDir: '/nowhere', stored: () => [] });
   expect(none.place()).toMatchObject({ why: expect.stringContaining('there is no policy') });
   await expect(none.write((text) => text)).rejects.toThrow('there is no policy');
 });
@@ -41,12 +43,12 @@ test('the console’s own file begins as what was in force, is private, and keep
   const [shipped, own] = ['shipped.yaml', 'own.yaml'].map((name) => path.join(dir, name)) as [string, string];
   writeFileSync(shipped, '# ours\n');
   const otherwise = { shipped, own, source: () => source(existsSync(own) ? own : shipped) };
-  const first = house([source(shipped)], otherwise);
+  const first = storeOf([source(shipped)], otherwise);
   expect(first.place()).toEqual({ file: own, isNew: true, insteadOf: shipped });
   await first.write((text) => `${text}one\n`);
   expect([readFileSync(own, 'utf8'), statSync(own).mode & 0o777, first.used]).toEqual(['# ours\none\n', 0o600, [[source(own)]]]);
 
-  const second = house([source(own)], otherwise);
+  const second = storeOf([source(own)], otherwise);
   await second.write((text) => `${text}two\n`);
   expect([readFileSync(own, 'utf8'), readFileSync(`${own}.bak`, 'utf8'), second.used]).toEqual([
     '# ours\none\ntwo\n',
@@ -63,7 +65,7 @@ test('what several pages save at once is all there, also when one of them fails'
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const [shipped, own] = ['shipped.yaml', 'own.yaml'].map((name) => path.join(dir, name)) as [string, string];
   writeFileSync(shipped, '# ours\n');
-  const { write } = house([source(shipped)], { shipped, own, source: () => source(existsSync(own) ? own : shipped) });
+  const { write } = storeOf([source(shipped)], { shipped, own, source: () => source(existsSync(own) ? own : shipped) });
   const saved = await Promise.allSettled([
     write((text) => `${text}one\n`),
     write((text) => `${text}two\n`),

@@ -1,8 +1,8 @@
 // What a page may give with a new session: servers that have an address, and nothing that is a program.
 import { expect, test } from 'vitest';
-import { sessionActs } from '../../../src/console/actions/sessions.ts';
+import { sessionActions } from '../../../src/console/actions/sessions.ts';
 
-const { gives } = sessionActs({} as never).new;
+const { gives } = sessionActions({} as never).new;
 const server = { type: 'http', name: 'docs', url: 'https://example.com/mcp', headers: [{ name: 'Authorization', value: 'Bearer x' }] };
 const takes = (given: object) => gives.safeParse({ mcpServers: [given] }).success;
 

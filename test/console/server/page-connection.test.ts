@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import WebSocket, { WebSocketServer } from 'ws';
 import { createConversation } from '../../../src/console/protocol/conversation.ts';
-import type { Board } from '../../../src/console/protocol/state.ts';
+import type { ConsoleState } from '../../../src/console/protocol/state.ts';
 import { openPage, type Page } from '../../../src/console/server/page-connection.ts';
 import { createFeed, type Feed } from '../../../src/console/state/feed.ts';
 
@@ -30,7 +30,7 @@ async function open(): Promise<Opened> {
       server.once('message', (data) =>
         openPage(server, JSON.parse(String(data)), {
           feed,
-          board: () => ({}) as Board,
+          state: () => ({}) as ConsoleState,
           conversation: createConversation,
           parts: {
             perform(act) {

@@ -16,7 +16,7 @@ test('a second is a row: frames, bytes, how long they were here, and errors once
   charts.sample(10_000);
   expect(charts.rows()).toEqual([
     {
-      ...{ t: 10, fromEditor: 1, fromAgents: 2, bytesFromEditor: 100, bytesFromAgents: 120, errors: 2 },
+      ...{ t: 10, fromClient: 1, fromAgents: 2, bytesFromClient: 100, bytesFromAgents: 120, errors: 2 },
       ...{ addedMedian: 0.3, addedP95: 4, addedMost: 4, turn: null, first: null, wait: null },
     },
   ]);

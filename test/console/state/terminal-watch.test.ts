@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Host } from '../../../src/console/client/workspace.ts';
-import type { BoardKeeper } from '../../../src/console/state/state.ts';
+import type { StateKeeper } from '../../../src/console/state/state.ts';
 import { createTerminalWatch } from '../../../src/console/state/terminal-watch.ts';
 import { createSecrets } from '../../../src/redaction/redact.ts';
 
@@ -9,9 +9,9 @@ test('of a secret that stands where a long output is cut, nothing is shown', asy
   secrets.add('KEY', 'hunter2-hunter2-hunter2');
   const output = `hunter2-hunter2-hunter2${'.'.repeat(64 * 1024 - 8)}`;
   const told: unknown[] = [];
-  const board = { event: (_: string, event: unknown) => told.push(event) } as unknown as BoardKeeper;
+  const state = { event: (_: string, event: unknown) => told.push(event) } as unknown as StateKeeper;
   const host = { serve: async () => ({ output, truncated: false, exitStatus: { exitCode: 0 } }) } as unknown as Host;
-  await createTerminalWatch(board, host, secrets.redact).last('s', 't');
+  await createTerminalWatch(state, host, secrets.redact).last('s', 't');
   expect(told).toMatchObject([{ e: 'output', output: { isTruncated: true } }]);
   expect(JSON.stringify(told)).not.toContain('hunter2');
 });
@@ -21,14 +21,14 @@ test('once it is stopped, what was being looked at is not shown, and nobody look
   onTestFinished(() => void vi.useRealTimers());
   const told: unknown[] = [];
   let [looks, answer] = [0, (_: unknown) => {}];
-  const board = { event: (_: string, event: unknown) => told.push(event) } as unknown as BoardKeeper;
+  const state = { event: (_: string, event: unknown) => told.push(event) } as unknown as StateKeeper;
   const serve = () => {
     looks++;
     return new Promise((resolve) => {
       answer = resolve;
     });
   };
-  const watch = createTerminalWatch(board, { serve } as unknown as Host, createSecrets().redact);
+  const watch = createTerminalWatch(state, { serve } as unknown as Host, createSecrets().redact);
   watch.begin('s', 't');
   await vi.advanceTimersByTimeAsync(1000);
   expect(looks).toBe(1);

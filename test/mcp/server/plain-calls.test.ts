@@ -41,9 +41,9 @@ async function lent(way: 'http' | 'stdio'): Promise<Lent & { given: Json }> {
     ...{ version: '0', shim: { command: '/bin/true', args: [] }, tools: () => tools, maxOutputBytes: 1_000_000, onEvent: () => {} },
     gate: async () => ({ allow: true }),
   });
-  const borrower = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
-  const one = await new Promise<Lent>((resolve) => hostTools.lend(way, borrower, (it) => resolve(it as Lent)));
-  one.lease.bind();
+  const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
+  const one = await new Promise<Lent>((resolve) => hostTools.lend(way, toolSession, (it) => resolve(it as Lent)));
+  one.toolServer.bind();
   return { ...one, given: JSON.parse(one.entry('switchboard')) };
 }
 

@@ -16,10 +16,10 @@ function moduleOf(stage: Stage, words: string, name = 'tools.mjs'): string {
   return name; // beside the configuration, which is where it is looked for
 }
 async function connect(stage: Stage, hostTools: Json) {
-  const editor = await stage.connect({ one: mcpAgent('stdio') }, { config: { host_tools: { ...OURS, ...hostTools } } });
-  editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'session' } }));
-  const { id } = await open(editor, stage.cwd);
-  return { editor, id };
+  const client = await stage.connect({ one: mcpAgent('stdio') }, { config: { host_tools: { ...OURS, ...hostTools } } });
+  client.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'session' } }));
+  const { id } = await open(client, stage.cwd);
+  return { client, id };
 }
 
 test('tools of modules are called like any other, by a JSON Schema or one of zod', async ({ stage }) => {
@@ -41,23 +41,23 @@ test('tools of modules are called like any other, by a JSON Schema or one of zod
      }, { name: 'fail', description: 'Fails.', run() { throw new Error('no such luck'); } }];`,
     'typed.mjs',
   );
-  const { editor, id } = await connect(stage, { modules: [plain, typed] });
-  const tools = await told(editor, id, 'tools');
+  const { client, id } = await connect(stage, { modules: [plain, typed] });
+  const tools = await told(client, id, 'tools');
   expect(tools.map(({ name }: Json) => name)).toEqual(['session_info', 'shout', 'add', 'fail']);
   expect(tools[2].inputSchema.properties.b).toMatchObject({ type: 'number', default: 40 });
-  expect(wordsOf(await called(editor, id, 'shout', { text: 'hey' }))).toBe(`HEY one ${stage.cwd}`);
-  expect(editor.all('session/request_permission')).toEqual([]);
-  expect(wordsOf(await called(editor, id, 'add', { a: 2 }))).toBe('42');
-  expect(editor.all('session/request_permission')).toHaveLength(1);
-  expect(wordsOf(await called(editor, id, 'add', { a: 'two' }))).toContain('not valid');
-  expect(wordsOf(await called(editor, id, 'fail'))).toContain('no such luck');
+  expect(wordsOf(await called(client, id, 'shout', { text: 'hey' }))).toBe(`HEY one ${stage.cwd}`);
+  expect(client.all('session/request_permission')).toEqual([]);
+  expect(wordsOf(await called(client, id, 'add', { a: 2 }))).toBe('42');
+  expect(client.all('session/request_permission')).toHaveLength(1);
+  expect(wordsOf(await called(client, id, 'add', { a: 'two' }))).toContain('not valid');
+  expect(wordsOf(await called(client, id, 'fail'))).toContain('no such luck');
 });
 
 test('each of our tools can be left out by its name', async ({ stage }) => {
-  const { editor, id } = await connect(stage, { files: true, without: ['write_file', 'edit_file', 'session_info'] });
-  const tools = await told(editor, id, 'tools');
+  const { client, id } = await connect(stage, { files: true, without: ['write_file', 'edit_file', 'session_info'] });
+  const tools = await told(client, id, 'tools');
   expect(tools.map(({ name }: Json) => name)).toEqual(['read_file', 'list_directory', 'search_files']);
-  expect(wordsOf(await called(editor, id, 'write_file', { path: 'a', content: 'b' }))).toMatch(/write_file/);
+  expect(wordsOf(await called(client, id, 'write_file', { path: 'a', content: 'b' }))).toMatch(/write_file/);
   expect(OWN_TOOLS).toEqual(allTools.map(({ name }) => name));
 });
 
@@ -67,10 +67,10 @@ test('secrets are taken out of results where that is wished', async ({ stage }) 
   const agent = { ...mcpAgent('stdio'), env: { SOME_TOKEN: secret } };
   for (const redact_results of [false, true]) {
     const config = { host_tools: { ...OURS, commands: [command], redact_results } };
-    const editor = await stage.connect({ one: agent }, { config });
-    editor.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'once' } }));
-    const { id } = await open(editor, stage.cwd);
-    expect(wordsOf(await called(editor, id, 'tell')).includes(secret)).toBe(!redact_results);
+    const client = await stage.connect({ one: agent }, { config });
+    client.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'once' } }));
+    const { id } = await open(client, stage.cwd);
+    expect(wordsOf(await called(client, id, 'tell')).includes(secret)).toBe(!redact_results);
   }
 });
 

@@ -42,8 +42,8 @@ afterEach(() => hostTools.close());
 
 function lend(transport: 'http' | 'stdio'): Promise<Lent> {
   return new Promise((resolve, reject) => {
-    const borrower = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
-    hostTools.lend(transport, borrower, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent)));
+    const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
+    hostTools.lend(transport, toolSession, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent)));
   });
 }
 
@@ -72,7 +72,7 @@ describe('over HTTP', () => {
     const lent = await lend('http');
     const { url, headers } = JSON.parse(lent.entry('switchboard'));
     const [{ value: authorization }] = headers;
-    lent.lease.bind();
+    lent.toolServer.bind();
     return { lent, url: String(url), authorization: String(authorization) };
   }
   const client = async (url: string, authorization: string) => {
@@ -85,13 +85,13 @@ describe('over HTTP', () => {
     const { url, authorization, lent } = await open();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
     expect(Buffer.from(authorization.replace('Bearer sbmcp_', ''), 'base64url')).toHaveLength(32);
-    expect(lent.lease.state).toBe('offered');
+    expect(lent.toolServer.state).toBe('offered');
     const one = await client(url, authorization);
-    expect(lent.lease.state).toBe('connected');
+    expect(lent.toolServer.state).toBe('connected');
     expect((await one.listTools()).tools.map(({ name }) => name)).toEqual(['hello']);
-    expect(lent.lease.state).toBe('listed');
+    expect(lent.toolServer.state).toBe('listed');
     expect(await one.callTool({ name: 'hello', arguments: { to: 'you' } })).toMatchObject({ content: [{ text: 'hello you from s1' }] });
-    expect(lent.lease.state).toBe('called');
+    expect(lent.toolServer.state).toBe('called');
     await one.close();
   });
 
@@ -107,7 +107,7 @@ describe('over HTTP', () => {
 
   test('the token of a session that has ended: 401', async () => {
     const { url, authorization, lent } = await open();
-    lent.lease.revoke();
+    lent.toolServer.revoke();
     expect((await post(url, { authorization })).status).toBe(401);
     expect(events).toMatchObject([{ kind: 'refused-token' }]);
   });
@@ -183,7 +183,7 @@ describe('over the socket', () => {
     socket.write(`${token}\n`);
     const [first] = await once(socket, 'data');
     expect(String(first)).toBe('ok\n');
-    lent.lease.revoke();
+    lent.toolServer.revoke();
     await once(socket, 'close');
     expect(await heard(address, `${token}\n`)).toMatch(/^this token is not valid/);
   });
@@ -192,9 +192,9 @@ describe('over the socket', () => {
 describe('a call', () => {
   async function call(tool: HostTool, args: object, more: Parameters<typeof start>[1] = {}) {
     start([tool], more);
-    const { lease } = await lend('stdio');
-    lease.bind();
-    const outcome = await lease.call(tool.name, { ...args }, { abort: new AbortController(), progress: () => {} });
+    const { toolServer } = await lend('stdio');
+    toolServer.bind();
+    const outcome = await toolServer.call(tool.name, { ...args }, { abort: new AbortController(), progress: () => {} });
     return { outcome, words: outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n') };
   }
 
@@ -228,17 +228,17 @@ describe('a call', () => {
 
   test('waits for the session to be known', async () => {
     start();
-    const { lease } = await lend('stdio');
-    const outcome = lease.call('hello', { to: 'you' }, { abort: new AbortController(), progress: () => {} });
-    lease.bind();
+    const { toolServer } = await lend('stdio');
+    const outcome = toolServer.call('hello', { to: 'you' }, { abort: new AbortController(), progress: () => {} });
+    toolServer.bind();
     expect((await outcome).content).toEqual([{ type: 'text', text: 'hello you from s1' }]);
   });
 
   test('of a session that was never opened ends with it', async () => {
     start();
-    const { lease } = await lend('stdio');
-    const outcome = lease.call('hello', { to: 'you' }, { abort: new AbortController(), progress: () => {} });
-    lease.revoke();
+    const { toolServer } = await lend('stdio');
+    const outcome = toolServer.call('hello', { to: 'you' }, { abort: new AbortController(), progress: () => {} });
+    toolServer.revoke();
     expect((await outcome).isError).toBe(true);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Place } from '../../../src/policy/actions/action.ts';
 import { covers, fileUse, grantsIn, terminalUse } from '../../../src/policy/actions/grant.ts';
-import { askedPathUse } from '../../../src/policy/actions/surfaces.ts';
+import { pathAction } from '../../../src/policy/actions/surfaces.ts';
 
 const LINKS: Readonly<Record<string, string>> = { '/w/link.ts': '/w/a.ts', '/w/other': '/etc' };
 const place: Place = { agent: 'agent', cwd: '/w', canonical: (path) => LINKS[path] ?? path };
@@ -15,7 +15,7 @@ const run = (rawInput: unknown, more: Call = {}): Call => ({ toolCallId: 't', ki
 const covered = (toolCall: Call, use: ReturnType<typeof fileUse>): boolean =>
   use !== undefined && grantsIn(place, { toolCall }).some((grant) => covers(grant, use));
 const writes = (toolCall: Call, path: string, text: string) =>
-  covered(toolCall, fileUse('edit', askedPathUse(place, 'edit', path).paths[0], text));
+  covered(toolCall, fileUse('edit', pathAction(place, 'edit', path).paths[0], text));
 const runs = (toolCall: Call, request: Parameters<typeof terminalUse>[1]) => covered(toolCall, terminalUse(place, request));
 
 describe('a file', () => {
@@ -46,7 +46,7 @@ describe('a file', () => {
   ])('is not covered: %s', (_, call, path, text) => expect(writes(call, path, text)).toBe(false));
 
   test('that was to be read may be read, and one that was to be edited not', () => {
-    const use = fileUse('read', askedPathUse(place, 'read', '/w/a.ts').paths[0]);
+    const use = fileUse('read', pathAction(place, 'read', '/w/a.ts').paths[0]);
     expect(covered({ kind: 'read', rawInput: { path: '/w/a.ts' } }, use)).toBe(true);
     expect(covered(edit({ path: '/w/a.ts' }), use)).toBe(false);
   });
@@ -60,7 +60,7 @@ describe('a file', () => {
     };
     const call = edit(undefined, { content: [diff('/w/a.ts', 'x')] });
     expect(grantsIn(lost, { toolCall: call })).toEqual([]);
-    expect(fileUse('edit', askedPathUse(lost, 'edit', '/w/a.ts').paths[0], 'x')).toBeUndefined();
+    expect(fileUse('edit', pathAction(lost, 'edit', '/w/a.ts').paths[0], 'x')).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse } from '../../../src/policy/actions/surfaces.ts';
+import { commandAction, hostAction, mcpAction, pathAction, toolAction } from '../../../src/policy/actions/surfaces.ts';
 import { decide } from '../../../src/policy/decide.ts';
 import { loadPolicy } from '../../../src/policy/format/load.ts';
 import { addRule, ruleText } from '../../../src/policy/rules/add-rule.ts';
@@ -76,13 +76,13 @@ describe('a rule is added', () => {
 
 describe('the rule that is proposed for a request', () => {
   const requests = {
-    'npm test': askedCommand(PLACE, 'npm test'),
-    'git commit -m "a b" && git push': askedCommand(PLACE, 'git commit -m "a b" && git push'),
-    'a file': askedPathUse(PLACE, 'edit', 'src/a b.ts'),
-    'a file elsewhere': askedPathUse(PLACE, 'read', '/etc/hosts'),
-    'a tool': askedMcp(PLACE, { server: 'github', tool: 'get_issue', args: {} }),
-    'an address': askedHost(PLACE, 'fetch', 'https://example.com/x'),
-    'a mode': askedAction(PLACE, 'mode', 'plan'),
+    'npm test': commandAction(PLACE, 'npm test'),
+    'git commit -m "a b" && git push': commandAction(PLACE, 'git commit -m "a b" && git push'),
+    'a file': pathAction(PLACE, 'edit', 'src/a b.ts'),
+    'a file elsewhere': pathAction(PLACE, 'read', '/etc/hosts'),
+    'a tool': mcpAction(PLACE, { server: 'github', tool: 'get_issue', args: {} }),
+    'an address': hostAction(PLACE, 'fetch', 'https://example.com/x'),
+    'a mode': toolAction(PLACE, 'mode', 'plan'),
   };
 
   test.each(Object.entries(requests))('covers it, and not what differs: %s', (_, asked) => {
@@ -102,12 +102,12 @@ describe('the rule that is proposed for a request', () => {
   });
 
   test.each([
-    ['something is left to the shell', askedCommand(PLACE, 'rm $X'), 'it holds'],
-    ['a word would be a pattern', askedCommand(PLACE, "rg 'a|b' src"), 'mean something else'],
-    ['a name would be a pattern', askedPathUse(PLACE, 'edit', 'src/[id].ts'), 'mean something else'],
-    ['a host would be every host', askedHost(PLACE, 'fetch', 'https://*/x'), 'mean something else'],
-    ['a host would be many', askedHost(PLACE, 'fetch', 'https://*.com/'), 'mean something else'],
-    ['nothing is known of it', { ...askedAction(PLACE, 'execute'), evidence: 'none' as const }, 'does not say'],
+    ['something is left to the shell', commandAction(PLACE, 'rm $X'), 'it holds'],
+    ['a word would be a pattern', commandAction(PLACE, "rg 'a|b' src"), 'mean something else'],
+    ['a name would be a pattern', pathAction(PLACE, 'edit', 'src/[id].ts'), 'mean something else'],
+    ['a host would be every host', hostAction(PLACE, 'fetch', 'https://*/x'), 'mean something else'],
+    ['a host would be many', hostAction(PLACE, 'fetch', 'https://*.com/'), 'mean something else'],
+    ['nothing is known of it', { ...toolAction(PLACE, 'execute'), evidence: 'none' as const }, 'does not say'],
   ])('is none where %s', (_, asked, why) => {
     expect((proposeRule(asked) as { cannot: string }).cannot).toContain(why);
   });

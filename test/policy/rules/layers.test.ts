@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askedCommand, askedPathUse } from '../../../src/policy/actions/surfaces.ts';
+import { commandAction, pathAction } from '../../../src/policy/actions/surfaces.ts';
 import { decide } from '../../../src/policy/decide.ts';
 import { combine, type Layer } from '../../../src/policy/rules/layers.ts';
 import { arePinned, isExposed, isModeAllowed, limitsOf, modesOf, onViolation, rememberOf } from '../../../src/policy/rules/settings.ts';
@@ -10,7 +10,7 @@ const layer = (name: Layer['name'], text: string, isTrusted?: boolean): Layer =>
   policy: policyFile(`version: 1\n${text}`, `/policies/${name}.yaml`),
   ...(isTrusted !== undefined && { isTrusted }),
 });
-const verdict = (layers: Layer[], command = 'make test') => decide(combine(layers), askedCommand(PLACE, command)).verdict;
+const verdict = (layers: Layer[], command = 'make test') => decide(combine(layers), commandAction(PLACE, command)).verdict;
 const ALLOW = 'allow: [ "execute(make test)" ]';
 
 describe('of several layers', () => {
@@ -38,7 +38,7 @@ describe('of several layers', () => {
   });
 
   test('the decision names the layer', () => {
-    expect(decide(combine([layer('project', 'deny: [ execute ]')]), askedCommand(PLACE, 'ls'))).toMatchObject({
+    expect(decide(combine([layer('project', 'deny: [ execute ]')]), commandAction(PLACE, 'ls'))).toMatchObject({
       layer: 'project',
       rule: { file: '/policies/project.yaml' },
     });
@@ -47,8 +47,8 @@ describe('of several layers', () => {
   test('the files of the layers and those named to us are never written without a question', () => {
     const policy = combine([layer('user', 'default: allow\nallow: [ edit ]')], { protect: ['/var/state dir'] });
     for (const path of ['/policies/user.yaml', '/var/state dir', '/var/state dir/deep/x'])
-      expect(decide(policy, askedPathUse(PLACE, 'edit', path))).toMatchObject({ verdict: 'ask', layer: 'built-in' });
-    expect(decide(policy, askedPathUse(PLACE, 'edit', '/var/state')).verdict).toBe('allow');
+      expect(decide(policy, pathAction(PLACE, 'edit', path))).toMatchObject({ verdict: 'ask', layer: 'built-in' });
+    expect(decide(policy, pathAction(PLACE, 'edit', '/var/state')).verdict).toBe('allow');
   });
 });
 

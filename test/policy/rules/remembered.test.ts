@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Asked } from '../../../src/policy/actions/action.ts';
-import { askedPermission } from '../../../src/policy/actions/permission.ts';
+import type { Action } from '../../../src/policy/actions/action.ts';
+import { permissionAction } from '../../../src/policy/actions/permission.ts';
 import { summaryOf } from '../../../src/policy/actions/summary.ts';
-import { askedAction, askedCommand, askedHost, askedMcp, askedPathUse, askedTerminal } from '../../../src/policy/actions/surfaces.ts';
+import { commandAction, hostAction, mcpAction, pathAction, terminalAction, toolAction } from '../../../src/policy/actions/surfaces.ts';
 import { decide } from '../../../src/policy/decide.ts';
 import { combine } from '../../../src/policy/rules/layers.ts';
 import { keyOf, rememberedLayer } from '../../../src/policy/rules/remembered.ts';
@@ -13,8 +13,8 @@ const HASH = (key: string) => `hash of ${key}`;
 
 /** What a policy makes of `then` after the user has answered `first` with "always". */
 function given(
-  first: Asked,
-  then: Asked,
+  first: Action,
+  then: Action,
   { verdict = 'allow', policy = 'default: ask' }: { verdict?: 'allow' | 'deny'; policy?: string } = {},
 ) {
   const key = keyOf(first);
@@ -26,33 +26,33 @@ function given(
   return decide(combine(layers), then);
 }
 
-const command = (line: string, place = PLACE) => askedCommand(place, line);
+const command = (line: string, place = PLACE) => commandAction(place, line);
 
 describe('an answer holds for the very request it was given to', () => {
-  test.each<[string, Asked]>([
+  test.each<[string, Action]>([
     ['a command', command('npm test -- -t "two words"')],
     ['several commands', command('npm test && git push origin main')],
     ['a command that no rule with "..." would cover', command('git -c core.pager=cat log')],
     ['a command for an interpreter', command('node scripts/build.mjs')],
-    ['a terminal', askedTerminal(PLACE, { command: 'npm', args: ['test'] })],
-    ['a file', askedPathUse(PLACE, 'edit', 'src/a.ts')],
-    ['a file elsewhere', askedPathUse(PLACE, 'read', '/etc/hosts')],
-    ['a tool of an MCP server', askedMcp(PLACE, { server: 'github', tool: 'get_issue', args: { number: 1 } })],
-    ['an address', askedHost(PLACE, 'fetch', 'https://example.com/a')],
-    ['what an agent asked', askedPermission(PLACE, { toolCall: { toolCallId: '1', kind: 'execute', rawInput: { command: 'make all' } } })],
+    ['a terminal', terminalAction(PLACE, { command: 'npm', args: ['test'] })],
+    ['a file', pathAction(PLACE, 'edit', 'src/a.ts')],
+    ['a file elsewhere', pathAction(PLACE, 'read', '/etc/hosts')],
+    ['a tool of an MCP server', mcpAction(PLACE, { server: 'github', tool: 'get_issue', args: { number: 1 } })],
+    ['an address', hostAction(PLACE, 'fetch', 'https://example.com/a')],
+    ['what an agent asked', permissionAction(PLACE, { toolCall: { toolCallId: '1', kind: 'execute', rawInput: { command: 'make all' } } })],
   ])('%s', (_, asked) => {
     expect(given(asked, asked)).toMatchObject({ verdict: 'allow', rule: { id: 'remembered:a1', layer: 'remembered' } });
     expect(given(asked, asked, { verdict: 'deny' })).toMatchObject({ verdict: 'deny', layer: 'remembered' });
   });
 
   test('a tool may be called with other arguments', () => {
-    const call = (number: number) => askedMcp(PLACE, { server: 'github', tool: 'get_issue', args: { number } });
+    const call = (number: number) => mcpAction(PLACE, { server: 'github', tool: 'get_issue', args: { number } });
     expect(given(call(1), call(2)).verdict).toBe('allow');
   });
 });
 
 describe('and for no other', () => {
-  test.each<[string, Asked, Asked]>([
+  test.each<[string, Action, Action]>([
     ['more words', command('npm test'), command('npm test -- -u')],
     ['fewer words', command('npm run build'), command('npm run')],
     ['a part of the line', command('npm test && git push'), command('git push')],
@@ -64,39 +64,39 @@ describe('and for no other', () => {
     ['another agent', command('npm test'), command('npm test', { ...PLACE, agent: 'other' })],
     ['another directory', command('npm test'), command('npm test', { ...PLACE, cwd: '/work/other' })],
     ['a program of the same name', command('make'), command('./make')],
-    ['another terminal directory', askedTerminal(PLACE, { command: 'make' }), askedTerminal(PLACE, { command: 'make', cwd: '/tmp' })],
-    ['another file', askedPathUse(PLACE, 'edit', 'src/a.ts'), askedPathUse(PLACE, 'edit', 'src/b.ts')],
-    ['a file below', askedPathUse(PLACE, 'read', 'src'), askedPathUse(PLACE, 'read', 'src/a.ts')],
-    ['another action', askedPathUse(PLACE, 'read', 'src/a.ts'), askedPathUse(PLACE, 'edit', 'src/a.ts')],
+    ['another terminal directory', terminalAction(PLACE, { command: 'make' }), terminalAction(PLACE, { command: 'make', cwd: '/tmp' })],
+    ['another file', pathAction(PLACE, 'edit', 'src/a.ts'), pathAction(PLACE, 'edit', 'src/b.ts')],
+    ['a file below', pathAction(PLACE, 'read', 'src'), pathAction(PLACE, 'read', 'src/a.ts')],
+    ['another action', pathAction(PLACE, 'read', 'src/a.ts'), pathAction(PLACE, 'edit', 'src/a.ts')],
     [
       'a link that leads elsewhere now',
-      askedPathUse(PLACE, 'read', 'a'),
-      askedPathUse({ ...PLACE, canonical: (path) => path.replace(/\/a$/, '/b') }, 'read', 'a'),
+      pathAction(PLACE, 'read', 'a'),
+      pathAction({ ...PLACE, canonical: (path) => path.replace(/\/a$/, '/b') }, 'read', 'a'),
     ],
     [
       'another tool',
-      askedMcp(PLACE, { server: 'github', tool: 'get_issue', args: {} }),
-      askedMcp(PLACE, { server: 'github', tool: 'delete_repo', args: {} }),
+      mcpAction(PLACE, { server: 'github', tool: 'get_issue', args: {} }),
+      mcpAction(PLACE, { server: 'github', tool: 'delete_repo', args: {} }),
     ],
     [
       'a tool that has become another',
-      askedMcp(PLACE, { server: 'github', tool: 'get', args: {}, schema: '1' }),
-      askedMcp(PLACE, { server: 'github', tool: 'get', args: {}, schema: '2' }),
+      mcpAction(PLACE, { server: 'github', tool: 'get', args: {}, schema: '1' }),
+      mcpAction(PLACE, { server: 'github', tool: 'get', args: {}, schema: '2' }),
     ],
     [
       'a tool given another file',
-      askedMcp(PLACE, { server: 'fs', tool: 'read', args: { path: '/work/project/a' } }),
-      askedMcp(PLACE, { server: 'fs', tool: 'read', args: { path: '/work/project/b' } }),
+      mcpAction(PLACE, { server: 'fs', tool: 'read', args: { path: '/work/project/a' } }),
+      mcpAction(PLACE, { server: 'fs', tool: 'read', args: { path: '/work/project/b' } }),
     ],
     [
       'a tool given another command',
-      askedMcp(PLACE, { server: 'host', tool: 'run', args: { command: 'make' } }),
-      askedMcp(PLACE, { server: 'host', tool: 'run', args: { command: 'make install' } }),
+      mcpAction(PLACE, { server: 'host', tool: 'run', args: { command: 'make' } }),
+      mcpAction(PLACE, { server: 'host', tool: 'run', args: { command: 'make install' } }),
     ],
     [
       'another address of the same host',
-      askedHost(PLACE, 'fetch', 'https://x.org/a'),
-      askedHost(PLACE, 'fetch', 'https://x.org/?q=secret'),
+      hostAction(PLACE, 'fetch', 'https://x.org/a'),
+      hostAction(PLACE, 'fetch', 'https://x.org/?q=secret'),
     ],
   ])('%s', (_, first, then) => {
     expect(keyOf(first)).toBeDefined();
@@ -116,18 +116,18 @@ describe('and for no other', () => {
 });
 
 describe('no answer is kept to', () => {
-  test.each<[string, Asked]>([
+  test.each<[string, Action]>([
     ['a line with something opaque in it', command('echo $(id)')],
     ['a line with a variable', command('rm -rf $HOME')],
     ['nothing at all', command('')],
-    ['a title alone', askedPermission(PLACE, { toolCall: { toolCallId: '1', kind: 'execute', title: 'npm test' } })],
-    ['a kind alone', askedPermission(PLACE, { toolCall: { toolCallId: '1', kind: 'edit' } })],
-    ['an id alone', askedPermission(PLACE, { toolCall: { toolCallId: '1' } })],
-    ['an action without an object', askedAction(PLACE, 'other', 'todo_write')],
-    ['a change of mode', askedAction(PLACE, 'mode', 'yolo')],
-    ['a form', askedAction(PLACE, 'elicit')],
-    ['a terminal that sets variables', askedTerminal(PLACE, { command: 'make', env: [{ name: 'LD_PRELOAD' }] })],
-    ['an address that is none', askedHost(PLACE, 'fetch', 'http://')],
+    ['a title alone', permissionAction(PLACE, { toolCall: { toolCallId: '1', kind: 'execute', title: 'npm test' } })],
+    ['a kind alone', permissionAction(PLACE, { toolCall: { toolCallId: '1', kind: 'edit' } })],
+    ['an id alone', permissionAction(PLACE, { toolCall: { toolCallId: '1' } })],
+    ['an action without an object', toolAction(PLACE, 'other', 'todo_write')],
+    ['a change of mode', toolAction(PLACE, 'mode', 'yolo')],
+    ['a form', toolAction(PLACE, 'elicit')],
+    ['a terminal that sets variables', terminalAction(PLACE, { command: 'make', env: [{ name: 'LD_PRELOAD' }] })],
+    ['an address that is none', hostAction(PLACE, 'fetch', 'http://')],
     ['an agent without a name', command('npm test', { ...PLACE, agent: '' })],
   ])('%s', (_, asked) => {
     expect(keyOf(asked)).toBeUndefined();
@@ -142,7 +142,7 @@ describe('no answer is kept to', () => {
 });
 
 describe('an answer is the weakest word of all', () => {
-  const asked = askedPathUse(PLACE, 'edit', 'src/a.ts');
+  const asked = pathAction(PLACE, 'edit', 'src/a.ts');
   test.each([
     ['deny', 'deny: [ edit($cwd/src/**) ]'],
     ['ask', 'ask: [ edit($cwd/src/**) ]'],
@@ -153,7 +153,7 @@ describe('an answer is the weakest word of all', () => {
   });
 
   test('the floor asks all the same', () => {
-    const hook = askedPathUse(PLACE, 'edit', '.git/hooks/pre-commit');
+    const hook = pathAction(PLACE, 'edit', '.git/hooks/pre-commit');
     expect(given(hook, hook).verdict).toBe('ask');
   });
 
@@ -162,14 +162,14 @@ describe('an answer is the weakest word of all', () => {
   });
 });
 
-test.each<[string, Asked]>([
+test.each<[string, Action]>([
   ['execute: npm test', command('npm test')],
   [`execute: git commit -m 'it'\\''s'`, command(`git commit -m "it's"`)],
   ['execute: npm test ; git push', command('npm test && git push')],
-  ['edit: /work/project/a.ts', askedPathUse(PLACE, 'edit', 'a.ts')],
-  ['mcp: github:get_issue', askedMcp(PLACE, { server: 'github', tool: 'get_issue', args: {} })],
-  ['fetch: example.com', askedHost(PLACE, 'fetch', 'https://example.com/a')],
-  ['mode: plan', askedAction(PLACE, 'mode', 'plan')],
+  ['edit: /work/project/a.ts', pathAction(PLACE, 'edit', 'a.ts')],
+  ['mcp: github:get_issue', mcpAction(PLACE, { server: 'github', tool: 'get_issue', args: {} })],
+  ['fetch: example.com', hostAction(PLACE, 'fetch', 'https://example.com/a')],
+  ['mode: plan', toolAction(PLACE, 'mode', 'plan')],
   [`execute: '$(id)' (opaque: a command substitution)`, command('$(id)')],
 ])('in one line: %s', (expected, asked) => {
   expect(summaryOf(asked).replace(/\(opaque: .*/, '(opaque: a command substitution)')).toBe(expected);

@@ -10,12 +10,12 @@ test('a request that waits for a process is answered, though the session that th
   const left = able('left', capabilities);
   left.on('initialize', () => ({ protocolVersion: 1, agentCapabilities: capabilities, authMethods: [{ id: 'key', name: 'Key' }] }));
   left.on('authenticate', () => ({}));
-  const { editor } = await connection([left, able('right')], { isolation: 'session' });
+  const { client } = await connection([left, able('right')], { isolation: 'session' });
   left.exit({ kind: 'exited', code: 0, signal: null });
   // Refused by us as soon as the process is ready, which then has nobody to be there for.
   const params = { cwd: CWD, mcpServers: [], additionalDirectories: ['/else'], ...choosing('left') };
-  const opening = editor.request('session/new', params);
-  const login = editor.request('authenticate', { methodId: 'left/key' });
+  const opening = client.request('session/new', params);
+  const login = client.request('authenticate', { methodId: 'left/key' });
   expect((await opening).error.message).toContain('additionalDirectories');
   expect((await login).result).toEqual({});
 });
@@ -32,19 +32,19 @@ test('a session that only a refused process has spoken of ends with it: who asks
     },
   });
   const stopped = new Set<Actor>();
-  const { editor } = made;
-  await editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
-  await open(editor, CWD, 'left');
-  const refused = editor.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
+  const { client } = made;
+  await client.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  await open(client, CWD, 'left');
+  const refused = client.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
   await eventually(() => expect(processes).toHaveLength(2));
   const second = processes[1] as Actor;
   const asked = await second.got('session/new');
   void second.request('_vendor/ask', { sessionId: 'own' });
-  await editor.got('_vendor/ask');
+  await client.got('_vendor/ask');
   second.send({ jsonrpc: '2.0', id: asked.msg.id, error: { code: -32603, message: 'no' } });
   await refused;
   for (const actor of processes) actor.on('session/list', () => ({ sessions: [{ sessionId: 'own', cwd: CWD }] }));
-  await editor.call('session/resume', { sessionId: 'own', cwd: CWD, mcpServers: [] });
+  await client.call('session/resume', { sessionId: 'own', cwd: CWD, mcpServers: [] });
   expect(processes).toHaveLength(3);
   await made.connection.stop();
   expect([...stopped].filter(({ name }) => name === 'left')).toHaveLength(3);
@@ -52,11 +52,11 @@ test('a session that only a refused process has spoken of ends with it: who asks
 
 test('no process is started to be told that a turn is cancelled which it has never heard of', async () => {
   const left = able('left');
-  const { editor } = await connection([left], { isolation: 'session' });
+  const { client } = await connection([left], { isolation: 'session' });
   left.exit({ kind: 'exited', code: 0, signal: null });
-  editor.notify('session/cancel', { sessionId: 'of old' });
-  editor.line('no json'); // answered by us, behind the cancel
-  await editor.until((msg) => msg.error?.code === -32700);
+  client.notify('session/cancel', { sessionId: 'of old' });
+  client.line('no json'); // answered by us, behind the cancel
+  await client.until((msg) => msg.error?.code === -32700);
   expect(left.all('session/cancel')).toEqual([]);
   expect(left.all('initialize')).toHaveLength(1);
 });
@@ -66,7 +66,7 @@ test.each([1, 2])(
   async (count) => {
     const processes: Actor[] = [];
     const names = ['left', 'right'].slice(0, count);
-    const { editor } = connectInProcess({
+    const { client } = connectInProcess({
       agents: Object.fromEntries(names.map((name) => [name, { command: name, isolation: name === 'left' ? 'session' : 'shared' }])),
       launch({ name }) {
         const actor = able(name);
@@ -76,35 +76,35 @@ test.each([1, 2])(
         return actor.launch();
       },
     });
-    await editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
-    await open(editor, CWD, 'left');
-    await editor.call('session/load', { sessionId: 'held', cwd: CWD, mcpServers: [] });
+    await client.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+    await open(client, CWD, 'left');
+    await client.call('session/load', { sessionId: 'held', cwd: CWD, mcpServers: [] });
     const [first, second] = processes as [Actor, Actor];
     expect(second.all('session/load')).toHaveLength(1);
     const call = { sessionUpdate: 'tool_call', toolCallId: 'mine', title: 'Work', status: 'in_progress' };
     first.notify('session/update', { sessionId: 'held', update: call });
     void first.request('session/request_permission', { sessionId: 'held', toolCall: { toolCallId: 'mine' }, options: [] });
-    const asked = await editor.got('session/request_permission');
+    const asked = await client.got('session/request_permission');
     const elsewhere = asked.msg.params.sessionId;
     expect(elsewhere).not.toBe('held');
     second.notify('session/update', { sessionId: 'held', update: chunk('from the one that holds it') });
-    await editor.until((msg) => msg.params?.update?.content?.text === 'from the one that holds it');
+    await client.until((msg) => msg.params?.update?.content?.text === 'from the one that holds it');
     first.exit({ kind: 'exited', code: 1, signal: null });
-    const ended = await editor.until((msg) => msg.params?.update?.status === 'failed');
+    const ended = await client.until((msg) => msg.params?.update?.status === 'failed');
     expect(ended.msg.params).toMatchObject({ sessionId: elsewhere, update: { toolCallId: 'mine' } });
-    await editor.until((msg) => msg.method === '$/cancel_request' && msg.params.requestId === asked.msg.id);
-    expect(editor.said('held')).toBe('from the one that holds it');
+    await client.until((msg) => msg.method === '$/cancel_request' && msg.params.requestId === asked.msg.id);
+    expect(client.said('held')).toBe('from the one that holds it');
   },
 );
 
 test('a session that moves away from a process which its fork lives on in is closed there', async () => {
   const [left, right] = [able('left'), able('right')];
-  const { editor } = await connection([left, right], { isolation: 'session' });
-  const { id } = await open(editor, CWD, 'left');
+  const { client } = await connection([left, right], { isolation: 'session' });
+  const { id } = await open(client, CWD, 'left');
   left.on('session/fork', () => ({ sessionId: 'forked' }));
-  const { sessionId: fork } = await editor.call('session/fork', { sessionId: id, cwd: CWD });
-  await editor.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'right' });
+  const { sessionId: fork } = await client.call('session/fork', { sessionId: id, cwd: CWD });
+  await client.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'right' });
   expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 's1' });
-  expect((await prompt(editor, fork, 'hello')).result).toEqual(end);
-  expect(editor.said(fork)).toBe('left heard hello');
+  expect((await prompt(client, fork, 'hello')).result).toEqual(end);
+  expect(client.said(fork)).toBe('left heard hello');
 });

@@ -9,20 +9,20 @@ const WHY = 'Agent "left" was stopped by hand; start it in the console, or use a
 
 test('a stopped agent refuses new sessions and prompts by name, is not started by them, and the other agent goes on', async () => {
   const left = able('left');
-  const { editor, connection: proxy } = await connection([left, able('right')]);
-  const { id: mine } = await open(editor, CWD, 'left');
-  const { id: other } = await open(editor, CWD, 'right');
+  const { client, connection: proxy } = await connection([left, able('right')]);
+  const { id: mine } = await open(client, CWD, 'left');
+  const { id: other } = await open(client, CWD, 'right');
   expect(proxy.stopAgent('left', 'now')).toBe(true);
   await eventually(() => expect(proxy.health().left?.state).toBe('stopped'));
-  const refused = await editor.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
+  const refused = await client.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
   expect(refused.error).toMatchObject({ code: -32603, message: WHY, data: { agent: 'left', reason: 'stopped' } });
-  expect((await editor.request('session/prompt', prompt(mine))).error.message).toBe(WHY);
+  expect((await client.request('session/prompt', prompt(mine))).error.message).toBe(WHY);
   expect(proxy.health().left).toMatchObject({ state: 'stopped', pid: undefined, restarts: 0 });
-  expect((await editor.request('session/prompt', prompt(other))).result).toEqual(end);
+  expect((await client.request('session/prompt', prompt(other))).result).toEqual(end);
   expect(proxy.stopAgent('nobody', 'now')).toBe(false);
 
   expect(proxy.restart('left')).toBe(true);
-  expect((await editor.request('session/prompt', prompt(mine))).result).toEqual(end);
+  expect((await client.request('session/prompt', prompt(mine))).result).toEqual(end);
   expect(left.all('session/resume')).toHaveLength(1);
   await proxy.stop();
 });
@@ -30,9 +30,9 @@ test('a stopped agent refuses new sessions and prompts by name, is not started b
 test('to stop an agent cancels what it does, also when it does not answer', async () => {
   const left = able('left');
   left.on('session/prompt', () => UNANSWERED);
-  const { editor, connection: proxy } = await connection([left, able('right')]);
-  const { id: session } = await open(editor, CWD, 'left');
-  const turn = editor.request('session/prompt', prompt(session));
+  const { client, connection: proxy } = await connection([left, able('right')]);
+  const { id: session } = await open(client, CWD, 'left');
+  const turn = client.request('session/prompt', prompt(session));
   await left.got('session/prompt');
   proxy.stopAgent('left', 'now');
   await left.got('session/cancel');
@@ -45,13 +45,13 @@ test('to stop an agent cancels what it does, also when it does not answer', asyn
 test('an agent that is drained ends what it does, questions included, takes nothing new meanwhile, and then ends', async () => {
   const left = able('left');
   left.on('session/prompt', () => UNANSWERED);
-  const { editor, connection: proxy } = await connection([left, able('right')]);
-  const { id: session } = await open(editor, CWD, 'left');
-  const turn = editor.request('session/prompt', prompt(session));
+  const { client, connection: proxy } = await connection([left, able('right')]);
+  const { id: session } = await open(client, CWD, 'left');
+  const turn = client.request('session/prompt', prompt(session));
   const { msg } = await left.got('session/prompt');
   proxy.stopAgent('left', 'drain');
-  expect((await editor.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') })).error.message).toBe(WHY);
-  editor.on('_vendor/ask', () => ({ yes: true }));
+  expect((await client.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') })).error.message).toBe(WHY);
+  client.on('_vendor/ask', () => ({ yes: true }));
   expect((await left.request('_vendor/ask', { sessionId: session })).result).toEqual({ yes: true });
   expect(proxy.health().left?.state).toBe('draining');
   expect(left.all('session/cancel')).toEqual([]);
@@ -64,9 +64,9 @@ test('an agent that is drained ends what it does, questions included, takes noth
 test('an agent that is started again before it was drained stays as it is', async () => {
   const left = able('left');
   left.on('session/prompt', () => UNANSWERED);
-  const { editor, connection: proxy } = await connection([left, able('right')]);
-  const { id: session } = await open(editor, CWD, 'left');
-  void editor.request('session/prompt', prompt(session));
+  const { client, connection: proxy } = await connection([left, able('right')]);
+  const { id: session } = await open(client, CWD, 'left');
+  void client.request('session/prompt', prompt(session));
   await left.got('session/prompt');
   proxy.stopAgent('left', 'drain');
   proxy.restart('left');

@@ -17,17 +17,17 @@ test.each(['dies', 'takes it back too'])(
     const { guard } = memoryGuard({ limits: { permission_timeout: `${LIMIT_MS}ms` } });
     const agents = [able('left'), able('right')] as const;
     const [left] = agents;
-    const { editor } = await connection(agents, {}, { clock, guard });
-    editor.on('session/request_permission', () => UNANSWERED);
-    const { id } = await open(editor, CWD, 'left');
+    const { client } = await connection(agents, {}, { clock, guard });
+    client.on('session/request_permission', () => UNANSWERED);
+    const { id } = await open(client, CWD, 'left');
     const answer = left.call('session/request_permission', execution(id, 'make'), 'asked');
-    const question = await editor.got('session/request_permission');
+    const question = await client.got('session/request_permission');
     clock.advance(LIMIT_MS);
     expect(await answer).toEqual(selected('r1'));
     if (what === 'dies') left.exit({ kind: 'exited', code: 1, signal: null });
     else left.notify('$/cancel_request', { requestId: 'asked' });
-    await open(editor, CWD, 'left'); // behind all of that
-    expect(editor.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
+    await open(client, CWD, 'left'); // behind all of that
+    expect(client.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
   },
 );
 
@@ -38,12 +38,12 @@ test('what an agent says of a session that was refused for its mode is for nobod
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   left.on('session/new', () => ({ sessionId: 'free', modes: MODES }));
-  const { editor } = await connection(agents, {}, { guard });
-  expect((await editor.refused('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') })).message).toContain('is refused');
+  const { client } = await connection(agents, {}, { guard });
+  expect((await client.refused('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') })).message).toContain('is refused');
   expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 'free' });
   left.notify('session/update', { sessionId: 'free', update: chunk('unheard') });
   expect((await left.refused('session/request_permission', execution('free', 'make'))).code).toBe(-32002);
-  expect([editor.said('free'), editor.all('session/request_permission')]).toEqual(['', []]);
+  expect([client.said('free'), client.all('session/request_permission')]).toEqual(['', []]);
 });
 
 /** An agent that has to leave a refused mode, and can. */
@@ -58,18 +58,18 @@ test.each(['session/load', 'session/resume'])(
     left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
     left.on(method, () => ({ modes: BOTH_MODES }));
     left.on('session/set_mode', () => UNANSWERED);
-    const { editor } = await connection(agents, {}, { guard: refusing().guard });
-    const load = editor.request(method, { sessionId: 'old', cwd: CWD, mcpServers: [] }, 'load');
+    const { client } = await connection(agents, {}, { guard: refusing().guard });
+    const load = client.request(method, { sessionId: 'old', cwd: CWD, mcpServers: [] }, 'load');
     const move = await left.got('session/set_mode');
-    editor.notify('$/cancel_request', { requestId: 'load' });
+    client.notify('$/cancel_request', { requestId: 'load' });
     expect((await load).error.code).toBe(-32800);
     left.reply(move.msg, {});
     expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 'old' });
     left.notify('session/update', { sessionId: 'old', update: chunk('unheard') });
-    await open(editor, CWD, 'left'); // behind that
-    expect([editor.said('old'), left.all('session/delete')]).toEqual(['', []]);
+    await open(client, CWD, 'left'); // behind that
+    expect([client.said('old'), left.all('session/delete')]).toEqual(['', []]);
     left.on('session/set_mode', () => ({}));
-    expect((await editor.call(method, { sessionId: 'old', cwd: CWD, mcpServers: [] })).modes.currentModeId).toBe('plan');
+    expect((await client.call(method, { sessionId: 'old', cwd: CWD, mcpServers: [] })).modes.currentModeId).toBe('plan');
   },
 );
 
@@ -79,8 +79,8 @@ test('an agent that dies while it leaves a refused mode is not refused what it s
   left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
   left.on('session/load', () => ({ modes: BOTH_MODES }));
   left.on('session/set_mode', () => UNANSWERED);
-  const { editor } = await connection(agents, {}, { guard: refusing().guard });
-  const load = editor.refused('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  const { client } = await connection(agents, {}, { guard: refusing().guard });
+  const load = client.refused('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
   await left.got('session/set_mode');
   left.exit({ kind: 'exited', code: 1, signal: null });
   expect((await load).message).toContain('is refused');
@@ -88,30 +88,30 @@ test('an agent that dies while it leaves a refused mode is not refused what it s
     left.notify('session/update', { sessionId, update: chunk('what was said') });
     return { modes: { ...BOTH_MODES, currentModeId: 'plan' } };
   });
-  await editor.call('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
-  expect(editor.said('old')).toBe('what was said');
+  await client.call('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  expect(client.said('old')).toBe('what was said');
 });
 
 test('a load that is taken back while its agent leaves a refused mode leaves a session that was open before as it was', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
-  const { editor } = await connection(agents, {}, { guard: refusing().guard });
-  const { id } = await open(editor, CWD, 'left');
+  const { client } = await connection(agents, {}, { guard: refusing().guard });
+  const { id } = await open(client, CWD, 'left');
   left.on('session/load', () => ({ modes: BOTH_MODES }));
   left.on('session/set_mode', () => UNANSWERED);
-  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] }, 'load');
+  const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] }, 'load');
   const move = await left.got('session/set_mode');
-  editor.notify('$/cancel_request', { requestId: 'load' });
+  client.notify('$/cancel_request', { requestId: 'load' });
   expect((await load).error.code).toBe(-32800);
   left.reply(move.msg, {});
-  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
+  expect((await prompt(client, id, 'hello')).result).toEqual(end);
   expect(left.all('session/close')).toEqual([]);
 });
 
 test('what is said between the load that brings a session back and the change of mode behind it is no replay, and is heard', async () => {
   const left = able('left', { loadSession: true });
-  const { editor } = await connection([left, able('right')], {}, { guard: refusing().guard });
-  const { id } = await open(editor, CWD, 'left');
+  const { client } = await connection([left, able('right')], {}, { guard: refusing().guard });
+  const { id } = await open(client, CWD, 'left');
   left.exit({ kind: 'exited', code: 1, signal: null });
   left.on('session/load', () => {
     left.notify('session/update', { sessionId: id, update: chunk('long over') });
@@ -121,25 +121,25 @@ test('what is said between the load that brings a session back and the change of
     left.notify('session/update', { sessionId: id, update: chunk('news, ') });
     return {};
   });
-  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
-  expect(editor.said(id)).toBe('news, left heard hello');
+  expect((await prompt(client, id, 'hello')).result).toEqual(end);
+  expect(client.said(id)).toBe('news, left heard hello');
 });
 
 test('what is asked in a session when it is refused for its mode is taken back at the editor, and its agent hears so', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
-  const { editor } = await connection(agents, {}, { guard: refusing().guard });
-  editor.on('session/request_permission', () => UNANSWERED);
-  const { id } = await open(editor, CWD, 'left');
+  const { client } = await connection(agents, {}, { guard: refusing().guard });
+  client.on('session/request_permission', () => UNANSWERED);
+  const { id } = await open(client, CWD, 'left');
   const permission = left.call('session/request_permission', execution(id, 'make'));
-  const question = (await editor.got('session/request_permission')).msg;
+  const question = (await client.got('session/request_permission')).msg;
   const vendor = left.request('_vendor/ask', { sessionId: id });
-  const other = (await editor.got('_vendor/ask')).msg;
+  const other = (await client.got('_vendor/ask')).msg;
   left.on('session/resume', () => ({ modes: MODES }));
-  expect((await editor.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).message).toContain('is refused');
+  expect((await client.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).message).toContain('is refused');
   expect(await permission).toEqual({ outcome: { outcome: 'cancelled' } });
   expect((await vendor).error.code).toBe(-32002);
-  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([question.id, other.id]);
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([question.id, other.id]);
 });
 
 test.each([1, 2])(
@@ -147,19 +147,19 @@ test.each([1, 2])(
   async (count) => {
     const agents = [able('left'), able('right')].slice(0, count);
     const [left] = agents as [Actor];
-    const { editor } = await connection(agents, {}, { guard: refusing().guard, log: createMemoryLog() });
-    const { id } = await open(editor, CWD);
+    const { client } = await connection(agents, {}, { guard: refusing().guard, log: createMemoryLog() });
+    const { id } = await open(client, CWD);
     left.on('session/resume', () => ({ modes: MODES }));
-    await editor.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
-    expect((await prompt(editor, id, 'hello')).error.message).toContain('is refused');
-    await editor.call('session/close', { sessionId: id });
+    await client.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
+    expect((await prompt(client, id, 'hello')).error.message).toContain('is refused');
+    await client.call('session/close', { sessionId: id });
     left.notify('session/update', { sessionId: id, update: chunk('unheard') });
     expect((await left.refused('session/request_permission', execution(id, 'make'))).code).toBe(-32002);
-    expect(editor.said(id)).toBe('');
+    expect(client.said(id)).toBe('');
     left.on('session/prompt', () => {
       throw new Refusal(-32002, 'there is no such session');
     });
-    expect((await prompt(editor, id, 'hello')).error.message).toBe('there is no such session');
+    expect((await prompt(client, id, 'hello')).error.message).toBe('there is no such session');
   },
 );
 
@@ -167,9 +167,9 @@ test.each([1, 2])('a refused mode is not set by a notification either, with %i a
   const { guard, entries } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
   const agents = [able('left'), able('right')].slice(0, count);
   const [left] = agents as [Actor];
-  const { editor } = await connection(agents, {}, { guard });
-  const { id } = await open(editor, CWD);
-  for (const modeId of ['yolo', 'plan']) editor.notify('session/set_mode', { sessionId: id, modeId });
+  const { client } = await connection(agents, {}, { guard });
+  const { id } = await open(client, CWD);
+  for (const modeId of ['yolo', 'plan']) client.notify('session/set_mode', { sessionId: id, modeId });
   expect((await left.got('session/set_mode')).msg.params.modeId).toBe('plan');
   expect(entries.map(({ verdict, option }) => [verdict, option])).toEqual([
     ['deny', 'refused'],
@@ -181,18 +181,18 @@ test('a turn that the policy cancels leaves no question behind: its agent hears 
   const { guard } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] }, on_violation: 'cancel' } } });
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
-  const { editor } = await connection(agents, {}, { guard });
-  editor.on('session/request_permission', () => UNANSWERED);
-  const { id } = await open(editor, CWD, 'left');
+  const { client } = await connection(agents, {}, { guard });
+  client.on('session/request_permission', () => UNANSWERED);
+  const { id } = await open(client, CWD, 'left');
   left.on('session/prompt', async ({ sessionId }) => {
     const answer = left.call('session/request_permission', execution(sessionId, 'make'));
-    await editor.got('session/request_permission');
+    await client.got('session/request_permission');
     left.notify('session/update', { sessionId, update: { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' } });
     return { stopReason: (await answer).outcome.outcome };
   });
-  expect((await prompt(editor, id, 'go')).result).toEqual(cancelled);
-  const question = await editor.got('session/request_permission');
-  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
+  expect((await prompt(client, id, 'go')).result).toEqual(cancelled);
+  const question = await client.got('session/request_permission');
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
 });
 
 const LENT_CALL = {
@@ -220,7 +220,7 @@ async function lentTo(policy: object, parts: { readonly isObserving?: boolean } 
   };
   const lending = { tools: [tool], shim: { command: 'none', args: [] } };
   const made = await connection(agents, { mcp_transport: 'acp' }, { guard, lending });
-  const { id } = await open(made.editor, CWD, 'left');
+  const { id } = await open(made.client, CWD, 'left');
   const [{ serverId }] = (await left.got('session/new')).msg.params.mcpServers;
   return { ...made, left, id, call: { serverId, requestId: '1', ...LENT_CALL }, ran, entries };
 }
@@ -228,9 +228,9 @@ async function lentTo(policy: object, parts: { readonly isObserving?: boolean } 
 /** The user is asked about a call of that tool. */
 async function askedAboutCall() {
   const lent = await lentTo({});
-  lent.editor.on('session/request_permission', () => UNANSWERED);
+  lent.client.on('session/request_permission', () => UNANSWERED);
   const call = lent.left.request('mcp/message', lent.call, 'call');
-  return { ...lent, call, question: await lent.editor.got('session/request_permission') };
+  return { ...lent, call, question: await lent.client.got('session/request_permission') };
 }
 
 test('the first call of a lent tool is not carried out either when it is taken back at once', async () => {
@@ -247,47 +247,47 @@ test('the first call of a lent tool is not carried out either when it is taken b
 });
 
 test('a call at the server of a session that has ended is refused, and the editor hears nothing of it', async () => {
-  const { editor, left, id, call, ran } = await lentTo({}, { isObserving: true });
-  await editor.call('session/close', { sessionId: id });
+  const { client, left, id, call, ran } = await lentTo({}, { isObserving: true });
+  await client.call('session/close', { sessionId: id });
   expect((await left.refused('mcp/message', call)).message).toContain('has ended');
-  expect([editor.all('mcp/message'), ran]).toEqual([[], []]);
+  expect([client.all('mcp/message'), ran]).toEqual([[], []]);
 });
 
 test('what a session was lent is taken back when it comes back in a refused mode, and lent anew when it comes back in another', async () => {
-  const { editor, left, id, call, ran } = await lentTo({ allow: ['edit(/**)'], agents: { '*': { mode: { refuse: ['yolo'] } } } });
+  const { client, left, id, call, ran } = await lentTo({ allow: ['edit(/**)'], agents: { '*': { mode: { refuse: ['yolo'] } } } });
   const reload = { sessionId: id, cwd: CWD, mcpServers: [] };
   expect((await left.call('mcp/message', call)).result.content).toEqual([{ type: 'text', text: 'done' }]);
   left.on('session/resume', () => ({ modes: MODES }));
-  await editor.refused('session/resume', reload);
+  await client.refused('session/resume', reload);
   expect((await left.refused('mcp/message', { ...call, requestId: '2' })).message).toContain('has ended');
   left.on('session/resume', () => ({}));
   const before = left.seen.length;
-  await editor.call('session/resume', reload);
+  await client.call('session/resume', reload);
   const [{ serverId }] = (await left.got('session/resume', undefined, before)).msg.params.mcpServers;
   await left.call('mcp/message', { ...call, serverId, requestId: '3' });
   expect(ran.length).toBe(2);
 });
 
 test('a call of a lent tool that its agent takes back is no longer asked about, and is not carried out', async () => {
-  const { editor, left, call, question, ran, entries } = await askedAboutCall();
+  const { client, left, call, question, ran, entries } = await askedAboutCall();
   left.notify('$/cancel_request', { requestId: 'call' });
   expect((await call).error.code).toBe(-32800);
-  expect((await editor.got('$/cancel_request')).msg.params).toEqual({ requestId: question.msg.id });
-  editor.reply(question.msg, selected('allow'));
-  await open(editor, CWD, 'left'); // behind the late answer
+  expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: question.msg.id });
+  client.reply(question.msg, selected('allow'));
+  await open(client, CWD, 'left'); // behind the late answer
   expect([ran, entries.map(({ verdict, option }) => [verdict, option])]).toEqual([[], [['deny', 'cancelled']]]);
 });
 
 test('what becomes of a call of a lent tool is not told to the next life of its agent, to which the id means something else', async () => {
-  const { editor, left, id, question } = await askedAboutCall();
+  const { client, left, id, question } = await askedAboutCall();
   left.on('session/load', () => UNANSWERED);
-  const load = editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
-  const turn = prompt(editor, id, 'hello'); // waits behind the load, and has the agent started again as soon as that fails
+  const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const turn = prompt(client, id, 'hello'); // waits behind the load, and has the agent started again as soon as that fails
   await left.got('session/load');
   left.on('session/load', () => ({}));
   left.exit({ kind: 'exited', code: 1, signal: null });
   expect([(await load).error.code, (await turn).result]).toEqual([-32603, end]);
-  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
   expect(left.answersTo('call')).toEqual([]);
 });
 

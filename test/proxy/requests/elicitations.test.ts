@@ -9,34 +9,34 @@ const flood = (agent: Actor, about: Json) => upTo(33).map(() => agent.request('e
 
 test('of the elicitations of a session 32 are put to the user at once; the next is refused, other sessions may ask, and so may this one later', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  editor.on('elicitation/create', () => UNANSWERED);
-  const [{ id }, other] = [await open(editor, CWD, 'left'), await open(editor, CWD, 'left')];
+  const client = await connected([left, right]);
+  client.on('elicitation/create', () => UNANSWERED);
+  const [{ id }, other] = [await open(client, CWD, 'left'), await open(client, CWD, 'left')];
   const asked = flood(left, { sessionId: id });
   expect((await asked[32]).error).toEqual({
     code: -32603,
     message: 'There are already 32 elicitations open in this session; settle some first',
   });
   const elsewhere = left.request('elicitation/create', form({ sessionId: other.id }));
-  const { msg } = await editor.got('elicitation/create', ({ sessionId }) => sessionId === other.id);
-  editor.reply(msg, { action: 'decline' });
+  const { msg } = await client.got('elicitation/create', ({ sessionId }) => sessionId === other.id);
+  client.reply(msg, { action: 'decline' });
   expect((await elsewhere).result).toEqual({ action: 'decline' });
 
-  const put = editor.all('elicitation/create', ({ sessionId }) => sessionId === id);
+  const put = client.all('elicitation/create', ({ sessionId }) => sessionId === id);
   expect(put).toHaveLength(32);
-  for (const one of put) editor.reply(one.msg, { action: 'accept', content: {} });
+  for (const one of put) client.reply(one.msg, { action: 'accept', content: {} });
   const answers = await Promise.all(asked.slice(0, 32));
   expect(answers.map(({ result }) => result)).toEqual(upTo(32).map(() => ({ action: 'accept', content: {} })));
-  editor.on('elicitation/create', () => ({ action: 'cancel' }));
+  client.on('elicitation/create', () => ({ action: 'cancel' }));
   expect((await left.request('elicitation/create', form({ sessionId: id }))).result).toEqual({ action: 'cancel' });
 });
 
 test('before there is a session it is the same', async () => {
   const [left, right] = [able('left'), able('right')];
-  const editor = await connected([left, right]);
-  editor.on('elicitation/create', () => UNANSWERED);
+  const client = await connected([left, right]);
+  client.on('elicitation/create', () => UNANSWERED);
   left.on('session/new', () => UNANSWERED);
-  const opening = open(editor, CWD, 'left');
+  const opening = open(client, CWD, 'left');
   const { msg } = await left.got('session/new');
   expect((await flood(left, { requestId: msg.id })[32])?.error.message).toBe(
     'There are already 32 elicitations open before a session; settle some first',

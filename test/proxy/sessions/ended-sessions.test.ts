@@ -11,16 +11,16 @@ const QUESTIONS = {
 
 test('what its agent asks there is refused, also while that agent opens another session', async () => {
   const left = able('left');
-  const editor = await connected([left, able('right')]);
-  const { id } = await open(editor, CWD, 'left');
-  await editor.call('session/close', { sessionId: id });
+  const client = await connected([left, able('right')]);
+  const { id } = await open(client, CWD, 'left');
+  await client.call('session/close', { sessionId: id });
   left.on('session/new', () => UNANSWERED);
   const before = left.seen.length;
-  const opening = editor.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
+  const opening = client.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
   const asked = await left.got('session/new', undefined, before);
   for (const [method, params] of Object.entries(QUESTIONS)) {
     expect((await left.refused(method, { sessionId: id, ...params })).code).toBe(-32002);
-    expect(editor.all(method)).toEqual([]);
+    expect(client.all(method)).toEqual([]);
   }
   left.reply(asked.msg, { sessionId: 's2' });
   expect((await opening).result.sessionId).toBe('s2');
@@ -28,11 +28,11 @@ test('what its agent asks there is refused, also while that agent opens another 
 
 test('what its agent asks there is refused also behind a load that failed, and asked again behind one that did not', async () => {
   const left = able('left');
-  const editor = await connected([left, able('right')]);
-  const { id } = await open(editor, CWD, 'left');
-  await editor.call('session/close', { sessionId: id });
+  const client = await connected([left, able('right')]);
+  const { id } = await open(client, CWD, 'left');
+  await client.call('session/close', { sessionId: id });
   left.on('session/list', () => ({ sessions: [{ sessionId: id, cwd: CWD }] }));
-  const load = () => editor.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const load = () => client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
   for (const method of ['session/load', 'session/resume'])
     left.on(method, () => {
       throw new Refusal(-32603, 'not now');
@@ -40,27 +40,27 @@ test('what its agent asks there is refused also behind a load that failed, and a
   expect((await load()).error.message).toContain('not now');
   for (const [method, params] of Object.entries(QUESTIONS)) {
     expect((await left.refused(method, { sessionId: id, ...params })).code).toBe(-32002);
-    expect(editor.all(method)).toEqual([]);
+    expect(client.all(method)).toEqual([]);
   }
   left.on('session/load', () => ({}));
   expect((await load()).error).toBeUndefined();
-  editor.on('fs/read_text_file', () => ({ content: 'a' }));
+  client.on('fs/read_text_file', () => ({ content: 'a' }));
   expect(await left.call('fs/read_text_file', { sessionId: id, path: '/work/a' })).toEqual({ content: 'a' });
 });
 
 test('an agent that numbers its sessions anew in each life may ask about the one that it opens', async () => {
   const left = able('left');
-  const editor = await connected([left, able('right')]);
-  const { id } = await open(editor, CWD, 'left');
-  await editor.call('session/close', { sessionId: id });
+  const client = await connected([left, able('right')]);
+  const { id } = await open(client, CWD, 'left');
+  await client.call('session/close', { sessionId: id });
   left.exit({ kind: 'exited', code: 1, signal: null });
   left.on('session/new', async () => {
     for (const method of ['session/request_permission', 'elicitation/create'] as const)
       await left.request(method, { sessionId: id, ...QUESTIONS[method] });
     return { sessionId: id };
   });
-  editor.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
-  editor.on('elicitation/create', () => ({ action: 'decline' }));
-  expect((await open(editor, CWD, 'left')).id).toBe(id);
-  expect([editor.all('session/request_permission').length, editor.all('elicitation/create').length]).toEqual([1, 1]);
+  client.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
+  client.on('elicitation/create', () => ({ action: 'decline' }));
+  expect((await open(client, CWD, 'left')).id).toBe(id);
+  expect([client.all('session/request_permission').length, client.all('elicitation/create').length]).toEqual([1, 1]);
 });

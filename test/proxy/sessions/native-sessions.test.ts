@@ -4,7 +4,7 @@ import { NativeSessions } from '../../../src/proxy/sessions/native-sessions.ts';
 import { createSession } from '../../../src/proxy/sessions/session.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
 import { scan } from '../../../src/wire/scanner/scanner.ts';
-import { careful } from '../../../src/wire/scanner/strict-parse.ts';
+import { strictParse } from '../../../src/wire/scanner/strict-parse.ts';
 
 const update = (params: object): Frame =>
   scan(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params })}\n`), 0) as Frame;
@@ -41,6 +41,6 @@ test('an id that is too long to be remembered, or escaped, or not there, is look
   sessions.set('x'.repeat(100), long).set('sé', escaped);
   expect(sessions.of(update({ sessionId: 'x'.repeat(100) }))).toBe(long);
   const line = Buffer.from('{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s\\u00e9"}}\n');
-  expect(sessions.of(careful(line, 0, line.length - 1) as Frame)).toBe(escaped);
+  expect(sessions.of(strictParse(line, 0, line.length - 1) as Frame)).toBe(escaped);
   expect(sessions.of(update({}))).toBeUndefined();
 });

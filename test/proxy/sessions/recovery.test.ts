@@ -22,28 +22,28 @@ function onlyLoads(name: string, code = -32603): Actor {
 
 test('a resume of the editor that is refused is tried as a load, whose replay is withheld', async () => {
   const left = onlyLoads('left');
-  const editor = await connected([left, able('right')]);
-  const { id } = await open(editor, CWD, 'left');
-  expect((await editor.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).error).toBeUndefined();
-  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
-  expect(editor.said(id)).toBe('left heard hello');
+  const client = await connected([left, able('right')]);
+  const { id } = await open(client, CWD, 'left');
+  expect((await client.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).error).toBeUndefined();
+  expect((await prompt(client, id, 'hello')).result).toEqual(end);
+  expect(client.said(id)).toBe('left heard hello');
   expect([left.all('session/resume').length, left.all('session/load').length]).toEqual([1, 1]);
 });
 
 test('so is the resume that brings a session back after a crash', async () => {
   const left = onlyLoads('left');
-  const editor = await connected([left, able('right')]);
-  const { id } = await open(editor, CWD, 'left');
+  const client = await connected([left, able('right')]);
+  const { id } = await open(client, CWD, 'left');
   left.exit({ kind: 'exited', code: 1, signal: null });
-  expect((await prompt(editor, id, 'hello')).result).toEqual(end);
-  expect(editor.said(id)).toBe('left heard hello');
+  expect((await prompt(client, id, 'hello')).result).toEqual(end);
+  expect(client.said(id)).toBe('left heard hello');
 });
 
 test('an agent that wants a login first is not asked again another way, and its answer passes', async () => {
   const left = onlyLoads('left', -32000);
-  const editor = await connected([left, able('right')]);
-  const { id } = await open(editor, CWD, 'left');
-  const { error } = await editor.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const client = await connected([left, able('right')]);
+  const { id } = await open(client, CWD, 'left');
+  const { error } = await client.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
   expect(error).toMatchObject({ code: -32000, message: 'not like this' });
   expect(left.all('session/load')).toEqual([]);
 });
@@ -53,17 +53,17 @@ test('refused both ways, the last answer passes', async () => {
   left.on('session/load', () => {
     throw new Refusal(-32002, 'no such session');
   });
-  const editor = await connected([left, able('right')]);
-  const { id } = await open(editor, CWD, 'left');
-  const { error } = await editor.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const client = await connected([left, able('right')]);
+  const { id } = await open(client, CWD, 'left');
+  const { error } = await client.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
   expect(error).toMatchObject({ code: -32002, message: 'no such session' });
 });
 
 test('with one agent, its refusal is its own', async () => {
   const only = onlyLoads('only');
-  const editor = await connected([only]);
-  const { id } = await open(editor, CWD);
-  expect((await editor.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).error.message).toBe('not like this');
+  const client = await connected([only]);
+  const { id } = await open(client, CWD);
+  expect((await client.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).error.message).toBe('not like this');
   expect(only.all('session/load')).toEqual([]);
 });
 
@@ -73,24 +73,24 @@ describe('a session that its agent takes long to bring back', () => {
     const clock = createStillClock();
     const { resume: _, ...sessionCapabilities } = ALL_CAPABILITIES.sessionCapabilities;
     const left = able('left', { ...ALL_CAPABILITIES, sessionCapabilities });
-    const { editor, notices } = await connection([left, ...others], options, { clock });
-    const { id } = await open(editor, CWD, others.length > 0 ? 'left' : undefined);
+    const { client, notices } = await connection([left, ...others], options, { clock });
+    const { id } = await open(client, CWD, others.length > 0 ? 'left' : undefined);
     left.exit({ kind: 'exited', code: 1, signal: null });
     left.on('session/load', () => UNANSWERED);
-    const turn = prompt(editor, id, 'hello', 'turn');
+    const turn = prompt(client, id, 'hello', 'turn');
     const asked = await left.got('session/load');
-    return { clock, left, editor, id, turn, load: asked.msg, notices };
+    return { clock, left, client, id, turn, load: asked.msg, notices };
   }
   /** What the agent has sent has been heard, and what it was asked has reached it. */
-  const settled = (editor: Peer) => editor.call('session/list', {});
+  const settled = (client: Peer) => client.call('session/list', {});
 
   test.each([
     [500, 30_000],
     [45_000, 45_000],
   ])('with %i ms for initialize, a prompt waits %i ms, and the refusal names the setting', async (initialize_ms, limitMs) => {
-    const { clock, editor, id, turn } = await slow({ timeouts: { initialize_ms } });
+    const { clock, client, id, turn } = await slow({ timeouts: { initialize_ms } });
     clock.advance(limitMs - 1);
-    expect(editor.answersTo('turn')).toEqual([]);
+    expect(client.answersTo('turn')).toEqual([]);
     clock.advance(1);
     const { message, data } = (await turn).error;
     expect(message).toContain(`no answer to session/load within ${limitMs} ms`);
@@ -99,72 +99,72 @@ describe('a session that its agent takes long to bring back', () => {
   });
 
   test('its late answer counts, and the replay stays withheld', async () => {
-    const { clock, left, editor, id, turn, load } = await slow();
+    const { clock, left, client, id, turn, load } = await slow();
     clock.advance(30_000);
     expect((await turn).error.data.reason).toBe('session_lost');
     left.notify('session/update', { sessionId: id, update: chunk('of old; ') });
     left.reply(load, {});
     left.notify('session/update', { sessionId: id, update: chunk('of now; ') });
-    await editor.until((msg) => msg.params?.update?.content?.text === 'of now; ');
-    expect((await prompt(editor, id, 'again')).result).toEqual(end);
-    expect(editor.said(id)).toBe('of now; left heard again');
+    await client.until((msg) => msg.params?.update?.content?.text === 'of now; ');
+    expect((await prompt(client, id, 'again')).result).toEqual(end);
+    expect(client.said(id)).toBe('of now; left heard again');
     expect(left.all('session/load')).toHaveLength(1);
   });
 
   test.each(['several agents', 'one agent'])(
     'with %s, a further prompt waits for the same load, and a third asks anew',
     async (company) => {
-      const { clock, left, editor, id, turn, load } = await slow({}, company === 'one agent' ? [] : [able('right')]);
+      const { clock, left, client, id, turn, load } = await slow({}, company === 'one agent' ? [] : [able('right')]);
       clock.advance(30_000);
       expect((await turn).error.data.reason).toBe('session_lost');
-      const [second, behind] = [prompt(editor, id, 'second'), prompt(editor, id, 'behind it')];
-      await settled(editor);
+      const [second, behind] = [prompt(client, id, 'second'), prompt(client, id, 'behind it')];
+      await settled(client);
       expect(left.all('session/load')).toHaveLength(1);
       clock.advance(30_000);
       expect((await second).error.data.reason).toBe('session_lost');
-      await settled(editor);
+      await settled(client);
       const [, anew, ...more] = left.all('session/load');
       expect(more).toEqual([]);
       left.reply(load, {}); // of the one that was given up: nobody is to speak while the other replays
       left.notify('session/update', { sessionId: id, update: chunk('of old; ') });
       left.reply(anew?.msg, {});
       expect((await behind).result).toEqual(end);
-      expect(editor.said(id)).toBe('left heard behind it');
+      expect(client.said(id)).toBe('left heard behind it');
       expect(left.all('session/prompt')).toHaveLength(1);
     },
   );
 
   test('an agent that still tells its history is waited for', async () => {
-    const { clock, left, editor, id, turn, load } = await slow();
+    const { clock, left, client, id, turn, load } = await slow();
     for (const _ of [1, 2, 3]) {
       clock.advance(29_000);
       left.notify('session/update', { sessionId: id, update: chunk('of old; ') });
-      await settled(editor);
+      await settled(client);
     }
     left.reply(load, {});
     expect((await turn).result).toEqual(end);
-    expect(editor.said(id)).toBe('left heard hello');
+    expect(client.said(id)).toBe('left heard hello');
   });
 
   test('a refusal that comes late is asked about again by the next prompt', async () => {
-    const { clock, left, editor, id, turn, load } = await slow();
+    const { clock, left, client, id, turn, load } = await slow();
     clock.advance(30_000);
     await turn;
     left.send({ jsonrpc: '2.0', id: load.id, error: { code: -32603, message: 'no' } });
-    await settled(editor);
+    await settled(client);
     left.on('session/load', () => ({}));
-    expect((await prompt(editor, id, 'again')).result).toEqual(end);
+    expect((await prompt(client, id, 'again')).result).toEqual(end);
   });
 
   test('closed meanwhile, it stays closed, and is closed at the agent that has opened it late', async () => {
-    const { clock, left, editor, id, turn, load, notices } = await slow();
+    const { clock, left, client, id, turn, load, notices } = await slow();
     clock.advance(30_000);
     await turn;
-    await editor.call('session/close', { sessionId: id });
+    await client.call('session/close', { sessionId: id });
     left.reply(load, {});
     left.notify('session/update', { sessionId: id, update: chunk('of old; ') });
-    await settled(editor);
-    expect(editor.said(id)).toBe('');
+    await settled(client);
+    expect(client.said(id)).toBe('');
     expect(left.all('session/close').map(({ msg }) => msg.params)).toEqual([{ sessionId: id }]);
     expect(notices.filter((text) => text.includes('failed'))).toEqual([]);
   });

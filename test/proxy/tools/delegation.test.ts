@@ -14,7 +14,7 @@ async function sent(parts: Partial<Setup> = {}) {
   const [left, right] = [able('left'), able('right')];
   const lending = { tools: [delegateTool], shim: { command: 'none', args: [] }, onToolCall: async () => ({ allow: true as const }) };
   const made = await connection([left, right], { mcp_transport: 'acp' }, { lending, ...parts });
-  const { id } = await open(made.editor, CWD, 'left');
+  const { id } = await open(made.client, CWD, 'left');
   const [{ serverId }] = (await left.got('session/new')).msg.params.mcpServers;
   right.on('session/new', () => ({ sessionId: 'errand' }));
   right.on('session/prompt', () => UNANSWERED);
@@ -24,39 +24,39 @@ async function sent(parts: Partial<Setup> = {}) {
 }
 
 test('what it asked and nobody has answered is taken back when its turn ends', async () => {
-  const { editor, right, id, ask } = await sent();
+  const { client, right, id, ask } = await sent();
   const answer = ask();
   const turn = await right.got('session/prompt');
   const questions = [right.request('session/request_permission', { sessionId: 'errand', ...PERMISSION })];
   questions.push(right.request('fs/read_text_file', { sessionId: 'errand', path: '/work/a' }));
-  const asked = [await editor.got('session/request_permission'), await editor.got('fs/read_text_file')];
+  const asked = [await client.got('session/request_permission'), await client.got('fs/read_text_file')];
   expect(asked.map(({ msg }) => msg.params.sessionId)).toEqual([id, id]);
   right.reply(turn.msg, end);
   await answer;
   const [permission, file] = await Promise.all(questions);
   expect([permission?.result, file?.error.code]).toEqual([{ outcome: { outcome: 'cancelled' } }, -32002]);
-  expect(editor.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(asked.map(({ msg }) => msg.id));
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(asked.map(({ msg }) => msg.id));
 });
 
 test('when the call is taken back, what the other agent asks is no longer asked, and what it says is for nobody', async () => {
-  const { editor, left, right, id, ask } = await sent();
+  const { client, left, right, id, ask } = await sent();
   void ask();
   const turn = await right.got('session/prompt');
   const permission = right.request('session/request_permission', { sessionId: 'errand', ...PERMISSION });
-  const asked = await editor.got('session/request_permission');
+  const asked = await client.got('session/request_permission');
   left.notify('$/cancel_request', { requestId: 'call' });
   await right.got('session/cancel');
   expect((await permission).result).toEqual({ outcome: { outcome: 'cancelled' } });
-  expect((await editor.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
+  expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
   right.notify('session/update', { sessionId: 'errand', update: chunk('one more thing') });
   expect((await right.refused('session/request_permission', { sessionId: 'errand', ...PERMISSION })).code).toBe(-32002);
   right.reply(turn.msg, { stopReason: 'cancelled' });
   expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'errand' });
-  expect([editor.said('errand'), editor.said(id), editor.all('session/request_permission').length]).toEqual(['', '', 1]);
+  expect([client.said('errand'), client.said(id), client.all('session/request_permission').length]).toEqual(['', '', 1]);
 });
 
 test('when the call is taken back, the tools that the other agent was lent for it are too', async () => {
-  const { editor, left, right, ask } = await sent();
+  const { client, left, right, ask } = await sent();
   void ask();
   const turn = await right.got('session/prompt');
   const [{ serverId }] = (await right.got('session/new')).msg.params.mcpServers;
@@ -67,51 +67,51 @@ test('when the call is taken back, the tools that the other agent was lent for i
   expect(refused.message).toContain('has ended');
   right.reply(turn.msg, { stopReason: 'cancelled' });
   await right.got('session/close');
-  expect(editor.all('session/request_permission')).toEqual([]);
+  expect(client.all('session/request_permission')).toEqual([]);
 });
 
 test('what it asks before its session is open is the errand’s, and ends with it', async () => {
-  const { editor, right, id, ask } = await sent();
+  const { client, right, id, ask } = await sent();
   right.on('session/new', async () => {
     void right.request('session/request_permission', { sessionId: 'errand', ...PERMISSION }, 'early');
-    await editor.got('session/request_permission');
+    await client.got('session/request_permission');
     return { sessionId: 'errand' };
   });
   void ask();
   await right.got('session/prompt');
-  editor.notify('session/cancel', { sessionId: id });
+  client.notify('session/cancel', { sessionId: id });
   const answer = await right.until((msg) => msg.id === 'early' && msg.method === undefined);
   expect(answer.msg.result).toEqual({ outcome: { outcome: 'cancelled' } });
 });
 
 test('a terminal that it asked for before its session was open is its own, and is given back with the errand', async () => {
-  const { editor, right, ask } = await sent();
-  editor.on('terminal/create', () => UNANSWERED);
+  const { client, right, ask } = await sent();
+  client.on('terminal/create', () => UNANSWERED);
   right.on('session/new', async () => {
     void right.request('terminal/create', { sessionId: 'errand', command: 'make' }, 'early');
-    await editor.got('terminal/create');
+    await client.got('terminal/create');
     return { sessionId: 'errand' };
   });
   const answer = ask();
   const turn = await right.got('session/prompt');
-  editor.reply((await editor.got('terminal/create')).msg, { terminalId: 't' });
-  editor.on('terminal/output', () => ({ output: '', truncated: false }));
+  client.reply((await client.got('terminal/create')).msg, { terminalId: 't' });
+  client.on('terminal/output', () => ({ output: '', truncated: false }));
   await right.call('terminal/output', { sessionId: 'errand', terminalId: 't' });
   right.reply(turn.msg, end);
   await answer;
-  expect((await editor.got('terminal/release')).msg.params.terminalId).toBe('t');
+  expect((await client.got('terminal/release')).msg.params.terminalId).toBe('t');
 });
 
 test('a session that the editor has found meanwhile is left to the editor when the errand ends', async () => {
-  const { editor, right, ask } = await sent();
+  const { client, right, ask } = await sent();
   right.on('session/list', () => ({ sessions: [{ sessionId: 'errand', cwd: CWD }] }));
   const answer = ask();
   const turn = await right.got('session/prompt');
-  await editor.call('session/load', { sessionId: 'errand', cwd: CWD, mcpServers: [] });
+  await client.call('session/load', { sessionId: 'errand', cwd: CWD, mcpServers: [] });
   right.reply(turn.msg, end);
   await answer;
   right.notify('session/update', { sessionId: 'errand', update: chunk('still here') });
-  await editor.until((msg) => msg.params?.update?.content?.text === 'still here');
+  await client.until((msg) => msg.params?.update?.content?.text === 'still here');
   expect(right.all('session/close')).toEqual([]);
 });
 
@@ -131,14 +131,14 @@ test('one that does not open a session is given up, and the answer names the lim
 test('an agent that breaks the policy on an errand is called off, and the call has its answer though it goes on', async () => {
   const clock = createStillClock();
   const policy = { deny: ['execute'], allow: ['delegate'], agents: { right: { on_violation: 'cancel' } } };
-  const { editor, right, ask } = await sent({ clock, guard: memoryGuard(policy).guard });
+  const { client, right, ask } = await sent({ clock, guard: memoryGuard(policy).guard });
   const answer = ask();
   await right.got('session/prompt');
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', kind: 'execute', status: 'in_progress' };
   right.notify('session/update', { sessionId: 'errand', update: call });
   await right.got('session/cancel');
   expect((await right.refused('fs/read_text_file', { sessionId: 'errand', path: '/work/a' })).code).toBe(-32002);
-  expect(editor.all('fs/read_text_file')).toEqual([]);
+  expect(client.all('fs/read_text_file')).toEqual([]);
   clock.advance(10_000);
   expect((await answer).result.result.structuredContent).toMatchObject({ stop_reason: 'cancelled' });
 });

@@ -6,7 +6,7 @@ import { createSecrets } from '../../../src/redaction/redact.ts';
 import { createFrameLog } from '../../../src/store/frame-log/frame-log.ts';
 import type { LineSink } from '../../../src/store/frame-log/line-sink.ts';
 import { lastRecords } from '../../../src/store/frame-log/read-frames.ts';
-import { createLeg } from '../../../src/wire/connection.ts';
+import { createConnection } from '../../../src/wire/connection.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
 import { scan } from '../../../src/wire/scanner/scanner.ts';
 import { createRecorder } from '../../wire/outputs.ts';
@@ -36,8 +36,8 @@ function setUp(hasPayloads = false) {
     leg(name: string, side: 'editor' | 'agent' = 'agent') {
       const watcher = log.watch(name, side);
       const input = new PassThrough();
-      const on = { frame: () => {}, refused: () => {}, overlong: () => {}, end: () => {} };
-      const { writer } = createLeg(input, createRecorder().output, 1 << 20, on, watcher.tap);
+      const on = { frame: () => {}, refused: () => {}, oversized: () => {}, end: () => {} };
+      const { writer } = createConnection(input, createRecorder().output, 1 << 20, on, watcher.observer);
       const hear = async (...messages: readonly unknown[]) => {
         input.write(messages.map((message) => `${typeof message === 'string' ? message : JSON.stringify(message)}\n`).join(''));
         await new Promise(setImmediate);

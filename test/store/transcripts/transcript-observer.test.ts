@@ -5,8 +5,8 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { readStats } from '../../../src/store/transcripts/session-stats.ts';
 import { pruneTranscripts, readTranscript, transcriptFile } from '../../../src/store/transcripts/transcript-files.ts';
-import { createTranscriptTap } from '../../../src/store/transcripts/transcript-observer.ts';
-import { createLeg } from '../../../src/wire/connection.ts';
+import { createTranscriptObserver } from '../../../src/store/transcripts/transcript-observer.ts';
+import { createConnection } from '../../../src/wire/connection.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
 import type { Patch } from '../../../src/wire/writer.ts';
 import { createRecorder } from '../../wire/outputs.ts';
@@ -33,13 +33,13 @@ const clean = {
 /** The editor's leg, with what it says and hears. */
 function setUp(dir = newStateDir()) {
   let t = 0;
-  const tap = createTranscriptTap({ dir, clean, now: () => ++t, onProblem: noProblem });
+  const observer = createTranscriptObserver({ dir, clean, now: () => ++t, onProblem: noProblem });
   const input = new PassThrough();
   const agent = new PassThrough();
   const frames: Frame[] = [];
-  const on = { frame: () => {}, refused: () => {}, overlong: () => {}, end: () => {} };
-  const { writer } = createLeg(input, createRecorder().output, 1 << 24, on, tap);
-  createLeg(agent, createRecorder().output, 1 << 24, { ...on, frame: (frame) => void frames.push(frame) });
+  const on = { frame: () => {}, refused: () => {}, oversized: () => {}, end: () => {} };
+  const { writer } = createConnection(input, createRecorder().output, 1 << 24, on, observer);
+  createConnection(agent, createRecorder().output, 1 << 24, { ...on, frame: (frame) => void frames.push(frame) });
   const text = (message: unknown) => `${typeof message === 'string' ? message : JSON.stringify(message)}\n`;
   return {
     dir,
@@ -61,7 +61,7 @@ function setUp(dir = newStateDir()) {
     },
     line: (message: unknown) => writer.line(text(message)),
     transcript(sessionId = 's') {
-      tap.close();
+      observer.close();
       return (readTranscript(dir, sessionId) ?? []).map(({ t: _, ...rest }) => rest);
     },
   };

@@ -6,7 +6,7 @@ import { createPieceCleaner } from '../../../src/redaction/redact-pieces.ts';
 import { createRedactStream } from '../../../src/redaction/redact-stream.ts';
 import { compileUserPattern } from '../../../src/redaction/user-patterns.ts';
 import { readTranscript } from '../../../src/store/transcripts/transcript-files.ts';
-import { createTranscriptTap } from '../../../src/store/transcripts/transcript-observer.ts';
+import { createTranscriptObserver } from '../../../src/store/transcripts/transcript-observer.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
 import { scan } from '../../../src/wire/scanner/scanner.ts';
 import { newStateDir, noProblem } from '../state.ts';
@@ -30,13 +30,13 @@ function frameOf(message: object): Frame {
 /** What is written of a prompt and of a message with the same text. */
 function written(text: string, more: object): readonly unknown[] {
   const dir = newStateDir();
-  const tap = createTranscriptTap({ dir, clean, now: () => 1, onProblem: noProblem });
+  const observer = createTranscriptObserver({ dir, clean, now: () => 1, onProblem: noProblem });
   const content = { type: 'text', text, ...more };
-  tap.received?.(frameOf({ jsonrpc: '2.0', id: 1, method: 'session/prompt', params: { sessionId: 's', prompt: [content] } }));
+  observer.received?.(frameOf({ jsonrpc: '2.0', id: 1, method: 'session/prompt', params: { sessionId: 's', prompt: [content] } }));
   const update = { sessionUpdate: 'agent_message_chunk', content };
-  tap.sent?.(frameOf({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's', update } }), []);
-  tap.sent?.(frameOf({ jsonrpc: '2.0', id: 1, result: { stopReason: 'end_turn' } }), []);
-  tap.close();
+  observer.sent?.(frameOf({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's', update } }), []);
+  observer.sent?.(frameOf({ jsonrpc: '2.0', id: 1, result: { stopReason: 'end_turn' } }), []);
+  observer.close();
   return readTranscript(dir, 's') ?? [];
 }
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Sink, Source } from '../../../src/wire/byte-stream.ts';
-import { createLeg, type OverlongFrame } from '../../../src/wire/connection.ts';
+import { createConnection, type OversizedFrame } from '../../../src/wire/connection.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
 import { bodiesFromLines, createBodyReader, createBodyWriter, linesFromBodies, OUTSIDE } from '../../../src/wire/framing/content-length.ts';
 import fc from '../../generated.ts';
@@ -104,32 +104,32 @@ function wires(): { source: Source & EventEmitter; sink: Sink; written: () => st
 }
 
 describe('a leg framed by Content-Length', () => {
-  function legOn(maxFrameBytes: number) {
+  function connectionOn(maxFrameBytes: number) {
     const { source, sink, written } = wires();
     const frames: string[] = [];
-    const overlong: OverlongFrame[] = [];
+    const oversized: OversizedFrame[] = [];
     const refused: string[] = [];
     const text = ({ bytes, start, end }: Frame) => bytes.toString('utf8', start, end);
-    const leg = createLeg(linesFromBodies(source), bodiesFromLines(sink), maxFrameBytes, {
+    const leg = createConnection(linesFromBodies(source), bodiesFromLines(sink), maxFrameBytes, {
       frame: (frame) => frames.push(text(frame)),
       refused: ({ reason }) => refused.push(reason),
-      overlong: (frame) => overlong.push(frame),
+      oversized: (frame) => oversized.push(frame),
       end: () => frames.push('end'),
     });
-    return { leg, source, written, frames, overlong, refused };
+    return { leg, source, written, frames, oversized, refused };
   }
 
   test('a message over the limit is skipped, whose it was is told, and the next one passes', () => {
-    const { source, frames, overlong } = legOn(1000);
+    const { source, frames, oversized } = connectionOn(1000);
     const long = JSON.stringify({ jsonrpc: '2.0', id: 7, result: { text: 'x'.repeat(5000) } });
     const bytes = Buffer.from(framed(long) + framed('{"jsonrpc":"2.0","method":"a"}'));
     for (let at = 0; at < bytes.length; at += 333) source.emit('data', bytes.subarray(at, at + 333));
-    expect(overlong).toEqual([{ kind: 'response', idText: '7', method: undefined, bytes: long.length }]);
+    expect(oversized).toEqual([{ kind: 'response', idText: '7', method: undefined, bytes: long.length }]);
     expect(frames).toEqual(['{"jsonrpc":"2.0","method":"a"}']);
   });
 
   test('a body that breaks off at the end of the stream is refused', () => {
-    const { source, frames, refused } = legOn(1000);
+    const { source, frames, refused } = connectionOn(1000);
     source.emit('data', Buffer.from('Content-Length: 50\r\n\r\n{"jsonrpc":"2.0","me'));
     source.emit('end');
     expect(refused).toEqual(['not JSON']);
@@ -137,7 +137,7 @@ describe('a leg framed by Content-Length', () => {
   });
 
   test('a character cut in two arrives whole, and leaves with its length in bytes', async () => {
-    const { source, leg, written, frames } = legOn(1000);
+    const { source, leg, written, frames } = connectionOn(1000);
     const body = '{"jsonrpc":"2.0","method":"größe €"}';
     const bytes = Buffer.from(framed(body));
     for (const byte of bytes) source.emit('data', Buffer.of(byte));

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { createLineSplitter, type Overlong } from '../../../src/wire/framing/ndjson.ts';
+import { createLineSplitter, type Oversized } from '../../../src/wire/framing/ndjson.ts';
 import fc from '../../generated.ts';
 
 const KIB = 1024;
@@ -9,7 +9,7 @@ const MIB = 1024 * KIB;
 
 function split(chunks: readonly Buffer[], maxFrameBytes = MIB) {
   const lines: string[] = [];
-  const overlong: Overlong[] = [];
+  const oversized: Oversized[] = [];
   const splitter = createLineSplitter({
     maxFrameBytes,
     onLines(bytes, start, end) {
@@ -21,11 +21,11 @@ function split(chunks: readonly Buffer[], maxFrameBytes = MIB) {
           .map((line) => Buffer.from(line, 'latin1').toString('utf8')),
       );
     },
-    onOverlong: (line) => overlong.push(line),
+    onOversized: (line) => oversized.push(line),
   });
   for (const chunk of chunks) splitter.push(chunk);
   splitter.end();
-  return { lines, overlong };
+  return { lines, oversized };
 }
 
 /** The text cut at `places`, each of them taken modulo its length. */
@@ -93,7 +93,7 @@ describe('however the bytes are cut into chunks, the lines are the same', () => 
         const splitter = createLineSplitter({
           maxFrameBytes: MIB,
           onLines: (bytes, start, end) => collected.push(Buffer.from(bytes.subarray(start, end))),
-          onOverlong: () => expect.unreachable(),
+          onOversized: () => expect.unreachable(),
         });
         const stream = Buffer.concat([random, Buffer.from('\n')]);
         for (const chunk of cut(stream, places)) splitter.push(chunk);
@@ -109,7 +109,7 @@ describe('however the bytes are cut into chunks, the lines are the same', () => 
     const splitter = createLineSplitter({
       maxFrameBytes: MIB,
       onLines: (...call) => calls.push(call),
-      onOverlong: () => expect.unreachable(),
+      onOversized: () => expect.unreachable(),
     });
     splitter.push(chunk);
     expect(calls).toHaveLength(1);
@@ -132,11 +132,11 @@ describe('a line that is longer than the limit', () => {
       return heapUsed + external;
     };
     const lines: string[] = [];
-    const overlong: Overlong[] = [];
+    const oversized: Oversized[] = [];
     const splitter = createLineSplitter({
       maxFrameBytes: MIB,
       onLines: (bytes, start, end) => lines.push(bytes.toString('utf8', start, end)),
-      onOverlong: (line) => overlong.push(line),
+      onOversized: (line) => oversized.push(line),
     });
     splitter.push(Buffer.from(`{"before":1}\n${HEAD}`));
     const before = held();
@@ -146,13 +146,13 @@ describe('a line that is longer than the limit', () => {
       splitter.push(Buffer.alloc(64 * KIB, 'x'));
       if (n % 100 === 99) mostGrowth = Math.max(mostGrowth, held() - before);
     }
-    expect(overlong).toEqual([]);
+    expect(oversized).toEqual([]);
     splitter.push(Buffer.from(`${TAIL}\n{"after":1}\n{"and":`));
     splitter.push(Buffer.from('"then"}\n'));
 
     expect(mostGrowth).toBeLessThan(3 * MIB);
-    expect(overlong).toHaveLength(1);
-    const [skipped] = overlong;
+    expect(oversized).toHaveLength(1);
+    const [skipped] = oversized;
     expect(skipped?.head.toString()).toMatch(new RegExp(`^${HEAD.replace(/[{}"]/g, '\\$&')}x+$`));
     expect(skipped?.head.length).toBe(4096);
     expect(skipped?.tail.toString().trimEnd().endsWith(TAIL)).toBe(true);
@@ -167,10 +167,10 @@ describe('a line that is longer than the limit', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { minLength: 1, maxLength: 30 }), (places) => {
         // One cut always falls inside the line: a whole line in one chunk is the leg's to measure.
-        const { lines, overlong } = split(cut(stream, [...places, line.length - 1]), 5000);
-        expect(overlong).toHaveLength(1);
-        expect(overlong[0]?.head.equals(line.subarray(0, 4096))).toBe(true);
-        const tail = overlong[0]?.tail.toString('latin1').replace(/\n$/, '') ?? '';
+        const { lines, oversized } = split(cut(stream, [...places, line.length - 1]), 5000);
+        expect(oversized).toHaveLength(1);
+        expect(oversized[0]?.head.equals(line.subarray(0, 4096))).toBe(true);
+        const tail = oversized[0]?.tail.toString('latin1').replace(/\n$/, '') ?? '';
         expect(tail.length).toBeGreaterThan(500);
         expect(line.toString('latin1').endsWith(tail)).toBe(true);
         expect(lines).toEqual(['{"after":1}']);
@@ -179,17 +179,17 @@ describe('a line that is longer than the limit', () => {
   });
 
   test('and has no line feed before the stream ends is reported all the same', () => {
-    const { lines, overlong } = split([Buffer.from('{"a":1}\n'), Buffer.alloc(80, 'x'), Buffer.alloc(80, 'y')], 100);
+    const { lines, oversized } = split([Buffer.from('{"a":1}\n'), Buffer.alloc(80, 'x'), Buffer.alloc(80, 'y')], 100);
     expect(lines).toEqual(['{"a":1}']);
-    expect(overlong).toHaveLength(1);
-    expect(overlong[0]?.head.toString()).toMatch(/^x{80}y{80}\s*$/);
+    expect(oversized).toHaveLength(1);
+    expect(oversized[0]?.head.toString()).toMatch(/^x{80}y{80}\s*$/);
   });
 
   test('and two of them in a row are two', () => {
     const long = Buffer.alloc(150, 'x');
     const lf = Buffer.from('\n');
-    const { lines, overlong } = split([long, lf, long, lf, Buffer.from('{"a":1}\n')], 100);
-    expect(overlong).toHaveLength(2);
+    const { lines, oversized } = split([long, lf, long, lf, Buffer.from('{"a":1}\n')], 100);
+    expect(oversized).toHaveLength(2);
     expect(lines).toEqual(['{"a":1}']);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Beside } from '../../../src/wire/scanner/beside.ts';
+import { InternedMap } from '../../../src/wire/scanner/beside.ts';
 import { decodedOf, type Interned, intern, internInside, tokenOf } from '../../../src/wire/scanner/interned.ts';
 
 const inside = (id: string): Interned => {
@@ -43,7 +43,7 @@ test('an id is decoded and written down once, and is then the same string', () =
 });
 
 test('what is kept beside an id is found as long as the id is known, and never for another that has got its place', () => {
-  const beside = new Beside<string>();
+  const beside = new InternedMap<string>();
   const first = inside('first');
   expect(beside.get(first)).toBeUndefined();
   beside.set(first, 'of first');

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Node, parseTree } from 'jsonc-parser';
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '../../../src/wire/frame.ts';
-import { careful, readBody } from '../../../src/wire/scanner/strict-parse.ts';
+import { readBody, strictParse } from '../../../src/wire/scanner/strict-parse.ts';
 import fc from '../../generated.ts';
 import { jsonValue, seeded } from '../odd-json.ts';
 
 function frameWith(body: string, key: 'params' | 'result' | 'error' = 'params'): Frame {
   const bytes = Buffer.from(`{"jsonrpc":"2.0","id":1,${key === 'params' ? '"method":"m",' : ''}"${key}":${body}}\n`);
-  const decided = careful(bytes, 0, bytes.length - 1);
+  const decided = strictParse(bytes, 0, bytes.length - 1);
   if ('why' in decided) throw new Error(decided.reason);
   return decided;
 }
@@ -21,7 +21,7 @@ describe('a body is read when every parser reads it alike', () => {
 
   test('a frame without one has undefined', () => {
     const bytes = Buffer.from('{"id":1,"method":"m"}\n');
-    expect(readBody(careful(bytes, 0, bytes.length - 1) as Frame)).toEqual({ ok: true, value: undefined });
+    expect(readBody(strictParse(bytes, 0, bytes.length - 1) as Frame)).toEqual({ ok: true, value: undefined });
   });
 
   test.each([

@@ -1,7 +1,7 @@
 // A long frame that was left in its chunks is, to everybody, the frame that it would have been in one.
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { createLeg } from '../../../src/wire/connection.ts';
+import { createConnection } from '../../../src/wire/connection.ts';
 import { detach, type Frame, type Span, textOf } from '../../../src/wire/frame.ts';
 import { createAbridger } from '../../../src/wire/scanner/elide.ts';
 import { briefOf, idTextOf, isLong, sessionIdOf, stringIn } from '../../../src/wire/scanner/large-frame.ts';
@@ -19,15 +19,15 @@ const update = (inside: string, session = '"s-1"'): string =>
   `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":{"sessionUpdate":"tool_call_update","toolCallId":"call-1",${inside}}}}\n`;
 const diff = (bytes: number): string => update(`"content":[{"type":"diff","path":"/a.ts","oldText":"","newText":"${text(bytes)}"}]`);
 
-type Seen = { readonly frames: Frame[]; readonly refused: string[]; readonly overlong: number[] };
+type Seen = { readonly frames: Frame[]; readonly refused: string[]; readonly oversized: number[] };
 
 function read(chunks: readonly Buffer[], maxFrameBytes = LIMIT): Seen {
-  const seen: Seen = { frames: [], refused: [], overlong: [] };
+  const seen: Seen = { frames: [], refused: [], oversized: [] };
   const input = new PassThrough();
-  createLeg(input, createRecorder().output, maxFrameBytes, {
+  createConnection(input, createRecorder().output, maxFrameBytes, {
     frame: (frame) => void seen.frames.push(frame),
     refused: ({ why }, line) => void seen.refused.push(`${why} ${line.length}`),
-    overlong: ({ bytes }) => void seen.overlong.push(bytes),
+    oversized: ({ bytes }) => void seen.oversized.push(bytes),
     end: () => {},
   });
   for (const chunk of chunks) input.emit('data', chunk);
@@ -109,12 +109,12 @@ describe('a long frame in many chunks', () => {
 
   test('is said in short in the same way without WebAssembly', () => {
     const whole = Buffer.from(diff(300_000));
-    const abridged = [createAbridger(), createAbridger(inJavaScript)].map((abridger) => {
+    const elided = [createAbridger(), createAbridger(inJavaScript)].map((abridger) => {
       for (const chunk of cut(whole, [65_536, 100, 7])) abridger.push(chunk);
       return abridger.end();
     });
-    expect(abridged[0]).toBeDefined();
-    expect(abridged[1]).toEqual(abridged[0]);
+    expect(elided[0]).toBeDefined();
+    expect(elided[1]).toEqual(elided[0]);
   });
 
   test.each([
@@ -168,7 +168,7 @@ describe('a long frame in many chunks', () => {
 
   test('that passes the limit is skipped, and leaves nothing behind', () => {
     const seen = read(cut(Buffer.from(diff(400_000) + diff(150_000)), [65_536]), 300_000);
-    expect(seen.overlong).toEqual([Buffer.byteLength(diff(400_000)) - 1]);
+    expect(seen.oversized).toEqual([Buffer.byteLength(diff(400_000)) - 1]);
     expect(seen.frames).toHaveLength(1);
     expect(seen.frames[0]?.bytes.toString()).toBe(diff(150_000));
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { envelopeOfOverlong } from '../../../src/wire/scanner/large-frame.ts';
-import { careful } from '../../../src/wire/scanner/strict-parse.ts';
+import { envelopeOfOversized } from '../../../src/wire/scanner/large-frame.ts';
+import { strictParse } from '../../../src/wire/scanner/strict-parse.ts';
 import fc from '../../generated.ts';
 import { damaged, message, seeded } from '../odd-json.ts';
 
@@ -9,7 +9,7 @@ const LONG = 'x'.repeat(5000);
 /** As the splitter keeps it. */
 const envelope = (line: Buffer | string) => {
   const bytes = Buffer.from(line as string);
-  return envelopeOfOverlong(bytes.subarray(0, 4096), bytes.subarray(-512));
+  return envelopeOfOversized(bytes.subarray(0, 4096), bytes.subarray(-512));
 };
 const isJson = (text: string) => {
   try {
@@ -28,7 +28,7 @@ describe('the envelope of a line that is too long', () => {
         const random = seeded(seed);
         for (let n = 0; n < 20; n++) {
           const line = Buffer.from(message(random));
-          const frame = careful(Buffer.concat([line, Buffer.from('\n')]), 0, line.length);
+          const frame = strictParse(Buffer.concat([line, Buffer.from('\n')]), 0, line.length);
           if ('why' in frame) continue;
           const { idText, method } = envelope(line);
           if (idText !== undefined) {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '../../../src/wire/frame.ts';
 import { scan } from '../../../src/wire/scanner/scanner.ts';
-import { careful } from '../../../src/wire/scanner/strict-parse.ts';
+import { strictParse } from '../../../src/wire/scanner/strict-parse.ts';
 import fc from '../../generated.ts';
 import { damaged, message, seeded } from '../odd-json.ts';
 
@@ -87,7 +87,7 @@ describe('the scanner against JSON.parse', () => {
             }
           }
           // The careful path may refuse what is ambiguous, but it too never reads a frame differently.
-          const decided = careful(bytes, start, start + line.length);
+          const decided = strictParse(bytes, start, start + line.length);
           if (!('why' in decided)) expect(scanned(decided), line.toString()).toEqual(expected ?? parsed(line.subarray(3)));
           else if (decided.why === 'broken' && line.some((b) => b > 0x20)) expect(expected, line.toString()).toBeUndefined();
         }
@@ -102,7 +102,7 @@ describe('the scanner against JSON.parse', () => {
 
 const frameOf = (line: string) => {
   const bytes = Buffer.from(`${line}\n`);
-  return { frame: scan(bytes, 0), decided: careful(bytes, 0, bytes.length - 1) };
+  return { frame: scan(bytes, 0), decided: strictParse(bytes, 0, bytes.length - 1) };
 };
 
 describe('what the scanner is sure of', () => {
@@ -195,6 +195,6 @@ describe('what the scanner leaves to the careful path', () => {
 
   test('invalid UTF-8 is refused with the id, so that the request can be answered', () => {
     const line = Buffer.concat([Buffer.from('{"id":5,"method":"m","params":{"t":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}}\n')]);
-    expect(careful(line, 0, line.length - 1)).toMatchObject({ why: 'broken', idText: '5', kind: 'request' });
+    expect(strictParse(line, 0, line.length - 1)).toMatchObject({ why: 'broken', idText: '5', kind: 'request' });
   });
 });

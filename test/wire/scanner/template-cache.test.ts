@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '../../../src/wire/frame.ts';
 import { scan } from '../../../src/wire/scanner/scanner.ts';
-import { careful } from '../../../src/wire/scanner/strict-parse.ts';
+import { strictParse } from '../../../src/wire/scanner/strict-parse.ts';
 import { likeBefore } from '../../../src/wire/scanner/template-cache.ts';
 import fc from '../../generated.ts';
 import { damaged, seeded } from '../odd-json.ts';
@@ -32,7 +32,7 @@ describe('a frame like one before', () => {
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), fc.nat({ max: 9 }), (id, text, shift) => {
         const frame = chunk(JSON.stringify(id), JSON.stringify(text));
         const bytes = Buffer.from(`${'\n'.repeat(shift)}${frame}\n${frame}`);
-        const decided = careful(bytes, shift, bytes.indexOf('\n', shift));
+        const decided = strictParse(bytes, shift, bytes.indexOf('\n', shift));
         const found = likeBefore(bytes, shift);
         if (/["\\\p{Cc}]/u.test(id)) return; // escaped session ids are for the careful path
         expect(found && said(found)).toEqual(said(decided as Frame));
@@ -69,7 +69,7 @@ describe('a frame like one before', () => {
           expect(found.end).toBe(end);
           // Text that is not UTF-8 is kept from the scanner before; JSON.parse reads it, with U+FFFD.
           expect(JSON.parse(bytes.toString('utf8', 0, end))).toMatchObject({ method: 'session/update' });
-          const decided = careful(bytes, 0, end);
+          const decided = strictParse(bytes, 0, end);
           if (!('why' in decided)) expect(said(found)).toEqual(said(decided));
         }
       }),

@@ -85,7 +85,7 @@ export class SimSink extends EventEmitter {
   readonly #highWaterMark: number;
   readonly #onWrite: (bytes: Buffer) => void;
   #chunks: Buffer[] = [];
-  #isBroken = false;
+  isBroken = false;
 
   constructor(highWaterMark: number, onWrite: (bytes: Buffer) => void) {
     super();
@@ -96,7 +96,7 @@ export class SimSink extends EventEmitter {
     return this as unknown as Writable;
   }
   write(chunk: Buffer | string): boolean {
-    if (this.isEnded || this.#isBroken) {
+    if (this.isEnded || this.isBroken) {
       queueMicrotask(() => this.emit('error', new Error(this.isEnded ? 'write after end' : 'EPIPE')));
       return false;
     }
@@ -122,14 +122,14 @@ export class SimSink extends EventEmitter {
     this.writableLength -= taken.length;
     if (this.writableLength === 0 && this.needsDrain) {
       this.needsDrain = false;
-      if (!this.#isBroken) this.emit('drain');
+      if (!this.isBroken) this.emit('drain');
     }
     return taken;
   }
   /** The other side has gone: what is queued is lost, and writing is an error from now on. */
   break(): void {
-    if (this.#isBroken) return;
-    this.#isBroken = true;
+    if (this.isBroken) return;
+    this.isBroken = true;
     this.#chunks = [];
     this.writableLength = 0;
     if (!this.isEnded) this.emit('error', new Error('EPIPE'));

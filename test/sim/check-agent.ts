@@ -103,6 +103,7 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
   atItsSession(seen, run, message, client);
   unchanged(seen, run, message, client, idText, line);
   const session = sessionIn(seen, run, message);
+  if (session && client.lineage === undefined) seen.foundByName.add(session);
   // The client has found it, and it is the client's from now on.
   if (session && isLoad(client)) {
     session.isDelegation = false;

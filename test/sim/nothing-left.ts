@@ -88,7 +88,8 @@ export function nothingIsLeftOpen(seen: Evidence): void {
     const run = runOf(seen, answer);
     const isHeld = [...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
     const isClosed = (seen.closedIn.get(run)?.get(session) ?? -1) >= isThereSince;
-    if (isThere(run) && run.model.traits.close && !isHeld && !isClosed)
+    // One that an agent lists before it answers that it is open can be found, and is the client's to close then.
+    if (isThere(run) && run.model.traits.close && !isHeld && !isClosed && !seen.foundByName.has(session))
       seen.problem(`${session.native} is still open at ${run.agent}#${run.number}, since ${nameOf(answer)}, and nobody has it`);
   }
 }

@@ -72,6 +72,8 @@ export type Evidence = {
   readonly askedUnder: Map<AgentFrame, string>;
   /** Those that left it in this event, perhaps behind what made them void. */
   answeredNow: Map<string, AgentFrame>;
+  /** Sessions that a request of the client's has reached by their names alone. */
+  readonly foundByName: Set<AgentSession>;
   /** Ids that the client has asked for without knowing whose they are. */
   readonly blindLoads: Set<string>;
   /** Those that belong to a session the client has opened, and the id it has there. */
@@ -158,6 +160,7 @@ export function createEvidence(
     atClient: new Map(),
     askedUnder: new Map(),
     answeredNow: new Map(),
+    foundByName: new Set(),
     blindLoads: new Set(),
     askedInSession: new Map(),
     standIns: new Map(),

@@ -289,7 +289,7 @@ export function createOracle(
         if (frame.kind === 'question' && isOwedAnAnswer(frame)) problem(`${nameOf(frame)} was answered, and its agent has not heard so`);
     },
     stopped() {
-      if (!seen.toEditor?.isBroken) for (const request of openRequests(seen)) problem(`${nameOf(request)} has no answer at the end`);
+      if (!seen.toClient?.isBroken) for (const request of openRequests(seen)) problem(`${nameOf(request)} has no answer at the end`);
       if (clock.pending('proxy') > 0) problem(`${clock.pending('proxy')} timers are left behind`);
       for (const { agent, number, sim } of seen.runs)
         if (sim.isAlive || !(sim.isOver || sim.wasStopped)) problem(`${agent}#${number} is left behind`);

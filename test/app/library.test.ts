@@ -21,7 +21,7 @@ beforeEach(() => {
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-library-'));
   [stateDir, cwd] = [path.join(root, 'state'), path.join(root, 'work')];
   mkdirSync(cwd);
-  return () => rmSync(root, { recursive: true, force: true });
+  onTestFinished(() => rmSync(root, { recursive: true, force: true })); // after the switchboards of the test are closed
 });
 
 async function embedded(options: SwitchboardOptions = {}) {

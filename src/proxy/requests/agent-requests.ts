@@ -40,8 +40,13 @@ export function putQuestion(hub: Hub, leg: AgentLeg, session: Session | undefine
   const twice = namedTwice(hub, frame);
   if (twice !== undefined) return leg.fail(idText, failure('AMBIGUOUS', [twice]));
   if (hub.lending && takenByUs(hub, leg, frame)) return;
-  if (hub.guard) hub.guard.question(hub, leg, session, frame, (mine, more) => passOn(hub, leg, session, mine, key, more));
+  if (hub.guard) hub.guard.question(hub, leg, session, frame, (mine, more) => passOn(hub, leg, openBy(leg, session), mine, key, more));
   else passOn(hub, leg, session, frame, key);
+}
+
+/** A session that the agent spoke of may have been opened while the policy's own request about it waited. */
+function openBy(leg: AgentLeg, session: Session | undefined): Session | undefined {
+  return session && (leg.sessions.get(session.nativeId) ?? session);
 }
 
 function passOn(

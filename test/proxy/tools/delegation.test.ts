@@ -102,6 +102,27 @@ test('a terminal that it asked for before its session was open is its own, and i
   expect((await client.got('terminal/release')).msg.params.terminalId).toBe('t');
 });
 
+// Seed 90046661 of the simulator.
+test('so is one that the policy asked about before the session was open, and the user allowed behind that', async () => {
+  const { guard } = memoryGuard({ allow: ['delegate', 'mcp(switchboard:delegate)'], default: 'ask' });
+  const { client, right, id, ask } = await sent({ guard });
+  client.on('session/request_permission', () => UNANSWERED);
+  client.on('terminal/create', () => ({ terminalId: 't' }));
+  right.on('session/new', async () => {
+    void right.request('terminal/create', { sessionId: 'errand', command: 'make' }, 'early');
+    await client.got('session/request_permission');
+    return { sessionId: 'errand' };
+  });
+  const answer = ask();
+  const turn = await right.got('session/prompt');
+  client.reply((await client.got('session/request_permission')).msg, { outcome: { outcome: 'selected', optionId: 'allow' } });
+  expect((await client.got('terminal/create')).msg.params.sessionId).toBe(id);
+  await right.until((msg) => msg.id === 'early' && msg.method === undefined);
+  right.reply(turn.msg, end);
+  await answer;
+  expect((await client.got('terminal/release')).msg.params).toEqual({ sessionId: id, terminalId: 't' });
+});
+
 test('a session that the editor has found meanwhile is left to the editor when the errand ends', async () => {
   const { client, right, ask } = await sent();
   right.on('session/list', () => ({ sessions: [{ sessionId: 'errand', cwd: CWD }] }));

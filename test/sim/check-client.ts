@@ -298,6 +298,7 @@ function question(seen: Evidence, message: Message, idText: string, frame: Agent
   seen.atClient.set(idText, frame);
   const publicId = String(message.params?.sessionId);
   seen.askedUnder.set(frame, publicId);
+  if (frame.session) seen.askedFor.set(frame, clientsOwn(frame.session));
   if (seen.bound.get(publicId)?.isLive) seen.askedInSession.set(frame, publicId);
   const { about } = frame;
   const owner = typeof about.terminalId === 'string' ? seen.terminals.get(about.terminalId) : undefined;

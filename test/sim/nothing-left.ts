@@ -14,7 +14,7 @@ export function nothingIsAskedForNobody(seen: Evidence): void {
   }
   for (const [id, asked] of seen.atClient) {
     const holder = seen.bound.get(seen.askedUnder.get(asked) as string);
-    if (holder?.isLive && asked.session && !isOf(asked, holder.session))
+    if (holder?.isLive && asked.session && !isOf(asked, holder.session) && seen.askedFor.get(asked) !== holder.session)
       seen.problem(`${nameOf(asked)} is open at the client as ${id} in a session that is ${holder.session.agent}/${holder.session.native}`);
   }
 }

@@ -68,6 +68,8 @@ export type Evidence = {
   overtaken: { readonly frame: AgentFrame; readonly by: AgentFrame }[];
   /** Questions as the client has them. */
   readonly atClient: Map<string, AgentFrame>;
+  /** The session of the client's that a question was for when it was asked: the client may find a delegated session later. */
+  readonly askedFor: Map<AgentFrame, AgentSession>;
   /** The ids of the sessions in which it is asked. */
   readonly askedUnder: Map<AgentFrame, string>;
   /** Those that left it in this event, perhaps behind what made them void. */
@@ -158,6 +160,7 @@ export function createEvidence(
     streams: new Map(),
     overtaken: [],
     atClient: new Map(),
+    askedFor: new Map(),
     askedUnder: new Map(),
     answeredNow: new Map(),
     foundByName: new Set(),

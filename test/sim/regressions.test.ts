@@ -113,3 +113,23 @@ test.each(['session/close', 'session/delete'])(
     expect((await left.refused('fs/read_text_file', { sessionId: 'old', path: `${CWD}/a` })).code).toBe(-32002);
   },
 );
+
+// 90216836, 90206033
+test('an elicitation about a prompt of a session that was closed and is in use again ends with the latter', async () => {
+  const { sessionCapabilities } = ALL_CAPABILITIES as Json;
+  const left = able('left', { sessionCapabilities: { ...sessionCapabilities, close: undefined } });
+  left.on('session/prompt', () => UNANSWERED);
+  const { client } = await connection([left, able('right')], {}, { log: createMemoryLog() });
+  client.on('elicitation/create', () => UNANSWERED);
+  const { id } = await open(client, CWD, 'left');
+  void client.request('session/prompt', { sessionId: id, prompt: [] });
+  const { msg } = await left.got('session/prompt');
+  await client.call('session/close', { sessionId: id });
+  await client.call('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const form = { sessionId: id, requestId: msg.id, mode: 'form', message: 'who?', requestedSchema: {} };
+  const answer = left.request('elicitation/create', form);
+  const asked = await client.got('elicitation/create');
+  await client.call('session/close', { sessionId: id });
+  expect((await answer).result).toEqual({ action: 'cancel' });
+  expect(client.all('$/cancel_request').map((one) => one.msg.params)).toEqual([{ requestId: asked.msg.id }]);
+});

@@ -148,7 +148,8 @@ function elicitation(hub: Hub, leg: AgentLeg, session: Session | undefined, fram
     if (!request) return leg.succeed(idTextOf(frame), '{"action":"cancel"}');
     patches.push({ span: about, text: request.idText });
   }
-  const owner = request?.session ?? session;
+  // The session of a prompt that was closed in mid-turn is gone, and the id may be open again.
+  const owner = session ?? request?.session;
   if ((owner ? openQuestions(owner, ELICITATION) : sessionless(hub, leg)) >= MAX_ELICITATIONS)
     return leg.fail(idTextOf(frame), failure('TOO_MANY_OPEN', ['elicitations', MAX_ELICITATIONS, owner ? undefined : 'before a session']));
   const named = memberAt(bytes, body, 'elicitationId');
@@ -157,7 +158,7 @@ function elicitation(hub: Hub, leg: AgentLeg, session: Session | undefined, fram
     const publicName = hub.elicitations.claim(leg, name);
     if (publicName !== name) patches.push({ span: named, text: JSON.stringify(publicName) });
   }
-  put(patches, request?.session && { session: request.session });
+  put(patches, owner && { session: owner });
 }
 
 /** With several agents, an id that this one has not asked under may be another's: the client must not take that one for completed. */

@@ -1,6 +1,6 @@
 // The protocol's methods: who answers them, who receives them, and which field says so. Read this file first.
 //
-// `alone` is one configured agent: then we are as good as not there, and nearly everything is the agent's.
+// `singleAgent` applies when one agent is configured: then the proxy is transparent, and nearly everything is the agent's.
 // `several` is two or more: then a request must find its owner, and we answer for all of them where nobody else can.
 
 /** Which field of `params` routes. `agent choice` is `_meta`, `--agent`, `routes`, `default_agent`, in that order. */
@@ -18,10 +18,25 @@ export type Key = 'sessionId' | 'methodId' | 'serverId' | 'requestId' | 'elicita
  */
 export type Receiver = 'us' | 'owner' | 'chosen' | 'named' | 'asker' | 'every' | 'editor' | 'nobody';
 
-export type Method = { readonly kind: 'request' | 'notification'; readonly key: Key; readonly alone: Receiver; readonly several: Receiver };
+export type Method = {
+  readonly kind: 'request' | 'notification';
+  readonly key: Key;
+  readonly singleAgent: Receiver;
+  readonly several: Receiver;
+};
 
-const request = (key: Key, alone: Receiver, several: Receiver = alone): Method => ({ kind: 'request', key, alone, several });
-const notification = (key: Key, alone: Receiver, several: Receiver = alone): Method => ({ kind: 'notification', key, alone, several });
+const request = (key: Key, singleAgent: Receiver, several: Receiver = singleAgent): Method => ({
+  kind: 'request',
+  key,
+  singleAgent,
+  several,
+});
+const notification = (key: Key, singleAgent: Receiver, several: Receiver = singleAgent): Method => ({
+  kind: 'notification',
+  key,
+  singleAgent,
+  several,
+});
 
 /** From the editor to agents. */
 export const FROM_CLIENT = {

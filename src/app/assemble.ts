@@ -12,7 +12,7 @@ import type { Level } from '../store/defaults.ts';
 import { createSessionLog } from '../store/sessions/session-store.ts';
 import { createDiagnostics, type Diagnostics } from './diagnostics.ts';
 import { type Listener, type Say, sayOnce, UNHEARD } from './events.ts';
-import { lendingOf } from './host-tools.ts';
+import { toolAttachmentsOf } from './host-tools.ts';
 import { learnConfigured, secretsOf } from './launch.ts';
 import type { EnforcedPolicy, PolicyFlags } from './policy.ts';
 import { changedForLater, type Reconfigured, reconfigureAll } from './reconfigure.ts';
@@ -83,10 +83,10 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     say,
     onProblem,
     events,
-    guard: () => policy?.guard(),
+    enforcement: () => policy?.enforcement(),
     log: createSessionLog(stateDir, onProblem),
     cache,
-    lending: lendingOf(config, stateDir, cache, onProblem, say, {
+    toolAttachments: toolAttachmentsOf(config, stateDir, cache, onProblem, say, {
       tools,
       onEvent: events.onTool,
       clean: secrets.redact,
@@ -158,5 +158,5 @@ async function policyOf(
   const isWanted = flags.policy !== undefined || config.policies.length > 0 || existsSync(managedPolicyFile(process.platform, process.env));
   if (!isWanted) return undefined;
   const { enforcePolicy } = await import('./policy.ts');
-  return enforcePolicy({ config, flags, stateDir, ownFiles: files, redact, notice: say, onDecision: events.onDecision });
+  return enforcePolicy({ config, flags, stateDir, ownFiles: files, redact, report: say, onDecision: events.onDecision });
 }

@@ -4,7 +4,7 @@ import { type HostTool, object, ToolFailure, text } from '../mcp/server/tool.ts'
 import { COMMAND_TIMEOUT_MS } from '../mcp/settings.ts';
 import { toolsFor } from '../mcp/tools/builtin-tools.ts';
 import type { Shim } from '../mcp/transports/listeners.ts';
-import type { LendingOptions, TransportMemory } from '../proxy/tools/host-tools.ts';
+import type { HostToolsOptions, TransportMemory } from '../proxy/tools/host-tools.ts';
 import { createToolPins } from '../store/tool-pins.ts';
 import type { HostFunction } from './api.ts';
 import type { Say } from './events.ts';
@@ -15,16 +15,16 @@ import { SetupFailure } from './setup-failure.ts';
 export const shimOf = (): Shim => ({ command: process.execPath, args: [packageFile('bin', 'switchboard.js'), 'mcp-shim'] });
 
 /** Undefined when the configuration lends none. */
-export function lendingOf(
+export function toolAttachmentsOf(
   { hostTools, mcpServers }: Config,
   stateDir: string,
   memory: TransportMemory,
   onProblem: (error: unknown) => void,
-  notice: Say,
-  own: Pick<LendingOptions, 'onEvent' | 'clean'> & { readonly tools: readonly HostTool[] },
-): LendingOptions | undefined {
+  report: Say,
+  own: Pick<HostToolsOptions, 'onEvent' | 'clean'> & { readonly tools: readonly HostTool[] },
+): HostToolsOptions | undefined {
   if (!hostTools.enabled) {
-    if (mcpServers.length > 0) notice('mcp_servers are not lent to agents, because host_tools.enabled is false');
+    if (mcpServers.length > 0) report('mcp_servers are not lent to agents, because host_tools.enabled is false');
     return undefined;
   }
   const tools = [...toolsFor(hostTools), ...own.tools];

@@ -8,8 +8,8 @@ import { type FileWatch, watchFiles } from '../config/watch-files.ts';
 import { type Hits, hitKey, type Policy } from '../policy/policy.ts';
 import { combine } from '../policy/rules/layers.ts';
 import { rememberedLayer } from '../policy/rules/remembered.ts';
-import { createGuard } from '../proxy/enforcement/create-enforcement.ts';
-import type { Guard } from '../proxy/enforcement/enforcement.ts';
+import { createEnforcement } from '../proxy/enforcement/create-enforcement.ts';
+import type { Enforcement } from '../proxy/enforcement/enforcement.ts';
 import type { CurrentPolicy } from '../proxy/enforcement/evaluate.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import { createRemembered, hashKey, rememberedFile } from '../store/remembered-answers.ts';
@@ -31,13 +31,13 @@ export type Enforcing = {
   /** Our own files: agents may not change them without being asked. */
   readonly ownFiles: readonly string[];
   readonly redact: Redactor;
-  readonly notice: Say;
+  readonly report: Say;
   readonly onDecision: (entry: AuditEntry) => void;
 };
 
 export type EnforcedPolicy = {
   /** One for each connection: what was answered for a session alone is not for the session of the same name at another client. */
-  guard(): Guard;
+  enforcement(): Enforcement;
   /** Other files than before, or another policy in the configuration itself. One that cannot be used changes nothing. */
   use(policies: Config['policies']): Promise<void>;
   /** The files are read again, without waiting until somebody says that they have changed. */
@@ -67,12 +67,12 @@ export async function enforcePolicy({
   stateDir,
   ownFiles,
   redact,
-  notice,
+  report,
   onDecision,
 }: Enforcing): Promise<EnforcedPolicy | undefined> {
   let sources = { policies, flag, managedFile: managedPolicyFile(process.platform, process.env), stateDir };
   const read = await readLayers(sources);
-  for (const text of read.notices) notice(text);
+  for (const text of read.notices) report(text);
   if (read.layers.length === 0) return undefined;
   let { layers: last, files: watched } = read;
   const combined = (layers = last) => together(layers, [stateDir, ...ownFiles, ...watched].map(canonicalOr), stateDir);
@@ -82,7 +82,7 @@ export async function enforcePolicy({
   const readAgain = async (wanted: LayerSources): Promise<void> => {
     try {
       const { layers, files, notices } = await readLayers(wanted, last);
-      for (const text of notices) notice(text);
+      for (const text of notices) report(text);
       if (layers.length === 0) throw new Error('there is none any more; to do without one, start anew');
       problem = undefined;
       const [isSame, isWatched] = [policyHash(layers) === current.hash, files.join('\n') === watched.join('\n')];
@@ -90,11 +90,11 @@ export async function enforcePolicy({
       if (isSame && isWatched) return;
       current = combined();
       if (!isWatched) watchAgain();
-      if (!isSame) notice('the policy has changed; it holds for all sessions from now on');
+      if (!isSame) report('the policy has changed; it holds for all sessions from now on');
     } catch (error) {
       // Half a policy would be worse than the one from before.
       problem = (error as Error).message;
-      notice(`THE POLICY HAS CHANGED AND CANNOT BE USED, so the one from before still holds: ${(error as Error).message}`);
+      report(`THE POLICY HAS CHANGED AND CANNOT BE USED, so the one from before still holds: ${(error as Error).message}`);
     }
   };
   // One after the other, so that what was read first does not come into force last.
@@ -103,7 +103,7 @@ export async function enforcePolicy({
     reading = reading.then(() => readAgain({ ...sources, ...change }));
     return reading;
   };
-  const onWatchProblem = sayOnce(notice, (error) => `changes of the policy are looked for every two seconds: ${(error as Error).message}`);
+  const onWatchProblem = sayOnce(report, (error) => `changes of the policy are looked for every two seconds: ${(error as Error).message}`);
   let watch: FileWatch | undefined;
   function watchAgain(): void {
     if (isClosed) return;
@@ -114,10 +114,10 @@ export async function enforcePolicy({
   let isClosed = false;
   watchAgain();
   if (policyMode === 'observe')
-    notice('the policy is observed and not enforced: nothing is blocked, and the audit log says what would have been');
+    report('the policy is observed and not enforced: nothing is blocked, and the audit log says what would have been');
   const written = createAudit(stateDir, {
     redact,
-    onProblem: (problem) => notice(`${problem}; what a rule allows is asked until it can be`),
+    onProblem: (problem) => report(`${problem}; what a rule allows is asked until it can be`),
   });
   const audit: Audit = {
     ...written,
@@ -129,10 +129,10 @@ export async function enforcePolicy({
       return outcome;
     },
   };
-  const onProblem = sayOnce(notice, (error) => `answers for always cannot be kept: ${(error as Error).message}`);
+  const onProblem = sayOnce(report, (error) => `answers for always cannot be kept: ${(error as Error).message}`);
   return {
-    guard: () =>
-      createGuard({
+    enforcement: () =>
+      createEnforcement({
         current: () => current,
         isObserving: policyMode === 'observe',
         isInteractive,

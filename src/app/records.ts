@@ -45,8 +45,8 @@ export type RecordsOptions = {
   readonly onlooker?: Onlooker | undefined;
 };
 
-export function createRecords({ config, stateDir, secrets, say: notice, name, recordTo, onlooker }: RecordsOptions): Records {
-  const onProblem = sayOnce(notice, (error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
+export function createRecords({ config, stateDir, secrets, say: report, name, recordTo, onlooker }: RecordsOptions): Records {
+  const onProblem = sayOnce(report, (error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
   const frameLog = openFrameLog(config, stateDir, secrets, onProblem, name);
   const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem) : undefined;
   const recording = recordTo === undefined ? undefined : openRecording(recordTo, secrets, onProblem);

@@ -6,9 +6,9 @@ import { createRunningRecord, newMark } from '../agents/running-record.ts';
 import type { Config } from '../config/config.ts';
 import { systemClock } from '../proxy/context.ts';
 import { saidOfCounts } from '../proxy/counters.ts';
-import type { Guard } from '../proxy/enforcement/enforcement.ts';
+import type { Enforcement } from '../proxy/enforcement/enforcement.ts';
 import { type Connection, connect } from '../proxy/proxy.ts';
-import type { LendingOptions } from '../proxy/tools/host-tools.ts';
+import type { HostToolsOptions } from '../proxy/tools/host-tools.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
@@ -34,10 +34,10 @@ export type Shared = {
   readonly say: Say;
   readonly onProblem: (error: unknown) => void;
   readonly events: Listener;
-  readonly guard: () => Guard | undefined;
+  readonly enforcement: () => Enforcement | undefined;
   readonly log: SessionLog;
   readonly cache: CapabilityCache;
-  readonly lending: LendingOptions | undefined;
+  readonly toolAttachments: HostToolsOptions | undefined;
   readonly onlooker: Onlooker | undefined;
 };
 
@@ -53,7 +53,7 @@ export type Served = {
 
 /** `number` tells it from the other clients of this process. */
 export function serveClient(shared: Shared, { input, output }: ClientStreams, number: number, recordTo?: string): Served {
-  const { config, stateDir, secrets, diagnostics, say, onProblem, events, guard, log, cache, lending, onlooker } = shared;
+  const { config, stateDir, secrets, diagnostics, say, onProblem, events, enforcement, log, cache, toolAttachments, onlooker } = shared;
   const mark = newMark();
   const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
   const records = createRecords({ config, stateDir, secrets, say, name, recordTo, onlooker });
@@ -71,17 +71,17 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     ...config,
     launch,
     // Lent tools have it too, where the editor has nothing; agents are told of it only where that is set.
-    workspace: config.workspace === 'off' && !lending ? undefined : createWorkspace({ mark, onChild: running.childStarted }),
+    workspace: config.workspace === 'off' && !toolAttachments ? undefined : createWorkspace({ mark, onChild: running.childStarted }),
     servesMissing: config.workspace !== 'off',
-    guard: guard(),
+    enforcement: enforcement(),
     watch: records.watch,
     transcripts: records.transcripts,
-    notice: (text) => diagnostics.say('warn', text),
+    report: (text) => diagnostics.say('warn', text),
     clock: systemClock,
     log,
     cache,
     version: VERSION,
-    lending,
+    toolAttachments,
     shim: shimOf(),
     children: { mark, started: running.childStarted },
     onStateChange: health.soon,

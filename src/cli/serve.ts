@@ -57,7 +57,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       otherwise,
       frames: frames as Frames,
       port,
-      connect: () => ({ input, output, judged: connection.judged, byHand: connection.byHand }),
+      connect: () => ({ input, output, judged: connection.judged, byUser: connection.byUser }),
     });
     const signalled = onSignals(inside.kill, () => void opened.stop());
     const isAsking =

@@ -8,7 +8,7 @@ import type { PolicyStore } from './actions/policy-store.ts';
 import { ruleActions } from './actions/rules.ts';
 import { sessionActions } from './actions/sessions.ts';
 import { type ConsoleClient, createConsoleClient } from './client/console-client.ts';
-import type { ByHand, Host } from './client/workspace.ts';
+import type { ByUser, Host } from './client/workspace.ts';
 import { apply } from './protocol/apply-event.ts';
 import { type Conversation, createConversation } from './protocol/conversation.ts';
 import type { Failure } from './protocol/messages.ts';
@@ -31,7 +31,7 @@ export type Connected = {
   readonly output: Writable;
   /** What the policy has said of a question, by its id on this connection. */
   readonly judged: (id: string) => Judged | undefined;
-  readonly byHand: ByHand;
+  readonly byUser: ByUser;
 };
 
 export type ConsoleDeps = {
@@ -112,7 +112,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   });
   function consoleClient(): ConsoleClient {
     if (made) return made;
-    const { input, output, judged, byHand } = deps.connect();
+    const { input, output, judged, byUser } = deps.connect();
     const clientInfo = { name: 'switchboard-console', title: 'Switchboard console', version };
     made = createConsoleClient(input, output, {
       state,
@@ -121,7 +121,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
       clientInfo,
       cwd,
       judged,
-      byHand,
+      byUser,
       transcript: deps.transcripts.read,
       directoriesOf: deps.directoriesOf,
     });

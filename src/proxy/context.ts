@@ -25,18 +25,18 @@ export function createTimers(clock: Clock): Clock & { stop(): void } {
     now: clock.now,
     monotonicMs: clock.monotonicMs,
     after(ms, callback) {
-      const callOff = clock.after(ms, () => {
-        pending.delete(callOff);
+      const abandon = clock.after(ms, () => {
+        pending.delete(abandon);
         callback();
       });
-      pending.add(callOff);
+      pending.add(abandon);
       return () => {
-        pending.delete(callOff);
-        callOff();
+        pending.delete(abandon);
+        abandon();
       };
     },
     stop() {
-      for (const callOff of pending) callOff();
+      for (const abandon of pending) abandon();
       pending.clear();
     },
   };

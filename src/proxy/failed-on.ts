@@ -3,10 +3,10 @@ import { failure } from '../errors.ts';
 import type { OpenRequest } from './client/client-connection.ts';
 import type { Hub } from './hub.ts';
 
-export function failedOn(hub: Pick<Hub, 'editor' | 'notice'>, request: OpenRequest | undefined, method: string, error: unknown): void {
+export function failedOn(hub: Pick<Hub, 'client' | 'report'>, request: OpenRequest | undefined, method: string, error: unknown): void {
   const why = String((error as Error).message);
-  hub.notice(`failed on ${method}: ${why}`);
-  if (request) hub.editor.fail(request, failure('INTERNAL', [method, why]));
+  hub.report(`failed on ${method}: ${why}`);
+  if (request) hub.client.fail(request, failure('INTERNAL', [method, why]));
 }
 
 /** For what waits in a lane: whoever releases that goes on with the others. */

@@ -7,7 +7,7 @@ import { type Route, routeFromClient } from '../router/route.ts';
 import { detach, type Frame, textOf } from '../wire/frame.ts';
 import { memberAt, stringAt } from '../wire/json-path.ts';
 import { sessionIdOf } from '../wire/scanner/large-frame.ts';
-import type { AgentLeg } from './agents/agent.ts';
+import type { Agent } from './agents/agent.ts';
 import { authenticate } from './agents/authentication.ts';
 import { authStatus, logout } from './agents/fan-out.ts';
 import type { OpenRequest } from './client/client-connection.ts';
@@ -19,11 +19,11 @@ import { forward } from './rewrite.ts';
 import { setConfigOption, setTheOldWay } from './sessions/change-agent.ts';
 import { release } from './sessions/early-frames.ts';
 import { isTracked, knownSession, probe } from './sessions/find-session.ts';
-import type { Lane } from './sessions/frame-queue.ts';
+import type { FrameQueue } from './sessions/frame-queue.ts';
 import { listSessions } from './sessions/list-sessions.ts';
 import { loadSession, loadUnknown } from './sessions/load-session.ts';
 import { forkSession, newSession } from './sessions/open-session.ts';
-import { bringBack } from './sessions/recover-session.ts';
+import { recoverSession } from './sessions/recover-session.ts';
 import { type Session, toNative, waitsForEnd } from './sessions/session.ts';
 import { cancel, cancelSought } from './turns/cancel.ts';
 import { close, ourCommand, prompt, remove } from './turns/prompt.ts';
@@ -59,21 +59,21 @@ const FOR_EVERYONE: Partial<Record<ClientMethod, (hub: Hub, request: OpenRequest
 /** A request or notification other than initialize. */
 export function fromClient(hub: Hub, request: OpenRequest | undefined, frame: Frame): void {
   const method = frame.method as string;
-  const route = routeFromClient({ method, kind: frame.kind, hasSession: frame.sessionId !== undefined }, hub.alone !== undefined);
+  const route = routeFromClient({ method, kind: frame.kind, hasSession: frame.sessionId !== undefined }, hub.singleAgent !== undefined);
   switch (route.to) {
     case 'step':
       return step(hub, request, route, frame);
     case 'owner':
       return toOwner(hub, request, frame);
-    case 'alone':
-      if (hub.alone?.isIsolated && frame.sessionId) return toOwner(hub, request, frame);
-      return isRefused(hub, request, undefined, frame) ? undefined : toOne(hub, hub.alone as AgentLeg, request, frame);
+    case 'singleAgent':
+      if (hub.singleAgent?.isIsolated && frame.sessionId) return toOwner(hub, request, frame);
+      return isRefused(hub, request, undefined, frame) ? undefined : toOne(hub, hub.singleAgent as Agent, request, frame);
     case 'vendor': {
-      const leg = vendorAgent(hub, route.vendor);
-      return leg ? toOne(hub, leg, request, frame) : unroutable(hub, request, method);
+      const agent = vendorAgent(hub, route.vendor);
+      return agent ? toOne(hub, agent, request, frame) : unroutable(hub, request, method);
     }
     case 'everyone':
-      for (const leg of hub.agents.values()) if (leg.isStarted) leg.notify(frame, () => []);
+      for (const agent of hub.agents.values()) if (agent.isStarted) agent.notify(frame, () => []);
       return;
     case 'nobody':
       return unroutable(hub, request, method);
@@ -91,7 +91,7 @@ function step(hub: Hub, request: OpenRequest | undefined, route: Extract<Route, 
   const { method, key, receiver } = route;
   switch (receiver) {
     case 'asker':
-      return method === 'mcp/message' ? mcpProgress(hub, frame) : takeBack(hub, frame);
+      return method === 'mcp/message' ? mcpProgress(hub, frame) : cancelRequest(hub, frame);
     case 'chosen':
       return request && newSession(hub, request, frame);
     case 'named':
@@ -99,8 +99,8 @@ function step(hub: Hub, request: OpenRequest | undefined, route: Extract<Route, 
     case 'every':
       return request && FOR_EVERYONE[method]?.(hub, request, frame);
     default: {
-      if (hub.alone && (key !== 'sessionId' || frame.sessionId === undefined))
-        return isRefused(hub, request, undefined, frame) ? undefined : toOne(hub, hub.alone, request, frame);
+      if (hub.singleAgent && (key !== 'sessionId' || frame.sessionId === undefined))
+        return isRefused(hub, request, undefined, frame) ? undefined : toOne(hub, hub.singleAgent, request, frame);
       if (method === 'session/cancel') {
         cancelSought(hub, sessionIdOf(frame));
         return onSession(hub, undefined, frame, (session, mine) => cancel(hub, session, mine));
@@ -117,18 +117,18 @@ function step(hub: Hub, request: OpenRequest | undefined, route: Extract<Route, 
 
 /** By a policy, and then it is answered. One that is sent as a notification is no less a change: an agent may look at the method alone. */
 function isRefused(hub: Hub, request: OpenRequest | undefined, session: Session | undefined, frame: Frame): boolean {
-  if (!hub.guard) return false;
+  if (!hub.enforcement) return false;
   const method = frame.method as string;
   const inMode = FOR_REFUSED_SESSIONS.has(method) ? undefined : refusedMode(hub, session, frame);
-  const error = inMode ?? (CHANGES.has(method) ? hub.guard.refusesChange(hub, method, session, frame) : undefined);
-  if (error && request) hub.editor.fail(request, error);
-  else if (error) hub.counters.refusedFromEditor++;
+  const error = inMode ?? (CHANGES.has(method) ? hub.enforcement.refusesChange(hub, method, session, frame) : undefined);
+  if (error && request) hub.client.fail(request, error);
+  else if (error) hub.counters.refusedFromClient++;
   return error !== undefined;
 }
 
 /** Why nobody may go on with the session that a frame names. */
 function refusedMode(hub: Hub, session: Session | undefined, frame: Frame): ProxyError | undefined {
-  const refused = (session?.leg ?? hub.alone)?.refused;
+  const refused = (session?.agent ?? hub.singleAgent)?.refused;
   return refused && refused.size > 0 ? refused.get(session?.nativeId ?? sessionIdOf(frame) ?? '') : undefined;
 }
 
@@ -138,7 +138,7 @@ const paramsText = (frame: Frame): string => (frame.body ? textOf(frame.bytes, f
 function onSession(hub: Hub, request: OpenRequest | undefined, frame: Frame, then: (session: Session, frame: Frame) => void): void {
   const sessionId = sessionIdOf(frame);
   const method = frame.method as string;
-  const refuse = (error: ProxyError) => void (request ? hub.editor.fail(request, error) : hub.counters.refusedFromEditor++);
+  const refuse = (error: ProxyError) => void (request ? hub.client.fail(request, error) : hub.counters.refusedFromClient++);
   if (sessionId === undefined) return refuse(failure('PARAMS', [method, 'sessionId is missing']));
   const known = knownSession(hub, sessionId);
   if (known instanceof ProxyError) return refuse(known);
@@ -164,18 +164,18 @@ function behindEnd(
   frame: Frame,
   then: (session: Session, frame: Frame) => void,
 ): void {
-  if (!session.afterEnd.isHeld || frame.method === 'session/cancel') return inLane(hub, session, request, frame, then);
+  if (!session.afterEnd.isHeld || frame.method === 'session/cancel') return inQueue(hub, session, request, frame, then);
   const kept = detach(frame);
   wait(hub, session.afterEnd, session, request, kept, () => fromClient(hub, request, kept));
 }
 
 /** In a lane there is room for as much as for any agent that does not read. */
-function wait(hub: Hub, lane: Lane, { leg }: Session, request: OpenRequest | undefined, frame: Frame, run: () => void): void {
+function wait(hub: Hub, queue: FrameQueue, { agent }: Session, request: OpenRequest | undefined, frame: Frame, run: () => void): void {
   const bytes = frame.end - frame.start;
-  if (lane.bytes + bytes <= hub.maxQueueBytes)
-    return lane.wait({ request, run: contained(hub, request, frame.method as string, run), bytes });
+  if (queue.bytes + bytes <= hub.maxQueueBytes)
+    return queue.wait({ request, run: contained(hub, request, frame.method as string, run), bytes });
   if (!request) hub.counters.unsaid++;
-  else hub.editor.fail(request, failure('SESSION_BACKLOG', [leg.name, hub.maxQueueBytes], { agent: leg.name }));
+  else hub.client.fail(request, failure('SESSION_BACKLOG', [agent.name, hub.maxQueueBytes], { agent: agent.name }));
 }
 
 /** These do not wait for their turn: what they end is what the others wait for. */
@@ -183,7 +183,7 @@ const AT_ONCE = new Set(['session/cancel', 'session/close', 'session/delete']);
 /** These open or end a session themselves, so one that was lost need not be brought back for them, and one that is a record may be read again. */
 const FOR_LOST_SESSIONS = new Set(['session/load', 'session/resume']);
 
-function inLane(
+function inQueue(
   hub: Hub,
   session: Session,
   request: OpenRequest | undefined,
@@ -192,8 +192,8 @@ function inLane(
 ): void {
   const { toAgent } = session;
   if (request) request.session = session;
-  session.isMet = false; // the editor knows it, whoever spoke of it first
-  release(hub, session.leg, session.nativeId);
+  session.isDiscovered = false; // the editor knows it, whoever spoke of it first
+  release(hub, session.agent, session.nativeId);
   if (AT_ONCE.has(frame.method as string)) return then(session, frame);
   if (session.isRecord && !FOR_LOST_SESSIONS.has(frame.method as string)) return onRecord(hub, session, request);
   const mustReturn = session.isLost && request !== undefined && !FOR_LOST_SESSIONS.has(request.method) && !isOurs(hub, session, frame);
@@ -202,24 +202,24 @@ function inLane(
   const inTurn = () => {
     if (!isTracked(hub, session)) return fromClient(hub, request, kept);
     if (!waitsForEnd(session, { request, run: contained(hub, request, frame.method as string, inTurn), bytes: kept.end - kept.start }))
-      inLane(hub, session, request, kept, then);
+      inQueue(hub, session, request, kept, then);
   };
   if (toAgent.isHeld) return wait(hub, toAgent, session, request, kept, inTurn);
   // In the lane like any other, so that a cancel finds it there; before those that came after it.
   let lost: ProxyError | undefined;
   toAgent.hold(request);
-  const back = () => (lost ? hub.editor.fail(request as OpenRequest, lost) : inTurn());
+  const back = () => (lost ? hub.client.fail(request as OpenRequest, lost) : inTurn());
   toAgent.waitFirst({ request, run: contained(hub, request, frame.method as string, back) });
-  bringBack(hub, session, (error) => {
+  recoverSession(hub, session, (error) => {
     lost = error;
     toAgent.release();
   });
 }
 
 /** Never a fresh session in disguise: the agent would take up what it has not heard of as if it were new. */
-function onRecord(hub: Hub, { publicId: sessionId, leg }: Session, request: OpenRequest | undefined): void {
-  if (!request) hub.counters.refusedFromEditor++;
-  else hub.editor.fail(request, failure('SESSION_RECORD', [sessionId, leg.name, request.method], { sessionId, agent: leg.name }));
+function onRecord(hub: Hub, { publicId: sessionId, agent }: Session, request: OpenRequest | undefined): void {
+  if (!request) hub.counters.refusedFromClient++;
+  else hub.client.fail(request, failure('SESSION_RECORD', [sessionId, agent.name, request.method], { sessionId, agent: agent.name }));
 }
 
 /** Whoever leaves a dead agent, or asks which one it is, need not have it started again first. */
@@ -232,22 +232,22 @@ function isOurs(hub: Hub, session: Session, frame: Frame): boolean {
 /** A request or a notification of a session, as it is. */
 function pass(hub: Hub, request: OpenRequest | undefined, session: Session, frame: Frame): void {
   if (request) forward(hub, request, session, frame);
-  else session.leg.notify(frame, toNative(session));
+  else session.agent.notify(frame, toNative(session));
 }
 
 /** To one agent, without a session in between. */
-function toOne(hub: Hub, leg: AgentLeg, request: OpenRequest | undefined, frame: Frame): void {
-  if (!request) return leg.notify(frame, () => []);
-  leg.forward(frame, {
+function toOne(hub: Hub, agent: Agent, request: OpenRequest | undefined, frame: Frame): void {
+  if (!request) return agent.notify(frame, () => []);
+  agent.forward(frame, {
     method: request.method,
     request,
     patches: () => [],
-    onAnswer: (answer) => hub.editor.pass(request, answer),
-    onFail: (error) => hub.editor.fail(request, error),
+    onAnswer: (answer) => hub.client.pass(request, answer),
+    onFail: (error) => hub.client.fail(request, error),
   });
 }
 
-function vendorAgent(hub: Hub, vendor: string | undefined): AgentLeg | undefined {
+function vendorAgent(hub: Hub, vendor: string | undefined): Agent | undefined {
   const announced = vendor === undefined ? [] : agentsWithVendor(answeredAgents(hub), vendor);
   const { defaultAgent } = hub.choice;
   const name = announced.includes(defaultAgent) ? defaultAgent : (announced[0] ?? (hub.hasExplicitDefault ? defaultAgent : undefined));
@@ -255,20 +255,20 @@ function vendorAgent(hub: Hub, vendor: string | undefined): AgentLeg | undefined
 }
 
 function unroutable(hub: Hub, request: OpenRequest | undefined, method: string): void {
-  if (request) hub.editor.fail(request, failure('METHOD_UNROUTABLE', [method], { method }));
-  else hub.counters.refusedFromEditor++;
+  if (request) hub.client.fail(request, failure('METHOD_UNROUTABLE', [method], { method }));
+  else hub.counters.refusedFromClient++;
 }
 
 /** The editor takes a request back: the agent knows it by another id, and still answers it. What has not left yet is answered here. */
-function takeBack(hub: Hub, frame: Frame): void {
+function cancelRequest(hub: Hub, frame: Frame): void {
   const span = memberAt(frame.bytes, frame.body, 'requestId');
-  const request = span && hub.editor.find(textOf(frame.bytes, span));
+  const request = span && hub.client.find(textOf(frame.bytes, span));
   if (!request) {
     hub.counters.strayAnswers++;
     return;
   }
   const { at } = request;
   // Nor is an agent told, or even started to be told, that has answered already: another one is being asked instead.
-  if (at?.leg.findCall(at.id)?.request !== request) return hub.editor.fail(request, failure('CANCELLED', [request.method]));
-  at.leg.notify(frame, (mine) => [{ span: memberAt(mine.bytes, mine.body, 'requestId') as never, text: at.id }]);
+  if (at?.agent.findCall(at.id)?.request !== request) return hub.client.fail(request, failure('CANCELLED', [request.method]));
+  at.agent.notify(frame, (mine) => [{ span: memberAt(mine.bytes, mine.body, 'requestId') as never, text: at.id }]);
 }

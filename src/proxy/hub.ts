@@ -5,18 +5,18 @@ import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import type { AgentLeg } from './agents/agent.ts';
-import type { EditorLeg } from './client/client-connection.ts';
+import type { Agent } from './agents/agent.ts';
+import type { ClientConnection } from './client/client-connection.ts';
 import type { Clock } from './context.ts';
 import type { Counters } from './counters.ts';
-import type { Guard } from './enforcement/enforcement.ts';
+import type { Enforcement } from './enforcement/enforcement.ts';
 import type { Aliases } from './requests/name-table.ts';
 import type { Session } from './sessions/session.ts';
 import type { Bridging } from './tools/bridge-servers.ts';
-import type { Lending } from './tools/host-tools.ts';
+import type { ToolAttachments } from './tools/host-tools.ts';
 
 /** The editor's params of initialize, fit for agents. */
-export type Greeting = {
+export type InitializeParams = {
   readonly paramsText: string;
   /** As agents hear of them. */
   readonly clientCapabilities: unknown;
@@ -26,27 +26,27 @@ export type Greeting = {
 
 export type Hub = {
   /** One agent: we are as good as not there. */
-  alone: AgentLeg | undefined;
-  readonly agents: ReadonlyMap<string, AgentLeg>;
+  singleAgent: Agent | undefined;
+  readonly agents: ReadonlyMap<string, Agent>;
   /** Further processes of agents that have one for each session. */
-  readonly isolated: Set<AgentLeg>;
+  readonly isolated: Set<Agent>;
   /** Those of them that are ending. */
-  readonly leaving: Set<AgentLeg>;
+  readonly leaving: Set<Agent>;
   /** Makes such a one. */
-  readonly anotherLeg: (leg: AgentLeg) => AgentLeg;
+  readonly anotherProcess: (agent: Agent) => Agent;
   choice: Choice;
   /** `default_agent` was named in the configuration, and not only the first listed. */
   hasExplicitDefault: boolean;
-  readonly editor: EditorLeg;
+  readonly client: ClientConnection;
   readonly table: SessionTable;
   /** Sessions of this connection by their public ids. */
   readonly sessions: Map<string, Session>;
   /** Which agent's terminal, elicitation or MCP request a name of the editor's side is. */
-  readonly terminals: Map<string, { readonly leg: AgentLeg; readonly sessionId: string | undefined }>;
+  readonly terminals: Map<string, { readonly agent: Agent; readonly sessionId: string | undefined }>;
   readonly elicitations: Aliases;
   readonly mcpRequests: Aliases;
   /** The tools we lend to agents; undefined when none are. */
-  readonly lending: Lending | undefined;
+  readonly toolAttachments: ToolAttachments | undefined;
   /** Bridges to the editor's own servers; undefined when there can be none. */
   readonly bridging: Bridging | undefined;
   readonly log: SessionLog;
@@ -57,7 +57,7 @@ export type Hub = {
   readonly counters: Counters;
   readonly version: string;
   /** Only when there is a policy. */
-  readonly guard: Guard | undefined;
+  readonly enforcement: Enforcement | undefined;
   readonly initializeWaitMs: number;
   readonly maxQueueBytes: number;
   /** Files and terminals of our own, for an editor that has none; undefined when they are not wanted. */
@@ -65,9 +65,9 @@ export type Hub = {
   /** Whether agents are told of it, where the editor has nothing of its own. */
   readonly servesMissing: boolean;
   /** Undefined before it came. */
-  greeting: Greeting | undefined;
+  initializeParams: InitializeParams | undefined;
   /** Words for people. */
-  readonly notice: (text: string) => void;
+  readonly report: (text: string) => void;
 };
 
 /** How agents are shown in a list of choices. */

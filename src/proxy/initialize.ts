@@ -7,44 +7,44 @@ import { capabilityKey } from '../store/capability-cache.ts';
 import type { Frame } from '../wire/frame.ts';
 import { memberAt } from '../wire/json-path.ts';
 import { readBody } from '../wire/scanner/strict-parse.ts';
-import type { AgentLeg } from './agents/agent.ts';
+import type { Agent } from './agents/agent.ts';
 import type { OpenRequest } from './client/client-connection.ts';
-import { agentTitles, type Greeting, type Hub } from './hub.ts';
+import { agentTitles, type Hub, type InitializeParams } from './hub.ts';
 import { withWorkspace } from './requests/serve-workspace.ts';
 import { hasBridges } from './tools/bridge-servers.ts';
 
 /** Calls `greeted` once the editor has its answer. */
-export function initialize(hub: Hub, request: OpenRequest, frame: Frame, greeted: () => void): void {
+export function initialize(hub: Hub, request: OpenRequest, frame: Frame, initialized: () => void): void {
   const params = readBody(frame);
-  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
-  hub.greeting ??= withWorkspace(hub.servesMissing ? hub.workspace : undefined, forAgents(frame, params.value));
-  let callOff = () => {};
+  if (!params.ok) return hub.client.fail(request, failure('AMBIGUOUS', [params.reason]));
+  hub.initializeParams ??= withWorkspace(hub.servesMissing ? hub.workspace : undefined, forAgents(frame, params.value));
+  let abandon = () => {};
   const answer = () => {
     if (request.isAnswered) return;
-    callOff();
-    hub.editor.succeed(request, hub.alone ? aloneAnswer(hub, hub.alone) : severalAnswer(hub));
-    greeted();
+    abandon();
+    hub.client.succeed(request, hub.singleAgent ? aloneAnswer(hub, hub.singleAgent) : severalAnswer(hub));
+    initialized();
     // The answer leaves first: to start a process takes longer than everything before it.
-    queueMicrotask(() => (hub.alone ?? hub.agents.get(hub.choice.defaultAgent))?.start());
+    queueMicrotask(() => (hub.singleAgent ?? hub.agents.get(hub.choice.defaultAgent))?.start());
   };
-  const unknown = [...hub.agents.values()].filter((leg) => !recallHandshake(hub, leg));
+  const unknown = [...hub.agents.values()].filter((agent) => !recallHandshake(hub, agent));
   if (unknown.length === 0) return answer();
   let open = unknown.length;
   const one = () => {
     if (--open === 0) answer();
   };
-  for (const leg of unknown) leg.whenReady(one, one);
+  for (const agent of unknown) agent.whenReady(one, one);
   // One agent may take as long as it would without us; several must not wait for the slowest.
-  if (!hub.alone) {
-    callOff = hub.clock.after(hub.initializeWaitMs, () => {
-      for (const leg of unknown) if (leg.isStarted && !leg.handshake) keepHandshake(hub, leg, undefined);
+  if (!hub.singleAgent) {
+    abandon = hub.clock.after(hub.initializeWaitMs, () => {
+      for (const agent of unknown) if (agent.isStarted && !agent.handshake) keepHandshake(hub, agent, undefined);
       answer();
     });
   }
 }
 
 /** Agents are asked for version 1 whatever the editor asked for; the rest of its params are its own words. */
-function forAgents(frame: Frame, params: unknown): Omit<Greeting, 'served'> {
+function forAgents(frame: Frame, params: unknown): Omit<InitializeParams, 'served'> {
   const { protocolVersion, clientCapabilities, capabilities, info, clientInfo } = (params ?? {}) as Record<string, unknown>;
   const isV2 = typeof protocolVersion === 'number' && protocolVersion > 1 && clientCapabilities === undefined && capabilities !== undefined;
   if (isV2) {
@@ -76,16 +76,16 @@ function downgrade(capabilities: Record<string, unknown>): Record<string, unknow
   };
 }
 
-function aloneAnswer(hub: Hub, leg: AgentLeg): string {
-  if (!leg.handshake) return JSON.stringify({ ...mergeInitialize([], hub), agentCapabilities: BASELINE.agentCapabilities });
-  const { text, result } = leg.handshake;
+function aloneAnswer(hub: Hub, agent: Agent): string {
+  if (!agent.handshake) return JSON.stringify({ ...mergeInitialize([], hub), agentCapabilities: BASELINE.agentCapabilities });
+  const { text, result } = agent.handshake;
   const isRepointed = result.authMethods?.some(({ type }) => type === 'terminal');
-  const isBridged = hasBridges(hub, leg);
+  const isBridged = hasBridges(hub, agent);
   if (!isRepointed && !isBridged) return text;
   const { agentCapabilities, authMethods } = result;
   return JSON.stringify({
     ...result,
-    ...(isRepointed && authMethods && { authMethods: authMethods.map((method) => repointed(leg.name, method)) }),
+    ...(isRepointed && authMethods && { authMethods: authMethods.map((method) => repointed(agent.name, method)) }),
     ...(isBridged && { agentCapabilities: { ...agentCapabilities, mcpCapabilities: withBridges(agentCapabilities?.mcpCapabilities) } }),
   });
 }
@@ -102,33 +102,33 @@ function severalAnswer(hub: Hub): string {
 
 /** The agents that can be used, as far as is known: one that failed to start promises nothing and spoils nothing. */
 export function answeredAgents(hub: Hub): readonly Answered[] {
-  return [...hub.agents.values()].flatMap((leg) => {
-    const { name, title, handshake, isStarted } = leg;
+  return [...hub.agents.values()].flatMap((agent) => {
+    const { name, title, handshake, isStarted } = agent;
     if (!handshake && !isStarted) return [];
-    return [{ name, title, result: handshake?.result ?? BASELINE, hasBridges: hasBridges(hub, leg) }];
+    return [{ name, title, result: handshake?.result ?? BASELINE, hasBridges: hasBridges(hub, agent) }];
   });
 }
 
-const keyOf = (hub: Hub, leg: AgentLeg): string => capabilityKey(leg.spec, hub.greeting?.clientCapabilities);
+const keyOf = (hub: Hub, agent: Agent): string => capabilityKey(agent.spec, hub.initializeParams?.clientCapabilities);
 
-function recallHandshake(hub: Hub, leg: AgentLeg): boolean {
-  if (leg.handshake) return true;
-  const cached = hub.cache.find(keyOf(hub, leg));
+function recallHandshake(hub: Hub, agent: Agent): boolean {
+  if (agent.handshake) return true;
+  const cached = hub.cache.find(keyOf(hub, agent));
   // A lone agent that was once too late is asked again: nobody else is kept waiting for it.
-  if (!cached || (hub.alone && cached.text === undefined)) return false;
+  if (!cached || (hub.singleAgent && cached.text === undefined)) return false;
   const handshake = cached.text === undefined ? { result: BASELINE, text: JSON.stringify(BASELINE) } : parseHandshake(cached.text);
   if (!handshake) return false;
-  leg.handshake = handshake;
-  leg.tongue = isTongue(cached.tongue) ? cached.tongue : undefined;
+  agent.handshake = handshake;
+  agent.tongue = isTongue(cached.tongue) ? cached.tongue : undefined;
   return true;
 }
 
 /** What an agent has answered now; `undefined` for one that was too late, so that the next editor need not wait for it again. */
-export function keepHandshake(hub: Hub, leg: AgentLeg, handshake: Handshake | undefined): void {
-  const key = keyOf(hub, leg);
+export function keepHandshake(hub: Hub, agent: Agent, handshake: Handshake | undefined): void {
+  const key = keyOf(hub, agent);
   const before = hub.cache.find(key);
   if (before && handshake && before.text !== undefined && before.text !== handshake.text)
-    hub.notice(`agent "${leg.name}" has changed its capabilities; editors see them from the next start on`);
-  const tongue = leg.tongue && !isSame(leg.tongue, PLAIN) ? leg.tongue : undefined;
-  hub.cache.keep(key, { agent: leg.name, version: handshake?.result.agentInfo?.version, text: handshake?.text, tongue });
+    hub.report(`agent "${agent.name}" has changed its capabilities; editors see them from the next start on`);
+  const tongue = agent.tongue && !isSame(agent.tongue, PLAIN) ? agent.tongue : undefined;
+  hub.cache.keep(key, { agent: agent.name, version: handshake?.result.agentInfo?.version, text: handshake?.text, tongue });
 }

@@ -1,7 +1,7 @@
 // The ids by which we tell what is whose. Named twice in a frame, we would look at the one and most editors at the other, and so one agent could
 // reach what belongs to another.
 import type { Frame } from '../wire/frame.ts';
-import { isTwice } from '../wire/json-path.ts';
+import { isDuplicate } from '../wire/json-path.ts';
 import { briefOf } from '../wire/scanner/large-frame.ts';
 import type { Hub } from './hub.ts';
 
@@ -20,10 +20,10 @@ const IDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Why a frame of an agent's must not be passed on. With one agent there is nothing of another's, and it passes as it is. */
-export function namedTwice(hub: Hub, frame: Frame): string | undefined {
-  const ids = hub.alone || frame.method === undefined || !Object.hasOwn(IDS, frame.method) ? undefined : IDS[frame.method];
+export function duplicateKeys(hub: Hub, frame: Frame): string | undefined {
+  const ids = hub.singleAgent || frame.method === undefined || !Object.hasOwn(IDS, frame.method) ? undefined : IDS[frame.method];
   if (!ids || !frame.body) return undefined;
   const { bytes, body } = briefOf(frame);
-  const id = ids.find((key) => isTwice(bytes, body, key));
+  const id = ids.find((key) => isDuplicate(bytes, body, key));
   return id === undefined ? undefined : `"${id}" occurs twice`;
 }

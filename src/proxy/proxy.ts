@@ -18,29 +18,29 @@ import { idTextOf } from '../wire/scanner/large-frame.ts';
 import { scan } from '../wire/scanner/scanner.ts';
 import type { Refusal } from '../wire/scanner/strict-parse.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { type AgentHealth, type AgentLeg, createAgentLeg } from './agents/agent.ts';
+import { type Agent, type AgentHealth, createAgent } from './agents/agent.ts';
 import { leaveBehind, newAgents, type Reconfiguration } from './agents/reconfigure.ts';
 import { restartAgent } from './agents/restart-agent.ts';
 import { type HowToStop, stopAgent } from './agents/stop-agent.ts';
-import { createEditorLeg, type OpenRequest } from './client/client-connection.ts';
+import { createClientConnection, type OpenRequest } from './client/client-connection.ts';
 import { type Clock, createTimers } from './context.ts';
 import { type Counters, noCounts } from './counters.ts';
-import { type Guard, type Judged, NARROWED } from './enforcement/enforcement.ts';
+import { type Enforcement, type Evaluated, NARROWED } from './enforcement/enforcement.ts';
 import { failedOn } from './failed-on.ts';
 import { fromAgent } from './from-agent.ts';
 import { fromClient } from './from-client.ts';
 import type { Hub } from './hub.ts';
 import { initialize, keepHandshake } from './initialize.ts';
 import { errorLine } from './messages.ts';
-import { answerFromEditor, withdrawAll } from './requests/agent-requests.ts';
-import { actByHand, answerElsewhere, cancelElsewhere, type ElsewhereAnswer } from './requests/answer-elsewhere.ts';
+import { answerFromClient, withdrawAll } from './requests/agent-requests.ts';
+import { actAsUser, answerElsewhere, cancelElsewhere, type ElsewhereAnswer } from './requests/answer-elsewhere.ts';
 import { createAliases } from './requests/name-table.ts';
 import { loseSessions } from './sessions/recover-session.ts';
 import { skipLine } from './skip-line.ts';
 import { createBridging } from './tools/bridge-servers.ts';
 import { delegate } from './tools/delegation.ts';
-import { createLending, type LendingOptions } from './tools/host-tools.ts';
-import { type LentState, lentState } from './tools/lent-state.ts';
+import { createToolAttachments, type HostToolsOptions } from './tools/host-tools.ts';
+import { type HostToolsState, hostToolsState } from './tools/lent-state.ts';
 import { createTrafficWatch } from './traffic-watch.ts';
 import { CANCELLED, cancelTurns } from './turns/cancel.ts';
 
@@ -60,17 +60,17 @@ export type ConnectionOptions = {
   readonly cache: CapabilityCache;
   readonly clock: Clock;
   readonly version: string;
-  readonly guard?: Guard | undefined;
-  readonly notice: (text: string) => void;
+  readonly enforcement?: Enforcement | undefined;
+  readonly report: (text: string) => void;
   /** Files and terminals where the editor has none: for lent tools, and for agents if `servesMissing`. */
   readonly workspace?: Workspace | undefined;
   readonly servesMissing?: boolean | undefined;
   /** Whoever keeps records: it looks on at every leg, by name. */
-  readonly watch?: (leg: string, side: 'editor' | 'agent') => Watcher;
+  readonly watch?: (connection: string, side: 'editor' | 'agent') => Watcher;
   /** What was said in sessions, for agents that cannot tell it again themselves. */
   readonly transcripts?: TranscriptSource | undefined;
   /** Tools for agents; left out, sessions are opened as the editor opens them. */
-  readonly lending?: LendingOptions | undefined;
+  readonly toolAttachments?: HostToolsOptions | undefined;
   /** How an agent starts the shim, by which it reaches servers through us; left out, none of the editor's are bridged. */
   readonly shim?: Shim | undefined;
   /** Hears of MCP servers that are started, so that the next process can end what this one leaves behind. */
@@ -96,26 +96,26 @@ export type Connection = {
   /** Answers a permission question or an elicitation in the editor's place; false when it is not open any more. */
   answer(answer: ElsewhereAnswer): boolean;
   /** What a policy has said of a question that is open, by the id the editor knows; undefined when none has. */
-  judged(id: string): Judged | undefined;
+  judged(id: string): Evaluated | undefined;
   /** Cancels what a session is doing; false when there is no such session. */
   cancel(sessionId: string): boolean;
   /** Whether the user may read or change a file of a session by hand, somewhere else than in the editor. */
-  byHand(sessionId: string, act: 'read' | 'edit', file: string): GateVerdict;
+  byUser(sessionId: string, act: 'read' | 'edit', file: string): GateVerdict;
   /** Ends an agent's process in good order and starts another; false when there is no such agent. */
   restart(name: string): boolean;
   /** Takes an agent out of service until it is restarted; false when there is no such agent. */
   stopAgent(name: string, how: HowToStop): boolean;
   /** The tools that sessions are lent, and how far their agents have come with them. */
-  lent(): readonly LentState[];
+  lent(): readonly HostToolsState[];
   /** The frame that came last, for whoever wonders what held us up. */
   lastFrame(): { readonly method: string | undefined; readonly bytes: number };
 };
 
-export function connect(fromEditorStream: Source, toEditorStream: Sink, options: ConnectionOptions): Connection {
-  const { limits, notice } = options;
+export function connect(fromClientStream: Source, toClientStream: Sink, options: ConnectionOptions): Connection {
+  const { limits, report } = options;
   const timers = createTimers(options.clock);
-  const watch = createTrafficWatch(timers, 'the editor', notice);
-  let isGreeted = false;
+  const watch = createTrafficWatch(timers, 'the editor', report);
+  let isInitialized = false;
   let isStopping = false;
   /** The client has gone: no process is started and no session opened for its last line, should that be whole. */
   let hasLeft = false;
@@ -124,41 +124,41 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
   let isFull = false;
   let last: string | undefined;
   let lastBytes = 0;
-  let beforeGreeting: (() => void)[] = [];
-  let bytesBeforeGreeting = 0;
-  const roomBeforeGreeting = limits.maxQueueBytes / 2; // all of it may be for one agent, and must not be too much for that
+  let beforeInitialize: (() => void)[] = [];
+  let bytesBeforeInitialize = 0;
+  const roomBeforeInitialize = limits.maxQueueBytes / 2; // all of it may be for one agent, and must not be too much for that
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
   /** Until the editor has its answer to initialize, nothing else may reach it; what comes keeps its order. */
-  const afterGreeting = (from: { pause(): void }, frame: Frame, then: (frame: Frame) => void): void => {
-    if (isGreeted) return then(frame);
+  const afterInitialize = (from: { pause(): void }, frame: Frame, then: (frame: Frame) => void): void => {
+    if (isInitialized) return then(frame);
     const kept = detach(frame);
-    beforeGreeting.push(() => then(kept));
-    bytesBeforeGreeting += kept.end - kept.start;
+    beforeInitialize.push(() => then(kept));
+    bytesBeforeInitialize += kept.end - kept.start;
     // Whoever has filled the room is not read any further, be it that its own answer to initialize is behind that.
-    if (bytesBeforeGreeting > roomBeforeGreeting) from.pause();
+    if (bytesBeforeInitialize > roomBeforeInitialize) from.pause();
   };
-  const greeted = (): void => {
-    isGreeted = true;
-    const waiting = beforeGreeting;
-    beforeGreeting = [];
+  const initialized = (): void => {
+    isInitialized = true;
+    const waiting = beforeInitialize;
+    beforeInitialize = [];
     for (const run of waiting) run();
-    if (bytesBeforeGreeting <= roomBeforeGreeting) return;
-    leg.resume();
+    if (bytesBeforeInitialize <= roomBeforeInitialize) return;
+    connection.resume();
     if (!isFull) eachAgent((agent) => agent.resume());
   };
 
-  const leg = createConnection(
-    fromEditorStream,
-    toEditorStream,
+  const connection = createConnection(
+    fromClientStream,
+    toClientStream,
     limits.maxFrameBytes,
     {
       frame: received,
       refused: (refusal) => refused(refusal),
       oversized({ kind, idText, bytes }) {
-        notice(`a frame of ${bytes} bytes from the editor was skipped: limits.max_frame_bytes is ${limits.maxFrameBytes}`);
+        report(`a frame of ${bytes} bytes from the editor was skipped: limits.max_frame_bytes is ${limits.maxFrameBytes}`);
         complain(kind, idText, failure('FRAME_TOO_LONG', [limits.maxFrameBytes]));
       },
       ending() {
@@ -178,27 +178,29 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     },
     options.watch?.('editor', 'editor').observer,
   );
-  const editor = createEditorLeg(leg.writer);
-  const agents = new Map<string, AgentLeg>(options.agents.map((spec) => [spec.name, agentLeg(spec)]));
-  const isolated = new Set<AgentLeg>();
-  const leaving = new Set<AgentLeg>();
+  const client = createClientConnection(connection.writer);
+  const agents = new Map<string, Agent>(options.agents.map((spec) => [spec.name, makeAgent(spec)]));
+  const isolated = new Set<Agent>();
+  const leaving = new Set<Agent>();
   let isolatedCount = 0;
-  const [alone] = agents.size === 1 ? agents.values() : [];
+  const [singleAgent] = agents.size === 1 ? agents.values() : [];
   const hub: Hub = {
-    alone,
+    singleAgent,
     agents,
     isolated,
     leaving,
-    anotherLeg: (leg) => (isStopping ? leg : agentLeg(leg.spec, `${leg.name}#${++isolatedCount}`, leg)),
+    anotherProcess: (agent) => (isStopping ? agent : makeAgent(agent.spec, `${agent.name}#${++isolatedCount}`, agent)),
     choice: { agents: [...agents.keys()], defaultAgent: options.defaultAgent, routes: options.routes },
     hasExplicitDefault: options.explicitDefault,
-    editor,
-    table: createSessionTable(editor.asksIn),
+    client,
+    table: createSessionTable(client.asksIn),
     sessions: new Map(),
     terminals: new Map(),
     elicitations: createAliases(),
     mcpRequests: createAliases(),
-    lending: options.lending && createLending({ ...options.lending, children: options.children }, () => hub, options.version, delegate),
+    toolAttachments:
+      options.toolAttachments &&
+      createToolAttachments({ ...options.toolAttachments, children: options.children }, () => hub, options.version, delegate),
     bridging: options.shim && createBridging(options.shim, options.children, () => hub),
     log: options.log,
     transcripts: options.transcripts,
@@ -206,33 +208,33 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     clock: timers,
     counters: noCounts(),
     version: options.version,
-    guard: options.guard,
+    enforcement: options.enforcement,
     initializeWaitMs: options.initializeWaitMs,
     workspace: options.workspace,
     servesMissing: options.servesMissing ?? options.workspace !== undefined,
     maxQueueBytes: limits.maxQueueBytes,
-    greeting: undefined,
-    notice,
+    initializeParams: undefined,
+    report,
   };
 
-  function agentLeg(spec: AgentSpec, id?: string, of?: AgentLeg): AgentLeg {
-    const made = createAgentLeg(
+  function makeAgent(spec: AgentSpec, id?: string, of?: Agent): Agent {
+    const made = createAgent(
       spec,
       {
         launch: options.launch,
         watcher: options.watch?.(id ?? spec.name, 'agent'),
         limits,
         clock: timers,
-        initializeParams: () => hub.greeting?.paramsText ?? '{"protocolVersion":1}',
+        initializeParams: () => hub.initializeParams?.paramsText ?? '{"protocolVersion":1}',
         onFrame(agent, frame) {
           last = frame.method;
           lastBytes = frame.end - frame.start;
-          if (hub.guard?.refusesReturn(frame)) return strayReturn(agent, frame);
-          if (isGreeted) return fromAgent(hub, agent, frame);
-          const life = agent.lives;
-          afterGreeting(agent, frame, (mine) => {
+          if (hub.enforcement?.refusesReturn(frame)) return strayReturn(agent, frame);
+          if (isInitialized) return fromAgent(hub, agent, frame);
+          const generation = agent.generation;
+          afterInitialize(agent, frame, (mine) => {
             // Nobody waits any more for the answer to a question of a life that is over.
-            const isOver = !agent.isStarted || agent.lives !== life;
+            const isOver = !agent.isStarted || agent.generation !== generation;
             if (mine.kind === 'notification' || !isOver) fromAgent(hub, agent, mine);
           });
         },
@@ -240,15 +242,15 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
           skipLine(hub, agent, reason);
         },
         onAnswer(agent, call, answer) {
-          if (hub.guard?.refusesReturn(answer))
+          if (hub.enforcement?.refusesReturn(answer))
             call.onFail(failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, STRAY_RETURN], { agent: agent.name }));
-          else if (hub.guard && NARROWED.has(call.method))
-            hub.guard.answer(hub, agent, call, answer, (narrowed) => call.onAnswer(narrowed));
+          else if (hub.enforcement && NARROWED.has(call.method))
+            hub.enforcement.answer(hub, agent, call, answer, (narrowed) => call.onAnswer(narrowed));
           else call.onAnswer(answer);
         },
         onStray: () => void hub.counters.strayAnswers++,
         onUnsaid: () => void hub.counters.unsaid++,
-        onRemark: notice,
+        onRemark: report,
         onReady(agent, handshake) {
           saidOfEnd.delete(agent.name);
           options.onStateChange?.();
@@ -256,9 +258,9 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
         },
         onDown(agent, error, crashLoop) {
           // A command that is missing is tried with each request, and says the same each time.
-          if (!isStopping && saidOfEnd.get(agent.name) !== error.message) notice(error.message);
+          if (!isStopping && saidOfEnd.get(agent.name) !== error.message) report(error.message);
           saidOfEnd.set(agent.name, error.message);
-          if (crashLoop) notice(crashLoop.message);
+          if (crashLoop) report(crashLoop.message);
           options.onStateChange?.();
           loseSessions(hub, agent);
           withdrawAll(hub, agent);
@@ -271,25 +273,25 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     return made;
   }
   /** Under a policy only: what is judged as one frame must not be read as two. */
-  function strayReturn(agent: AgentLeg, frame: Frame): void {
+  function strayReturn(agent: Agent, frame: Frame): void {
     skipLine(hub, agent, STRAY_RETURN);
     if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('NOT_A_MESSAGE', [STRAY_RETURN]));
   }
-  function allLegs(): readonly AgentLeg[] {
+  function allAgents(): readonly Agent[] {
     return [...agents.values(), ...isolated, ...leaving];
   }
-  function eachAgent(act: (agent: AgentLeg) => void): void {
-    for (const agent of allLegs()) act(agent);
+  function eachAgent(act: (agent: Agent) => void): void {
+    for (const agent of allAgents()) act(agent);
   }
 
   function received(frame: Frame): void {
     last = frame.method;
     lastBytes = frame.end - frame.start;
     watch(lastBytes);
-    if (frame.kind === 'response') return answerFromEditor(hub, frame);
-    const request = frame.kind === 'request' ? editor.open(frame) : undefined;
+    if (frame.kind === 'response') return answerFromClient(hub, frame);
+    const request = frame.kind === 'request' ? client.open(frame) : undefined;
     if (frame.kind === 'request' && !request) return;
-    if (isStopping || hasLeft) return void (request && editor.fail(request, failure('SHUTTING_DOWN', [])));
+    if (isStopping || hasLeft) return void (request && client.fail(request, failure('SHUTTING_DOWN', [])));
     try {
       take(request, frame);
     } catch (error) {
@@ -297,33 +299,33 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     }
   }
   function take(request: OpenRequest | undefined, frame: Frame): void {
-    if (request && frame.method === 'initialize') return initialize(hub, request, frame, greeted);
-    if (!hub.greeting) {
-      if (request) editor.fail(request, failure('NOT_INITIALIZED', [request.method]));
-      else hub.counters.refusedFromEditor++;
+    if (request && frame.method === 'initialize') return initialize(hub, request, frame, initialized);
+    if (!hub.initializeParams) {
+      if (request) client.fail(request, failure('NOT_INITIALIZED', [request.method]));
+      else hub.counters.refusedFromClient++;
       return;
     }
-    afterGreeting(leg, frame, (mine) => {
+    afterInitialize(connection, frame, (mine) => {
       if (!request?.isAnswered) fromClient(hub, request, mine);
     });
   }
   function refused({ why, reason, kind, idText }: Refusal): void {
-    hub.counters.refusedFromEditor++;
+    hub.counters.refusedFromClient++;
     complain(kind, idText, failure(why === 'broken' ? 'PARSE' : why === 'foreign' ? 'NOT_A_MESSAGE' : 'AMBIGUOUS', [reason]));
   }
   /** The answer to a line that was not passed on; when it was itself an answer, the agent that waits for it is told. */
   function complain(kind: Refusal['kind'], idText: string | undefined, error: ProxyError): void {
     if (kind === 'response' && idText !== undefined) unusable(idText, error);
-    else if (kind !== 'response') editor.complain(kind === 'request' && idText !== undefined ? idText : 'null', error);
+    else if (kind !== 'response') client.complain(kind === 'request' && idText !== undefined ? idText : 'null', error);
   }
 
   /** An answer of the editor's that cannot be used is one all the same: whoever waits for it, here or at an agent, hears that it has failed. */
   function unusable(idText: string, error: ProxyError): void {
     const instead = scan(Buffer.from(errorLine(idText, error)), 0);
-    if (!instead || editor.ownAnswer(idText, instead)) return; // the ids that we give leave no doubt
-    const asked = editor.settle(idText);
+    if (!instead || client.ownAnswer(idText, instead)) return; // the ids that we give leave no doubt
+    const asked = client.settle(idText);
     if (!asked || asked.onAnswer?.(instead)) return;
-    asked.leg.fail(asked.idText, failure('ANSWER_REFUSED', ['the editor', asked.method, error.message]));
+    asked.agent.fail(asked.idText, failure('ANSWER_REFUSED', ['the editor', asked.method, error.message]));
   }
 
   /** Agents answer a cancel in their own words if they are given a moment before the end of their input. */
@@ -348,40 +350,40 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
     async stop() {
       isStopping = true;
       for (const session of hub.sessions.values()) if (session.turns.size > 0) cancelTurns(hub, session);
-      for (const agent of allLegs())
-        for (const asked of editor.questionsOf(agent)) {
+      for (const agent of allAgents())
+        for (const asked of client.requestsOf(agent)) {
           const { isAnswered } = asked;
-          editor.forget(asked);
+          client.forget(asked);
           if (isAnswered) continue;
           // Whoever has asked it for an agent, perhaps under an id that is not the agent's, knows what to tell it.
           if (asked.onCancel) asked.onCancel();
           else agent.fail(asked.idText, failure('SHUTTING_DOWN', []));
         }
       // An answer that goes through a server of ours takes a turn of the loop, and must not come behind the end of the agent's input.
-      if (hub.lending) await new Promise(setImmediate);
+      if (hub.toolAttachments) await new Promise(setImmediate);
       await turnsEnded();
       // All at once: each may take its grace, and the end must not take the sum of them.
-      const servers = [hub.bridging?.bridges.close(), hub.lending?.close()];
-      await Promise.all([...servers, ...allLegs().map((agent) => agent.stop()), hub.workspace?.stop()]);
+      const servers = [hub.bridging?.bridges.close(), hub.toolAttachments?.close()];
+      await Promise.all([...servers, ...allAgents().map((agent) => agent.stop()), hub.workspace?.stop()]);
       timers.stop();
       // Whatever is still open will not be answered by anyone else.
-      for (const request of editor.openRequests()) {
-        if (request.isCancelled) editor.succeed(request, CANCELLED);
-        else editor.fail(request, failure('SHUTTING_DOWN', []));
+      for (const request of client.openRequests()) {
+        if (request.isCancelled) client.succeed(request, CANCELLED);
+        else client.fail(request, failure('SHUTTING_DOWN', []));
       }
     },
     reconfigure(wanted) {
-      const { legs, said } = newAgents(hub, wanted, (spec) => agentLeg(spec, `${spec.name}#${++isolatedCount}`));
-      if (!legs) return { isTaken: false, said };
+      const { nextAgents, said } = newAgents(hub, wanted, (spec) => makeAgent(spec, `${spec.name}#${++isolatedCount}`));
+      if (!nextAgents) return { isTaken: false, said };
       const before = [...agents.values()];
       agents.clear();
-      for (const [name, leg] of legs) agents.set(name, leg);
-      if (hub.alone) [hub.alone] = agents.values();
+      for (const [name, agent] of nextAgents) agents.set(name, agent);
+      if (hub.singleAgent) [hub.singleAgent] = agents.values();
       hub.choice = { agents: [...agents.keys()], defaultAgent: wanted.defaultAgent, routes: wanted.routes };
       hub.hasExplicitDefault = wanted.explicitDefault;
       leaveBehind(hub, before);
       // What they can do must be known before anybody looks for a session among them.
-      if (hub.greeting) for (const leg of agents.values()) if (!before.includes(leg)) leg.start();
+      if (hub.initializeParams) for (const agent of agents.values()) if (!before.includes(agent)) agent.start();
       return { isTaken: true, said };
     },
     lastFrame: () => ({ method: last, bytes: lastBytes }),
@@ -390,15 +392,15 @@ export function connect(fromEditorStream: Source, toEditorStream: Sink, options:
       hub.workspace?.kill();
     },
     counters: hub.counters,
-    health: () => Object.fromEntries(allLegs().map((agent) => [agent.id, agent.health()])),
+    health: () => Object.fromEntries(allAgents().map((agent) => [agent.id, agent.health()])),
     described: () =>
-      Object.fromEntries(allLegs().map(({ id, name, title, handshake }) => [id, { name, title, answer: handshake?.result }])),
-    judged: (id) => hub.editor.openQuestion(id)?.judged,
+      Object.fromEntries(allAgents().map(({ id, name, title, handshake }) => [id, { name, title, answer: handshake?.result }])),
+    judged: (id) => hub.client.openRequest(id)?.judged,
     answer: (answer) => !isStopping && answerElsewhere(hub, answer),
     cancel: (sessionId) => !isStopping && cancelElsewhere(hub, sessionId),
-    byHand: (sessionId, act, file) => actByHand(hub, sessionId, act, file),
+    byUser: (sessionId, act, file) => actAsUser(hub, sessionId, act, file),
     restart: (name) => !isStopping && byHandDone(restartAgent(hub, name)),
     stopAgent: (name, how) => !isStopping && byHandDone(stopAgent(hub, name, how)),
-    lent: () => lentState(hub),
+    lent: () => hostToolsState(hub),
   };
 }

@@ -2,7 +2,7 @@
 import type { Frame, Span } from '../wire/frame.ts';
 import { memberAt, members, stringAt } from '../wire/json-path.ts';
 import type { Patch } from '../wire/writer.ts';
-import type { AgentLeg } from './agents/agent.ts';
+import type { Agent } from './agents/agent.ts';
 import type { OpenRequest } from './client/client-connection.ts';
 import type { Hub } from './hub.ts';
 import { type Session, toNative, toPublic } from './sessions/session.ts';
@@ -10,25 +10,25 @@ import { type Session, toNative, toPublic } from './sessions/session.ts';
 /** Sends a request to the session's agent and its answer back. */
 export function forward(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   request.session = session;
-  const { leg } = session;
-  leg.forward(frame, {
+  const { agent } = session;
+  agent.forward(frame, {
     method: request.method,
     request,
     patches: toNative(session),
-    onAnswer: (answer) => passAnswer(hub, request, session, answer, leg),
-    onFail: (error) => hub.editor.fail(request, error),
+    onAnswer: (answer) => passAnswer(hub, request, session, answer, agent),
+    onFail: (error) => hub.client.fail(request, error),
   });
 }
 
 /** `leg` is whose answer it is: the session may have moved to another since. */
-export function passAnswer(hub: Hub, request: OpenRequest, session: Session, answer: Frame, leg = session.leg): void {
-  hub.editor.pass(request, answer, [...toPublic(session, answer), ...errorPatches(hub, leg, answer, session)]);
+export function passAnswer(hub: Hub, request: OpenRequest, session: Session, answer: Frame, agent = session.agent): void {
+  hub.client.pass(request, answer, [...toPublic(session, answer), ...errorPatches(hub, agent, answer, session)]);
 }
 
 /** -32000: the editor must learn which agent wants a login, and by which methods. */
 const AUTH_REQUIRED = '-32000';
 
-export function errorPatches(hub: Hub, leg: AgentLeg, answer: Frame, session?: Session): Patch[] {
+export function errorPatches(hub: Hub, agent: Agent, answer: Frame, session?: Session): Patch[] {
   const { body, outcome } = answer;
   if (outcome !== 'error' || !body) return [];
   const { bytes } = answer;
@@ -36,7 +36,7 @@ export function errorPatches(hub: Hub, leg: AgentLeg, answer: Frame, session?: S
   const named = memberAt(bytes, body, 'data', 'sessionId');
   if (session && named && session.publicId !== session.nativeId && stringAt(bytes, named) === session.nativeId)
     patches.push({ span: named, text: JSON.stringify(session.publicId) });
-  if (!hub.alone && isAuthRequired(answer)) patches.push(...blame(leg, bytes, body));
+  if (!hub.singleAgent && isAuthRequired(answer)) patches.push(...blame(agent, bytes, body));
   return patches;
 }
 
@@ -47,10 +47,10 @@ export function isAuthRequired({ bytes, body }: Frame): boolean {
 }
 
 /** Adds `data.agent` to an error, unless there is a `data` that cannot take it. */
-function blame(leg: AgentLeg, bytes: Buffer, error: Span): Patch[] {
+function blame(agent: Agent, bytes: Buffer, error: Span): Patch[] {
   const data = memberAt(bytes, error, 'data');
-  const methods = (leg.handshake?.result.authMethods ?? []).map(({ id }) => `${leg.name}/${id}`);
-  const ours = `"agent":${JSON.stringify(leg.name)},"authMethods":${JSON.stringify(methods)}`;
+  const methods = (agent.handshake?.result.authMethods ?? []).map(({ id }) => `${agent.name}/${id}`);
+  const ours = `"agent":${JSON.stringify(agent.name)},"authMethods":${JSON.stringify(methods)}`;
   if (!data) return bytes[error.start] === 0x7b ? [{ span: at(error.start + 1), text: `"data":{${ours}},` }] : [];
   if (bytes[data.start] === 0x6e) return [{ span: data, text: `{${ours}}` }];
   if (bytes[data.start] !== 0x7b) return [];

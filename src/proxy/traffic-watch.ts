@@ -8,7 +8,7 @@ const FLOOD_FRAMES = 20_000;
 const FLOOD_MS = 10_000;
 
 /** To be called with the size of every frame; looks at the clock once in many. */
-export function createTrafficWatch(clock: Clock, who: string, notice: (text: string) => void): (bytes: number) => void {
+export function createTrafficWatch(clock: Clock, who: string, report: (text: string) => void): (bytes: number) => void {
   let isLargeTold = false;
   let isFloodTold = false;
   let frames = 0;
@@ -16,7 +16,7 @@ export function createTrafficWatch(clock: Clock, who: string, notice: (text: str
   return (bytes) => {
     if (bytes > LARGE_BYTES && !isLargeTold) {
       isLargeTold = true;
-      notice(`${who} sent a frame of ${bytes} bytes; it was passed on, but frames of more than 1 MB slow everyone down`);
+      report(`${who} sent a frame of ${bytes} bytes; it was passed on, but frames of more than 1 MB slow everyone down`);
     }
     if (++frames < FLOOD_FRAMES) return;
     frames = 0;
@@ -25,6 +25,6 @@ export function createTrafficWatch(clock: Clock, who: string, notice: (text: str
     sinceMs = nowMs;
     if (tookMs > FLOOD_MS || isFloodTold) return;
     isFloodTold = true;
-    notice(`${who} sent ${FLOOD_FRAMES} frames within ${Math.ceil(tookMs / 1000)} s; they are passed on as fast as they are read`);
+    report(`${who} sent ${FLOOD_FRAMES} frames within ${Math.ceil(tookMs / 1000)} s; they are passed on as fast as they are read`);
   };
 }

@@ -10,7 +10,7 @@ export type Route =
   /** The agent that owns the session it names. */
   | { readonly to: 'owner' }
   /** The one agent there is. */
-  | { readonly to: 'alone' }
+  | { readonly to: 'singleAgent' }
   /** A vendor's own method without a session: whichever agent announced that vendor, else the default one if it was named. */
   | { readonly to: 'vendor'; readonly vendor: string | undefined }
   /** A notification without a session: every agent that runs. */
@@ -29,10 +29,10 @@ export function routeFromClient(
   const known = EDITOR_METHODS.get(method);
   // A notification in a request's clothes, or the other way round, is not the protocol's method: the agent may know what it is.
   if (known?.kind === kind) {
-    const receiver = isAlone ? known.alone : known.several;
+    const receiver = isAlone ? known.singleAgent : known.several;
     return receiver === 'nobody' ? { to: 'nobody' } : { to: 'step', method: method as ClientMethod, key: known.key, receiver };
   }
-  if (isAlone) return { to: 'alone' };
+  if (isAlone) return { to: 'singleAgent' };
   if (hasSession) return { to: 'owner' };
   if (kind === 'notification') return { to: 'everyone' };
   const vendor = vendorOf(method);
@@ -40,7 +40,7 @@ export function routeFromClient(
 }
 
 /** A method that is not in the table, or there as the other kind, is the client's to make something of. */
-const OTHER_METHOD: Pick<Method, 'key' | 'alone' | 'several'> = { key: 'none', alone: 'editor', several: 'editor' };
+const OTHER_METHOD: Pick<Method, 'key' | 'singleAgent' | 'several'> = { key: 'none', singleAgent: 'editor', several: 'editor' };
 
 /** The row for a frame from an agent. Every update asks for it, so nothing is made here. */
 export function routeFromAgent({ method, kind }: { readonly method: string | undefined; readonly kind: string }): typeof OTHER_METHOD {

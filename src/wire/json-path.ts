@@ -35,7 +35,7 @@ export function member(bytes: Buffer, at: number, key: string): Span | undefined
 }
 
 /** Whether the object at `at` has more than one member called `key`: parsers differ in which of them counts. */
-export function isTwice(bytes: Buffer, at: Span | undefined, key: string): boolean {
+export function isDuplicate(bytes: Buffer, at: Span | undefined, key: string): boolean {
   let count = 0;
   if (at) walk(bytes, at.start, (name) => name === key && ++count > 1);
   return count > 1;

@@ -4,9 +4,9 @@ import type { AgentProcess, Exit } from '../../src/agents/agent-process.ts';
 import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
 import type { AgentOptions } from '../../src/agents/options.ts';
 import { type Clock, systemClock } from '../../src/proxy/context.ts';
-import type { Guard } from '../../src/proxy/enforcement/enforcement.ts';
+import type { Enforcement } from '../../src/proxy/enforcement/enforcement.ts';
 import { type Connection, connect } from '../../src/proxy/proxy.ts';
-import type { LendingOptions } from '../../src/proxy/tools/host-tools.ts';
+import type { HostToolsOptions } from '../../src/proxy/tools/host-tools.ts';
 import type { SessionLog } from '../../src/store/sessions/session-store.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
 import { createPeer, type Peer } from '../e2e/peer.ts';
@@ -51,8 +51,8 @@ export type Setup = {
   readonly launch: (spec: AgentSpec) => AgentProcess;
   readonly clock?: Clock;
   readonly workspace?: Workspace;
-  readonly lending?: LendingOptions;
-  readonly guard?: Guard;
+  readonly toolAttachments?: HostToolsOptions;
+  readonly enforcement?: Enforcement;
   readonly log?: SessionLog;
   readonly onStateChange?: () => void;
   /** What the client writes to; for a test that ends it. */
@@ -77,7 +77,7 @@ export function connectInProcess({ agents, launch, clock = systemClock, log = NO
     ...{ log, clock, ...parts },
     cache: { find: () => undefined, keep: () => {} },
     version: '0.0.0',
-    notice: (text: string) => void notices.push(text),
+    report: (text: string) => void notices.push(text),
   };
   const connection = connect(toProxy, fromProxy, options);
   const client = createPeer('the editor');

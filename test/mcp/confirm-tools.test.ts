@@ -28,12 +28,12 @@ async function start(options: { mcp_transport?: 'stdio' } = {}, seen: Record<str
       seen[transport] = how;
     },
   };
-  const lending = { tools: [sessionInfoTool], shim: { command: '/bin/true', args: [] }, memory };
+  const toolAttachments = { tools: [sessionInfoTool], shim: { command: '/bin/true', args: [] }, memory };
   const { client, connection, notices } = connectInProcess({
     agents: { one: { command: 'x', ...options } },
     launch: agent.launch,
     clock,
-    lending,
+    toolAttachments,
     ...(log && { log }),
   });
   running.push(connection);

@@ -59,9 +59,9 @@ test('the lease of an agent that dies is revoked, by every transport: what still
   };
   const { socket, first } = await dial();
   expect(first).toBe('ok\n');
-  const cutOff = once(socket, 'close');
+  const failOpenToolCalls = once(socket, 'close');
   await die(acpClient, stdio);
-  await cutOff;
+  await failOpenToolCalls;
   expect((await dial()).first).toMatch(/^this token is not valid/);
 
   // By the ACP connection: another session starts the next life, and this one has not been brought back to it.

@@ -96,7 +96,7 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('a client of the era %s', (
     });
     const entry = await new Promise<Entry>((resolve, reject) => {
       const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
-      hostTools.lend(way, toolSession, (lent) => {
+      hostTools.attach(way, toolSession, (lent) => {
         if (lent instanceof Error) return reject(lent);
         lent.toolServer.bind();
         resolve(JSON.parse(lent.entry('switchboard')));

@@ -23,15 +23,15 @@ afterEach(() => {
   told.length = 0;
 });
 
-function lend(transport: 'http' | 'stdio' | 'acp'): Promise<Lent> {
+function attach(transport: 'http' | 'stdio' | 'acp'): Promise<Lent> {
   const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => expect.unreachable() };
   return new Promise((resolve, reject) =>
-    hostTools.lend(transport, toolSession, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent))),
+    hostTools.attach(transport, toolSession, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent))),
   );
 }
 
 test('the socket of the shim is closed', async () => {
-  const { env } = JSON.parse((await lend('stdio')).entry('switchboard'));
+  const { env } = JSON.parse((await attach('stdio')).entry('switchboard'));
   const socket = connect(env[0].value);
   socket.write(`${env[1].value}\n`);
   socket.resume();
@@ -39,13 +39,13 @@ test('the socket of the shim is closed', async () => {
 });
 
 test('HTTP is answered with an error, each time', async () => {
-  const { url, headers } = JSON.parse((await lend('http')).entry('switchboard'));
+  const { url, headers } = JSON.parse((await attach('http')).entry('switchboard'));
   const ask = { method: 'POST', headers: { authorization: headers[0].value, 'content-type': 'application/json' }, body: '{}' };
   for (const _ of [1, 2]) expect((await fetch(url, ask)).status).toBe(500);
 });
 
 test('messages by the ACP connection are answered with the reason, those that waited and those that come later', async () => {
-  const pipe = hostTools.pipe((await lend('acp')).toolServer);
+  const pipe = hostTools.pipe((await attach('acp')).toolServer);
   const ask = () => new Promise((resolve) => pipe.request('tools/list', {}, resolve, () => {}));
   pipe.notify('notifications/initialized', {});
   for (const reply of [await ask(), await ask()])

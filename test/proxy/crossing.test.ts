@@ -261,11 +261,11 @@ test('what an agent has asked in a session that moves to another is taken back, 
   const { id } = await open(client, CWD, 'left');
   const permission = left.request('session/request_permission', { sessionId: id, toolCall: { toolCallId: 't' }, options: [] });
   const vendor = left.request('_vendor/ask', { sessionId: id });
-  const questions = [(await client.got('session/request_permission')).msg.id, (await client.got('_vendor/ask')).msg.id];
+  const agentRequests = [(await client.got('session/request_permission')).msg.id, (await client.got('_vendor/ask')).msg.id];
   await CHANGES['the option'](client, id);
   expect((await permission).result).toEqual({ outcome: { outcome: 'cancelled' } });
   expect((await vendor).error.code).toBe(-32002);
-  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(questions);
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(agentRequests);
 });
 
 test('what an agent has asked in a session that nobody wants any more is taken back, so that the next session of its id is not asked for it', async () => {
@@ -277,14 +277,14 @@ test('what an agent has asked in a session that nobody wants any more is taken b
   const asked = await right.got('session/new');
   const permission = right.request('session/request_permission', { sessionId: 's2', toolCall: { toolCallId: 't' }, options: [] });
   const file = right.request('fs/read_text_file', { sessionId: 's2', path: '/work/a' });
-  const questions = [(await client.got('session/request_permission')).msg.id, (await client.got('fs/read_text_file')).msg.id];
+  const agentRequests = [(await client.got('session/request_permission')).msg.id, (await client.got('fs/read_text_file')).msg.id];
   client.notify('session/cancel', { sessionId: id });
   await change;
   right.reply(asked.msg, { sessionId: 's2' });
   expect((await permission).result).toEqual({ outcome: { outcome: 'cancelled' } });
   expect((await file).error.code).toBe(-32002);
   expect((await open(client, CWD, 'left')).id).toBe('s2');
-  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(questions);
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(agentRequests);
 });
 
 test('an agent that does not open a session to move to is named with the limit it met, the setting that is for, and its last words', async () => {
@@ -345,12 +345,12 @@ test('a session of an agent’s own making that the editor cannot load keeps its
   const client = await connected([left, right]);
   await open(client, CWD, 'left');
   const asked = left.request('session/request_permission', { sessionId: 'own', toolCall: { toolCallId: 't' }, options: [] });
-  const question = await client.got('session/request_permission');
-  expect(question.msg.params.sessionId).toBe('own');
+  const agentRequest = await client.got('session/request_permission');
+  expect(agentRequest.msg.params.sessionId).toBe('own');
   await client.refused('session/load', { sessionId: 'own', cwd: CWD, mcpServers: [] });
   right.on('session/new', () => ({ sessionId: 'own' }));
   expect((await open(client, CWD, 'right')).id).not.toBe('own');
-  client.reply(question.msg, { outcome: { outcome: 'cancelled' } });
+  client.reply(agentRequest.msg, { outcome: { outcome: 'cancelled' } });
   expect((await asked).result).toEqual({ outcome: { outcome: 'cancelled' } });
 });
 

@@ -4,13 +4,13 @@ import type { AuditEntry } from '../../src/audit/audit-line.ts';
 import { loadPolicy } from '../../src/policy/format/load.ts';
 import { combine, type Layer } from '../../src/policy/rules/layers.ts';
 import { rememberedLayer } from '../../src/policy/rules/remembered.ts';
-import { createGuard, type GuardOptions } from '../../src/proxy/enforcement/create-enforcement.ts';
-import type { Guard } from '../../src/proxy/enforcement/enforcement.ts';
+import { createEnforcement, type EnforcementOptions } from '../../src/proxy/enforcement/create-enforcement.ts';
+import type { Enforcement } from '../../src/proxy/enforcement/enforcement.ts';
 import type { CurrentPolicy } from '../../src/proxy/enforcement/evaluate.ts';
 import { hashKey, type RememberedAnswer, type RememberedAnswers } from '../../src/store/remembered-answers.ts';
 
 /** Everything a guard is given but its policy and its record. Nobody's disk is looked at: a path is where it says it is. */
-export const memoryParts = (): Omit<GuardOptions, 'current' | 'audit'> => ({
+export const memoryParts = (): Omit<EnforcementOptions, 'current' | 'audit'> => ({
   isObserving: false,
   isInteractive: true,
   remembered: createMemory(),
@@ -30,11 +30,14 @@ export function policyInForce(policy: object, hash: string): CurrentPolicy {
   };
 }
 
-export function memoryGuard(policy: object, parts: Partial<GuardOptions> = {}): { readonly guard: Guard; readonly entries: AuditEntry[] } {
+export function memoryGuard(
+  policy: object,
+  parts: Partial<EnforcementOptions> = {},
+): { readonly enforcement: Enforcement; readonly entries: AuditEntry[] } {
   const entries: AuditEntry[] = [];
   const current = policyInForce({ version: 1, ...policy }, '1');
   const audit: Audit = { file: 'audit', record: (entry) => ({ isWritten: true, seq: entries.push(entry) }) };
-  return { entries, guard: createGuard({ ...memoryParts(), current: () => current, audit, ...parts }) };
+  return { entries, enforcement: createEnforcement({ ...memoryParts(), current: () => current, audit, ...parts }) };
 }
 
 function createMemory(): RememberedAnswers {

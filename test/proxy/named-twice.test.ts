@@ -10,9 +10,9 @@ const update = (agent: Actor, sessionId: string, members: string) =>
   line(agent, `"method":"session/update","params":{"sessionId":"${sessionId}",${members}}`);
 
 /** Two agents with a session each, of which the first is up to something. */
-async function beside(guard?: ReturnType<typeof memoryGuard>['guard']) {
+async function beside(enforcement?: ReturnType<typeof memoryGuard>['enforcement']) {
   const agents = [able('left'), able('right')] as const;
-  const { client } = await connection(agents, {}, guard ? { guard } : {});
+  const { client } = await connection(agents, {}, enforcement ? { enforcement } : {});
   const [mine, other] = [await open(client, CWD, 'left'), await open(client, CWD, 'right')];
   return { left: agents[0], right: agents[1], client, mine: mine.id, other: other.id };
 }
@@ -110,8 +110,8 @@ describe('under a policy', () => {
     ['the id of an option', `"configOptions":[${HIDDEN.replace('"id":"how"', '"id":"x","id":"how"')}]`],
   ])('%s twice in the answer that opens a session: nobody gets it', async (_, members) => {
     const agents = [able('left'), able('right')] as const;
-    const { guard, entries } = refusing();
-    const { client } = await connection(agents, {}, { guard });
+    const { enforcement, entries } = refusing();
+    const { client } = await connection(agents, {}, { enforcement });
     agents[0].on('session/new', (_params, { id }) => {
       line(agents[0], `"id":${JSON.stringify(id)},"result":{"sessionId":"two-faced",${members}}`);
       return UNANSWERED;
@@ -134,8 +134,8 @@ describe('under a policy', () => {
     ['its mode', '"update":{"sessionUpdate":"current_mode_update","currentModeId":"plan","currentModeId":"yolo"}'],
     ['its options', `"update":{"sessionUpdate":"config_option_update","configOptions":[],"configOptions":[${HIDDEN}]}`],
   ])('an update that says %s twice is not passed on, and written down', async (_, members) => {
-    const { guard, entries } = refusing();
-    const { left, client, mine } = await beside(guard);
+    const { enforcement, entries } = refusing();
+    const { left, client, mine } = await beside(enforcement);
     update(left, 's1', members);
     update(left, 's1', members); // as a frame of a known shape
     update(left, 's1', members);
@@ -147,8 +147,8 @@ describe('under a policy', () => {
   });
 
   test('what was asked by the id of a call is judged by what the editor has been told of it', async () => {
-    const { guard } = refusing();
-    const { left, client } = await beside(guard);
+    const { enforcement } = refusing();
+    const { left, client } = await beside(enforcement);
     client.on('session/request_permission', () => selected('r1'));
     const read = { kind: 'read', rawInput: { path: '/work/a' }, locations: [{ path: '/work/a' }] };
     left.notify('session/update', { sessionId: 's1', update: { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Read a', ...read } });
@@ -159,8 +159,8 @@ describe('under a policy', () => {
   });
 
   test('that is only watched, everything passes as it came', async () => {
-    const { guard } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } }, { isObserving: true });
-    const { left, client, mine } = await beside(guard);
+    const { enforcement } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } }, { isObserving: true });
+    const { left, client, mine } = await beside(enforcement);
     update(left, 's1', `"update":{"sessionUpdate":"agent_message_chunk",${CALL},"sessionUpdate":"tool_call"}`);
     expect((await prompt(client, mine, 'behind that')).result).toEqual(end);
     expect(client.all('session/update').some(({ line: told }) => told.includes('rm -rf /'))).toBe(true);

@@ -7,7 +7,7 @@ import { able, CWD, connected } from './actors.ts';
 /** The row as it would be if nobody were to have the method. */
 async function withoutReceiver(row: Method, run: () => Promise<void>): Promise<void> {
   const before = { ...row };
-  Object.assign(row, { alone: 'nobody', several: 'nobody' });
+  Object.assign(row, { singleAgent: 'nobody', several: 'nobody' });
   try {
     await run();
   } finally {

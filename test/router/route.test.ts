@@ -5,10 +5,10 @@ import { FROM_AGENT, FROM_CLIENT, type Key, type Receiver, vendorOf } from '../.
 import { routeFromAgent, routeFromClient } from '../../src/router/route.ts';
 
 type Kind = 'request' | 'notification';
-const route = (method: string, kind: Kind, at: { alone: boolean; hasSession?: boolean }) =>
-  routeFromClient({ method, kind, hasSession: at.hasSession ?? false }, at.alone);
+const route = (method: string, kind: Kind, at: { singleAgent: boolean; hasSession?: boolean }) =>
+  routeFromClient({ method, kind, hasSession: at.hasSession ?? false }, at.singleAgent);
 
-type Row = readonly [method: string, kind: Kind, key: Key, alone: Receiver, several: Receiver];
+type Row = readonly [method: string, kind: Kind, key: Key, singleAgent: Receiver, several: Receiver];
 
 /** Each method as the table has it: a change there is a change of the protocol's routing, and is made here too. */
 const EDITOR_ROWS: readonly Row[] = [
@@ -64,57 +64,60 @@ describe('a method of the protocol', () => {
     expect(AGENT_ROWS.map(([method]) => method).sort()).toEqual(Object.keys(FROM_AGENT).sort());
   });
 
-  test.each(EDITOR_ROWS)('%s (a %s, by %s) goes alone to %s, with several agents to %s', (method, kind, key, alone, several) => {
+  test.each(EDITOR_ROWS)('%s (a %s, by %s) goes alone to %s, with several agents to %s', (method, kind, key, singleAgent, several) => {
     for (const hasSession of [true, false])
-      for (const [isAlone, receiver] of [[true, alone] as const, [false, several] as const])
-        expect(route(method, kind, { alone: isAlone, hasSession })).toEqual(
+      for (const [isAlone, receiver] of [[true, singleAgent] as const, [false, several] as const])
+        expect(route(method, kind, { singleAgent: isAlone, hasSession })).toEqual(
           receiver === 'nobody' ? { to: 'nobody' } : { to: 'step', method, key, receiver },
         );
   });
 
   test.each(EDITOR_ROWS)('%s in the clothes of the other kind than %s is not that method', (method, kind) => {
     const other = kind === 'request' ? 'notification' : 'request';
-    expect(route(method, other, { alone: true })).toEqual({ to: 'alone' });
-    expect(route(method, other, { alone: false, hasSession: true })).toEqual({ to: 'owner' });
-    expect(route(method, other, { alone: false })).toEqual({ to: other === 'notification' ? 'everyone' : 'nobody' });
+    expect(route(method, other, { singleAgent: true })).toEqual({ to: 'singleAgent' });
+    expect(route(method, other, { singleAgent: false, hasSession: true })).toEqual({ to: 'owner' });
+    expect(route(method, other, { singleAgent: false })).toEqual({ to: other === 'notification' ? 'everyone' : 'nobody' });
   });
 
-  test.each(AGENT_ROWS)('%s of an agent (a %s, by %s) goes alone to %s, with several agents to %s', (method, kind, key, alone, several) => {
-    expect(routeFromAgent({ method, kind })).toEqual({ kind, key, alone, several });
-  });
+  test.each(AGENT_ROWS)(
+    '%s of an agent (a %s, by %s) goes alone to %s, with several agents to %s',
+    (method, kind, key, singleAgent, several) => {
+      expect(routeFromAgent({ method, kind })).toEqual({ kind, key, singleAgent, several });
+    },
+  );
 
   test.each(AGENT_ROWS)('%s of an agent in the clothes of the other kind than %s passes', (method, kind) => {
     const other = kind === 'request' ? 'notification' : 'request';
-    expect(routeFromAgent({ method, kind: other })).toEqual({ key: 'none', alone: 'editor', several: 'editor' });
+    expect(routeFromAgent({ method, kind: other })).toEqual({ key: 'none', singleAgent: 'editor', several: 'editor' });
   });
 });
 
 describe('any other method', () => {
   test.each(['_acme/do', '_acme', 'future/method', 'constructor', '__proto__', ''])('%j goes to the one agent there is', (method) => {
     for (const kind of ['request', 'notification'] as const)
-      for (const hasSession of [true, false]) expect(route(method, kind, { alone: true, hasSession })).toEqual({ to: 'alone' });
+      for (const hasSession of [true, false]) expect(route(method, kind, { singleAgent: true, hasSession })).toEqual({ to: 'singleAgent' });
   });
 
   test.each(['_acme/do', 'future/method', 'constructor', '__proto__', ''])('%j of an agent goes to the client', (method) => {
     for (const kind of ['request', 'notification'] as const)
-      expect(routeFromAgent({ method, kind })).toEqual({ key: 'none', alone: 'editor', several: 'editor' });
+      expect(routeFromAgent({ method, kind })).toEqual({ key: 'none', singleAgent: 'editor', several: 'editor' });
   });
 
   test.each(['_acme/do', '_acme', 'future/method', 'toString'])('%j with a session goes to its owner', (method) => {
     for (const kind of ['request', 'notification'] as const)
-      expect(route(method, kind, { alone: false, hasSession: true })).toEqual({ to: 'owner' });
+      expect(route(method, kind, { singleAgent: false, hasSession: true })).toEqual({ to: 'owner' });
   });
 
   test.each(['_acme/do', 'future/method'])('%j as a notification without a session goes to everyone', (method) => {
-    expect(route(method, 'notification', { alone: false })).toEqual({ to: 'everyone' });
+    expect(route(method, 'notification', { singleAgent: false })).toEqual({ to: 'everyone' });
   });
 
   test('a vendor’s request without a session goes where the vendor is known', () => {
-    expect(route('_acme/do/it', 'request', { alone: false })).toEqual({ to: 'vendor', vendor: 'acme' });
+    expect(route('_acme/do/it', 'request', { singleAgent: false })).toEqual({ to: 'vendor', vendor: 'acme' });
   });
 
   test.each(['future/method', '_', '__proto__', 'valueOf'])('%j as a request without a session is nobody’s', (method) => {
-    expect(route(method, 'request', { alone: false })).toEqual({ to: 'nobody' });
+    expect(route(method, 'request', { singleAgent: false })).toEqual({ to: 'nobody' });
   });
 });
 

@@ -130,7 +130,7 @@ export function createFuzzBench(names: readonly string[]): FuzzBench {
     cache: createMemoryCache(),
     clock: clock.for('proxy'),
     version: '0.0.0',
-    notice: () => {},
+    report: () => {},
   });
 
   return {

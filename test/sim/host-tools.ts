@@ -2,13 +2,13 @@
 import { type HostTool, text } from '../../src/mcp/server/tool.ts';
 import { delegateTool } from '../../src/mcp/tools/builtin-tools.ts';
 import '../../src/mcp/server/sdk-server.ts'; // loaded now, so that no call has to wait for it
-import type { LendingOptions } from '../../src/proxy/tools/host-tools.ts';
+import type { HostToolsOptions } from '../../src/proxy/tools/host-tools.ts';
 import type { AgentSession } from './ledger.ts';
 import { type Random, seeded } from './random.ts';
 import type { Body, Sim } from './sim.ts';
 
 export type HostTools = {
-  readonly options: LendingOptions;
+  readonly options: HostToolsOptions;
   /** What is drawn for their sake, so that histories without them stay as they are. */
   readonly random: Random;
   /** How much is called here, and how much of that is for other agents. */

@@ -1,7 +1,7 @@
 // A policy over some of the histories: made by chance, replaced by chance, with the real guard in front of it and a record of what was decided.
 import type { AuditEntry } from '../../src/audit/audit-line.ts';
-import { createGuard } from '../../src/proxy/enforcement/create-enforcement.ts';
-import type { Guard } from '../../src/proxy/enforcement/enforcement.ts';
+import { createEnforcement } from '../../src/proxy/enforcement/create-enforcement.ts';
+import type { Enforcement } from '../../src/proxy/enforcement/enforcement.ts';
 import type { CurrentPolicy } from '../../src/proxy/enforcement/evaluate.ts';
 import { memoryParts, policyInForce } from '../proxy/memory-guard.ts';
 import { type Random, seeded } from './random.ts';
@@ -11,7 +11,7 @@ type Modes = { readonly pin?: readonly string[]; readonly refuse?: readonly stri
 type Decided = AuditEntry & { readonly isWritten: boolean };
 
 export type PolicyModel = {
-  readonly guard: Guard;
+  readonly enforcement: Enforcement;
   /** What is drawn for the policy's sake, so that histories without one stay as they are. */
   readonly random: Random;
   /** Nothing is blocked, and what would have been is written down. */
@@ -74,7 +74,7 @@ export function createPolicyModel(seed: number, trace: (text: string) => void): 
     return policyInForce(policy, hash);
   }
 
-  const guard = createGuard({
+  const enforcement = createEnforcement({
     ...memoryParts(),
     isObserving,
     current: () => current,
@@ -93,7 +93,7 @@ export function createPolicyModel(seed: number, trace: (text: string) => void): 
     },
   });
   return {
-    guard,
+    enforcement,
     random,
     isObserving,
     get hash() {

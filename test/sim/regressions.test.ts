@@ -75,9 +75,9 @@ test.each([1, 2])('an elicitation that a cancel has answered is withdrawn once i
 
 // 79018870
 test.each([1, 2])("the policy's own permission request is withdrawn when its session closes, with %i agents", async (count) => {
-  const { guard } = memoryGuard({ default: 'ask' });
+  const { enforcement } = memoryGuard({ default: 'ask' });
   const left = able('left');
-  const { client } = await connection([left, able('right')].slice(0, count), {}, { guard });
+  const { client } = await connection([left, able('right')].slice(0, count), {}, { enforcement });
   client.on('session/request_permission', () => UNANSWERED);
   const { id } = await open(client, CWD, count === 1 ? undefined : 'left');
   const answer = left.refused('fs/write_text_file', { sessionId: id, path: `${CWD}/a`, content: 'a' });

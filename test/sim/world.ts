@@ -95,8 +95,8 @@ export function createWorld(seed: number): World {
     routes: random.chance(0.2) ? [{ cwd: '/w/routed/**', agent: random.pick(names) }] : [],
     limits: LIMITS,
     initializeWaitMs: 5000,
-    guard: policyModel?.guard,
-    lending: lent?.options,
+    enforcement: policyModel?.enforcement,
+    toolAttachments: lent?.options,
     launch(spec) {
       const run = startSimAgent(sim, models.get(spec.name) as NonNullable<ReturnType<typeof models.get>>, spec);
       runs.push(run);
@@ -107,7 +107,7 @@ export function createWorld(seed: number): World {
     cache,
     clock: clock.for('proxy'),
     version: '0.0.0',
-    notice: (text) => sim.trace(`notice: ${text}`),
+    report: (text) => sim.trace(`notice: ${text}`),
   });
 
   let events = 0;

@@ -71,8 +71,8 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
           ...{ connection, transcripts, config, files, flags, stateDir, secrets, policy, port, beside, frames: frames as Frames },
           connect() {
             const [input, output] = [new PassThrough(), new PassThrough()];
-            const { judged, byHand } = connect({ input: output, output: input }).connection;
-            return { input, output, judged, byHand };
+            const { judged, byUser } = connect({ input: output, output: input }).connection;
+            return { input, output, judged, byUser };
           },
           entered: () => writeLinkFile(file, opened.link()),
         });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClientError } from '../../client/client.ts';
 import type { Redactor } from '../../redaction/redact.ts';
-import type { ByHand, Host } from '../client/workspace.ts';
+import type { ByUser, Host } from '../client/workspace.ts';
 import type { ChangeAt, ChatActions, HunkState } from '../protocol/chat.ts';
 import type { ToolContent } from '../protocol/conversation.ts';
 import { type Hunk, hunksOf, linesOf, MAX_COMPARED } from '../protocol/hunks.ts';
@@ -13,7 +13,7 @@ import { fields } from '../state/read-update.ts';
 import type { StateKeeper } from '../state/state.ts';
 import { applyHunks, aroundHunk, placeHunks, plainText } from './apply-hunks.ts';
 
-export type ChangesDeps = { readonly state: StateKeeper; readonly host: Host; readonly byHand: ByHand; readonly redact: Redactor };
+export type ChangesDeps = { readonly state: StateKeeper; readonly host: Host; readonly byUser: ByUser; readonly redact: Redactor };
 type Diff = Extract<ToolContent, { type: 'diff' }>;
 type Found = { readonly diff: Diff; readonly hunks: readonly Hunk[]; readonly file: string };
 
@@ -21,7 +21,7 @@ const PREVIEW_LINES = 400;
 /** A line may be as long as its file. */
 const PREVIEW_CHARACTERS = 200_000;
 
-export function createChanges({ state, host, byHand, redact }: ChangesDeps) {
+export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
   function find({ sessionId, toolCallId, at, print }: ChangeAt): Found {
     const row = state.row(sessionId);
     const item = state.conversation(sessionId)?.items.findLast((one) => one.kind === 'tool' && one.toolCallId === toolCallId);
@@ -34,7 +34,7 @@ export function createChanges({ state, host, byHand, redact }: ChangesDeps) {
     return { diff, hunks: hunksOf(diff), file: path.resolve(row.cwd, diff.path) };
   }
   function allowed(sessionId: string, act: 'read' | 'edit', file: string): string | undefined {
-    const verdict = byHand(sessionId, act, file);
+    const verdict = byUser(sessionId, act, file);
     if (!verdict.allow) throw new ClientError(-32603, verdict.reason);
     return verdict.judged;
   }

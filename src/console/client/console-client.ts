@@ -15,13 +15,13 @@ import { createTerminalWatch } from '../state/terminal-watch.ts';
 import type { Transcript } from '../state/transcript-events.ts';
 import { answerAgents } from './answer-agent.ts';
 import { openSessions } from './open-sessions.ts';
-import type { ByHand, Host } from './workspace.ts';
+import type { ByUser, Host } from './workspace.ts';
 
 export type ConsoleClientDeps = {
   readonly state: StateKeeper;
   readonly host: Host;
   readonly redact: Redactor;
-  readonly byHand: ByHand;
+  readonly byUser: ByUser;
   readonly clientInfo: { readonly name: string; readonly title: string; readonly version: string };
   readonly cwd: string;
   /** What the policy has said of a question, by its id on the connection. */

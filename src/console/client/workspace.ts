@@ -20,7 +20,7 @@ export type Host = {
 };
 
 /** Whether the user may read or change a file of a session from a page, as a policy has it. */
-export type ByHand = (
+export type ByUser = (
   sessionId: string,
   act: 'read' | 'edit',
   file: string,

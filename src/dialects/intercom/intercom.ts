@@ -66,7 +66,7 @@ type State = {
   /** It has spoken, or has been waited for as long as a start may take: its silence means something from here on. */
   readonly isUp: boolean;
   /** It does not read any more. */
-  readonly isDeaf: boolean;
+  readonly isUnresponsive: boolean;
 };
 
 const QUIET = 'quiet';
@@ -89,7 +89,7 @@ export const intercom: Dialect<State> = {
     nextId: 1,
     early: [],
     isUp: false,
-    isDeaf: false,
+    isUnresponsive: false,
   }),
   toAgent(state, message) {
     if (message.kind === 'response') return decided(state, message);
@@ -130,7 +130,7 @@ function asks(state: State, message: Request): Step<State> {
     case 'authenticate':
       return { state, toClient: [result(id, {})] };
     case 'session/prompt':
-      if (state.isDeaf) return { state, toClient: [failed(id, -32603, WRITE_FAILED)] };
+      if (state.isUnresponsive) return { state, toClient: [failed(id, -32603, WRITE_FAILED)] };
       return begins(state, id, promptText(params));
     default:
       return { state, toClient: [failed(id, -32601, `Method not found: ${method}`, { method })] };
@@ -189,7 +189,7 @@ function happened(state: State, event: DialectEvent): Step<State> {
       // Whoever leaves in good order is done; of any other end the proxy tells.
       return event.code === 0 ? ended(state, 'end_turn') : { state };
     case 'deaf': {
-      const known = { ...state, isDeaf: true, turns: [] };
+      const known = { ...state, isUnresponsive: true, turns: [] };
       return { state: known, toClient: state.turns.map((id) => failed(id, -32603, WRITE_FAILED)), alarms: waiting(known) };
     }
   }

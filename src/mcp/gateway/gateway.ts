@@ -19,7 +19,7 @@ export type GatewayOptions = {
   readonly version: string;
   readonly pins: Pins;
   readonly onChange: () => void;
-  readonly notice: (text: string) => void;
+  readonly report: (text: string) => void;
   readonly children: Children | undefined;
 };
 
@@ -35,7 +35,7 @@ const CALL_MS = 300_000;
 /** Agents ask for the list once, when a session begins: it is worth a moment. */
 const READY_MS = 10_000;
 
-export function createGateway({ servers, version, pins, onChange, notice, children }: GatewayOptions): Gateway {
+export function createGateway({ servers, version, pins, onChange, report, children }: GatewayOptions): Gateway {
   const tools = new Map<string, readonly HostTool[]>();
   /** Of all servers; asked for at every call. */
   let all: readonly HostTool[] = [];
@@ -46,7 +46,7 @@ export function createGateway({ servers, version, pins, onChange, notice, childr
   const upstreams: Upstream[] = [];
   const said = new Set<string>();
   const once = (text: string) => {
-    if (!said.has(text)) notice(text);
+    if (!said.has(text)) report(text);
     said.add(text);
   };
   let starting: Promise<void> | undefined;

@@ -37,7 +37,7 @@ export type Lent = {
 
 export type HostTools = {
   /** A server for a session that is about to be opened. Calls back at once, unless a listener has to be opened first. */
-  lend(transport: McpTransport, toolSession: ToolSession, done: (lent: Lent | Error) => void): void;
+  attach(transport: McpTransport, toolSession: ToolSession, done: (lent: Lent | Error) => void): void;
   /** A way to a lease through the ACP connection, for the agent that was lent it. */
   pipe(toolServer: ToolServer): Pipe;
   /** The tools are others now. */
@@ -127,7 +127,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
   }
 
   return {
-    lend(transport, toolSession, done) {
+    attach(transport, toolSession, done) {
       if (transport === 'acp') {
         const toolServer = newToolServer('acp', `${OUR_SERVER}${randomBytes(16).toString('base64url')}`, toolSession);
         return done({ toolServer, entry: (name) => JSON.stringify({ type: 'acp', name, serverId: toolServer.key }) });

@@ -81,7 +81,7 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
   const watch = createTrafficWatch(clock, `agent "${spec.name}"`, (text) => on.remark?.(text));
   let callOffHangUp: (() => void) | undefined;
   let callOffReading: (() => void) | undefined;
-  const callOff = clock.after(spec.timeouts.initializeMs, () =>
+  const abandon = clock.after(spec.timeouts.initializeMs, () =>
     end(failure('AGENT_SILENT', [spec.name, spec.timeouts.initializeMs, lastWords(process.stderrTail())], details('no_initialize'))),
   );
   const streams = translate(
@@ -95,7 +95,7 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
       kill: () => end(failure('AGENT_UNSTOPPABLE', [spec.name], details('cancel_ignored'))),
     },
   );
-  const leg = createConnection(
+  const agent = createConnection(
     streams.fromAgent,
     streams.toAgent,
     limits.maxFrameBytes,
@@ -129,7 +129,7 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
   });
   // A dialect may answer in its agent's place, and must not for one that has not started.
   const isStarted = process.pid !== undefined || tongue.dialect === 'acp';
-  if (isStarted) leg.writer.line(requestLine(String(HANDSHAKE_ID), 'initialize', deps.initializeParams()));
+  if (isStarted) agent.writer.line(requestLine(String(HANDSHAKE_ID), 'initialize', deps.initializeParams()));
 
   function received(frame: Frame): void {
     if (isOver) return;
@@ -147,14 +147,14 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
       if (body.ok && on.suspect?.({ kind: 'answer', [frame.outcome === 'error' ? 'error' : 'result']: body.value })) return;
       return end(handshake);
     }
-    callOff();
+    abandon();
     isReady = true;
     on.ready(handshake);
   }
   function end(error: ProxyError): void {
     if (isOver) return;
     isOver = true;
-    callOff();
+    abandon();
     callOffHangUp?.();
     callOffReading?.();
     streams.stop();
@@ -164,8 +164,8 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
     on.over(error, isReady, process.stop());
   }
   /** An agent that stops reading gets a capped queue and then fails alone; pausing the editor instead would stall everyone. */
-  function endIfDeaf(): void {
-    if (leg.writer.queuedBytes() > limits.maxQueueBytes)
+  function endIfUnresponsive(): void {
+    if (agent.writer.queuedBytes() > limits.maxQueueBytes)
       end(failure('AGENT_DEAF', [spec.name, limits.maxQueueBytes], details('queue_full')));
   }
   /** The exit says more, and usually follows; a process that goes on without one of its streams is of no use. */
@@ -176,11 +176,11 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
   /** An agent that takes nothing at all is not slow but stuck, however little waits for it. */
   function watchReading(): void {
     if (callOffReading) return;
-    const takenBytes = leg.writer.takenBytes();
+    const takenBytes = agent.writer.takenBytes();
     callOffReading = clock.after(STUCK_MS, () => {
       callOffReading = undefined;
-      if (isOver || leg.writer.queuedBytes() === 0) return;
-      if (leg.writer.takenBytes() > takenBytes) return watchReading();
+      if (isOver || agent.writer.queuedBytes() === 0) return;
+      if (agent.writer.takenBytes() > takenBytes) return watchReading();
       end(failure('AGENT_STUCK', [spec.name, STUCK_MS / 1000], details('not_reading')));
     });
   }
@@ -213,31 +213,31 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
     stderrTail: process.stderrTail,
     sendFrame(frame, patches) {
       if (isOver) return;
-      leg.writer.frame(frame, patches);
-      endIfDeaf();
+      agent.writer.frame(frame, patches);
+      endIfUnresponsive();
     },
     sendLine(line) {
       if (isOver) return;
-      leg.writer.line(line);
-      endIfDeaf();
+      agent.writer.line(line);
+      endIfUnresponsive();
     },
-    pause: leg.pause,
-    resume: leg.resume,
+    pause: agent.pause,
+    resume: agent.resume,
     stop() {
       isStopped = true;
-      callOff();
+      abandon();
       callOffReading?.();
       streams.stop();
-      leg.writer.end(); // what is still queued goes before the end of its input
+      agent.writer.end(); // what is still queued goes before the end of its input
       return process.stop();
     },
     retire() {
       isOver = true;
-      callOff();
+      abandon();
       callOffHangUp?.();
       callOffReading?.();
       streams.stop();
-      leg.writer.end();
+      agent.writer.end();
       return process.stop();
     },
     kill: process.kill,

@@ -7,10 +7,10 @@ import { firstTongue, settingOf, type Tongue, traitsOf } from '../../dialects/se
 import type { ProxyError } from '../../errors.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { NativeSessions } from '../sessions/native-sessions.ts';
-import type { SetAside } from '../sessions/session.ts';
+import type { Parked } from '../sessions/session.ts';
 import type { AgentRun } from './agent-connection.ts';
 
-export class LegState {
+export class AgentState {
   readonly spec: AgentSpec;
   readonly name: string;
   /** The name, unless the agent has a process for each session: then they are told apart. */
@@ -29,7 +29,7 @@ export class LegState {
   /** Sessions that a policy does not let go on in the mode they are in, and why: neither side hears of the other there until they come back in another. */
   readonly refused = new Map<string, ProxyError>();
   /** Sessions that the editor has closed and the agent, which cannot close any, still has. */
-  readonly setAside = new Map<string, SetAside>();
+  readonly park = new Map<string, Parked>();
   /** Files it has asked for by an earlier name: its ids of those requests. */
   readonly earlierReads = new Set<string>();
   /** MCP servers of the editor's that the agent was given: their names by their ids. */
@@ -42,10 +42,10 @@ export class LegState {
   tongue: Tongue | undefined;
   /** The life that it is in, and how often it has been started. */
   run: AgentRun | undefined = undefined;
-  lives = 0;
+  generation = 0;
 
   /** `of` is the agent's first leg, when this is a further process of it. */
-  constructor(spec: AgentSpec, id: string, of: Pick<LegState, 'restart' | 'standing' | 'tongue'> | undefined) {
+  constructor(spec: AgentSpec, id: string, of: Pick<AgentState, 'restart' | 'standing' | 'tongue'> | undefined) {
     this.spec = spec;
     this.name = spec.name;
     this.id = id;

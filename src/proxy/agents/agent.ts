@@ -10,7 +10,7 @@ import type { OpenRequest } from '../client/client-connection.ts';
 import { errorLine, notificationLine, requestLine, resultLine } from '../messages.ts';
 import type { Session } from '../sessions/session.ts';
 import { type AgentRun, HANDSHAKE_ID, type RunDeps } from './agent-connection.ts';
-import { LegState } from './agent-state.ts';
+import { AgentState } from './agent-state.ts';
 import { earlierAnswer, earlierResult } from './legacy-frames.ts';
 import { startAgent } from './start-agent.ts';
 
@@ -22,7 +22,7 @@ export type Call = {
   /** The session it is about, where the answer does not name it. */
   readonly session?: Session | undefined;
   /** The answer has come; a policy may have to see to something before it is acted on. */
-  readonly onHeard?: (() => void) | undefined;
+  readonly onActivity?: (() => void) | undefined;
   readonly onAnswer: (frame: Frame) => void;
   readonly onFail: (error: ProxyError) => void;
 };
@@ -30,9 +30,9 @@ export type Call = {
 /** A request of the editor's, and what is put into it for the agent. */
 export type ForwardedCall = Call & { patches(frame: Frame): readonly Patch[] };
 
-export type AgentLeg = Omit<LegState, 'run' | 'lives'> & {
+export type Agent = Omit<AgentState, 'run' | 'generation'> & {
   /** How often it has been started: tells a life from another. */
-  readonly lives: number;
+  readonly generation: number;
   health(): AgentHealth;
   start(): void;
   /** Calls back when the agent can be talked to, or with the reason why it cannot; starts it if need be. */
@@ -76,19 +76,19 @@ export type AgentHealth = {
   readonly stderrTail: readonly string[];
 };
 
-export type AgentLegDeps = RunDeps & {
-  readonly onFrame: (leg: AgentLeg, frame: Frame) => void;
-  readonly onRefused: (leg: AgentLeg, refusal: Refusal) => void;
+export type AgentDeps = RunDeps & {
+  readonly onFrame: (agent: Agent, frame: Frame) => void;
+  readonly onRefused: (agent: Agent, refusal: Refusal) => void;
   /** An answer that somebody waits for: to be handed to `call.onAnswer`. */
-  readonly onAnswer: (leg: AgentLeg, call: Call, answer: Frame) => void;
-  readonly onStray: (leg: AgentLeg) => void;
+  readonly onAnswer: (agent: Agent, call: Call, answer: Frame) => void;
+  readonly onStray: (agent: Agent) => void;
   /** A notification that it could not be told. */
   readonly onUnsaid: () => void;
   /** Something about it that people may want to know. */
   readonly onRemark: (text: string) => void;
-  readonly onReady: (leg: AgentLeg, handshake: Handshake) => void;
+  readonly onReady: (agent: Agent, handshake: Handshake) => void;
   /** The process is over; its calls are about to be answered with the error. */
-  readonly onDown: (leg: AgentLeg, error: ProxyError, crashLoop: ProxyError | undefined) => void;
+  readonly onDown: (agent: Agent, error: ProxyError, crashLoop: ProxyError | undefined) => void;
 };
 
 type Waiting = {
@@ -102,11 +102,11 @@ type Waiting = {
 const TOLD_IN_FULL = 16;
 
 /** `of` is the agent's first leg, when this is a further process of it: they fail and recover together. */
-export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string = spec.name, of?: AgentLeg): AgentLeg {
+export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.name, of?: Agent): Agent {
   const { clock, limits } = deps;
   const who = `agent "${spec.name}"`;
   const calls = createLedger<Call>(HANDSHAKE_ID + 1);
-  const state = new LegState(spec, id, of);
+  const state = new AgentState(spec, id, of);
   const { restart, standing } = state;
   /** What ended lives have left to end. */
   const leavings = new Map<AgentRun, Promise<void>>();
@@ -118,7 +118,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
 
   function start(): void {
     if (state.run || stopping || refusal()) return;
-    state.lives++;
+    state.generation++;
     let isOver = false;
     let current: AgentRun | undefined;
     const memory = { found: () => self.tongue, isKnown: () => self.handshake !== undefined, isBusy: () => calls.size() > 0 };
@@ -217,7 +217,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
   function answered(idText: string, frame: Frame): void {
     const call = calls.settle(idText);
     if (!call) return deps.onStray(self);
-    call.onHeard?.();
+    call.onActivity?.();
     if (frame.outcome === 'unclear') call.onFail(failure('ANSWER_UNCLEAR', [who, call.method], { agent: spec.name }));
     else deps.onAnswer(self, call, frame);
   }
@@ -252,7 +252,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
   }
   function place(call: Call): string {
     const id = calls.open(call);
-    if (call.request) call.request.at = { leg: self, id };
+    if (call.request) call.request.at = { agent: self, id };
     return id;
   }
   function stateOf(): AgentHealth['state'] {
@@ -263,7 +263,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
   /** A frame that has to wait must own its bytes, and its patches are for where they then lie. */
   const kept = (frame: Frame): Frame => (state.isReady ? frame : detach(frame));
 
-  const self: AgentLeg = Object.assign(state, {
+  const self: Agent = Object.assign(state, {
     health: () => ({
       state: stateOf(),
       pid: state.run?.pid(),
@@ -348,7 +348,7 @@ export function createAgentLeg(spec: AgentSpec, deps: AgentLegDeps, id: string =
       state.run?.kill();
       for (const ended of leavings.keys()) ended.kill();
     },
-  } satisfies Omit<AgentLeg, keyof LegState>);
+  } satisfies Omit<Agent, keyof AgentState>);
   return self;
 }
 

@@ -10,24 +10,24 @@ import { errorPatches } from '../rewrite.ts';
 export function authenticate(hub: Hub, request: OpenRequest, frame: Frame): void {
   const methodId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'methodId')) ?? '';
   const named = splitMethodId(methodId);
-  const leg = named && hub.agents.get(named.agent);
-  if (!named || !leg) {
+  const agent = named && hub.agents.get(named.agent);
+  if (!named || !agent) {
     const known = [...hub.agents.values()].flatMap(({ name, handshake }) =>
       (handshake?.result.authMethods ?? []).map(({ id }) => `${name}/${id}`),
     );
-    return hub.editor.fail(request, failure('AUTH_METHOD_UNKNOWN', [methodId, known.join(', ') || 'none'], { methodId, known }));
+    return hub.client.fail(request, failure('AUTH_METHOD_UNKNOWN', [methodId, known.join(', ') || 'none'], { methodId, known }));
   }
-  const method = leg.handshake?.result.authMethods?.find(({ id }) => id === named.id);
+  const method = agent.handshake?.result.authMethods?.find(({ id }) => id === named.id);
   if (method?.type === 'terminal')
-    return hub.editor.fail(
+    return hub.client.fail(
       request,
       failure('PARAMS', [request.method, `"${methodId}" is a login in a terminal: run the command with its args`], { methodId }),
     );
-  leg.forward(frame, {
+  agent.forward(frame, {
     method: request.method,
     request,
     patches: (mine) => [{ span: memberAt(mine.bytes, mine.body, 'methodId') as never, text: JSON.stringify(named.id) }],
-    onAnswer: (answer) => hub.editor.pass(request, answer, errorPatches(hub, leg, answer)),
-    onFail: (error) => hub.editor.fail(request, error),
+    onAnswer: (answer) => hub.client.pass(request, answer, errorPatches(hub, agent, answer)),
+    onFail: (error) => hub.client.fail(request, error),
   });
 }

@@ -4,26 +4,26 @@ import { offers } from '../../router/capabilities.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { Hub } from '../hub.ts';
-import type { AgentLeg } from './agent.ts';
+import type { Agent } from './agent.ts';
 
-type Reply = { readonly leg: AgentLeg; readonly value: unknown; readonly problem: string | undefined };
+type Reply = { readonly agent: Agent; readonly value: unknown; readonly problem: string | undefined };
 
-function askAll(legs: readonly AgentLeg[], method: string, paramsText: string, done: (replies: readonly Reply[]) => void): void {
+function askAll(nextAgents: readonly Agent[], method: string, paramsText: string, done: (replies: readonly Reply[]) => void): void {
   const replies: Reply[] = [];
   const one = (reply: Reply) => {
     replies.push(reply);
-    if (replies.length === legs.length) done(legs.map((leg) => replies.find((r) => r.leg === leg) as Reply));
+    if (replies.length === nextAgents.length) done(nextAgents.map((agent) => replies.find((r) => r.agent === agent) as Reply));
   };
-  if (legs.length === 0) return done([]);
-  for (const leg of legs)
-    leg.request(method, paramsText, {
-      onFail: (error) => one({ leg, value: undefined, problem: error.message }),
+  if (nextAgents.length === 0) return done([]);
+  for (const agent of nextAgents)
+    agent.request(method, paramsText, {
+      onFail: (error) => one({ agent, value: undefined, problem: error.message }),
       onAnswer(answer) {
         const body = readBody(answer);
-        if (!body.ok) return one({ leg, value: undefined, problem: body.reason });
+        if (!body.ok) return one({ agent, value: undefined, problem: body.reason });
         const message = (body.value as { message?: unknown } | undefined)?.message;
         one({
-          leg,
+          agent,
           value: body.value,
           problem: answer.outcome === 'error' ? (typeof message === 'string' ? message : 'an error without a message') : undefined,
         });
@@ -32,13 +32,13 @@ function askAll(legs: readonly AgentLeg[], method: string, paramsText: string, d
 }
 
 export function logout(hub: Hub, request: OpenRequest, paramsText: string): void {
-  const legs = [...hub.agents.values()].filter(({ handshake }) => offers(handshake?.result, 'auth', 'logout'));
-  if (legs.length === 0) return hub.editor.fail(request, failure('METHOD_UNROUTABLE', ['logout']));
-  askAll(legs, 'logout', paramsText, (replies) => {
+  const nextAgents = [...hub.agents.values()].filter(({ handshake }) => offers(handshake?.result, 'auth', 'logout'));
+  if (nextAgents.length === 0) return hub.client.fail(request, failure('METHOD_UNROUTABLE', ['logout']));
+  askAll(nextAgents, 'logout', paramsText, (replies) => {
     const failed = replies.filter(({ problem }) => problem !== undefined);
-    if (failed.length === 0) return hub.editor.succeed(request, '{}');
-    const words = failed.map(({ leg, problem }) => `${leg.name} (${problem})`).join('; ');
-    hub.editor.fail(request, failure('FAN_OUT', ['logout', words], { agents: failed.map(({ leg }) => leg.name) }));
+    if (failed.length === 0) return hub.client.succeed(request, '{}');
+    const words = failed.map(({ agent, problem }) => `${agent.name} (${problem})`).join('; ');
+    hub.client.fail(request, failure('FAN_OUT', ['logout', words], { agents: failed.map(({ agent }) => agent.name) }));
   });
 }
 
@@ -46,17 +46,17 @@ type Status = { readonly state?: unknown; readonly accounts?: unknown };
 
 /** Unauthenticated if any agent is, the default one first; accounts carry their agent's name. It never fails. */
 export function authStatus(hub: Hub, request: OpenRequest, paramsText: string): void {
-  const legs = [...hub.agents.values()].filter(({ handshake }) => offers(handshake?.result, 'auth', 'status'));
-  const inOrder = [...legs].sort((a, b) => Number(b.name === hub.choice.defaultAgent) - Number(a.name === hub.choice.defaultAgent));
+  const nextAgents = [...hub.agents.values()].filter(({ handshake }) => offers(handshake?.result, 'auth', 'status'));
+  const inOrder = [...nextAgents].sort((a, b) => Number(b.name === hub.choice.defaultAgent) - Number(a.name === hub.choice.defaultAgent));
   askAll(inOrder, 'auth/status', paramsText, (replies) => {
     const states = replies.map(({ value, problem }) =>
       problem === undefined ? ((value as Status | null)?.state ?? 'unknown') : 'unknown',
     );
     const state = ['unauthenticated', 'unknown', 'authenticated'].find((candidate) => states.includes(candidate)) ?? states[0] ?? 'unknown';
-    const accounts = replies.flatMap(({ leg, value }) => {
+    const accounts = replies.flatMap(({ agent, value }) => {
       const listed = (value as Status | null | undefined)?.accounts;
-      return Array.isArray(listed) ? listed.map((account) => ({ ...account, label: `${leg.title}: ${account?.label ?? ''}` })) : [];
+      return Array.isArray(listed) ? listed.map((account) => ({ ...account, label: `${agent.title}: ${account?.label ?? ''}` })) : [];
     });
-    hub.editor.succeed(request, JSON.stringify({ state, ...(accounts.length > 0 && { accounts }) }));
+    hub.client.succeed(request, JSON.stringify({ state, ...(accounts.length > 0 && { accounts }) }));
   });
 }

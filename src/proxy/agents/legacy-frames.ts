@@ -6,29 +6,29 @@ import { member, memberAt, members } from '../../wire/json-path.ts';
 import { patched } from '../../wire/patch.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
-import type { AgentLeg } from './agent.ts';
+import type { Agent } from './agent.ts';
 
 const OPEN_BRACE = 0x7b;
 
 /** The request as it would be made today; the very same when it is. */
-export function modernRequest(leg: AgentLeg, frame: Frame): Frame {
+export function modernRequest(agent: Agent, frame: Frame): Frame {
   const method = modernMethod(frame.method);
-  if (method !== undefined) return modernFile(leg, frame, method);
+  if (method !== undefined) return modernFile(agent, frame, method);
   if (frame.method !== 'session/request_permission' || !memberAt(frame.bytes, frame.body, 'rationale')) return frame;
   return withBody(frame, withRationale);
 }
 
-function modernFile(leg: AgentLeg, frame: Frame, method: string): Frame {
+function modernFile(agent: Agent, frame: Frame, method: string): Frame {
   const name = member(frame.bytes, frame.start, 'method');
   if (!name) return frame;
-  if (method === 'fs/read_text_file') leg.earlierReads.add(textOf(frame.bytes, frame.id as Span));
-  const sessionId = frame.sessionId ? undefined : onlySession(leg);
+  if (method === 'fs/read_text_file') agent.earlierReads.add(textOf(frame.bytes, frame.id as Span));
+  const sessionId = frame.sessionId ? undefined : onlySession(agent);
   const named = patched(frame, [{ span: name, text: JSON.stringify(method) }]);
   return sessionId === undefined ? named : withBody(named, (params) => ({ sessionId, ...params }));
 }
 
 /** Whose a request is that does not say so: of the session that is at work, else of the only one there is. */
-function onlySession({ sessions }: AgentLeg): string | undefined {
+function onlySession({ sessions }: Agent): string | undefined {
   const all = [...sessions.values()];
   const [one, another] = all.filter(({ turns }) => turns.size > 0);
   if (one && !another) return one.nativeId;
@@ -76,7 +76,7 @@ export function withServerList(frame: Frame): Frame {
 }
 
 /** The changes to an answer that an agent awaits under earlier names. */
-export function earlierAnswer({ earlierReads }: AgentLeg, idText: string, { bytes, body, outcome }: Frame): Patch[] {
+export function earlierAnswer({ earlierReads }: Agent, idText: string, { bytes, body, outcome }: Frame): Patch[] {
   if (!earlierReads.delete(idText) || outcome !== 'result' || !body) return [];
   return [{ span: body, text: earlierResult(textOf(bytes, body)) }];
 }

@@ -4,10 +4,10 @@ import { end, processesOf } from './stop-agent.ts';
 
 /** Whether there is such an agent. One that was stopped by hand is back in service. */
 export function restartAgent(hub: Hub, name: string): boolean {
-  const leg = hub.agents.get(name);
-  if (!leg) return false;
-  leg.standing.isStopped = false;
-  for (const one of processesOf(hub, leg)) end(hub, one);
-  leg.start();
+  const agent = hub.agents.get(name);
+  if (!agent) return false;
+  agent.standing.isStopped = false;
+  for (const one of processesOf(hub, agent)) end(hub, one);
+  agent.start();
   return true;
 }

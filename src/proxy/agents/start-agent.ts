@@ -40,7 +40,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
   let current: Attempt | undefined;
   let isDecided = false;
   let isPaused = false;
-  let isHeard = false;
+  let isActive = false;
   let callOffSilence = () => {};
 
   function attempt(tongue: Tongue): void {
@@ -69,7 +69,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
           return true;
         },
         frame(frame) {
-          isHeard = true;
+          isActive = true;
           if (isCurrent()) on.frame(frame);
           else if (mine && mine.held.length < MAX_HELD) mine.held.push(detach(frame));
         },
@@ -132,7 +132,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
     const { initializeMs } = spec.timeouts;
     const waitMs = deps.isKnown?.() ? Math.max(SILENCE_MS, initializeMs / 2) : SILENCE_MS;
     const ask = () => {
-      if (!isDecided && !isHeard && tried.length === 1) attempt(other);
+      if (!isDecided && !isActive && tried.length === 1) attempt(other);
     };
     if (waitMs < initializeMs) callOffSilence = deps.clock.after(waitMs, ask);
   }

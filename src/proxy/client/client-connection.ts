@@ -4,8 +4,8 @@ import { canonicalId } from '../../router/request-ledger.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { inOrder, type Patch, type Writer } from '../../wire/writer.ts';
-import type { AgentLeg } from '../agents/agent.ts';
-import type { Judged } from '../enforcement/enforcement.ts';
+import type { Agent } from '../agents/agent.ts';
+import type { Evaluated } from '../enforcement/enforcement.ts';
 import { errorLine, requestLine, resultLine } from '../messages.ts';
 import type { Session } from '../sessions/session.ts';
 
@@ -18,22 +18,22 @@ export type OpenRequest = {
   /** The session that it names, while nobody knows whose that is. */
   sought: string | undefined;
   /** Where it waits for an answer; undefined while it is here. */
-  at: { readonly leg: AgentLeg; readonly id: string } | undefined;
+  at: { readonly agent: Agent; readonly id: string } | undefined;
   /** The editor has taken it back, or its turn was cancelled. */
   isCancelled: boolean;
   isAnswered: boolean;
   /** Stops what is being done for it here, as soon as it has an answer; undefined when only an agent works on it. */
-  callOff: (() => void) | undefined;
+  abandon: (() => void) | undefined;
 };
 
 /** A request of an agent's that the editor has not answered yet. */
-export type Question = {
+export type AgentRequest = {
   /** As the editor sees it. */
   readonly id: string;
   /** As the agent wrote it. */
   readonly idText: string;
   readonly method: string;
-  readonly leg: AgentLeg;
+  readonly agent: Agent;
   session: Session | undefined;
   /** What that was called when the editor was asked. */
   readonly askedIn: string | undefined;
@@ -43,14 +43,14 @@ export type Question = {
   readonly onCancel: (() => void) | undefined;
   /** Called when it is answered or withdrawn, by whomever. */
   readonly onSettled: (() => void) | undefined;
-  readonly judged: Judged | undefined;
+  readonly judged: Evaluated | undefined;
   /** The agent has its answer from us; the editor may still show the question, and answer it too. */
   isAnswered: boolean;
 };
 
-export type NewQuestion = Omit<Question, 'id' | 'isAnswered' | 'askedIn' | 'judged'> & { readonly judged?: Judged | undefined };
+export type NewAgentRequest = Omit<AgentRequest, 'id' | 'isAnswered' | 'askedIn' | 'judged'> & { readonly judged?: Evaluated | undefined };
 
-export type EditorLeg = {
+export type ClientConnection = {
   /** Notes a request; undefined (and answered) when its id is already in use. */
   open(frame: Frame): OpenRequest | undefined;
   /** Passes an agent's answer on, with the editor's own id in it. */
@@ -64,23 +64,23 @@ export type EditorLeg = {
   openRequests(): Iterable<OpenRequest>;
 
   /** Puts an agent's request to the editor. */
-  ask(frame: Frame, question: NewQuestion, patches: readonly Patch[]): Question;
+  ask(frame: Frame, agentRequest: NewAgentRequest, patches: readonly Patch[]): AgentRequest;
   /** Puts a question of our own to the editor, on behalf of an agent's request. */
-  askOwn(method: string, paramsText: string, question: NewQuestion): Question;
+  askOwn(method: string, paramsText: string, agentRequest: NewAgentRequest): AgentRequest;
   /** The question an answer belongs to, which is then no longer open; undefined when nobody waits for that answer. */
-  settle(idText: string): Question | undefined;
-  findQuestion(leg: AgentLeg, idText: string): Question | undefined;
+  settle(idText: string): AgentRequest | undefined;
+  findRequest(agent: Agent, idText: string): AgentRequest | undefined;
   /** Whether a question is open that was asked in a session of this id. */
   asksIn(publicId: string): boolean;
   /** A question that nobody has answered yet, by the id the editor knows. */
-  openQuestion(id: string): Question | undefined;
+  openRequest(id: string): AgentRequest | undefined;
   /** We have answered the question ourselves; the editor's own answer will be dropped. */
-  answeredByUs(question: Question): void;
+  answeredByUs(agentRequest: AgentRequest): void;
   /** The session's questions that we have answered and the editor has not. */
-  answeredIn(session: Session): readonly Question[];
+  answeredIn(session: Session): readonly AgentRequest[];
   /** Nobody asks any more; false when that was so before. */
-  forget(question: Question): boolean;
-  questionsOf(leg: AgentLeg): readonly Question[];
+  forget(agentRequest: AgentRequest): boolean;
+  requestsOf(agent: Agent): readonly AgentRequest[];
 
   /** A request of our own, under the id that is returned. */
   ownRequest(method: string, paramsText: string, onAnswer?: (answer: Frame) => void): string;
@@ -100,16 +100,16 @@ export type EditorLeg = {
 /** Questions that we have answered ourselves and the editor has not. */
 const MAX_ANSWERED_HERE = 1000;
 
-export function createEditorLeg(writer: Writer): EditorLeg {
+export function createClientConnection(writer: Writer): ClientConnection {
   const requests = new Map<string, OpenRequest>();
   /** Requests with the id null cannot be told apart, so they are not found by it. */
   const nameless = new Set<OpenRequest>();
-  const questions = new Map<string, Question>();
+  const agentRequests = new Map<string, AgentRequest>();
   /** The same by the agent's own ids, the newest of each. */
-  const byAgent = new WeakMap<AgentLeg, Map<string, Question>>();
-  const answeredHere = new Set<Question>();
+  const byAgent = new WeakMap<Agent, Map<string, AgentRequest>>();
+  const answeredHere = new Set<AgentRequest>();
   const own = new Map<string, { readonly method: string; readonly onAnswer: (answer: Frame) => void }>();
-  let nextQuestionId = 0;
+  let nextRequestId = 0;
   let held: (() => string)[] | undefined;
   function flush(): void {
     if (held === undefined) return;
@@ -139,33 +139,45 @@ export function createEditorLeg(writer: Writer): EditorLeg {
   function answerByLine(request: OpenRequest, line: string): void {
     if (!answers(request)) return;
     writeLine(line);
-    request.callOff?.();
+    request.abandon?.();
   }
-  function noted(asked: NewQuestion): Question {
-    const { idText, method, leg, session, onAnswer, onCancel, onSettled, judged } = asked;
-    const id = String(nextQuestionId++);
+  function noted(asked: NewAgentRequest): AgentRequest {
+    const { idText, method, agent, session, onAnswer, onCancel, onSettled, judged } = asked;
+    const id = String(nextRequestId++);
     // Field by field: agents ask in every turn, and copies made by spreading are slow to make and slow to read.
     const askedIn = session?.publicId;
-    const question: Question = { id, idText, method, leg, session, askedIn, onAnswer, onCancel, onSettled, judged, isAnswered: false };
-    questions.set(question.id, question);
-    question.session?.questions.add(question);
-    const own = byAgent.get(question.leg) ?? new Map<string, Question>();
-    byAgent.set(question.leg, own.set(canonicalId(question.idText), question));
-    return question;
+    const agentRequest: AgentRequest = {
+      id,
+      idText,
+      method,
+      agent,
+      session,
+      askedIn,
+      onAnswer,
+      onCancel,
+      onSettled,
+      judged,
+      isAnswered: false,
+    };
+    agentRequests.set(agentRequest.id, agentRequest);
+    agentRequest.session?.agentRequests.add(agentRequest);
+    const own = byAgent.get(agentRequest.agent) ?? new Map<string, AgentRequest>();
+    byAgent.set(agentRequest.agent, own.set(canonicalId(agentRequest.idText), agentRequest));
+    return agentRequest;
   }
-  function settled(question: Question): void {
-    if (question.isAnswered) return;
-    question.isAnswered = true;
-    question.session?.questions.delete(question);
-    question.onSettled?.();
+  function settled(agentRequest: AgentRequest): void {
+    if (agentRequest.isAnswered) return;
+    agentRequest.isAnswered = true;
+    agentRequest.session?.agentRequests.delete(agentRequest);
+    agentRequest.onSettled?.();
   }
-  function dropQuestion(question: Question): boolean {
-    const wasKnown = questions.delete(question.id);
-    answeredHere.delete(question);
-    const own = byAgent.get(question.leg);
-    const key = canonicalId(question.idText);
-    if (own?.get(key) === question) own.delete(key);
-    settled(question);
+  function dropRequest(agentRequest: AgentRequest): boolean {
+    const wasKnown = agentRequests.delete(agentRequest.id);
+    answeredHere.delete(agentRequest);
+    const own = byAgent.get(agentRequest.agent);
+    const key = canonicalId(agentRequest.idText);
+    if (own?.get(key) === agentRequest) own.delete(key);
+    settled(agentRequest);
     return wasKnown;
   }
 
@@ -181,7 +193,7 @@ export function createEditorLeg(writer: Writer): EditorLeg {
         at: undefined,
         isCancelled: false,
         isAnswered: false,
-        callOff: undefined,
+        abandon: undefined,
       };
       if (idText === 'null') {
         nameless.add(request);
@@ -199,7 +211,7 @@ export function createEditorLeg(writer: Writer): EditorLeg {
       if (!answers(request)) return;
       const own = { span: frame.id as { start: number; end: number }, text: request.idText };
       writeFrame(frame, inOrder([own, ...patches]));
-      request.callOff?.();
+      request.abandon?.();
     },
     succeed: (request, resultText) => answerByLine(request, resultLine(request.idText, resultText)),
     fail: (request, error) => answerByLine(request, errorLine(request.idText, error)),
@@ -208,45 +220,45 @@ export function createEditorLeg(writer: Writer): EditorLeg {
     openRequests: () => [...requests.values(), ...nameless],
 
     ask(frame, asked, patches) {
-      const question = noted(asked);
-      writeFrame(frame, inOrder([{ span: frame.id as { start: number; end: number }, text: question.id }, ...patches]));
-      return question;
+      const agentRequest = noted(asked);
+      writeFrame(frame, inOrder([{ span: frame.id as { start: number; end: number }, text: agentRequest.id }, ...patches]));
+      return agentRequest;
     },
     askOwn(method, paramsText, asked) {
-      const question = noted(asked);
-      writeLine(requestLine(question.id, method, paramsText));
-      return question;
+      const agentRequest = noted(asked);
+      writeLine(requestLine(agentRequest.id, method, paramsText));
+      return agentRequest;
     },
     settle(idText) {
-      const question = questions.get(idText);
-      if (!question) return undefined;
-      const isWaitedFor = !question.isAnswered;
-      dropQuestion(question);
-      return isWaitedFor ? question : undefined;
+      const agentRequest = agentRequests.get(idText);
+      if (!agentRequest) return undefined;
+      const isWaitedFor = !agentRequest.isAnswered;
+      dropRequest(agentRequest);
+      return isWaitedFor ? agentRequest : undefined;
     },
     asksIn(publicId) {
-      for (const { askedIn, isAnswered } of questions.values()) if (askedIn === publicId && !isAnswered) return true;
+      for (const { askedIn, isAnswered } of agentRequests.values()) if (askedIn === publicId && !isAnswered) return true;
       return false;
     },
-    openQuestion(id) {
-      const question = questions.get(id);
-      return question?.isAnswered ? undefined : question;
+    openRequest(id) {
+      const agentRequest = agentRequests.get(id);
+      return agentRequest?.isAnswered ? undefined : agentRequest;
     },
     // The newest: an id may be in use again while the editor has not yet answered the question that we have.
-    findQuestion: (leg, idText) => byAgent.get(leg)?.get(canonicalId(idText)),
-    answeredByUs(question) {
-      settled(question);
-      answeredHere.add(question);
+    findRequest: (agent, idText) => byAgent.get(agent)?.get(canonicalId(idText)),
+    answeredByUs(agentRequest) {
+      settled(agentRequest);
+      answeredHere.add(agentRequest);
       // An editor that never answers them must not fill our memory; without its question, a late answer is dropped just the same.
       const [oldest] = answeredHere;
-      if (oldest && answeredHere.size > MAX_ANSWERED_HERE) dropQuestion(oldest);
+      if (oldest && answeredHere.size > MAX_ANSWERED_HERE) dropRequest(oldest);
     },
-    answeredIn: (session) => [...answeredHere].filter((question) => question.session === session),
-    forget: dropQuestion,
-    questionsOf: (leg) => [...questions.values()].filter((question) => question.leg === leg),
+    answeredIn: (session) => [...answeredHere].filter((agentRequest) => agentRequest.session === session),
+    forget: dropRequest,
+    requestsOf: (agent) => [...agentRequests.values()].filter((agentRequest) => agentRequest.agent === agent),
 
     ownRequest(method, paramsText, onAnswer) {
-      const id = String(nextQuestionId++);
+      const id = String(nextRequestId++);
       if (onAnswer) own.set(id, { method, onAnswer });
       writeLine(requestLine(id, method, paramsText));
       return id;

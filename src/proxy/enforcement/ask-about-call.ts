@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import type { GateVerdict } from '../../mcp/server/gate.ts';
 import type { Session } from '../sessions/session.ts';
-import { askEditor, type Shown } from './ask-user.ts';
-import { type GuardDeps, type Matter, record, recordLate } from './evaluate.ts';
+import { askClient, type Shown } from './ask-user.ts';
+import { type EnforcementDeps, type PendingAction, record, recordLate } from './evaluate.ts';
 
 export type CallQuestion = {
-  readonly matter: Matter;
+  readonly action: PendingAction;
   readonly session: Session;
   readonly shown: Shown;
   /** Judges it anew. */
-  readonly look: () => Matter;
+  readonly look: () => PendingAction;
   /** Aborted when nobody waits for the call any more. */
   readonly signal: AbortSignal;
   readonly allowed: GateVerdict;
@@ -18,17 +18,17 @@ export type CallQuestion = {
 
 const TAKEN_BACK = 'the call was taken back before anybody had answered';
 
-export function askAboutCall(deps: GuardDeps, { matter, session, shown, look, signal, allowed }: CallQuestion): Promise<GateVerdict> {
+export function askAboutCall(deps: EnforcementDeps, { action, session, shown, look, signal, allowed }: CallQuestion): Promise<GateVerdict> {
   const refused = (reason: string): GateVerdict => ({ allow: false, reason });
   if (signal.aborted) {
-    record(deps, matter, 'cancelled', 'agent', 'deny');
+    record(deps, action, 'cancelled', 'agent', 'deny');
     return Promise.resolve(refused(TAKEN_BACK));
   }
   return new Promise((resolve) => {
     const idText = JSON.stringify(`call-${randomUUID()}`);
-    askEditor(
+    askClient(
       deps,
-      matter,
+      action,
       session,
       idText,
       shown,

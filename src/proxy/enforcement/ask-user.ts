@@ -5,7 +5,7 @@ import type { AnsweredBy } from '../../audit/audit-line.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
 import { updateLine } from '../messages.ts';
 import type { Session } from '../sessions/session.ts';
-import { type GuardDeps, type Matter, record } from './evaluate.ts';
+import { type EnforcementDeps, type PendingAction, record } from './evaluate.ts';
 import { chosenIn, denyInTime, withdrawn } from './outcome.ts';
 import { isRememberable, remember } from './remember.ts';
 
@@ -23,25 +23,25 @@ const OPTIONS = [
 export type Reply = 'allowed' | 'refused' | 'cancelled' | 'taken-back';
 
 /** Asks in `session`, and calls back exactly once, unless the agent dies first. */
-export function askEditor(
-  deps: GuardDeps,
-  matter: Matter,
+export function askClient(
+  deps: EnforcementDeps,
+  action: PendingAction,
   session: Session,
   idText: string,
   shown: Shown,
   then: (reply: Reply) => void,
   signal?: AbortSignal,
 ): void {
-  const { hub, leg, asked, decision } = matter;
+  const { hub, agent, asked, decision } = action;
   const sessionId = session.publicId;
   // Not to be guessed: an agent could speak of the question in our name while the user reads it.
   const toolCallId = `switchboard-${randomUUID()}`;
-  const options = isRememberable(deps, matter) ? OPTIONS : OPTIONS.filter(({ kind }) => !kind.endsWith('_always'));
-  let callOff = () => {};
+  const options = isRememberable(deps, action) ? OPTIONS : OPTIONS.filter(({ kind }) => !kind.endsWith('_always'));
+  let abandon = () => {};
   const over = (reply: Reply, by: AnsweredBy, sent: string) => {
-    record(deps, matter, sent, by, by === 'user' ? 'ask' : 'deny');
+    record(deps, action, sent, by, by === 'user' ? 'ask' : 'deny');
     const status = reply === 'allowed' ? 'completed' : 'failed';
-    hub.editor.line(updateLine(sessionId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status })));
+    hub.client.line(updateLine(sessionId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status })));
     then(reply);
   };
   const params = {
@@ -50,28 +50,28 @@ export function askEditor(
     options,
     _meta: { [META_KEY]: { summary: summaryOf(asked), why: decision.why } },
   };
-  const question = hub.editor.askOwn('session/request_permission', JSON.stringify(params), {
+  const agentRequest = hub.client.askOwn('session/request_permission', JSON.stringify(params), {
     idText,
     method: 'session/request_permission',
-    leg,
+    agent,
     session,
     judged: { asked, decision, isOurs: true },
     onAnswer(answer) {
       const chosen = chosenIn(answer, options);
-      if (chosen) remember(deps, matter, chosen.kind);
+      if (chosen) remember(deps, action, chosen.kind);
       over(chosen?.kind.startsWith('allow') ? 'allowed' : 'refused', 'user', chosen?.optionId ?? 'cancelled');
       return true;
     },
     onCancel: () => over('cancelled', 'user', 'cancelled'),
-    onSettled: () => callOff(),
+    onSettled: () => abandon(),
   });
-  const stopClock = denyInTime(deps, hub, question, () => over('refused', 'timeout', 'refused'));
-  const takeBack = () => {
-    if (withdrawn(hub, question)) over('taken-back', 'agent', 'cancelled');
+  const stopClock = denyInTime(deps, hub, agentRequest, () => over('refused', 'timeout', 'refused'));
+  const cancelRequest = () => {
+    if (withdrawn(hub, agentRequest)) over('taken-back', 'agent', 'cancelled');
   };
-  callOff = () => {
+  abandon = () => {
     stopClock();
-    signal?.removeEventListener('abort', takeBack);
+    signal?.removeEventListener('abort', cancelRequest);
   };
-  signal?.addEventListener('abort', takeBack, { once: true });
+  signal?.addEventListener('abort', cancelRequest, { once: true });
 }

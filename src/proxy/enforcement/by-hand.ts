@@ -4,18 +4,18 @@ import type { GateVerdict } from '../../mcp/server/gate.ts';
 import { pathAction } from '../../policy/actions/surfaces.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../sessions/session.ts';
-import { type GuardDeps, judge, record } from './evaluate.ts';
+import { type EnforcementDeps, evaluate, record } from './evaluate.ts';
 import { NOT_WRITTEN } from './tool-calls.ts';
 
-export function byHand(deps: GuardDeps, hub: Hub, session: Session, act: 'read' | 'edit', file: string): GateVerdict {
-  const about = { hub, leg: session.leg, session, surface: `console/${act}` };
-  const matter = judge(deps, about, JSON.stringify({ act, file }), (place) => pathAction(place, act, file));
-  if (matter.verdict === 'deny' && !deps.isObserving) {
-    record(deps, matter, 'refused');
-    return { allow: false, reason: `denied by policy: ${matter.decision.why}` };
+export function byUser(deps: EnforcementDeps, hub: Hub, session: Session, act: 'read' | 'edit', file: string): GateVerdict {
+  const about = { hub, agent: session.agent, session, surface: `console/${act}` };
+  const action = evaluate(deps, about, JSON.stringify({ act, file }), (place) => pathAction(place, act, file));
+  if (action.verdict === 'deny' && !deps.isObserving) {
+    record(deps, action, 'refused');
+    return { allow: false, reason: `denied by policy: ${action.decision.why}` };
   }
-  const by = matter.verdict === 'ask' ? 'user' : matter.by;
-  if (!record(deps, matter, 'passed', by) && !deps.isObserving) return NOT_WRITTEN;
-  const judged = deps.isObserving ? undefined : matter.asked.paths[0]?.path;
+  const by = action.verdict === 'ask' ? 'user' : action.by;
+  if (!record(deps, action, 'passed', by) && !deps.isObserving) return NOT_WRITTEN;
+  const judged = deps.isObserving ? undefined : action.asked.paths[0]?.path;
   return { allow: true, ...(judged !== undefined && { judged }) };
 }

@@ -8,27 +8,27 @@ import type { Session } from '../sessions/session.ts';
 import { skipLine } from '../skip-line.ts';
 import type { Asking } from './asking.ts';
 import { bridgedCall } from './bridged-call.ts';
-import { byHand } from './by-hand.ts';
-import { twoFaced } from './duplicate-keys.ts';
+import { byUser } from './by-hand.ts';
+import { duplicateKeyUpdates } from './duplicate-keys.ts';
 import { elicitation } from './elicitation.ts';
-import type { Guard } from './enforcement.ts';
-import { type GuardDeps, recordRefusedToken, recordUnread } from './evaluate.ts';
+import type { Enforcement } from './enforcement.ts';
+import { type EnforcementDeps, recordRefusedToken, recordUnread } from './evaluate.ts';
 import { isJudged } from './file-actions.ts';
-import { fileOrTerminal, takeBack, type WaitingRequests } from './files-and-terminals.ts';
+import { cancelRequest, fileOrTerminal, type WaitingRequests } from './files-and-terminals.ts';
 import { createGrants } from './grants.ts';
 import { type McpConnections, mcpCall, mcpConnect } from './mcp-servers.ts';
 import { modeUpdate, narrow, refusesChange, settleMode } from './modes.ts';
 import { createKnownCalls } from './observed-actions.ts';
 import { permission } from './permission.ts';
 import { refusesServers } from './servers.ts';
-import { lentCall, mayRead } from './tool-calls.ts';
+import { hostToolCall, mayRead } from './tool-calls.ts';
 import { toolCall } from './unasked.ts';
 
-export type GuardOptions = Omit<GuardDeps, 'rootOf' | 'modes'>;
+export type EnforcementOptions = Omit<EnforcementDeps, 'rootOf' | 'modes'>;
 
-export function createGuard(options: GuardOptions): Guard {
+export function createEnforcement(options: EnforcementOptions): Enforcement {
   const roots = new WeakMap<Session, { readonly cwd: string; readonly root: string }>();
-  const deps: GuardDeps = {
+  const deps: EnforcementDeps = {
     ...options,
     modes: new WeakMap(),
     rootOf(session) {
@@ -70,28 +70,33 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   return {
-    question(hub, leg, session, frame, passOn) {
+    agentRequest(hub, agent, session, frame, passOn) {
       const take = surfaceFor(frame.method as string);
       if (!take) return void passOn(frame);
       const body = readBody(frame);
-      if (body.ok) return take({ hub, leg, session, frame, params: body.value, passOn });
-      recordUnread(deps, { hub, leg, session, surface: frame.method as string }, frame.bytes.subarray(frame.start, frame.end), body.reason);
+      if (body.ok) return take({ hub, agent, session, frame, params: body.value, passOn });
+      recordUnread(
+        deps,
+        { hub, agent, session, surface: frame.method as string },
+        frame.bytes.subarray(frame.start, frame.end),
+        body.reason,
+      );
       if (deps.isObserving) passOn(frame);
-      else leg.fail(idTextOf(frame), failure('AMBIGUOUS', [body.reason]));
+      else agent.fail(idTextOf(frame), failure('AMBIGUOUS', [body.reason]));
     },
-    refusesNotification(hub, leg, session, frame) {
+    refusesNotification(hub, agent, session, frame) {
       // An editor that looks at the method alone would do as it is told.
       if (frame.method === undefined || surfaceFor(frame.method) === undefined) return false;
       const text = frame.bytes.subarray(frame.start, frame.end);
-      recordUnread(deps, { hub, leg, session, surface: frame.method }, text, 'a request was sent as a notification');
+      recordUnread(deps, { hub, agent, session, surface: frame.method }, text, 'a request was sent as a notification');
       return !deps.isObserving;
     },
     refusesUpdate(hub, session, kind, frame) {
-      const doubt = twoFaced(kind, frame);
+      const doubt = duplicateKeyUpdates(kind, frame);
       if (doubt === undefined) return false;
-      const { leg } = session;
-      recordUnread(deps, { hub, leg, session, surface: 'session/update' }, frame.bytes.subarray(frame.start, frame.end), doubt);
-      if (!deps.isObserving) skipLine(hub, leg, doubt);
+      const { agent } = session;
+      recordUnread(deps, { hub, agent, session, surface: 'session/update' }, frame.bytes.subarray(frame.start, frame.end), doubt);
+      if (!deps.isObserving) skipLine(hub, agent, doubt);
       return !deps.isObserving;
     },
     refusesReturn({ bytes, start, end }) {
@@ -101,17 +106,17 @@ export function createGuard(options: GuardOptions): Guard {
       }
       return hasReturns && !deps.isObserving && hasReturn(bytes, start, end);
     },
-    takesBack: (leg, idText) => takeBack(waiting, leg, idText),
+    takesBack: (agent, idText) => cancelRequest(waiting, agent, idText),
     toolCall: (hub, session, frame) => toolCall(deps, calls, grants, hub, session, frame),
     modeUpdate: (hub, session, frame) => modeUpdate(deps, hub, session, frame),
-    answer: (hub, leg, call, answer, then) => settleMode(deps, hub, leg, call, answer, then),
-    narrowed: (session, frame) => narrow(deps, session.leg, frame, memberAt(frame.bytes, frame.body, 'update')),
+    answer: (hub, agent, call, answer, then) => settleMode(deps, hub, agent, call, answer, then),
+    narrowed: (session, frame) => narrow(deps, session.agent, frame, memberAt(frame.bytes, frame.body, 'update')),
     refusesChange: (hub, method, session, frame) => refusesChange(deps, hub, method, session, frame),
-    refusesServers: (hub, leg, paramsText) => refusesServers(deps, hub, leg, paramsText),
+    refusesServers: (hub, agent, paramsText) => refusesServers(deps, hub, agent, paramsText),
     exposes: (server, tool) => isExposed(deps.current().policy, server, tool),
     mayRead: (hub, session, file) => mayRead(deps, hub, session, file),
-    byHand: (hub, session, act, file) => byHand(deps, hub, session, act, file),
-    lentCall: (hub, session, request, signal) => lentCall(deps, hub, session, request, signal),
+    byUser: (hub, session, act, file) => byUser(deps, hub, session, act, file),
+    hostToolCall: (hub, session, request, signal) => hostToolCall(deps, hub, session, request, signal),
     bridgedCall: (hub, session, call, signal) => bridgedCall(deps, hub, session, call, signal),
     tokenRefused: (why) => recordRefusedToken(deps, why),
     ended: (session) => deps.remembered.endSession(session.publicId),

@@ -16,7 +16,7 @@ let lastShape: object | undefined;
 let lastFound: string | undefined;
 
 /** Why what an update is, or which call or mode it speaks of, cannot be told. Other doubts about a tool call only mean that nothing is known of it. */
-export function twoFaced(kind: string | undefined, frame: Frame): string | undefined {
+export function duplicateKeyUpdates(kind: string | undefined, frame: Frame): string | undefined {
   return keyTwice(frame) ?? (OF_MODES.has(kind) ? doubtOf(frame) : undefined);
 }
 

@@ -2,26 +2,26 @@
 import type { Place } from '../../policy/actions/action.ts';
 import { hostAction, toolAction } from '../../policy/actions/surfaces.ts';
 import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
-import { type GuardDeps, judge, record } from './evaluate.ts';
+import { type EnforcementDeps, evaluate, record } from './evaluate.ts';
 
 const SECRET = /passw|secret|token|api.?key|credential|private.?key|passphrase/i;
 
-export function elicitation(deps: GuardDeps, asking: Asking): void {
-  const { hub, leg, frame, passOn } = asking;
+export function elicitation(deps: EnforcementDeps, asking: Asking): void {
+  const { hub, agent, frame, passOn } = asking;
   const { url, requestedSchema } = paramsOf(asking);
   const ask = (place: Place) => (url === undefined ? toolAction(place, 'elicit', 'form') : hostAction(place, 'elicit', String(url)));
-  const matter = judge(deps, surfaceOf(asking), textOf(asking), ask);
+  const action = evaluate(deps, surfaceOf(asking), textOf(asking), ask);
   // The protocol forbids it: what is typed into a form passes through the agent, its model and its logs.
   const wantsSecret = asksForSecret(requestedSchema);
-  const isDenied = matter.verdict === 'deny' || wantsSecret;
+  const isDenied = action.verdict === 'deny' || wantsSecret;
   if (deps.isObserving || !isDenied) {
-    record(deps, matter, 'passed', matter.by, isDenied ? 'deny' : matter.verdict);
+    record(deps, action, 'passed', action.by, isDenied ? 'deny' : action.verdict);
     return void passOn(frame);
   }
-  const why = wantsSecret ? 'a form must not ask for a secret' : matter.decision.why;
-  record(deps, { ...matter, decision: { ...matter.decision, why } }, 'decline', 'policy', 'deny');
-  hub.notice(`a form or link of agent "${leg.name}" was declined: ${why}`);
-  leg.succeed(idOf(asking), '{"action":"decline"}');
+  const why = wantsSecret ? 'a form must not ask for a secret' : action.decision.why;
+  record(deps, { ...action, decision: { ...action.decision, why } }, 'decline', 'policy', 'deny');
+  hub.report(`a form or link of agent "${agent.name}" was declined: ${why}`);
+  agent.succeed(idOf(asking), '{"action":"decline"}');
 }
 
 function asksForSecret(schema: unknown): boolean {

@@ -10,12 +10,12 @@ import { type Decision, decide } from '../../policy/decide.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Verdict } from '../../policy/rules/rule.ts';
 import type { RememberedAnswer, RememberedAnswers } from '../../store/remembered-answers.ts';
-import type { AgentLeg } from '../agents/agent.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../sessions/session.ts';
 
 /** What the guard is given from outside: a policy that may be replaced at any time, places to write to, and the file system's view of a path. */
-export type GuardDeps = {
+export type EnforcementDeps = {
   readonly current: () => CurrentPolicy;
   /** Nothing is blocked, and the records say what would have been. */
   readonly isObserving: boolean;
@@ -28,7 +28,7 @@ export type GuardDeps = {
   readonly rootOf: (session: Session) => string | undefined;
   readonly home: string | undefined;
   /** The modes, and the options for modes, that an agent has spoken of. */
-  readonly modes: WeakMap<AgentLeg, { readonly ids: Set<string>; readonly options: Set<string> }>;
+  readonly modes: WeakMap<Agent, { readonly ids: Set<string>; readonly options: Set<string> }>;
 };
 
 /** The files' policy, and the same with what the user has answered for always. */
@@ -38,9 +38,9 @@ export type CurrentPolicy = {
   readonly withAnswers: (answers: readonly RememberedAnswer[]) => Policy;
 };
 
-export type Matter = {
+export type PendingAction = {
   readonly hub: Hub;
-  readonly leg: AgentLeg;
+  readonly agent: Agent;
   readonly session: Session | undefined;
   readonly surface: string;
   readonly asked: Action;
@@ -54,13 +54,13 @@ export type Matter = {
 };
 
 /** For whoever waits for an answer: the chunk that the request came in is let go of. */
-export function kept(matter: Matter): Matter {
-  return { ...matter, request: Buffer.from(matter.request) };
+export function kept(action: PendingAction): PendingAction {
+  return { ...action, request: Buffer.from(action.request) };
 }
 
-export type About = { readonly hub: Hub; readonly leg: AgentLeg; readonly session: Session | undefined; readonly surface: string };
+export type About = { readonly hub: Hub; readonly agent: Agent; readonly session: Session | undefined; readonly surface: string };
 
-export function judge(deps: GuardDeps, about: About, request: Buffer | string, ask: (place: Place) => Action): Matter {
+export function evaluate(deps: EnforcementDeps, about: About, request: Buffer | string, ask: (place: Place) => Action): PendingAction {
   const { hash, withAnswers } = deps.current();
   const sinceMs = about.hub.clock.monotonicMs();
   const asked = ask(placeFor(deps, about));
@@ -73,11 +73,11 @@ export function judge(deps: GuardDeps, about: About, request: Buffer | string, a
 /** Where nothing lies, for a session whose directory nobody knows: no rule about `$cwd` fits anything there. */
 export const NOWHERE = '/dev/null/nowhere';
 
-export function placeFor(deps: GuardDeps, { leg, session }: About): Place {
-  const { agentInfo } = leg.handshake?.result ?? {};
+export function placeFor(deps: EnforcementDeps, { agent, session }: About): Place {
+  const { agentInfo } = agent.handshake?.result ?? {};
   return {
-    agent: leg.name,
-    family: familyOf(leg.name, agentInfo?.name, leg.spec.command),
+    agent: agent.name,
+    family: familyOf(agent.name, agentInfo?.name, agent.spec.command),
     session: session?.publicId,
     cwd: (session && deps.rootOf(session)) ?? NOWHERE,
     home: deps.home,
@@ -87,11 +87,11 @@ export function placeFor(deps: GuardDeps, { leg, session }: About): Place {
 }
 
 /** A request that could not be read far enough to be judged. */
-export function recordUnread(deps: GuardDeps, about: About, request: Buffer | string, why: string): void {
-  const matter = judge(deps, about, request, (place) => toolAction(place, 'other', 'unread'));
+export function recordUnread(deps: EnforcementDeps, about: About, request: Buffer | string, why: string): void {
+  const action = evaluate(deps, about, request, (place) => toolAction(place, 'other', 'unread'));
   record(
     deps,
-    { ...matter, decision: { ...matter.decision, why, rule: undefined } },
+    { ...action, decision: { ...action.decision, why, rule: undefined } },
     deps.isObserving ? 'passed' : 'refused',
     'policy',
     'deny',
@@ -99,28 +99,28 @@ export function recordUnread(deps: GuardDeps, about: About, request: Buffer | st
 }
 
 /** The user has said yes, and by then it was not to be allowed any more. */
-export function recordLate(deps: GuardDeps, matter: Matter, why: string): void {
-  record(deps, { ...matter, decision: { ...matter.decision, why } }, 'refused', 'policy', 'deny');
+export function recordLate(deps: EnforcementDeps, action: PendingAction, why: string): void {
+  record(deps, { ...action, decision: { ...action.decision, why } }, 'refused', 'policy', 'deny');
 }
 
 /** Writes the matter down; false when it could not be, and then nothing may be allowed without a question. */
 export function record(
-  deps: GuardDeps,
-  matter: Matter,
+  deps: EnforcementDeps,
+  action: PendingAction,
   option: string,
-  by: AnsweredBy = matter.by,
-  verdict: Verdict = matter.verdict,
+  by: AnsweredBy = action.by,
+  verdict: Verdict = action.verdict,
 ): boolean {
-  return write(deps, matter, { option, by, verdict }).isWritten;
+  return write(deps, action, { option, by, verdict }).isWritten;
 }
 
 type Outcome = { readonly option: string; readonly by: AnsweredBy; readonly verdict: Verdict; readonly answerIn?: number };
 
 /** The same, for whoever needs to know which line it became. */
-export function write(deps: GuardDeps, matter: Matter, { option, by, verdict, answerIn }: Outcome): Written {
-  const { hub, leg, session, surface, asked, decision, request, policyHash, sinceMs } = matter;
+export function write(deps: EnforcementDeps, action: PendingAction, { option, by, verdict, answerIn }: Outcome): Written {
+  const { hub, agent, session, surface, asked, decision, request, policyHash, sinceMs } = action;
   return deps.audit.record({
-    agent: leg.name,
+    agent: agent.name,
     session: session?.publicId,
     method: surface,
     request,
@@ -140,7 +140,7 @@ export function write(deps: GuardDeps, matter: Matter, { option, by, verdict, an
 }
 
 /** Nobody knows who it was: every program of the machine can knock at a door. */
-export function recordRefusedToken(deps: GuardDeps, why: string): void {
+export function recordRefusedToken(deps: EnforcementDeps, why: string): void {
   deps.audit.record({
     ...{ agent: '', method: 'mcp', request: '', summary: 'mcp: a connection', evidence: 'raw', verdict: 'deny', why },
     ...{ answeredBy: 'policy', option: 'refused', latencyMs: 0, policyHash: deps.current().hash, mode: 'enforce' },

@@ -1,9 +1,9 @@
 // The user's yes to a permission request, kept for the one file or terminal request that follows from it in the same turn.
 import { covers, type Grant } from '../../policy/actions/grant.ts';
-import type { AgentLeg } from '../agents/agent.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { Session } from '../sessions/session.ts';
-import type { Matter } from './evaluate.ts';
+import type { PendingAction } from './evaluate.ts';
 
 /** More than an agent has open that was asked about and has not been done. */
 const MAX_GRANTS = 64;
@@ -19,8 +19,8 @@ type Held = {
   readonly grant: Grant;
   readonly toolCallId: string;
   readonly turn: OpenRequest;
-  readonly leg: AgentLeg;
-  readonly life: number;
+  readonly agent: Agent;
+  readonly generation: number;
   readonly policyHash: string;
   /** The line of the audit log that has the answer. */
   readonly seq: number;
@@ -28,9 +28,9 @@ type Held = {
 
 export type Grants = {
   /** `seq` is the line in which the user's yes to `matter` is written down. */
-  give(matter: Matter, given: Given, seq: number): void;
+  give(action: PendingAction, given: Given, seq: number): void;
   /** The line with the yes that covers `use`, which is used up by this. */
-  take(matter: Matter, use: Grant | undefined): number | undefined;
+  take(action: PendingAction, use: Grant | undefined): number | undefined;
   /** The tool call is over: what comes after it is something else. */
   end(session: Session, toolCallId: string): void;
 };
@@ -44,23 +44,25 @@ export function turnOf(session: Session): OpenRequest | undefined {
 export function createGrants(): Grants {
   const bySession = new WeakMap<Session, readonly Held[]>();
   /** Another turn, another life of the agent or another policy leaves nothing of them. */
-  function heldBy({ session, leg, policyHash }: Matter): readonly Held[] {
+  function heldBy({ session, agent, policyHash }: PendingAction): readonly Held[] {
     const turn = session && turnOf(session);
     if (!session || !turn) return [];
     const all = bySession.get(session) ?? [];
-    return all.filter((held) => held.turn === turn && held.leg === leg && held.life === leg.lives && held.policyHash === policyHash);
+    return all.filter(
+      (held) => held.turn === turn && held.agent === agent && held.generation === agent.generation && held.policyHash === policyHash,
+    );
   }
   return {
-    give(matter, { grants, toolCallId, turn }, seq) {
-      const { session, leg, policyHash } = matter;
+    give(action, { grants, toolCallId, turn }, seq) {
+      const { session, agent, policyHash } = action;
       if (!session || turnOf(session) !== turn) return;
-      const given = grants.map((grant) => ({ grant, toolCallId, turn, leg, life: leg.lives, policyHash, seq }));
-      bySession.set(session, [...heldBy(matter), ...given].slice(-MAX_GRANTS));
+      const given = grants.map((grant) => ({ grant, toolCallId, turn, agent, generation: agent.generation, policyHash, seq }));
+      bySession.set(session, [...heldBy(action), ...given].slice(-MAX_GRANTS));
     },
-    take(matter, use) {
-      const { session } = matter;
+    take(action, use) {
+      const { session } = action;
       if (!session || !use || !bySession.has(session)) return undefined;
-      const all = heldBy(matter);
+      const all = heldBy(action);
       const found = all.find(({ grant }) => covers(grant, use));
       bySession.set(
         session,

@@ -3,10 +3,10 @@ import type { PermissionOption } from '../../policy/actions/permission-options.t
 import { limitsOf } from '../../policy/rules/settings.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import type { Question } from '../client/client-connection.ts';
+import type { AgentRequest } from '../client/client-connection.ts';
 import type { Hub } from '../hub.ts';
-import { takeBack } from '../turns/cancel.ts';
-import type { GuardDeps } from './evaluate.ts';
+import { cancelRequest } from '../turns/cancel.ts';
+import type { EnforcementDeps } from './evaluate.ts';
 
 /** The offered option that was selected; undefined for a cancel, an error, an option that was not offered, and anything unclear. */
 export function chosenIn(answer: Frame, options: readonly PermissionOption[]): PermissionOption | undefined {
@@ -19,17 +19,17 @@ export function chosenIn(answer: Frame, options: readonly PermissionOption[]): P
 }
 
 /** If nobody answers in time, the question is taken back at the editor and answered by `then`. Returns what calls the timer off. */
-export function denyInTime(deps: GuardDeps, hub: Hub, question: Question, then: () => void): () => void {
+export function denyInTime(deps: EnforcementDeps, hub: Hub, agentRequest: AgentRequest, then: () => void): () => void {
   const { permissionTimeoutMs } = limitsOf(deps.current().policy);
   if (permissionTimeoutMs === undefined) return () => {};
   return hub.clock.after(permissionTimeoutMs, () => {
-    if (withdrawn(hub, question)) then();
+    if (withdrawn(hub, agentRequest)) then();
   });
 }
 
 /** Takes a question back at the editor; false when it has been answered. */
-export function withdrawn(hub: Hub, question: Question): boolean {
-  if (question.isAnswered) return false;
-  takeBack(hub, question);
+export function withdrawn(hub: Hub, agentRequest: AgentRequest): boolean {
+  if (agentRequest.isAnswered) return false;
+  cancelRequest(hub, agentRequest);
   return true;
 }

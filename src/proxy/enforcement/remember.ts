@@ -3,10 +3,10 @@
 import { summaryOf } from '../../policy/actions/summary.ts';
 import { keyOf } from '../../policy/rules/remembered.ts';
 import { rememberOf } from '../../policy/rules/settings.ts';
-import { type GuardDeps, type Matter, NOWHERE } from './evaluate.ts';
+import { type EnforcementDeps, NOWHERE, type PendingAction } from './evaluate.ts';
 
 /** `kind` is that of the option the user chose; only those for always are kept, and as widely as the policy permits. */
-export function remember(deps: GuardDeps, { asked, policyHash }: Matter, kind: string): void {
+export function remember(deps: EnforcementDeps, { asked, policyHash }: PendingAction, kind: string): void {
   if (kind !== 'allow_always' && kind !== 'reject_always') return;
   if (asked.cwd === NOWHERE) return; // it would hold for every session whose directory nobody knows
   const { allowAlways: scope, ttlMs } = rememberOf(deps.current().policy);
@@ -24,6 +24,6 @@ export function remember(deps: GuardDeps, { asked, policyHash }: Matter, kind: s
 }
 
 /** Whether it makes sense to offer an answer for always. */
-export function isRememberable(deps: GuardDeps, { asked }: Matter): boolean {
+export function isRememberable(deps: EnforcementDeps, { asked }: PendingAction): boolean {
   return asked.cwd !== NOWHERE && keyOf(asked) !== undefined && rememberOf(deps.current().policy).allowAlways !== 'once';
 }

@@ -2,33 +2,33 @@
 import { failure, type ProxyError } from '../../errors.ts';
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { hostAction, startAction } from '../../policy/actions/surfaces.ts';
-import type { AgentLeg } from '../agents/agent.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';
-import { type GuardDeps, judge, record, recordUnread } from './evaluate.ts';
+import { type EnforcementDeps, evaluate, record, recordUnread } from './evaluate.ts';
 
 type Server = { readonly name?: unknown; readonly command?: unknown; readonly args?: unknown; readonly url?: unknown };
 
 type ReadableServer = { readonly name?: unknown; readonly command?: string; readonly args?: readonly string[]; readonly url?: string };
 
 /** The first server that is denied. What would be asked is settled: it is the user's own editor that brings the server. */
-export function refusesServers(deps: GuardDeps, hub: Hub, leg: AgentLeg, paramsText: string | undefined): ProxyError | undefined {
+export function refusesServers(deps: EnforcementDeps, hub: Hub, agent: Agent, paramsText: string | undefined): ProxyError | undefined {
   if (paramsText === undefined) return undefined;
   const { mcpServers, cwd } = (JSON.parse(paramsText) ?? {}) as { mcpServers?: unknown; cwd?: unknown };
   if (!Array.isArray(mcpServers)) return undefined;
   for (const server of mcpServers as readonly (Server | null)[]) {
-    const about = { hub, leg, session: undefined, surface: 'mcpServers' };
+    const about = { hub, agent, session: undefined, surface: 'mcpServers' };
     if (!isReadable(server)) {
       recordUnread(deps, about, JSON.stringify(server), 'what it would start or reach cannot be read');
       if (deps.isObserving) continue;
-      return failure('SERVER_DENIED', [String(server?.name), leg.name, 'what it would start or reach cannot be read']);
+      return failure('SERVER_DENIED', [String(server?.name), agent.name, 'what it would start or reach cannot be read']);
     }
-    const ask = questionOf(server, typeof cwd === 'string' ? cwd : undefined);
+    const ask = requestOf(server, typeof cwd === 'string' ? cwd : undefined);
     if (!ask) continue;
-    const matter = judge(deps, about, JSON.stringify(server), ask);
-    const isDenied = matter.verdict === 'deny';
-    record(deps, matter, isDenied && !deps.isObserving ? 'refused' : 'passed');
+    const action = evaluate(deps, about, JSON.stringify(server), ask);
+    const isDenied = action.verdict === 'deny';
+    record(deps, action, isDenied && !deps.isObserving ? 'refused' : 'passed');
     if (!isDenied || deps.isObserving) continue;
-    return failure('SERVER_DENIED', [String(server?.name), leg.name, matter.decision.why], { rule: matter.decision.rule?.id });
+    return failure('SERVER_DENIED', [String(server?.name), agent.name, action.decision.why], { rule: action.decision.rule?.id });
   }
   return undefined;
 }
@@ -45,7 +45,7 @@ function isReadable(server: Server | null): server is ReadableServer {
   );
 }
 
-function questionOf({ name, command, args, url }: ReadableServer, cwd: string | undefined): ((place: Place) => Action) | undefined {
+function requestOf({ name, command, args, url }: ReadableServer, cwd: string | undefined): ((place: Place) => Action) | undefined {
   const at = (place: Place): Place => (cwd === undefined ? place : { ...place, cwd });
   if (command !== undefined) {
     const words = args ?? [];

@@ -6,51 +6,51 @@ import type { Hub } from '../hub.ts';
 import type { Session } from '../sessions/session.ts';
 import { titleOf } from '../tools/tool-gate.ts';
 import { askAboutCall } from './ask-about-call.ts';
-import { type GuardDeps, judge, type Matter, record } from './evaluate.ts';
+import { type EnforcementDeps, evaluate, type PendingAction, record } from './evaluate.ts';
 
 const KINDS = { read: 'read', write: 'edit', execute: 'execute', ask: 'other', delegate: 'other', foreign: 'other' } as const;
 
-export async function lentCall(
-  deps: GuardDeps,
+export async function hostToolCall(
+  deps: EnforcementDeps,
   hub: Hub,
   session: Session,
   request: ToolRequest,
   signal: AbortSignal,
 ): Promise<GateVerdict> {
-  const { leg } = session;
-  const about = { hub, leg, session, surface: 'tools/call' };
+  const { agent } = session;
+  const about = { hub, agent, session, surface: 'tools/call' };
   const { server, tool, args } = request;
   const text = JSON.stringify({ server, tool, args });
   const firstHand = firstHandOf(request);
-  const look = (): Matter => {
-    const byName = judge(deps, about, text, (place) => mcpAction(place, { server, tool, args }));
-    return firstHand && !isRefused(byName) ? judge(deps, about, text, firstHand) : byName;
+  const look = (): PendingAction => {
+    const byName = evaluate(deps, about, text, (place) => mcpAction(place, { server, tool, args }));
+    return firstHand && !isRefused(byName) ? evaluate(deps, about, text, firstHand) : byName;
   };
-  const matter = look();
+  const action = look();
   if (deps.isObserving) {
-    record(deps, matter, 'passed');
+    record(deps, action, 'passed');
     return { allow: true };
   }
   // To ask whether the user may be asked, or whether the session may know its own name, would be absurd, unless a rule wants it.
   const isHarmless = !firstHand && (request.effect === 'ask' || request.effect === 'read');
-  if (matter.verdict === 'ask' && isHarmless && matter.decision.rule === undefined)
-    return record(deps, matter, 'passed', matter.by, 'allow') ? { allow: true } : NOT_WRITTEN;
-  if (matter.verdict === 'allow') return record(deps, matter, 'passed') ? allowed(matter) : NOT_WRITTEN;
-  if (matter.verdict === 'deny') {
-    record(deps, matter, 'refused');
-    return { allow: false, reason: `denied by policy: ${matter.decision.why}` };
+  if (action.verdict === 'ask' && isHarmless && action.decision.rule === undefined)
+    return record(deps, action, 'passed', action.by, 'allow') ? { allow: true } : NOT_WRITTEN;
+  if (action.verdict === 'allow') return record(deps, action, 'passed') ? allowed(action) : NOT_WRITTEN;
+  if (action.verdict === 'deny') {
+    record(deps, action, 'refused');
+    return { allow: false, reason: `denied by policy: ${action.decision.why}` };
   }
   const shown = { title: titleOf(request), kind: KINDS[request.effect], rawInput: args };
-  return askAboutCall(deps, { matter, session, shown, look, signal, allowed: allowed(matter) });
+  return askAboutCall(deps, { action, session, shown, look, signal, allowed: allowed(action) });
 }
 
 /** Whoever names the tool in order to refuse it means it, whatever it is called with. That no rule allows it by its name says nothing yet. */
-const isRefused = ({ asked, decision }: Matter): boolean => asked.isUnreadable || decision.rule?.verdict === 'deny';
+const isRefused = ({ asked, decision }: PendingAction): boolean => asked.isUnreadable || decision.rule?.verdict === 'deny';
 
 export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be written down, so it is not carried out' };
 
 /** With the place that was judged: what is opened must be that very one. */
-function allowed({ asked }: Matter): GateVerdict {
+function allowed({ asked }: PendingAction): GateVerdict {
   const judged = asked.action === 'mcp' || asked.action === 'execute' ? undefined : asked.paths[0]?.path;
   return { allow: true, ...(judged !== undefined && { judged }) };
 }
@@ -81,8 +81,8 @@ function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Ac
 }
 
 /** Not written down for each file: what is, is the search. Observing, nothing is withheld. */
-export function mayRead(deps: GuardDeps, hub: Hub, session: Session, file: string): boolean {
+export function mayRead(deps: EnforcementDeps, hub: Hub, session: Session, file: string): boolean {
   if (deps.isObserving) return true;
-  const about = { hub, leg: session.leg, session, surface: 'tools/call' };
-  return judge(deps, about, file, (place) => pathAction(place, 'read', file)).verdict === 'allow';
+  const about = { hub, agent: session.agent, session, surface: 'tools/call' };
+  return evaluate(deps, about, file, (place) => pathAction(place, 'read', file)).verdict === 'allow';
 }

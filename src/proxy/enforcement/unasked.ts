@@ -9,7 +9,7 @@ import type { Hub } from '../hub.ts';
 import { tell } from '../sessions/attachments.ts';
 import type { Session } from '../sessions/session.ts';
 import { cancelTurns } from '../turns/cancel.ts';
-import { type GuardDeps, judge, type Matter, record } from './evaluate.ts';
+import { type EnforcementDeps, evaluate, type PendingAction, record } from './evaluate.ts';
 import type { Grants } from './grants.ts';
 import type { KnownCalls } from './observed-actions.ts';
 
@@ -17,7 +17,7 @@ import type { KnownCalls } from './observed-actions.ts';
 const BEGUN = new Set(['in_progress', 'completed']);
 const OVER = new Set(['completed', 'failed']);
 
-export function toolCall(deps: GuardDeps, calls: KnownCalls, grants: Grants, hub: Hub, session: Session, frame: Frame): void {
+export function toolCall(deps: EnforcementDeps, calls: KnownCalls, grants: Grants, hub: Hub, session: Session, frame: Frame): void {
   const { bytes, start, end } = frame;
   const toolCallId = stringAt(bytes, memberAt(bytes, frame.body, 'update', 'toolCallId'));
   if (toolCallId === undefined) return;
@@ -28,15 +28,15 @@ export function toolCall(deps: GuardDeps, calls: KnownCalls, grants: Grants, hub
   const known = calls.note(session, toolCallId, update, end - start);
   // What a load tells of was done in another life, under whatever policy there was then.
   if (BEGUN.has(status) && !session.isLoading) {
-    const about = { hub, leg: session.leg, session, surface: 'tool_call' };
-    const matter = judge(deps, about, bytes.subarray(start, end), (place) => toolCallAction(place, known.call));
+    const about = { hub, agent: session.agent, session, surface: 'tool_call' };
+    const action = evaluate(deps, about, bytes.subarray(start, end), (place) => toolCallAction(place, known.call));
     const what = known.answer === undefined ? 'did without asking what the policy denies' : 'did what it was refused';
     // It may have asked about something else than it does: what counts is what it does.
-    const isViolation = matter.verdict === 'deny' || known.answer === 'deny';
-    const report = `${what}: ${summaryOf(matter.asked)}`;
+    const isViolation = action.verdict === 'deny' || known.answer === 'deny';
+    const report = `${what}: ${summaryOf(action.asked)}`;
     if (isViolation && known.reported !== report) {
       known.reported = report;
-      violation(deps, { ...matter, verdict: 'deny' }, session, report);
+      violation(deps, { ...action, verdict: 'deny' }, session, report);
     }
   }
   if (!OVER.has(status)) return;
@@ -45,14 +45,14 @@ export function toolCall(deps: GuardDeps, calls: KnownCalls, grants: Grants, hub
 }
 
 /** What the policy wants done about it. Ending the agent ends its turn with an error, and its other sessions with it. */
-export function violation(deps: GuardDeps, matter: Matter, session: Session, what: string): void {
-  const { hub, leg, decision } = matter;
-  const response = onViolation(deps.current().policy, leg.name);
-  record(deps, matter, deps.isObserving ? 'log' : response);
+export function violation(deps: EnforcementDeps, action: PendingAction, session: Session, what: string): void {
+  const { hub, agent, decision } = action;
+  const response = onViolation(deps.current().policy, agent.name);
+  record(deps, action, deps.isObserving ? 'log' : response);
   if (deps.isObserving || response === 'log') return;
   const consequence = response === 'cancel' ? ' The turn was cancelled.' : response === 'kill' ? ' The agent was ended.' : '';
-  hub.notice(`agent "${leg.name}" ${what} (${decision.why}).${consequence}`);
-  tell(hub, session, 'warning', `${leg.title} ${what}`, `${decision.why}.${consequence}`);
+  hub.report(`agent "${agent.name}" ${what} (${decision.why}).${consequence}`);
+  tell(hub, session, 'warning', `${agent.title} ${what}`, `${decision.why}.${consequence}`);
   if (response === 'cancel') cancelTurns(hub, session);
-  if (response === 'kill') leg.kill();
+  if (response === 'kill') agent.kill();
 }

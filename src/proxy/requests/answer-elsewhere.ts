@@ -5,7 +5,7 @@ import type { Hub } from '../hub.ts';
 import { notificationLine, resultLine } from '../messages.ts';
 import { tell } from '../sessions/attachments.ts';
 import { cancelTurns } from '../turns/cancel.ts';
-import { answerFromEditor } from './agent-requests.ts';
+import { answerFromClient } from './agent-requests.ts';
 
 export type ElsewhereAnswer = {
   /** The question's id, as the editor knows it. */
@@ -21,15 +21,15 @@ export type ElsewhereAnswer = {
 
 /** As if the editor had said it, with all that a policy does with answers. False when the question is not open any more. */
 export function answerElsewhere(hub: Hub, { id, optionId, reply, where, how }: ElsewhereAnswer): boolean {
-  const question = hub.editor.openQuestion(id);
-  const method = question?.method ?? hub.editor.ownMethod(id);
+  const agentRequest = hub.client.openRequest(id);
+  const method = agentRequest?.method ?? hub.client.ownMethod(id);
   if (method !== (reply ? 'elicitation/create' : 'session/request_permission')) return false;
   const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
   const frame = scan(Buffer.from(resultLine(id, JSON.stringify(reply ?? { outcome }))), 0);
   if (!frame) return false;
-  answerFromEditor(hub, frame);
-  hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
-  if (question?.session) tell(hub, question.session, 'info', `Answered in ${where}`, how);
+  answerFromClient(hub, frame);
+  hub.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+  if (agentRequest?.session) tell(hub, agentRequest.session, 'info', `Answered in ${where}`, how);
   return true;
 }
 
@@ -41,8 +41,8 @@ export function cancelElsewhere(hub: Hub, sessionId: string): boolean {
 }
 
 /** What the user does by hand in a session. A policy that refuses it to the agent refuses it here too, and writes it down. */
-export function actByHand(hub: Hub, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
+export function actAsUser(hub: Hub, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
   const session = hub.sessions.get(sessionId);
   if (!session) return { allow: false, reason: 'the session is not open; send a prompt to take it up again' };
-  return hub.guard?.byHand(hub, session, act, file) ?? { allow: true };
+  return hub.enforcement?.byUser(hub, session, act, file) ?? { allow: true };
 }

@@ -5,32 +5,32 @@ import type { Hub } from '../hub.ts';
 import { notificationLine } from '../messages.ts';
 
 /** The editor's own words on why it did not do it. */
-export class EditorRefusal extends Error {
+export class ClientRefusal extends Error {
   override readonly name = 'EditorRefusal';
 }
 
-export function askEditor(hub: Hub, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+export function askClient(hub: Hub, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(new DOMException('cancelled', 'AbortError'));
-    const id = hub.editor.ownRequest(method, JSON.stringify(params), (answer) => {
-      signal.removeEventListener('abort', takeBack);
+    const id = hub.client.ownRequest(method, JSON.stringify(params), (answer) => {
+      signal.removeEventListener('abort', cancelRequest);
       const read = resultOf(method, answer);
-      if (read instanceof EditorRefusal) reject(read);
+      if (read instanceof ClientRefusal) reject(read);
       else resolve(read.value);
     });
-    const takeBack = () => {
-      hub.editor.forgetOwn(id);
-      hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+    const cancelRequest = () => {
+      hub.client.forgetOwn(id);
+      hub.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
       reject(new DOMException('cancelled', 'AbortError'));
     };
-    signal.addEventListener('abort', takeBack, { once: true });
+    signal.addEventListener('abort', cancelRequest, { once: true });
   });
 }
 
-function resultOf(method: string, answer: Frame): { readonly value: unknown } | EditorRefusal {
+function resultOf(method: string, answer: Frame): { readonly value: unknown } | ClientRefusal {
   const body = readBody(answer);
-  if (!body.ok || answer.outcome === 'unclear') return new EditorRefusal(`the editor's answer to ${method} cannot be used`);
+  if (!body.ok || answer.outcome === 'unclear') return new ClientRefusal(`the editor's answer to ${method} cannot be used`);
   if (answer.outcome === 'result') return { value: body.value };
   const message = (body.value as { message?: unknown } | null)?.message;
-  return new EditorRefusal(typeof message === 'string' ? message : `the editor refused ${method}`);
+  return new ClientRefusal(typeof message === 'string' ? message : `the editor refused ${method}`);
 }

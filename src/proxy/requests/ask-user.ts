@@ -4,11 +4,11 @@ import type { Answer, Question } from '../../mcp/server/tool.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../sessions/session.ts';
 import { showsForms } from '../tools/client-workspace.ts';
-import { askEditor } from './ask-client.ts';
+import { askClient } from './ask-client.ts';
 
-export async function askUser(hub: Hub, session: Session, question: Question, signal: AbortSignal): Promise<Answer> {
-  if (showsForms(hub)) return byForm(hub, session, question, signal);
-  const { message, choices } = question;
+export async function askUser(hub: Hub, session: Session, agentRequest: Question, signal: AbortSignal): Promise<Answer> {
+  if (showsForms(hub)) return byForm(hub, session, agentRequest, signal);
+  const { message, choices } = agentRequest;
   if (!choices) return { kind: 'unavailable' };
   const chosen = await choose(
     hub,
@@ -25,7 +25,7 @@ async function byForm(hub: Hub, session: Session, { message, choices }: Question
   const answer = { type: 'string', title: 'Answer', ...(choices && { enum: [...choices] }) };
   const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] };
   const params = { sessionId: session.publicId, mode: 'form', message, requestedSchema };
-  const { action, content } = (await askEditor(hub, 'elicitation/create', params, signal)) as { action?: unknown; content?: unknown };
+  const { action, content } = (await askClient(hub, 'elicitation/create', params, signal)) as { action?: unknown; content?: unknown };
   const text = (content as { answer?: unknown } | null | undefined)?.answer;
   return action === 'accept' && typeof text === 'string' ? { kind: 'answered', text } : { kind: 'declined' };
 }
@@ -48,7 +48,7 @@ export async function choose(
 ): Promise<string | undefined> {
   const toolCall = { toolCallId: `switchboard-${randomUUID()}`, status: 'pending', ...shown };
   const params = { sessionId: session.publicId, toolCall, options };
-  const result = (await askEditor(hub, 'session/request_permission', params, signal)) as {
+  const result = (await askClient(hub, 'session/request_permission', params, signal)) as {
     outcome?: { outcome?: unknown; optionId?: unknown };
   } | null;
   const { outcome, optionId } = result?.outcome ?? {};

@@ -4,7 +4,7 @@ import type { Frame, Span } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import type { AgentLeg } from '../agents/agent.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';
 import { isForBridge, noteForBridge } from '../tools/bridge-servers.ts';
 import type { Put } from './agent-requests.ts';
@@ -12,14 +12,14 @@ import type { Put } from './agent-requests.ts';
 const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
 const requestIdOf = (name: string, serverId: string): string => name.slice(nameOf(serverId, '').length);
 
-export function mcpMessage(hub: Hub, leg: AgentLeg, frame: Frame, put: Put): void {
+export function mcpMessage(hub: Hub, agent: Agent, frame: Frame, put: Put): void {
   const serverId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'serverId'));
   const named = memberAt(frame.bytes, frame.body, 'requestId');
   const requestId = stringAt(frame.bytes, named);
   if (serverId === undefined || !named || requestId === undefined) return put([]);
-  if (!hub.alone && !leg.mcpServers.has(serverId))
-    return leg.fail(idTextOf(frame), failure('MCP_SERVER_UNKNOWN', [serverId], { serverId }));
-  const publicName = hub.mcpRequests.claim(leg, nameOf(serverId, requestId));
+  if (!hub.singleAgent && !agent.mcpServers.has(serverId))
+    return agent.fail(idTextOf(frame), failure('MCP_SERVER_UNKNOWN', [serverId], { serverId }));
+  const publicName = hub.mcpRequests.claim(agent, nameOf(serverId, requestId));
   const publicId = requestIdOf(publicName, serverId);
   const patches = publicId === requestId ? [] : [{ span: named, text: JSON.stringify(publicId) }];
   put(patches, { onSettled: () => hub.mcpRequests.release(publicName) });
@@ -33,14 +33,14 @@ export function mcpProgress(hub: Hub, frame: Frame): void {
     const body = readBody(frame);
     return body.ok ? noteForBridge(hub, serverId, requestId, body.value) : undefined;
   }
-  if (hub.alone) return hub.alone.notify(frame, () => []);
+  if (hub.singleAgent) return hub.singleAgent.notify(frame, () => []);
   const owner = hub.mcpRequests.find(nameOf(serverId, requestId));
   if (!owner) {
     hub.counters.strayAnswers++;
     return;
   }
   const native = requestIdOf(owner.name, serverId);
-  owner.leg.notify(frame, (mine) =>
+  owner.agent.notify(frame, (mine) =>
     native === requestId ? [] : [{ span: memberAt(mine.bytes, mine.body, 'requestId') as Span, text: JSON.stringify(native) }],
   );
 }

@@ -7,8 +7,8 @@ import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
 import { FILE_METHODS, TERMINAL_METHODS, type Workspace } from '../../workspace/workspace.ts';
-import type { AgentLeg } from '../agents/agent.ts';
-import type { Greeting, Hub } from '../hub.ts';
+import type { Agent } from '../agents/agent.ts';
+import type { Hub, InitializeParams } from '../hub.ts';
 import type { Session } from '../sessions/session.ts';
 
 /** A request of an agent's that we are answering. */
@@ -22,7 +22,7 @@ export type Serving = {
 const NOTHING: ReadonlySet<string> = new Set();
 
 /** What the editor says of itself, completed by what we serve in its place. Its own capabilities always come first. */
-export function withWorkspace(workspace: Workspace | undefined, said: Omit<Greeting, 'served'>): Greeting {
+export function withWorkspace(workspace: Workspace | undefined, said: Omit<InitializeParams, 'served'>): InitializeParams {
   const own = fields(said.clientCapabilities);
   const fs = fields(own.fs);
   const served = new Set<string>([
@@ -49,7 +49,7 @@ function withMember(objectText: string, key: string, valueText: string): string 
 
 /** The directories of a session that is being opened, before its agent hears of it; undefined when nothing is served. */
 export function rootsFor(hub: Hub, openParams: string | undefined): Roots | undefined {
-  if (!hub.greeting || hub.greeting.served.size === 0 || openParams === undefined) return undefined;
+  if (!hub.initializeParams || hub.initializeParams.served.size === 0 || openParams === undefined) return undefined;
   const { cwd, additionalDirectories } = fields(JSON.parse(openParams));
   if (rootsOf([cwd]).real.length === 0) return undefined;
   return rootsOf([cwd, ...(Array.isArray(additionalDirectories) ? additionalDirectories : [])]);
@@ -57,29 +57,29 @@ export function rootsFor(hub: Hub, openParams: string | undefined): Roots | unde
 
 /** Whether a request of an agent's is ours to answer, since the editor cannot. */
 export const isServed = (hub: Hub, method: string | undefined): boolean =>
-  method !== undefined && hub.greeting?.served.has(method) === true;
+  method !== undefined && hub.initializeParams?.served.has(method) === true;
 
 /** `judged` is where the path of a file led when a policy judged it. */
-export function serveWorkspace(hub: Hub, leg: AgentLeg, session: Session | undefined, frame: Frame, judged: string | undefined): void {
+export function serveWorkspace(hub: Hub, agent: Agent, session: Session | undefined, frame: Frame, judged: string | undefined): void {
   const idText = idTextOf(frame);
   const method = frame.method as string;
   const params = readBody(frame);
-  if (!params.ok) return leg.fail(idText, failure('AMBIGUOUS', [params.reason]));
-  if (!hub.workspace || !session?.roots) return leg.fail(idText, failure('ROOTS_UNKNOWN', [method]));
-  const life = leg.lives;
+  if (!params.ok) return agent.fail(idText, failure('AMBIGUOUS', [params.reason]));
+  if (!hub.workspace || !session?.roots) return agent.fail(idText, failure('ROOTS_UNKNOWN', [method]));
+  const generation = agent.generation;
   const serving: Serving = {
     idText,
     method,
     answer(say) {
       // Nobody waits for it in another life of the agent, nor after it was taken back.
-      if (session.serving.delete(serving) && leg.isStarted && leg.lives === life) say();
+      if (session.serving.delete(serving) && agent.isStarted && agent.generation === generation) say();
     },
   };
   session.serving.add(serving);
-  const asker = { owner: session, roots: session.roots, judged, graceMs: leg.spec.timeouts.stopGraceMs };
+  const asker = { owner: session, roots: session.roots, judged, graceMs: agent.spec.timeouts.stopGraceMs };
   void hub.workspace.serve(method, params.value, asker).then(
-    (result) => serving.answer(() => leg.succeed(idText, JSON.stringify(result))),
-    (error) => serving.answer(() => leg.fail(idText, asProxyError(method, error))),
+    (result) => serving.answer(() => agent.succeed(idText, JSON.stringify(result))),
+    (error) => serving.answer(() => agent.fail(idText, asProxyError(method, error))),
   );
 }
 
@@ -88,13 +88,13 @@ function asProxyError(method: string, error: unknown): ProxyError {
 }
 
 /** The agent takes a request back. Only waiting can be called off: what is being read, written or started is answered when it is done. */
-export function withdrawServed(leg: AgentLeg, frame: Frame): boolean {
+export function withdrawServed(agent: Agent, frame: Frame): boolean {
   const span = memberAt(frame.bytes, frame.body, 'requestId');
   const id = span && canonicalId(textOf(frame.bytes, span));
-  for (const session of leg.sessions.values())
+  for (const session of agent.sessions.values())
     for (const { idText, method, answer } of session.serving) {
       if (canonicalId(idText) !== id) continue;
-      if (method === 'terminal/wait_for_exit') answer(() => leg.fail(idText, failure('CANCELLED', [method])));
+      if (method === 'terminal/wait_for_exit') answer(() => agent.fail(idText, failure('CANCELLED', [method])));
       return true;
     }
   return false;

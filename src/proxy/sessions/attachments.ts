@@ -4,10 +4,10 @@ import { updateLine } from '../messages.ts';
 import type { Session } from './session.ts';
 
 export function tell(hub: Hub, session: Session, severity: 'info' | 'warning' | 'error', title: string, description: string): void {
-  const update = takesNotices(hub.greeting?.clientCapabilities)
+  const update = takesNotices(hub.initializeParams?.clientCapabilities)
     ? { sessionUpdate: 'notice', severity, title, description }
     : { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: `[switchboard] ${title}. ${description}\n` } };
-  hub.editor.line(updateLine(session.publicId, JSON.stringify(update)));
+  hub.client.line(updateLine(session.publicId, JSON.stringify(update)));
 }
 
 function takesNotices(capabilities: unknown): boolean {

@@ -5,14 +5,14 @@ import { completeList, isAgentOption, standInFor, withMode, withModel } from '..
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import type { AgentLeg } from '../agents/agent.ts';
-import { legForSession, vacate } from '../agents/agent-pool.ts';
+import type { Agent } from '../agents/agent.ts';
+import { agentForSession, vacate } from '../agents/agent-pool.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { Hub } from '../hub.ts';
 import { updateLine } from '../messages.ts';
 import { errorPatches, forward, passAnswer } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
-import { endQuestions } from '../turns/cancel.ts';
+import { endRequests } from '../turns/cancel.ts';
 import { failToolCalls } from '../turns/tool-calls.ts';
 import { announceCommand, announceOptions, choiceOf, modeChanged, modelChanged, readOptions, withOurOptions } from './config-options.ts';
 import { release, releaseAll } from './early-frames.ts';
@@ -24,46 +24,46 @@ import { type Session, toNative, toPublic } from './session.ts';
 /** `refusal` is the other agent's own answer, when it gave one. */
 type Done = {
   readonly changed: () => void;
-  readonly failed: (error: ProxyError, refusal?: { readonly leg: AgentLeg; readonly answer: Frame }) => void;
+  readonly failed: (error: ProxyError, refusal?: { readonly agent: Agent; readonly answer: Frame }) => void;
 };
 
 export function setConfigOption(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   request.session = session;
-  if (hub.alone) return forward(hub, request, session, frame);
+  if (hub.singleAgent) return forward(hub, request, session, frame);
   const params = readBody(frame);
-  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
+  if (!params.ok) return hub.client.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { configId, value } = (params.value ?? {}) as { configId?: unknown; value?: unknown };
   if (isAgentOption(session.options, configId)) {
-    const list = () => hub.editor.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(hub, session))}}`);
+    const list = () => hub.client.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(hub, session))}}`);
     return changeAgent(hub, request, session, value, {
       changed: list,
       failed: (error, refusal) =>
         refusal
-          ? hub.editor.pass(request, refusal.answer, errorPatches(hub, refusal.leg, refusal.answer))
-          : hub.editor.fail(request, error),
+          ? hub.client.pass(request, refusal.answer, errorPatches(hub, refusal.agent, refusal.answer))
+          : hub.client.fail(request, error),
     });
   }
   const standsFor = typeof configId === 'string' ? standInFor(session.options, configId) : undefined;
   if (standsFor && typeof value === 'string') return setStandIn(hub, request, session, standsFor, value);
-  const { leg } = session;
-  leg.forward(frame, {
+  const { agent } = session;
+  agent.forward(frame, {
     method: request.method,
     request,
     patches: toNative(session),
-    onFail: (error) => hub.editor.fail(request, error),
+    onFail: (error) => hub.client.fail(request, error),
     onAnswer(answer) {
-      if (session.leg !== leg) return moved(hub, request, session);
+      if (session.agent !== agent) return moved(hub, request, session);
       if (answer.outcome !== 'result' || !answer.body) return passAnswer(hub, request, session, answer);
       session.options = { ...session.options, ...pickOwn(answer) };
-      hub.editor.pass(request, answer, [...toPublic(session, answer), ...withOurOptions(hub, session, answer.bytes, answer.body)]);
+      hub.client.pass(request, answer, [...toPublic(session, answer), ...withOurOptions(hub, session, answer.bytes, answer.body)]);
     },
   });
 }
 
 /** An answer that came after the session had gone to another agent says nothing about what it is now. */
 function moved(hub: Hub, request: OpenRequest, session: Session): void {
-  const data = { agent: session.leg.name, sessionId: session.publicId };
-  hub.editor.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.leg.name}" meanwhile`], data));
+  const data = { agent: session.agent.name, sessionId: session.publicId };
+  hub.client.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.agent.name}" meanwhile`], data));
 }
 
 function pickOwn(answer: Frame) {
@@ -78,14 +78,14 @@ function setStandIn(hub: Hub, request: OpenRequest, session: Session, standsFor:
     standsFor === 'mode'
       ? (['session/set_mode', { sessionId, modeId: value }] as const)
       : (['session/set_model', { sessionId, modelId: value }] as const);
-  const { leg } = session;
-  leg.request(method, JSON.stringify(params), {
-    onFail: (error) => hub.editor.fail(request, error),
+  const { agent } = session;
+  agent.request(method, JSON.stringify(params), {
+    onFail: (error) => hub.client.fail(request, error),
     onAnswer(answer) {
-      if (session.leg !== leg) return moved(hub, request, session);
-      if (answer.outcome === 'error') return hub.editor.pass(request, answer, errorPatches(hub, session.leg, answer, session));
+      if (session.agent !== agent) return moved(hub, request, session);
+      if (answer.outcome === 'error') return hub.client.pass(request, answer, errorPatches(hub, session.agent, answer, session));
       session.options = standsFor === 'mode' ? withMode(session.options, value) : withModel(session.options, value);
-      hub.editor.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(hub, session))}}`);
+      hub.client.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(hub, session))}}`);
     },
   });
 }
@@ -93,18 +93,18 @@ function setStandIn(hub: Hub, request: OpenRequest, session: Session, standsFor:
 /** The editor sets a mode or a model the old way: the option that stands for it follows. */
 export function setTheOldWay(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   request.session = session;
-  if (hub.alone) return forward(hub, request, session, frame);
+  if (hub.singleAgent) return forward(hub, request, session, frame);
   const params = readBody(frame);
-  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
+  if (!params.ok) return hub.client.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { modeId, modelId } = (params.value ?? {}) as { modeId?: unknown; modelId?: unknown };
-  const { leg } = session;
-  leg.forward(frame, {
+  const { agent } = session;
+  agent.forward(frame, {
     method: request.method,
     request,
     patches: toNative(session),
-    onFail: (error) => hub.editor.fail(request, error),
+    onFail: (error) => hub.client.fail(request, error),
     onAnswer(answer) {
-      if (session.leg !== leg) return moved(hub, request, session);
+      if (session.agent !== agent) return moved(hub, request, session);
       passAnswer(hub, request, session, answer);
       if (answer.outcome !== 'result') return;
       if (typeof modeId === 'string') modeChanged(hub, session, modeId);
@@ -116,14 +116,14 @@ export function setTheOldWay(hub: Hub, request: OpenRequest, session: Session, f
 export function agentByCommand(hub: Hub, request: OpenRequest, session: Session, named: string): void {
   const say = (text: string) => {
     const content = JSON.stringify({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
-    hub.editor.line(updateLine(session.publicId, content));
-    hub.editor.succeed(request, '{"stopReason":"end_turn"}');
+    hub.client.line(updateLine(session.publicId, content));
+    hub.client.succeed(request, '{"stopReason":"end_turn"}');
   };
-  const others = hub.choice.agents.filter((name) => name !== session.leg.name).join(', ');
+  const others = hub.choice.agents.filter((name) => name !== session.agent.name).join(', ');
   if (named === '') {
     const canChange = !session.isStarted;
     return say(
-      `This session's agent is ${session.leg.name}. ${canChange ? `Type /agent NAME to use another: ${others}.` : `Open a new session to use another: ${others}.`}`,
+      `This session's agent is ${session.agent.name}. ${canChange ? `Type /agent NAME to use another: ${others}.` : `Open a new session to use another: ${others}.`}`,
     );
   }
   session.turns.add(request); // a turn like any other, so that a cancel or a close ends it
@@ -131,7 +131,7 @@ export function agentByCommand(hub: Hub, request: OpenRequest, session: Session,
     failed: (error) => say(error.message),
     changed() {
       announceOptions(hub, session);
-      say(`This session's agent is now ${session.leg.name}.`);
+      say(`This session's agent is now ${session.agent.name}.`);
     },
   });
 }
@@ -146,11 +146,11 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
     return done.failed(
       failure('AGENT_UNKNOWN', [shown(wanted), hub.choice.agents.join(', ')], { agent: wanted, agents: hub.choice.agents }),
     );
-  const { leg: before, openParams } = session;
+  const { agent: before, openParams } = session;
   if (chosen.name === before.name) return done.changed(); // editors set saved values again, equal or not
   if (session.isStarted || openParams === undefined)
     return done.failed(failure('AGENT_LOCKED', [before.name, chosen.name], { agent: before.name, sessionId: session.publicId }));
-  const next = legForSession(hub, chosen);
+  const next = agentForSession(hub, chosen);
   session.toAgent.hold(request);
   next.openings++;
   let isWanted = true;
@@ -158,7 +158,7 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
   /** Nobody waits for the other agent any more. */
   const over = (then: () => void) => {
     isWanted = false;
-    request.callOff = undefined;
+    request.abandon = undefined;
     callOffTimer();
     then();
     session.toAgent.release();
@@ -179,12 +179,12 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
     });
   const failed = (error: ProxyError) => opened(() => isWanted && over(() => done.failed(error)));
   const callOffTimer = hub.clock.after(openingLimitMs(next), () => giveUp(() => done.failed(notOpened(next))));
-  request.callOff = () => giveUp(() => {});
+  request.abandon = () => giveUp(() => {});
   next.whenReady(() => {
     if (!isWanted) return opened(() => {});
     const missing = missingFor(next, openParams);
     if (missing) return failed(failure('CAPABILITY_MISSING', ['session/new', next.name, missing], { agent: next.name }));
-    const refused = hub.guard?.refusesServers(hub, next, openParams);
+    const refused = hub.enforcement?.refusesServers(hub, next, openParams);
     if (refused) return failed(refused);
     noteServers(next, openParams);
     serversFor(hub, next, openParams, (servers) =>
@@ -195,7 +195,7 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
         },
         onAnswer(answer) {
           opened(() => (isWanted ? over(() => moveTo(hub, session, next, answer, done)) : discard(hub, next, answer)));
-          if (session.leg === next) servers.bind(session);
+          if (session.agent === next) servers.bind(session);
           else servers.revoke();
         },
       }),
@@ -204,33 +204,33 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
 }
 
 /** A session that was asked for and is not wanted any more. */
-export function discard(hub: Hub, leg: AgentLeg, answer: Frame): void {
+export function discard(hub: Hub, agent: Agent, answer: Frame): void {
   const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
-  if (nativeId !== undefined) discardSession(hub, leg, nativeId);
+  if (nativeId !== undefined) discardSession(hub, agent, nativeId);
 }
 
-export function discardSession(hub: Hub, leg: AgentLeg, nativeId: string): void {
-  const known = leg.sessions.get(nativeId);
-  if (known && !known.isMet) return; // the editor has found it meanwhile, and uses it
+export function discardSession(hub: Hub, agent: Agent, nativeId: string): void {
+  const known = agent.sessions.get(nativeId);
+  if (known && !known.isDiscovered) return; // the editor has found it meanwhile, and uses it
   if (known) {
-    endQuestions(hub, known); // its id may be another's by the time of an answer
+    endRequests(hub, known); // its id may be another's by the time of an answer
     untrack(hub, known);
   }
-  markEnded(leg, nativeId);
-  closeAt(leg, nativeId);
+  markEnded(agent, nativeId);
+  closeAt(agent, nativeId);
 }
 
-function moveTo(hub: Hub, session: Session, next: AgentLeg, answer: Frame, done: Done): void {
+function moveTo(hub: Hub, session: Session, next: Agent, answer: Frame, done: Done): void {
   const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
   if (nativeId === undefined) {
     const message = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'it did not open the session';
     const error = failure('AGENT_REFUSED', [next.name, 'session/new', message], { agent: next.name });
-    return answer.outcome === 'error' ? done.failed(error, { leg: next, answer }) : done.failed(error);
+    return answer.outcome === 'error' ? done.failed(error, { agent: next, answer }) : done.failed(error);
   }
   failToolCalls(hub, session);
-  endQuestions(hub, session); // those of the agent that is left
-  abandon(hub, session, session.leg);
-  session.leg = next;
+  endRequests(hub, session); // those of the agent that is left
+  abandon(hub, session, session.agent);
+  session.agent = next;
   session.nativeId = nativeId;
   session.isLost = false;
   session.hasCommands = false;
@@ -245,21 +245,21 @@ function moveTo(hub: Hub, session: Session, next: AgentLeg, answer: Frame, done:
 }
 
 /** The session that is left behind: ended at its agent, and not listed again. */
-function abandon(hub: Hub, session: Session, leg: AgentLeg): void {
+function abandon(hub: Hub, session: Session, agent: Agent): void {
   const { nativeId, publicId } = session;
-  leg.sessions.delete(nativeId);
-  markEnded(leg, nativeId);
+  agent.sessions.delete(nativeId);
+  markEnded(agent, nativeId);
   hub.workspace?.endOf(session);
-  hub.log.append({ sessionId: publicId, agent: leg.name, nativeId, at: hub.clock.now(), isGone: true });
-  if (leg.isIsolated) vacate(hub, leg); // and with its process all of it ends, unless a fork of it lives there
-  closeAt(leg, nativeId);
+  hub.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: hub.clock.now(), isGone: true });
+  if (agent.isIsolated) vacate(hub, agent); // and with its process all of it ends, unless a fork of it lives there
+  closeAt(agent, nativeId);
 }
 
 /** Ends a session at its agent, as far as the agent knows how; nobody waits for its answers. */
-export function closeAt(leg: AgentLeg, nativeId: string, ways: readonly ('close' | 'delete')[] = ['close', 'delete']): void {
-  if (!leg.isReady) return;
+export function closeAt(agent: Agent, nativeId: string, ways: readonly ('close' | 'delete')[] = ['close', 'delete']): void {
+  if (!agent.isReady) return;
   const ignore = { onAnswer: () => {}, onFail: () => {} };
   for (const way of ways)
-    if (offers(leg.handshake?.result, 'sessionCapabilities', way))
-      leg.request(`session/${way}`, JSON.stringify({ sessionId: nativeId }), ignore);
+    if (offers(agent.handshake?.result, 'sessionCapabilities', way))
+      agent.request(`session/${way}`, JSON.stringify({ sessionId: nativeId }), ignore);
 }

@@ -19,7 +19,7 @@ import { updateLine } from '../messages.ts';
 import { type Session, toPublic } from './session.ts';
 
 export function choiceOf(hub: Hub, session: Session): AgentChoice {
-  return { current: session.leg.name, agents: agentTitles(hub), isLocked: session.isStarted };
+  return { current: session.agent.name, agents: agentTitles(hub), isLocked: session.isStarted };
 }
 
 /** What a result of session/new, load, resume or fork says about options. */
@@ -70,20 +70,20 @@ function inserted(bytes: Buffer, holder: Span, key: string, items: string): Patc
 /** Tells the editor the whole list again, after something in it changed that the agent did not say itself. */
 export function announceOptions(hub: Hub, session: Session): void {
   const list = completeList(session.options, choiceOf(hub, session));
-  hub.editor.line(updateLine(session.publicId, `{"sessionUpdate":"config_option_update","configOptions":${list}}`));
+  hub.client.line(updateLine(session.publicId, `{"sessionUpdate":"config_option_update","configOptions":${list}}`));
 }
 
 /** Our command, for an agent that has not sent a list of its own (yet). */
 export function announceCommand(hub: Hub, session: Session): void {
   if (session.hasCommands) return;
   const command = JSON.stringify(agentCommand(hub.choice.agents));
-  hub.editor.line(updateLine(session.publicId, `{"sessionUpdate":"available_commands_update","availableCommands":[${command}]}`));
+  hub.client.line(updateLine(session.publicId, `{"sessionUpdate":"available_commands_update","availableCommands":[${command}]}`));
 }
 
 /** Passes an update of a session on; those that speak of options, commands or other sessions are completed on the way. */
 export function passUpdate(hub: Hub, session: Session, kind: string | undefined, frame: Frame): void {
-  if (kind === undefined) return hub.editor.notify(frame, toPublic(session, frame));
-  const pass = (patches: readonly Patch[]) => hub.editor.notify(frame, [...toPublic(session, frame), ...patches]);
+  if (kind === undefined) return hub.client.notify(frame, toPublic(session, frame));
+  const pass = (patches: readonly Patch[]) => hub.client.notify(frame, [...toPublic(session, frame), ...patches]);
   if (kind === 'tool_call' || kind === 'tool_call_update') return pass([]);
   const { bytes } = frame;
   const update = memberAt(bytes, frame.body, 'update');
@@ -138,7 +138,7 @@ function nestedIds(hub: Hub, session: Session, bytes: Buffer, update: Span, keys
   return named.flatMap(({ value: span }) => {
     const nativeId = stringAt(bytes, span);
     if (nativeId === undefined) return [];
-    const { publicId } = hub.table.adopt(session.leg.id, nativeId, session.cwd);
+    const { publicId } = hub.table.adopt(session.agent.id, nativeId, session.cwd);
     return publicId === nativeId ? [] : [{ span, text: JSON.stringify(publicId) }];
   });
 }

@@ -4,7 +4,7 @@ import type { OpenRequest } from '../client/client-connection.ts';
 export type Step = { readonly run: () => void; readonly request: OpenRequest | undefined; readonly bytes?: number };
 
 /** A class, since every session has one and hardly any of them is ever held: functions of its own for each would be most of a session. */
-export class Lane {
+export class FrameQueue {
   #isHeld = false;
   #isRunning = false;
   #holder: OpenRequest | undefined;
@@ -79,4 +79,4 @@ export class Lane {
   }
 }
 
-export const createLane = (): Lane => new Lane();
+export const createFrameQueue = (): FrameQueue => new FrameQueue();

@@ -5,9 +5,9 @@ import { offers } from '../../router/capabilities.ts';
 import { type Cursor, type Listed, mergePage, readCursor, writeCursor } from '../../router/list-page.ts';
 import type { Binding } from '../../router/session-table.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
-import { isTwice, member, memberAt, members, stringAt } from '../../wire/json-path.ts';
+import { isDuplicate, member, memberAt, members, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import type { AgentLeg } from '../agents/agent.ts';
+import type { Agent } from '../agents/agent.ts';
 import { agentOf } from '../agents/agent-pool.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { Hub } from '../hub.ts';
@@ -24,69 +24,68 @@ type Page = {
 
 export function listSessions(hub: Hub, request: OpenRequest, frame: Frame): void {
   const params = readBody(frame);
-  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
+  if (!params.ok) return hub.client.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { cursor: cursorText, ...filter } = (params.value ?? {}) as { cursor?: unknown; cwd?: unknown };
   const cwd = typeof filter.cwd === 'string' ? filter.cwd : undefined;
   const cursor = typeof cursorText === 'string' ? readCursor(cursorText, cwd) : undefined;
-  if (typeof cursorText === 'string' && !cursor) return hub.editor.fail(request, failure('CURSOR_UNKNOWN', []));
+  if (typeof cursorText === 'string' && !cursor) return hub.client.fail(request, failure('CURSOR_UNKNOWN', []));
   // Sessions of earlier processes keep the ids under which editors know them.
   for (const { sessionId: publicId, agent, nativeId, cwd: where } of hub.log.records().values())
     hub.table.remember({ publicId, agent, nativeId, cwd: where });
-  const legs = [...hub.agents.values()].filter(({ name }) => !cursor || Object.hasOwn(cursor.next, name));
+  const listed = [...hub.agents.values()].filter(({ name }) => !cursor || Object.hasOwn(cursor.next, name));
   const pages: Page[] = [];
   const arrived = (page: Page) => {
     pages.push(page);
-    if (pages.length === legs.length) hub.editor.succeed(request, listText(hub, pages, cwd));
+    if (pages.length === listed.length) hub.client.succeed(request, listText(hub, pages, cwd));
   };
-  if (legs.length === 0) hub.editor.succeed(request, '{"sessions":[]}');
-  for (const leg of legs) askForPage(hub, leg, { ...filter, ...(cursor && { cursor: cursor.next[leg.name] }) }, arrived);
+  if (listed.length === 0) hub.client.succeed(request, '{"sessions":[]}');
+  for (const agent of listed) askForPage(hub, agent, { ...filter, ...(cursor && { cursor: cursor.next[agent.name] }) }, arrived);
 }
 
-function askForPage(hub: Hub, leg: AgentLeg, params: object, arrived: (page: Page) => void): void {
-  const { name: agent } = leg;
-  if (!offers(leg.handshake?.result, 'sessionCapabilities', 'list'))
-    return arrived({ agent, ...ownPage(hub, leg, params), problem: undefined });
+function askForPage(hub: Hub, agent: Agent, params: object, arrived: (page: Page) => void): void {
+  if (!offers(agent.handshake?.result, 'sessionCapabilities', 'list'))
+    return arrived({ agent: agent.name, ...ownPage(hub, agent, params), problem: undefined });
   let isDone = false;
   const finish = (page: Omit<Page, 'agent'>) => {
     if (isDone) return;
     isDone = true;
-    callOff();
-    arrived({ agent, ...page });
+    abandon();
+    arrived({ agent: agent.name, ...page });
   };
   const failed = (problem: string) => finish({ entries: [], next: undefined, problem });
-  const callOff = hub.clock.after(LIST_MS, () => failed(`no answer within ${LIST_MS} ms`));
-  leg.request('session/list', JSON.stringify(params), {
+  const abandon = hub.clock.after(LIST_MS, () => failed(`no answer within ${LIST_MS} ms`));
+  agent.request('session/list', JSON.stringify(params), {
     onFail: (error) => failed(error.message),
     onAnswer(answer) {
       if (answer.outcome === 'error')
         return failed(stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'an error without a message');
       const next = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'nextCursor'));
-      finish({ entries: listed(answer).flatMap((span) => entryOf(hub, leg, answer, span) ?? []), next, problem: undefined });
+      finish({ entries: listed(answer).flatMap((span) => entryOf(hub, agent, answer, span) ?? []), next, problem: undefined });
     },
   });
 }
 
 /** An agent's entry as it wrote it, under the session's public id, and marked with its owner. */
-function entryOf(hub: Hub, leg: AgentLeg, { bytes }: Frame, span: Span): Listed | undefined {
-  if (isTwice(bytes, span, 'sessionId')) return undefined; // which of them it is would be the editor's guess
+function entryOf(hub: Hub, agent: Agent, { bytes }: Frame, span: Span): Listed | undefined {
+  if (isDuplicate(bytes, span, 'sessionId')) return undefined; // which of them it is would be the editor's guess
   const id = member(bytes, span.start, 'sessionId');
   const nativeId = stringAt(bytes, id);
-  if (!id || nativeId === undefined || hub.log.isHidden(leg.name, nativeId)) return undefined;
+  if (!id || nativeId === undefined || hub.log.isHidden(agent.name, nativeId)) return undefined;
   const cwd = stringAt(bytes, member(bytes, span.start, 'cwd'));
-  const sessionId = publicIdOf(hub, leg, nativeId, cwd);
+  const sessionId = publicIdOf(hub, agent, nativeId, cwd);
   const text = Buffer.from(
     `${bytes.toString('utf8', span.start, id.start)}${JSON.stringify(sessionId)}${bytes.toString('utf8', id.end, span.end)}`,
   );
-  return { sessionId, updatedAt: stringAt(bytes, member(bytes, span.start, 'updatedAt')), text: marked(text, leg.name) };
+  return { sessionId, updatedAt: stringAt(bytes, member(bytes, span.start, 'updatedAt')), text: marked(text, agent.name) };
 }
 
 /** Whoever lists a session that another agent has under the same id gets an alias, written down so that a later load finds its way. */
-function publicIdOf(hub: Hub, leg: AgentLeg, nativeId: string, cwd: string | undefined): string {
+function publicIdOf(hub: Hub, agent: Agent, nativeId: string, cwd: string | undefined): string {
   for (const other of hub.isolated) {
-    const elsewhere = other.name === leg.name ? hub.table.findNative(other.id, nativeId) : undefined;
+    const elsewhere = other.name === agent.name ? hub.table.findNative(other.id, nativeId) : undefined;
     if (elsewhere) return elsewhere.publicId;
   }
-  const { publicId } = hub.table.adopt(leg.id, nativeId, cwd);
+  const { publicId } = hub.table.adopt(agent.id, nativeId, cwd);
   if (publicId !== nativeId) {
     // Both are written down: to a later process the plain id would otherwise be anyone's.
     for (const binding of [hub.table.find(nativeId), hub.table.find(publicId)]) if (binding) writeDown(hub, binding);
@@ -113,10 +112,10 @@ function marked(entry: Buffer, agent: string): string {
 const OWN_PAGE = 200;
 
 /** For an agent that cannot list: what we have written down ourselves, the newest first, page by page. */
-function ownPage(hub: Hub, leg: AgentLeg, { cwd, cursor }: { cwd?: unknown; cursor?: unknown }): Omit<Page, 'agent' | 'problem'> {
+function ownPage(hub: Hub, agent: Agent, { cwd, cursor }: { cwd?: unknown; cursor?: unknown }): Omit<Page, 'agent' | 'problem'> {
   const stats = hub.transcripts?.stats();
   const all = [...hub.log.records().values()]
-    .filter((record) => record.agent === leg.name && record.cwd !== undefined && (typeof cwd !== 'string' || record.cwd === cwd))
+    .filter((record) => record.agent === agent.name && record.cwd !== undefined && (typeof cwd !== 'string' || record.cwd === cwd))
     .map(({ sessionId, cwd: where, additionalDirectories: more, at }) => {
       const { t, title } = stats?.get(sessionId) ?? {};
       const directories = { cwd: where, ...(more && { additionalDirectories: more }) };
@@ -133,7 +132,7 @@ function ownPage(hub: Hub, leg: AgentLeg, { cwd, cursor }: { cwd?: unknown; curs
   return {
     entries: page.map((entry) => ({
       ...{ sessionId: entry.sessionId, updatedAt: entry.updatedAt },
-      text: JSON.stringify({ ...entry, _meta: { [META_KEY]: { agent: leg.name } } }),
+      text: JSON.stringify({ ...entry, _meta: { [META_KEY]: { agent: agent.name } } }),
     })),
     next: from + OWN_PAGE < all.length ? page.at(-1)?.sessionId : undefined,
   };

@@ -6,8 +6,8 @@ import { type WayBack, waysBack } from '../../router/capabilities.ts';
 import { detach, type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';
-import type { AgentLeg } from '../agents/agent.ts';
-import { legForSession } from '../agents/agent-pool.ts';
+import type { Agent } from '../agents/agent.ts';
+import { agentForSession } from '../agents/agent-pool.ts';
 import { withServerList } from '../agents/legacy-frames.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import { contained } from '../failed-on.ts';
@@ -26,21 +26,21 @@ import { createSession, type Session, toNative, waitsForEnd, withholdReplay } fr
 
 /** Of a session whose owner is known. Prompts wait behind it; a replay passes at once. */
 export function loadSession(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
-  loadAt(hub, request, session, hub.alone ? detach(frame) : withServerList(detach(frame)), {
-    failed: (error) => hub.editor.fail(request, error),
-    refused: (answer) => hub.editor.pass(request, answer, errorPatches(hub, session.leg, answer, session)),
+  loadAt(hub, request, session, hub.singleAgent ? detach(frame) : withServerList(detach(frame)), {
+    failed: (error) => hub.client.fail(request, error),
+    refused: (answer) => hub.client.pass(request, answer, errorPatches(hub, session.agent, answer, session)),
   });
 }
 
 type Otherwise = { readonly failed: (error: ProxyError) => void; readonly refused: (answer: Frame) => void };
 
 function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, otherwise: Otherwise): void {
-  const { leg } = session;
-  const endedIn = leg.ended.get(session.nativeId);
+  const { agent } = session;
+  const endedIn = agent.ended.get(session.nativeId);
   const params = frame.body && textOf(frame.bytes, frame.body);
   const roots = rootsFor(hub, params);
-  session.isMet = false; // the editor knows it, whoever spoke of it first
-  release(hub, leg, session.nativeId); // what was held while nobody knew whose it was comes first
+  session.isDiscovered = false; // the editor knows it, whoever spoke of it first
+  release(hub, agent, session.nativeId); // what was held while nobody knew whose it was comes first
   session.toAgent.hold(request);
   session.isLoading = true;
   let replayed = () => {};
@@ -56,30 +56,31 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
       if (isTracked(hub, session)) return then();
       const { publicId: sessionId, nativeId } = session;
       instead();
-      if (!leg.sessions.has(nativeId)) closeAt(leg, nativeId, ['close']); // the close may have overtaken it on its way to the agent
+      if (!agent.sessions.has(nativeId)) closeAt(agent, nativeId, ['close']); // the close may have overtaken it on its way to the agent
       otherwise.failed(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
     });
   /** One that did not come back is not kept, unless it was in use before. */
   const lost = (then: () => void) =>
     over(() => {
       if (session.openParams !== undefined) return then();
-      if (session.isAgentsOwn) session.isMet = true;
+      if (session.isAgentsOwn) session.isDiscovered = true;
       else {
         untrack(hub, session);
         // It was never left, since it was never there; what had ended before has still ended.
-        if (endedIn === undefined) leg.ended.delete(session.nativeId);
-        else leg.ended.set(session.nativeId, endedIn);
+        if (endedIn === undefined) agent.ended.delete(session.nativeId);
+        else agent.ended.set(session.nativeId, endedIn);
       }
       then();
     });
   const failed = (error: ProxyError) => lost(() => otherwise.failed(error));
-  leg.whenReady(() => {
+  agent.whenReady(() => {
     if (request.isAnswered) return failed(failure('CANCELLED', [request.method])); // closed or taken back before it could be sent
-    const problem = (hub.alone ? undefined : whyNot(request, session, frame, params)) ?? hub.guard?.refusesServers(hub, leg, params);
+    const problem =
+      (hub.singleAgent ? undefined : whyNot(request, session, frame, params)) ?? hub.enforcement?.refusesServers(hub, agent, params);
     if (problem) return failed(problem);
-    const ways = waysOf(hub, request, leg);
+    const ways = waysOf(hub, request, agent);
     if (ways.length === 0) return loadFromRecord(hub, request, session, { opened: (then) => opened(() => {}, then), failed });
-    noteServers(leg, params);
+    noteServers(agent, params);
     session.roots ??= roots;
     send(ways);
   }, failed);
@@ -91,13 +92,13 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
     replayed = isOtherWay && isReplayed ? withholdReplay(session) : () => {};
     if (isReplayed && !isOtherWay) session.withheldReplay = undefined;
     const native = toNative(session);
-    serversFor(hub, leg, params, (servers) => {
-      leg.forward(frame, {
+    serversFor(hub, agent, params, (servers) => {
+      agent.forward(frame, {
         method,
         request,
         session,
         patches: (mine) => [...native(mine), ...renamed(mine, method), ...servers.patches(mine, request.method)],
-        onHeard: () => replayed(),
+        onActivity: () => replayed(),
         onFail(error) {
           servers.revoke();
           failed(error);
@@ -115,8 +116,8 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
             return over(() => leave(hub, session));
           }
           opened(servers.revoke, () => {
-            release(hub, leg, session.nativeId);
-            leg.ended.delete(session.nativeId);
+            release(hub, agent, session.nativeId);
+            agent.ended.delete(session.nativeId);
             session.isStarted = true;
             session.isLost = false;
             session.isRecord = false;
@@ -125,8 +126,8 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
             session.roots = roots ?? session.roots;
             remember(hub, session, frame);
             if (isOtherWay && method === 'session/resume') tellAgain(hub, session);
-            hub.editor.pass(request, answer, openedPatches(hub, session, answer));
-            if (!hub.alone) announceCommand(hub, session);
+            hub.client.pass(request, answer, openedPatches(hub, session, answer));
+            if (!hub.singleAgent) announceCommand(hub, session);
             servers.bind(session);
           });
         },
@@ -138,25 +139,25 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
 /** It is there, and the editor does not want it. What the agent has made itself it also keeps; nothing of it is deleted. */
 function leave(hub: Hub, session: Session): void {
   if (session.isAgentsOwn) {
-    session.isMet = true;
+    session.isDiscovered = true;
     return;
   }
-  closeAt(session.leg, session.nativeId, ['close']);
+  closeAt(session.agent, session.nativeId, ['close']);
   untrack(hub, session);
 }
 
 function whyNot(request: OpenRequest, session: Session, frame: Frame, params: string | undefined): ProxyError | undefined {
-  const { leg } = session;
+  const { agent } = session;
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
   if (cwd !== undefined && !path.isAbsolute(cwd)) return failure('CWD_RELATIVE', [request.method]);
-  const missing = missingFor(leg, params);
-  return missing ? lacking(request, leg, missing) : undefined;
+  const missing = missingFor(agent, params);
+  return missing ? lacking(request, agent, missing) : undefined;
 }
 
 /** A load by way of resume only where there are transcripts: else nobody could say what was said. */
-function waysOf(hub: Hub, { method }: OpenRequest, leg: AgentLeg): readonly string[] {
-  if (hub.alone) return [method];
-  const ways = waysBack(leg.handshake?.result, method as WayBack);
+function waysOf(hub: Hub, { method }: OpenRequest, agent: Agent): readonly string[] {
+  if (hub.singleAgent) return [method];
+  const ways = waysBack(agent.handshake?.result, method as WayBack);
   return method === 'session/load' && !ways.includes(method) && !hub.transcripts ? [] : ways;
 }
 
@@ -171,11 +172,11 @@ function renamed(frame: Frame, method: string): Patch[] {
 /** A session of before is in use again, perhaps from another folder, perhaps for the first time through us. */
 function remember(hub: Hub, session: Session, frame: Frame): void {
   session.cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
-  const { publicId, nativeId, leg, cwd } = session;
-  hub.table.claim(publicId, leg.id, nativeId, cwd);
+  const { publicId, nativeId, agent, cwd } = session;
+  hub.table.claim(publicId, agent.id, nativeId, cwd);
   const kept = hub.log.records().get(publicId);
   const isSame =
-    kept?.agent === leg.name &&
+    kept?.agent === agent.name &&
     kept.cwd === cwd &&
     isDeepStrictEqual(kept.additionalDirectories ?? [], moreDirectories(session.openParams));
   if (!isSame) record(hub, session);
@@ -186,16 +187,16 @@ export function loadUnknown(hub: Hub, request: OpenRequest, sessionId: string, f
   const owned = detach(frame);
   probe(hub, sessionId, ({ owner, candidates }) => {
     if (request.isAnswered) return; // taken back meanwhile
-    if (owner instanceof ProxyError) return hub.editor.fail(request, owner);
+    if (owner instanceof ProxyError) return hub.client.fail(request, owner);
     if (owner) return loadInTurn(hub, request, owner, owned);
-    const next = ([leg, ...others]: readonly AgentLeg[]): void => {
+    const next = ([agent, ...others]: readonly Agent[]): void => {
       if (request.isAnswered) return;
       // Another agent may have opened a session of that id meanwhile, and then it is that one.
       const opened = hub.sessions.get(sessionId);
       if (opened) return loadInTurn(hub, request, opened, owned);
-      if (!leg) return hub.editor.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
-      if (goesByAnotherName(hub, leg, sessionId)) return next(others);
-      const session = track(hub, createSession(sessionId, legForSession(hub, leg), sessionId, undefined));
+      if (!agent) return hub.client.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+      if (goesByAnotherName(hub, agent, sessionId)) return next(others);
+      const session = track(hub, createSession(sessionId, agentForSession(hub, agent), sessionId, undefined));
       const onwards = () => next(others);
       loadAt(hub, request, session, owned, { failed: onwards, refused: onwards });
     };

@@ -2,7 +2,7 @@
 import { failure, type ProxyError } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
 import { elements, member, stringAt } from '../../wire/json-path.ts';
-import type { AgentLeg } from '../agents/agent.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from './session.ts';
@@ -11,25 +11,25 @@ import type { Session } from './session.ts';
 const GATED_FIELDS = ['additionalDirectories', 'systemPrompt'];
 
 /** The first such field that is given and that the agent does not support. */
-export function missingFor(leg: AgentLeg, paramsText: string | undefined): string | undefined {
+export function missingFor(agent: Agent, paramsText: string | undefined): string | undefined {
   const params = (paramsText === undefined ? null : JSON.parse(paramsText)) as Record<string, unknown> | null;
-  return GATED_FIELDS.find((field) => isGiven(params?.[field]) && !offers(leg.handshake?.result, 'sessionCapabilities', field));
+  return GATED_FIELDS.find((field) => isGiven(params?.[field]) && !offers(agent.handshake?.result, 'sessionCapabilities', field));
 }
 
-export const lacking = (request: OpenRequest, leg: AgentLeg, field: string): ProxyError =>
-  failure('CAPABILITY_MISSING', [request.method, leg.name, field], { agent: leg.name });
+export const lacking = (request: OpenRequest, agent: Agent, field: string): ProxyError =>
+  failure('CAPABILITY_MISSING', [request.method, agent.name, field], { agent: agent.name });
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 
 /** Servers that live in the editor itself: only an agent that was given one may call it. */
-export function noteServers(leg: AgentLeg, paramsText: string | undefined): void {
+export function noteServers(agent: Agent, paramsText: string | undefined): void {
   if (paramsText === undefined) return;
   const bytes = Buffer.from(paramsText);
   const servers = member(bytes, 0, 'mcpServers');
   if (!servers) return;
   for (const { start } of elements(bytes, servers.start)) {
     const serverId = stringAt(bytes, member(bytes, start, 'serverId'));
-    if (serverId !== undefined) leg.mcpServers.set(serverId, stringAt(bytes, member(bytes, start, 'name')) ?? serverId);
+    if (serverId !== undefined) agent.mcpServers.set(serverId, stringAt(bytes, member(bytes, start, 'name')) ?? serverId);
   }
 }
 
@@ -43,14 +43,14 @@ export function moreDirectories(openParams: string | undefined): readonly string
 /** Written down for later processes. `lease` is what it is lent, if it has not got that yet. */
 export function record(
   hub: Hub,
-  { publicId, leg, nativeId, cwd, openParams, loan, delegation }: Session,
-  toolServer = loan?.toolServer,
+  { publicId, agent, nativeId, cwd, openParams, attachment, delegation }: Session,
+  toolServer = attachment?.toolServer,
 ): void {
   if (delegation) return; // its public id is another's
   const { transport, state } = toolServer ?? {};
   const more = moreDirectories(openParams);
   hub.log.append({
-    ...{ sessionId: publicId, agent: leg.name, nativeId, ...(cwd !== undefined && { cwd }), at: hub.clock.now() },
+    ...{ sessionId: publicId, agent: agent.name, nativeId, ...(cwd !== undefined && { cwd }), at: hub.clock.now() },
     ...(more.length > 0 && { additionalDirectories: more }),
     ...(transport !== undefined && state !== undefined && { tools: { transport, state } }),
   });

@@ -8,8 +8,8 @@ import { detach, type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
-import type { AgentLeg } from '../agents/agent.ts';
-import { legForSession, vacate } from '../agents/agent-pool.ts';
+import type { Agent } from '../agents/agent.ts';
+import { agentForSession, vacate } from '../agents/agent-pool.ts';
 import { withServerList } from '../agents/legacy-frames.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { Hub } from '../hub.ts';
@@ -17,7 +17,7 @@ import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
 import { discard } from './change-agent.ts';
-import { forgetSetAside } from './close-session.ts';
+import { forgetParked } from './close-session.ts';
 import { announceCommand, readOptions, withOurOptions } from './config-options.ts';
 import { release, releaseAll } from './early-frames.ts';
 import { track } from './find-session.ts';
@@ -26,51 +26,51 @@ import { createSession, type Session, toNative, toPublic } from './session.ts';
 
 export function newSession(hub: Hub, request: OpenRequest, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
-  if (hub.alone) return openAt(hub, legForSession(hub, hub.alone), request, frame, { cwd });
+  if (hub.singleAgent) return openAt(hub, agentForSession(hub, hub.singleAgent), request, frame, { cwd });
   const params = readBody(frame);
-  if (!params.ok) return hub.editor.fail(request, failure('AMBIGUOUS', [params.reason]));
-  if (cwd === undefined || !path.isAbsolute(cwd)) return hub.editor.fail(request, failure('CWD_RELATIVE', ['session/new']));
+  if (!params.ok) return hub.client.fail(request, failure('AMBIGUOUS', [params.reason]));
+  if (cwd === undefined || !path.isAbsolute(cwd)) return hub.client.fail(request, failure('CWD_RELATIVE', ['session/new']));
   const { _meta } = (params.value ?? {}) as Record<string, unknown>;
   const asked = (_meta as Record<string, { agent?: unknown } | null | undefined> | null | undefined)?.[META_KEY]?.agent;
   const chosen = chooseAgent(hub.choice, asked, cwd);
-  if (chosen instanceof ProxyError) return hub.editor.fail(request, chosen);
-  openAt(hub, legForSession(hub, hub.agents.get(chosen) as AgentLeg), request, frame, { cwd });
+  if (chosen instanceof ProxyError) return hub.client.fail(request, chosen);
+  openAt(hub, agentForSession(hub, hub.agents.get(chosen) as Agent), request, frame, { cwd });
 }
 
 export function forkSession(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
-  openAt(hub, session.leg, request, frame, { cwd, parent: session });
+  openAt(hub, session.agent, request, frame, { cwd, parent: session });
 }
 
 /** Sends a request whose answer mints a session; what the agent says of that session before the answer is held until behind it. */
 function openAt(
   hub: Hub,
-  leg: AgentLeg,
+  agent: Agent,
   request: OpenRequest,
   frame: Frame,
   about: { readonly cwd: string | undefined; readonly parent?: Session },
 ): void {
   // Counted from now on: a process of its own is taken, whether or not it runs yet.
-  leg.openings++;
-  const owned = hub.alone ? detach(frame) : withServerList(detach(frame));
+  agent.openings++;
+  const owned = hub.singleAgent ? detach(frame) : withServerList(detach(frame));
   const openParams = owned.body && textOf(owned.bytes, owned.body);
   const over = (then: () => void) => {
-    leg.openings--;
+    agent.openings--;
     then();
-    releaseAll(hub, leg);
-    vacate(hub, leg);
+    releaseAll(hub, agent);
+    vacate(hub, agent);
   };
-  const failed = (error: ProxyError) => over(() => hub.editor.fail(request, error));
-  leg.whenReady(() => {
-    const missing = hub.alone ? undefined : missingFor(leg, openParams);
-    if (missing) return failed(lacking(request, leg, missing));
-    const refused = hub.guard?.refusesServers(hub, leg, openParams);
+  const failed = (error: ProxyError) => over(() => hub.client.fail(request, error));
+  agent.whenReady(() => {
+    const missing = hub.singleAgent ? undefined : missingFor(agent, openParams);
+    if (missing) return failed(lacking(request, agent, missing));
+    const refused = hub.enforcement?.refusesServers(hub, agent, openParams);
     if (refused) return failed(refused);
-    noteServers(leg, openParams);
+    noteServers(agent, openParams);
     const native = toNative(about.parent);
     const roots = rootsFor(hub, openParams) ?? about.parent?.roots;
-    serversFor(hub, leg, openParams, (servers) => {
-      leg.forward(owned, {
+    serversFor(hub, agent, openParams, (servers) => {
+      agent.forward(owned, {
         method: request.method,
         request,
         patches: (mine) => [...native(mine), ...servers.patches(mine, request.method)],
@@ -83,19 +83,19 @@ function openAt(
             const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
             if (nativeId === undefined) {
               servers.revoke();
-              return hub.editor.pass(request, answer, errorPatches(hub, leg, answer));
+              return hub.client.pass(request, answer, errorPatches(hub, agent, answer));
             }
             // Taken back while the agent was moved out of a refused mode: the editor has its answer, and would never hear of the session.
             if (request.isAnswered) {
               servers.revoke();
-              return discard(hub, leg, answer);
+              return discard(hub, agent, answer);
             }
-            const session = mint(hub, leg, nativeId, { cwd: about.cwd, openParams }, servers.toolServer);
+            const session = mint(hub, agent, nativeId, { cwd: about.cwd, openParams }, servers.toolServer);
             session.roots = roots;
             session.isStarted = about.parent !== undefined;
-            hub.editor.pass(request, answer, openedPatches(hub, session, answer));
-            release(hub, leg, nativeId);
-            if (!hub.alone) announceCommand(hub, session);
+            hub.client.pass(request, answer, openedPatches(hub, session, answer));
+            release(hub, agent, nativeId);
+            if (!hub.singleAgent) announceCommand(hub, session);
             servers.bind(session, true);
           }),
       });
@@ -105,18 +105,18 @@ function openAt(
 
 function mint(
   hub: Hub,
-  leg: AgentLeg,
+  agent: Agent,
   nativeId: string,
   { cwd, openParams }: Pick<Session, 'cwd' | 'openParams'>,
   toolServer: ToolServer | undefined,
 ): Session {
-  const { publicId } = hub.table.mint(leg.id, nativeId, cwd);
-  forgetSetAside(leg, nativeId);
+  const { publicId } = hub.table.mint(agent.id, nativeId, cwd);
+  forgetParked(agent, nativeId);
   // The agent may have spoken of it before, or the editor have asked for one of that name: it is the same session.
-  const known = leg.sessions.get(nativeId);
-  const session = track(hub, known?.publicId === publicId ? known : createSession(publicId, leg, nativeId, cwd));
-  leg.ended.delete(nativeId);
-  session.isMet = false;
+  const known = agent.sessions.get(nativeId);
+  const session = track(hub, known?.publicId === publicId ? known : createSession(publicId, agent, nativeId, cwd));
+  agent.ended.delete(nativeId);
+  session.isDiscovered = false;
   session.isRecord = false;
   session.cwd = cwd;
   session.openParams = openParams;
@@ -127,7 +127,7 @@ function mint(
 /** The public id, and with several agents our options, in an answer that opens a session. */
 export function openedPatches(hub: Hub, session: Session, answer: Frame): readonly Patch[] {
   const patches = toPublic(session, answer);
-  if (hub.alone || !answer.body) return patches;
+  if (hub.singleAgent || !answer.body) return patches;
   session.options = readOptions(answer);
   return [...patches, ...withOurOptions(hub, session, answer.bytes, answer.body)];
 }

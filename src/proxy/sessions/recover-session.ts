@@ -3,39 +3,39 @@ import { failure, type ProxyError } from '../../errors.ts';
 import { type WayBack, waysBack } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { member, memberAt, stringAt } from '../../wire/json-path.ts';
-import type { AgentLeg } from '../agents/agent.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';
 import { isAuthRequired } from '../rewrite.ts';
-import { revokeLoan } from '../tools/host-tools.ts';
+import { revokeAttachment } from '../tools/host-tools.ts';
 import { type SessionServers, serversFor } from '../tools/session-servers.ts';
 import { tell } from './attachments.ts';
 import { closeAt } from './change-agent.ts';
-import { forgetAllSetAside } from './close-session.ts';
+import { forgetAllParked } from './close-session.ts';
 import { announceOptions, readOptions } from './config-options.ts';
-import { cutOff } from './cut-off.ts';
+import { failOpenToolCalls } from './cut-off.ts';
 import { isTracked } from './find-session.ts';
 import { type Session, withholdReplay } from './session.ts';
 
 /** The agent has died: what hangs on it ends now, and its sessions wait to be brought back. */
-export function loseSessions(hub: Hub, leg: AgentLeg): void {
-  for (const session of leg.sessions.values()) {
-    cutOff(hub, session);
+export function loseSessions(hub: Hub, agent: Agent): void {
+  for (const session of agent.sessions.values()) {
+    failOpenToolCalls(hub, session);
     session.wasInTurn = (session.isLost && session.wasInTurn) || session.turns.size > 0;
     // Without what it was opened with it cannot be opened again; the agent may still know it by itself.
     session.isLost = session.openParams !== undefined;
-    revokeLoan(session);
+    revokeAttachment(session);
   }
-  forgetAllSetAside(leg);
-  leg.refused.clear(); // the next life begins in a mode of its own
+  forgetAllParked(agent);
+  agent.refused.clear(); // the next life begins in a mode of its own
 }
 
 type Done = (error: ProxyError | undefined) => void;
 
 /** An attempt to bring a session back. Its answer counts however late it comes, unless another attempt has begun since. */
 export type Return = {
-  readonly leg: AgentLeg;
+  readonly agent: Agent;
   /** The agent has told something of the session since the last look: it is at work. */
-  isHeard: boolean;
+  isActive: boolean;
   /** It has been waited for in vain more than once: whoever comes next begins another. */
   isGivenUp: boolean;
   wait(done: Done): void;
@@ -47,24 +47,24 @@ const LEAST_MS = 30_000;
 const WAITS = 2;
 
 /** Restarts the agent if need be and reopens the session there: by resume, else by load with the replay withheld. */
-export function bringBack(hub: Hub, session: Session, done: Done): void {
-  const { leg, publicId, returning } = session;
-  if (!leg.spec.restart.enabled) return done(failure('AGENT_NOT_RESTARTED', [leg.name], { sessionId: publicId, agent: leg.name }));
-  if (returning?.leg === leg && !returning.isGivenUp) returning.wait(done);
+export function recoverSession(hub: Hub, session: Session, done: Done): void {
+  const { agent, publicId, returning } = session;
+  if (!agent.spec.restart.enabled) return done(failure('AGENT_NOT_RESTARTED', [agent.name], { sessionId: publicId, agent: agent.name }));
+  if (returning?.agent === agent && !returning.isGivenUp) returning.wait(done);
   else beginReturn(hub, session, done);
 }
 
 function beginReturn(hub: Hub, session: Session, first: Done): void {
-  const { leg, publicId } = session;
-  const about = { sessionId: publicId, agent: leg.name, reason: 'session_lost' };
-  const limitMs = Math.max(leg.spec.timeouts.initializeMs, LEAST_MS);
+  const { agent, publicId } = session;
+  const about = { sessionId: publicId, agent: agent.name, reason: 'session_lost' };
+  const limitMs = Math.max(agent.spec.timeouts.initializeMs, LEAST_MS);
   let waiting: Done[] = [first];
   let waits = 0;
   let asked: WayBack | undefined;
-  let callOff = () => {};
+  let abandon = () => {};
   const self: Return = {
-    leg,
-    isHeard: false,
+    agent,
+    isActive: false,
     isGivenUp: false,
     wait(done) {
       waiting.push(done);
@@ -72,7 +72,7 @@ function beginReturn(hub: Hub, session: Session, first: Done): void {
     },
   };
   const settle = (error: ProxyError | undefined): void => {
-    callOff();
+    abandon();
     const all = waiting;
     waiting = [];
     for (const done of all) done(error);
@@ -81,14 +81,14 @@ function beginReturn(hub: Hub, session: Session, first: Done): void {
     if (session.returning === self) session.returning = undefined;
     settle(error);
   };
-  const lost = (why: string) => over(failure('SESSION_LOST', [publicId, leg.name, why], about));
+  const lost = (why: string) => over(failure('SESSION_LOST', [publicId, agent.name, why], about));
   const giveTime = (): void => {
-    callOff();
-    self.isHeard = false;
-    callOff = hub.clock.after(limitMs, () => {
-      if (self.isHeard) return giveTime();
+    abandon();
+    self.isActive = false;
+    abandon = hub.clock.after(limitMs, () => {
+      if (self.isActive) return giveTime();
       self.isGivenUp = ++waits === WAITS;
-      settle(failure('SESSION_NOT_BACK', [publicId, leg.name, asked ?? '', limitMs], about));
+      settle(failure('SESSION_NOT_BACK', [publicId, agent.name, asked ?? '', limitMs], about));
     });
   };
   const attempt = ([method, ...others]: readonly WayBack[]): void => {
@@ -97,10 +97,10 @@ function beginReturn(hub: Hub, session: Session, first: Done): void {
     const replayed = method === 'session/load' ? withholdReplay(session) : () => {};
     asked = method;
     giveTime();
-    serversFor(hub, leg, session.openParams, (servers) => {
-      leg.request(method, servers.text(withSessionId(session.openParams ?? '{}', session.nativeId), method), {
+    serversFor(hub, agent, session.openParams, (servers) => {
+      agent.request(method, servers.text(withSessionId(session.openParams ?? '{}', session.nativeId), method), {
         session,
-        onHeard: replayed, // a change of mode may follow, and what is said meanwhile is of today
+        onActivity: replayed, // a change of mode may follow, and what is said meanwhile is of today
         onFail(error) {
           servers.revoke();
           replayed();
@@ -117,19 +117,19 @@ function beginReturn(hub: Hub, session: Session, first: Done): void {
   };
   const answered = (answer: Frame, servers: SessionServers): void => {
     // Late, it may have been asked for again, loaded by the editor, moved to another agent, or closed.
-    const isCurrent = session.returning === self && session.leg === leg && session.isLost;
+    const isCurrent = session.returning === self && session.agent === agent && session.isLost;
     if (isCurrent && isTracked(hub, session)) {
       servers.bind(session);
       isBack(hub, session, answer);
     } else {
       servers.revoke();
       // Closed while nobody waited for it, the agent has not heard of that, or not behind this.
-      if (!isTracked(hub, session) && !leg.sessions.has(session.nativeId)) closeAt(leg, session.nativeId, ['close']);
+      if (!isTracked(hub, session) && !agent.sessions.has(session.nativeId)) closeAt(agent, session.nativeId, ['close']);
     }
     over(undefined);
   };
   session.returning = self;
-  leg.whenReady(() => attempt(waysBack(leg.handshake?.result, 'session/resume')), over);
+  agent.whenReady(() => attempt(waysBack(agent.handshake?.result, 'session/resume')), over);
 }
 
 function isBack(hub: Hub, session: Session, answer: Frame): void {
@@ -139,10 +139,10 @@ function isBack(hub: Hub, session: Session, answer: Frame): void {
     hub,
     session,
     'warning',
-    `${session.leg.title} had exited`,
+    `${session.agent.title} had exited`,
     `It was started again and the session was brought back${session.wasInTurn ? '; what it was doing then is not repeated' : ''}.`,
   );
-  if (hub.alone) return;
+  if (hub.singleAgent) return;
   session.options = readOptions(answer);
   announceOptions(hub, session);
 }

@@ -21,18 +21,18 @@ export function loadFromRecord(
   session: Session,
   { opened, failed }: { readonly opened: (then: () => void) => void; readonly failed: (error: ProxyError) => void },
 ): void {
-  const { leg, publicId: sessionId } = session;
+  const { agent, publicId: sessionId } = session;
   const isHeld = takeUp(session);
   const updates = request.method === 'session/load' ? hub.transcripts?.updates(sessionId) : undefined;
   if (!isHeld && !updates)
-    return failed(failure('SESSION_NOT_LOADABLE', [sessionId, leg.name, request.method], { sessionId, agent: leg.name }));
+    return failed(failure('SESSION_NOT_LOADABLE', [sessionId, agent.name, request.method], { sessionId, agent: agent.name }));
   opened(() => {
     session.isRecord = !isHeld;
     session.isStarted = true;
     if (!isHeld) Object.assign(session, { openParams: undefined, isLost: false, options: NO_OPTIONS });
     say(hub, session, updates ?? []);
-    if (!isHeld) tell(hub, session, 'warning', 'This session can be read and not continued', readOnly(leg.title));
-    hub.editor.succeed(request, resultText(hub, session, isHeld));
+    if (!isHeld) tell(hub, session, 'warning', 'This session can be read and not continued', readOnly(agent.title));
+    hub.client.succeed(request, resultText(hub, session, isHeld));
     if (isHeld) announceCommand(hub, session);
   });
 }
@@ -44,18 +44,18 @@ const readOnly = (agent: string): string =>
 export function tellAgain(hub: Hub, session: Session): void {
   const updates = hub.transcripts?.updates(session.publicId);
   if (updates) return say(hub, session, updates);
-  const why = `${session.leg.title} goes on with it but cannot repeat what was said, and there is no transcript of it here.`;
+  const why = `${session.agent.title} goes on with it but cannot repeat what was said, and there is no transcript of it here.`;
   tell(hub, session, 'warning', 'The history of this session is not shown', why);
 }
 
 function say(hub: Hub, { publicId: sessionId }: Session, updates: readonly Update[]): void {
   const _meta = { [META_KEY]: FROM_RECORD };
-  for (const update of updates) hub.editor.line(notificationLine('session/update', JSON.stringify({ sessionId, update, _meta })));
+  for (const update of updates) hub.client.line(notificationLine('session/update', JSON.stringify({ sessionId, update, _meta })));
 }
 
 function resultText(hub: Hub, session: Session, isHeld: boolean): string {
   const { modes } = session.options;
-  const meta = { [META_KEY]: { agent: session.leg.name, ...FROM_RECORD, canContinue: isHeld } };
+  const meta = { [META_KEY]: { agent: session.agent.name, ...FROM_RECORD, canContinue: isHeld } };
   const list = completeList(session.options, choiceOf(hub, session));
   return `{"configOptions":${list}${modes ? `,"modes":${JSON.stringify(modes)}` : ''},"_meta":${JSON.stringify(meta)}}`;
 }

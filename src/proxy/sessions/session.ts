@@ -4,23 +4,23 @@ import type { Frame } from '../../wire/frame.ts';
 import { sessionIdOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Roots } from '../../workspace/roots.ts';
-import type { AgentLeg } from '../agents/agent.ts';
-import type { OpenRequest, Question } from '../client/client-connection.ts';
+import type { Agent } from '../agents/agent.ts';
+import type { AgentRequest, OpenRequest } from '../client/client-connection.ts';
 import { LazySet } from '../lazy-set.ts';
 import type { Serving } from '../requests/serve-workspace.ts';
 import type { BridgedServers } from '../tools/bridge-servers.ts';
 import type { DelegatedSession } from '../tools/delegation.ts';
-import type { Loan } from '../tools/host-tools.ts';
-import { createLane, type Lane, type Step } from './frame-queue.ts';
+import type { Attachment } from '../tools/host-tools.ts';
+import { createFrameQueue, type FrameQueue, type Step } from './frame-queue.ts';
 import type { Return } from './recover-session.ts';
 
 export type Session = {
   readonly publicId: string;
-  leg: AgentLeg;
+  agent: Agent;
   nativeId: string;
   cwd: string | undefined;
   /** The agent has spoken of it before the editor was told of it. */
-  isMet: boolean;
+  isDiscovered: boolean;
   /** So it began: it is there even when the editor cannot load it. */
   isAgentsOwn: boolean;
   /** A prompt or a load has been seen: the agent cannot change any more. */
@@ -36,7 +36,7 @@ export type Session = {
   /** A turn was under way when its agent died. */
   wasInTurn: boolean;
   /** Something has come from the agent since the last look. */
-  isHeard: boolean;
+  isActive: boolean;
   /** Somebody looks whether it is, and since when it has not been. */
   isWatched: boolean;
   quietSinceMs: number;
@@ -48,14 +48,14 @@ export type Session = {
   /** Requests of the agent that we answer ourselves. */
   readonly serving: LazySet<Serving>;
   /** The tools it was lent, the terminals opened for them, and those of them the user has allowed for good. */
-  loan: Loan | undefined;
+  attachment: Attachment | undefined;
   /** For a session that one agent has opened with another; its public id is that of the session it is for. */
   delegation: DelegatedSession | undefined;
   /** Agents that are at work for it. */
   readonly delegations: LazySet<{ cancel(): void }>;
   /** Servers of the editor's that its agent reaches through us. */
   bridged: BridgedServers | undefined;
-  readonly lentTerminals: LazySet<string>;
+  readonly hostTerminals: LazySet<string>;
   readonly allowedTools: LazySet<string>;
   options: AgentOptions;
   /** The agent has sent its commands, with ours among them. */
@@ -67,35 +67,35 @@ export type Session = {
   /** The loads under way whose replays nobody asked to see: until they are over, nothing is passed on. */
   withheldReplay: Set<object> | undefined;
   /** Held while the agent is being changed or the session is being loaded. */
-  readonly toAgent: Lane;
+  readonly toAgent: FrameQueue;
   /** Held while the session is being closed or deleted: what comes behind that finds out anew whose session it is. */
-  readonly afterEnd: Lane;
+  readonly afterEnd: FrameQueue;
   /** Prompts that wait for the agent's answer. */
   readonly turns: LazySet<OpenRequest>;
   /** Requests of the agent that wait for the editor's answer. */
-  readonly questions: LazySet<Question>;
+  readonly agentRequests: LazySet<AgentRequest>;
 };
 
 /** What is needed to go on with a session that its agent has never been told the end of. */
-export type SetAside = Pick<Session, 'openParams' | 'options' | 'roots' | 'hasCommands' | 'hasAgentCommand' | 'loan' | 'bridged'> & {
+export type Parked = Pick<Session, 'openParams' | 'options' | 'roots' | 'hasCommands' | 'hasAgentCommand' | 'attachment' | 'bridged'> & {
   /** The life of the agent that has it. */
-  readonly life: number;
+  readonly generation: number;
 };
 
-export function createSession(publicId: string, leg: AgentLeg, nativeId: string, cwd: string | undefined): Session {
-  return new OpenSession(publicId, leg, nativeId, cwd);
+export function createSession(publicId: string, agent: Agent, nativeId: string, cwd: string | undefined): Session {
+  return new OpenSession(publicId, agent, nativeId, cwd);
 }
 
 /** Its sets and lanes are made when they are first asked for: of a thousand sessions most are idle. */
 class OpenSession implements Session {
   // First what every frame of the agent's looks at, side by side: with many sessions, little of them is in the cache.
-  isMet = false;
-  isHeard = false;
+  isDiscovered = false;
+  isActive = false;
   delegation: DelegatedSession | undefined = undefined;
   withheldReplay: Set<object> | undefined = undefined;
   readonly publicId: string;
   nativeId: string;
-  leg: AgentLeg;
+  agent: Agent;
   cwd: string | undefined;
   isAgentsOwn = false;
   isStarted = true;
@@ -107,7 +107,7 @@ class OpenSession implements Session {
   isWatched = false;
   quietSinceMs = 0;
   roots: Roots | undefined = undefined;
-  loan: Loan | undefined = undefined;
+  attachment: Attachment | undefined = undefined;
   bridged: BridgedServers | undefined = undefined;
   options: AgentOptions = NO_OPTIONS;
   hasCommands = false;
@@ -120,13 +120,13 @@ class OpenSession implements Session {
   #lentTerminals: LazySet<string> | undefined;
   #allowedTools: LazySet<string> | undefined;
   #turns: LazySet<OpenRequest> | undefined;
-  #questions: LazySet<Question> | undefined;
-  #toAgent: Lane | undefined;
-  #afterEnd: Lane | undefined;
+  #questions: LazySet<AgentRequest> | undefined;
+  #toAgent: FrameQueue | undefined;
+  #afterEnd: FrameQueue | undefined;
 
-  constructor(publicId: string, leg: AgentLeg, nativeId: string, cwd: string | undefined) {
+  constructor(publicId: string, agent: Agent, nativeId: string, cwd: string | undefined) {
     this.publicId = publicId;
-    this.leg = leg;
+    this.agent = agent;
     this.nativeId = nativeId;
     this.cwd = cwd;
   }
@@ -147,7 +147,7 @@ class OpenSession implements Session {
     this.#errands ??= new LazySet();
     return this.#errands;
   }
-  get lentTerminals(): LazySet<string> {
+  get hostTerminals(): LazySet<string> {
     this.#lentTerminals ??= new LazySet();
     return this.#lentTerminals;
   }
@@ -159,16 +159,16 @@ class OpenSession implements Session {
     this.#turns ??= new LazySet();
     return this.#turns;
   }
-  get questions(): LazySet<Question> {
+  get agentRequests(): LazySet<AgentRequest> {
     this.#questions ??= new LazySet();
     return this.#questions;
   }
-  get toAgent(): Lane {
-    this.#toAgent ??= createLane();
+  get toAgent(): FrameQueue {
+    this.#toAgent ??= createFrameQueue();
     return this.#toAgent;
   }
-  get afterEnd(): Lane {
-    this.#afterEnd ??= createLane();
+  get afterEnd(): FrameQueue {
+    this.#afterEnd ??= createFrameQueue();
     return this.#afterEnd;
   }
 }

@@ -13,7 +13,7 @@ import type { Span } from '../../wire/frame.ts';
 import { elements, memberAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
-import type { AgentLeg } from '../agents/agent.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';
 import { notificationLine } from '../messages.ts';
 import { tell } from '../sessions/attachments.ts';
@@ -34,8 +34,8 @@ export function createBridging(shim: Shim, children: Children | undefined, hub: 
 }
 
 /** Whether this agent is given bridges, so that any type of server may be brought to its sessions. */
-export const hasBridges = (hub: Hub, leg: AgentLeg): boolean =>
-  hub.bridging !== undefined && isBridged(leg.spec.mcpBridge, hub.alone !== undefined);
+export const hasBridges = (hub: Hub, agent: Agent): boolean =>
+  hub.bridging !== undefined && isBridged(agent.spec.mcpBridge, hub.singleAgent !== undefined);
 
 /** What stands in a session's list in place of servers, from before it is opened until it ends. */
 export type BridgedServers = {
@@ -52,13 +52,13 @@ export type BridgedServers = {
 const NONE: BridgedServers = { direct: new Map(), patches: () => [], bind: () => {}, rest: () => {}, revoke: () => {} };
 
 /** Calls back at once, unless a listener has to be opened first. */
-export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | undefined, done: (bridged: BridgedServers) => void): void {
+export function bridgeServers(hub: Hub, agent: Agent, paramsText: string | undefined, done: (bridged: BridgedServers) => void): void {
   const { bridging } = hub;
-  const direct = hub.lending?.direct ?? [];
-  if (!bridging || paramsText === undefined || (!hasBridges(hub, leg) && direct.length === 0)) return done(NONE);
+  const direct = hub.toolAttachments?.direct ?? [];
+  if (!bridging || paramsText === undefined || (!hasBridges(hub, agent) && direct.length === 0)) return done(NONE);
   const { mcpServers, cwd } = (JSON.parse(paramsText) ?? {}) as { mcpServers?: unknown; cwd?: unknown };
-  const ways = waysOf(hub, leg);
-  const theirs = wantedOf(hasBridges(hub, leg) && Array.isArray(mcpServers) ? mcpServers.map(readServer) : [], ways);
+  const ways = waysOf(hub, agent);
+  const theirs = wantedOf(hasBridges(hub, agent) && Array.isArray(mcpServers) ? mcpServers.map(readServer) : [], ways);
   const ours = wantedOf(direct.map(clientServer), ways);
   if (theirs.size + ours.size === 0) return done(NONE);
   const namesOf = (wanted: ReadonlyMap<number, Wanted>) => new Set([...wanted.values()].map(({ server }) => server.name));
@@ -72,22 +72,22 @@ export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | unde
     cwd: typeof cwd === 'string' ? cwd : undefined,
     askClient: askClient(hub, bridging),
     children: bridging.children,
-    exposes: (server, tool) => hub.guard?.exposes(server, tool) ?? true,
+    exposes: (server, tool) => hub.enforcement?.exposes(server, tool) ?? true,
     async mayCall(server, tool, args, signal): Promise<GateVerdict> {
       await bound;
       if (!session) return { allow: false, reason: 'the session has ended' };
-      return hub.guard?.bridgedCall(hub, session, { server, tool, args }, signal) ?? { allow: true };
+      return hub.enforcement?.bridgedCall(hub, session, { server, tool, args }, signal) ?? { allow: true };
     },
     onDied(server, why) {
       const whose = configured.has(server) && !brought.has(server) ? 'of your configuration' : "of the editor's";
-      hub.notice(`the MCP server "${server}" ${whose}, bridged for agent "${leg.name}", is not available: ${why}`);
+      hub.report(`the MCP server "${server}" ${whose}, bridged for agent "${agent.name}", is not available: ${why}`);
       void bound.then(() => session && tell(hub, session, 'warning', `The MCP server ${server} is not available`, `${why}.`));
     },
   };
   bridging.bridges.open([...theirs.values(), ...ours.values()], deps, (opened) => {
     if (opened instanceof Error) {
       // The agent says for itself what it thinks of the servers as they are.
-      hub.notice(`agent "${leg.name}" gets no bridges to the editor's MCP servers: ${opened.message}`);
+      hub.report(`agent "${agent.name}" gets no bridges to the editor's MCP servers: ${opened.message}`);
       return done(NONE);
     }
     const texts = new Map([...theirs.keys()].map((index, n) => [index, opened.entries[n] as string]));
@@ -111,12 +111,12 @@ export function bridgeServers(hub: Hub, leg: AgentLeg, paramsText: string | unde
   });
 }
 
-function waysOf(hub: Hub, leg: AgentLeg): AgentWays {
-  const { agentCapabilities, agentInfo } = leg.handshake?.result ?? {};
+function waysOf(hub: Hub, agent: Agent): AgentWays {
+  const { agentCapabilities, agentInfo } = agent.handshake?.result ?? {};
   return {
     mcpCapabilities: agentCapabilities?.mcpCapabilities,
-    setting: leg.spec.mcpTransport,
-    seen: hub.lending?.memory?.seen(memoryKey(hub, leg)) ?? {},
+    setting: agent.spec.mcpTransport,
+    seen: hub.toolAttachments?.memory?.seen(memoryKey(hub, agent)) ?? {},
     agentName: agentInfo?.name,
   };
 }
@@ -148,7 +148,7 @@ function askClient(hub: Hub, { notes }: Bridging): AskClient {
     const requestId = `switchboard-${randomUUID()}`;
     const name = nameOf(serverId, requestId);
     notes.set(name, onNote);
-    const id = hub.editor.ownRequest('mcp/message', JSON.stringify({ serverId, requestId, method, params }), (answer) => {
+    const id = hub.client.ownRequest('mcp/message', JSON.stringify({ serverId, requestId, method, params }), (answer) => {
       notes.delete(name);
       const body = readBody(answer);
       const outcome = (body.ok ? body.value : undefined) as McpReply | { message?: unknown } | undefined;
@@ -159,8 +159,8 @@ function askClient(hub: Hub, { notes }: Bridging): AskClient {
     });
     return () => {
       if (!notes.delete(name)) return; // it has been answered
-      hub.editor.forgetOwn(id);
-      hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+      hub.client.forgetOwn(id);
+      hub.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
     };
   };
 }

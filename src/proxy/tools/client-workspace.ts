@@ -5,7 +5,7 @@ import { createDescriptors } from '../../workspace/descriptors.ts';
 import type { Roots } from '../../workspace/roots.ts';
 import { listDirectory, searchFiles } from '../../workspace/search.ts';
 import type { Hub } from '../hub.ts';
-import { askEditor, EditorRefusal } from '../requests/ask-client.ts';
+import { askClient, ClientRefusal } from '../requests/ask-client.ts';
 import { isServed } from '../requests/serve-workspace.ts';
 import type { Session } from '../sessions/session.ts';
 
@@ -15,7 +15,7 @@ type ClientCapabilities = {
   elicitation?: { form?: unknown } | null;
 };
 
-const capabilitiesOf = (hub: Hub): ClientCapabilities => (hub.greeting?.clientCapabilities ?? {}) as ClientCapabilities;
+const capabilitiesOf = (hub: Hub): ClientCapabilities => (hub.initializeParams?.clientCapabilities ?? {}) as ClientCapabilities;
 
 /** What there is of the editor's, or of ours in its name. */
 function offered(hub: Hub) {
@@ -27,8 +27,8 @@ function offered(hub: Hub) {
 function isOurs(hub: Hub, method: string): boolean {
   if (isServed(hub, method)) return true;
   const { canRead, canWrite, hasTerminals } = offered(hub);
-  const canEditor = method === 'fs/read_text_file' ? canRead : method === 'fs/write_text_file' ? canWrite : hasTerminals;
-  return !canEditor && hub.workspace !== undefined;
+  const canClient = method === 'fs/read_text_file' ? canRead : method === 'fs/write_text_file' ? canWrite : hasTerminals;
+  return !canClient && hub.workspace !== undefined;
 }
 
 /** What can be lent on this connection, whatever the session. */
@@ -54,16 +54,16 @@ export function workspaceOf(hub: Hub, session: Session, roots: Roots): Workspace
   const ask = (method: string, params: object, signal: AbortSignal, judged?: string) =>
     isOurs(hub, method)
       ? unless(signal, served(hub, session, session.roots ?? roots, method, { sessionId: session.publicId, ...params }, judged))
-      : askEditor(hub, method, { sessionId: session.publicId, ...params }, signal);
+      : askClient(hub, method, { sessionId: session.publicId, ...params }, signal);
   return {
     // ACP has no way to ask an editor for these two.
     listDirectory: ({ path }) => listDirectory(descriptors, roots, path),
     searchFiles: (params, signal) =>
-      searchFiles(descriptors, roots, { ...params, mayRead: (file) => hub.guard?.mayRead(hub, session, file) ?? true }, signal),
+      searchFiles(descriptors, roots, { ...params, mayRead: (file) => hub.enforcement?.mayRead(hub, session, file) ?? true }, signal),
     ...(abilities.has('read') && {
       async readTextFile({ judged, ...params }, signal) {
         const { content } = (await ask('fs/read_text_file', params, signal, judged)) as { content?: unknown };
-        if (typeof content !== 'string') throw new EditorRefusal('the editor gave no content');
+        if (typeof content !== 'string') throw new ClientRefusal('the editor gave no content');
         return { content };
       },
     }),
@@ -72,14 +72,14 @@ export function workspaceOf(hub: Hub, session: Session, roots: Roots): Workspace
         await ask('fs/write_text_file', params, signal, judged);
       },
     }),
-    ...(abilities.has('terminal') && { terminals: editorTerminals(session, ask) }),
+    ...(abilities.has('terminal') && { terminals: clientTerminals(session, ask) }),
   };
 }
 
 /** By what we have ourselves where the editor has nothing. Our terminals of a session end with it, like the agent's own. */
 function served(hub: Hub, session: Session, roots: Roots, method: string, params: object, judged: string | undefined): Promise<unknown> {
   if (!hub.workspace || roots.real.length === 0) return Promise.reject(failure('ROOTS_UNKNOWN', [method]));
-  const asker = { owner: session, roots, judged, graceMs: session.leg.spec.timeouts.stopGraceMs };
+  const asker = { owner: session, roots, judged, graceMs: session.agent.spec.timeouts.stopGraceMs };
   return hub.workspace.serve(method, params, asker);
 }
 
@@ -95,20 +95,20 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 
 /** The session is over: what its tools have left running in the editor ends. */
 export function releaseTerminals(hub: Hub, session: Session): void {
-  for (const terminalId of session.lentTerminals)
+  for (const terminalId of session.hostTerminals)
     if (!isOurs(hub, 'terminal/release'))
-      hub.editor.ownRequest('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
-  session.lentTerminals.clear();
+      hub.client.ownRequest('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
+  session.hostTerminals.clear();
 }
 
 /** Long enough for any editor; a terminal that does not answer must not hold a call for ever. */
 const ANSWER_MS = 30_000;
 
-function editorTerminals(session: Session, ask: (method: string, params: object, signal: AbortSignal) => Promise<unknown>): Terminals {
+function clientTerminals(session: Session, ask: (method: string, params: object, signal: AbortSignal) => Promise<unknown>): Terminals {
   const soon = () => AbortSignal.timeout(ANSWER_MS);
   /** An id is the editor's word, and it would give any session's terminal for it. */
   const own = (terminalId: string) => {
-    if (!session.lentTerminals.has(terminalId)) throw new EditorRefusal('this session has no such terminal');
+    if (!session.hostTerminals.has(terminalId)) throw new ClientRefusal('this session has no such terminal');
     return { terminalId };
   };
   return {
@@ -116,8 +116,8 @@ function editorTerminals(session: Session, ask: (method: string, params: object,
       const { terminalId } = (await ask('terminal/create', { command, args, env: [], cwd, outputByteLimit }, signal)) as {
         terminalId?: unknown;
       };
-      if (typeof terminalId !== 'string') throw new EditorRefusal('the editor gave no terminal');
-      session.lentTerminals.add(terminalId);
+      if (typeof terminalId !== 'string') throw new ClientRefusal('the editor gave no terminal');
+      session.hostTerminals.add(terminalId);
       return { terminalId };
     },
     output: async ({ terminalId }) => (await ask('terminal/output', own(terminalId), soon())) as TerminalOutput,
@@ -127,7 +127,7 @@ function editorTerminals(session: Session, ask: (method: string, params: object,
     },
     async release({ terminalId }) {
       await ask('terminal/release', own(terminalId), soon());
-      session.lentTerminals.delete(terminalId);
+      session.hostTerminals.delete(terminalId);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
-import type { AgentLeg } from '../agents/agent.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';
 import { updateLine } from '../messages.ts';
 import type { Session } from '../sessions/session.ts';
@@ -26,7 +26,7 @@ const MAX_TITLE = 120;
 export function createDelegationView(
   hub: Hub,
   parent: Session,
-  { title }: AgentLeg,
+  { title }: Agent,
   prompt: string,
   onProgress: (text: string) => void,
 ): DelegationView {
@@ -37,16 +37,16 @@ export function createDelegationView(
   const isOurs = toolCallId !== reported;
   let words = '';
   let shown = '';
-  let callOff: (() => void) | undefined;
-  const tell = (update: object) => hub.editor.line(updateLine(sessionId, JSON.stringify({ ...update, toolCallId })));
+  let abandon: (() => void) | undefined;
+  const tell = (update: object) => hub.client.line(updateLine(sessionId, JSON.stringify({ ...update, toolCallId })));
   const content = () => [{ type: 'content', content: { type: 'text', text: shown.slice(-MAX_SHOWN) } }];
   const show = () => {
-    callOff = undefined;
+    abandon = undefined;
     tell({ sessionUpdate: 'tool_call_update', status: 'in_progress', content: content() });
   };
   const add = (piece: string) => {
     shown = (shown + piece).slice(-2 * MAX_SHOWN);
-    callOff ??= hub.clock.after(SHOW_EVERY_MS, show);
+    abandon ??= hub.clock.after(SHOW_EVERY_MS, show);
     onProgress(piece);
   };
   if (isOurs) {
@@ -65,9 +65,9 @@ export function createDelegationView(
       if (update?.sessionUpdate === 'tool_call') add(`\n[${title}: ${String(update.title)}]\n`);
     },
     over(isDone) {
-      const isWaiting = callOff !== undefined;
-      callOff?.();
-      callOff = undefined;
+      const isWaiting = abandon !== undefined;
+      abandon?.();
+      abandon = undefined;
       if (isOurs) tell({ sessionUpdate: 'tool_call_update', status: isDone ? 'completed' : 'failed', content: content() });
       else if (isWaiting) show();
     },
@@ -82,14 +82,14 @@ type Update = {
 };
 
 /** A question of the agent that was sent, so that the user can tell whose it is and no tool call of the other's is taken for its own. */
-export function asDelegated({ delegation, leg }: Session, { bytes, body, method }: Frame): Patch[] {
+export function asDelegated({ delegation, agent }: Session, { bytes, body, method }: Frame): Patch[] {
   if (!delegation || method !== 'session/request_permission') return [];
   const call = memberAt(bytes, body, 'toolCall');
   return (['toolCallId', 'title'] as const).flatMap((key) => {
     const span = memberAt(bytes, call, key);
     const words = stringAt(bytes, span);
     return span && words !== undefined
-      ? [{ span, text: JSON.stringify(key === 'title' ? `${leg.title}: ${words}` : `${delegation.id}/${words}`) }]
+      ? [{ span, text: JSON.stringify(key === 'title' ? `${agent.title}: ${words}` : `${delegation.id}/${words}`) }]
       : [];
   });
 }

@@ -5,8 +5,8 @@ import { type Delegated, type Delegation, ToolFailure } from '../../mcp/server/t
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import type { AgentLeg } from '../agents/agent.ts';
-import { legForSession, vacate } from '../agents/agent-pool.ts';
+import type { Agent } from '../agents/agent.ts';
+import { agentForSession, vacate } from '../agents/agent-pool.ts';
 import type { Hub } from '../hub.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { discardSession } from '../sessions/change-agent.ts';
@@ -14,9 +14,9 @@ import { release, releaseAll } from '../sessions/early-frames.ts';
 import { markEnded, takeOver } from '../sessions/find-session.ts';
 import { notOpened, openingLimitMs } from '../sessions/opening-limit.ts';
 import { createSession, type Session } from '../sessions/session.ts';
-import { endQuestions } from '../turns/cancel.ts';
+import { endRequests } from '../turns/cancel.ts';
 import { createDelegationView } from './delegation-view.ts';
-import { revokeLoan } from './host-tools.ts';
+import { revokeAttachment } from './host-tools.ts';
 import { serversFor } from './session-servers.ts';
 
 /** An agent that was asked may ask another, and that one nobody. */
@@ -73,8 +73,8 @@ export const delegate: Delegate = async (hub, parent, { agent, prompt }, signal,
 };
 
 /** The agent that is meant, when it may be asked. */
-function mayAsk(hub: Hub, parent: Session, agent: string): AgentLeg {
-  const before = [...(parent.delegation?.agents ?? []), parent.leg.name];
+function mayAsk(hub: Hub, parent: Session, agent: string): Agent {
+  const before = [...(parent.delegation?.agents ?? []), parent.agent.name];
   const others = hub.choice.agents.filter((name) => !before.includes(name));
   const target = hub.agents.get(agent);
   const named = others.length > 0 ? `; there are ${others.join(', ')}` : '';
@@ -91,37 +91,37 @@ function mayAsk(hub: Hub, parent: Session, agent: string): AgentLeg {
 function opened(
   hub: Hub,
   parent: Session,
-  target: AgentLeg,
+  target: Agent,
   delegation: Pick<DelegatedSession, 'hear' | 'cancel'>,
   signal: AbortSignal,
 ): Promise<Session> {
-  const leg = legForSession(hub, target);
+  const agent = agentForSession(hub, target);
   const openParams = JSON.stringify({ cwd: parent.cwd, mcpServers: [] });
-  leg.openings++;
+  agent.openings++;
   const over = () => {
-    leg.openings--;
-    releaseAll(hub, leg);
-    vacate(hub, leg);
+    agent.openings--;
+    releaseAll(hub, agent);
+    vacate(hub, agent);
   };
   return new Promise((resolve, reject) => {
     let isWanted = true;
     const giveUp = (why: string) => {
       isWanted = false;
-      callOff();
+      abandon();
       signal.removeEventListener('abort', cancel);
       reject(new ToolFailure(why));
     };
     const cancel = () => giveUp('it was cancelled');
-    const callOff = hub.clock.after(openingLimitMs(leg), () => giveUp(notOpened(leg).message));
+    const abandon = hub.clock.after(openingLimitMs(agent), () => giveUp(notOpened(agent).message));
     signal.addEventListener('abort', cancel, { once: true });
     const failed = (why: string) => {
       over();
       giveUp(why);
     };
-    leg.whenReady(
+    agent.whenReady(
       () =>
-        serversFor(hub, leg, openParams, (servers) =>
-          leg.request('session/new', servers.text(openParams, 'session/new'), {
+        serversFor(hub, agent, openParams, (servers) =>
+          agent.request('session/new', servers.text(openParams, 'session/new'), {
             onFail(error) {
               servers.revoke();
               failed(error.message);
@@ -135,30 +135,30 @@ function opened(
               }
               if (!isWanted) {
                 servers.revoke();
-                discardSession(hub, leg, nativeId);
+                discardSession(hub, agent, nativeId);
                 return over();
               }
-              const met = leg.sessions.get(nativeId);
-              if (met && !met.isMet) {
+              const discovered = agent.sessions.get(nativeId);
+              if (discovered && !discovered.isDiscovered) {
                 servers.revoke();
                 return failed(`the editor uses the session that ${target.name} has opened`);
               }
-              callOff();
+              abandon();
               signal.removeEventListener('abort', cancel);
               // The editor knows only the session it is for, so what the agent asks is asked there.
-              const child = createSession(parent.publicId, leg, nativeId, parent.cwd);
-              const agents = [...(parent.delegation?.agents ?? []), parent.leg.name];
+              const child = createSession(parent.publicId, agent, nativeId, parent.cwd);
+              const agents = [...(parent.delegation?.agents ?? []), parent.agent.name];
               child.delegation = { ...delegation, agents, id: `delegated-${randomUUID()}` };
               child.openParams = openParams;
               child.roots = rootsFor(hub, openParams);
-              if (met) {
-                takeOver(hub, met, child);
-                hub.table.release(met.publicId);
+              if (discovered) {
+                takeOver(hub, discovered, child);
+                hub.table.release(discovered.publicId);
               }
-              leg.sessions.set(nativeId, child);
-              leg.ended.delete(nativeId);
+              agent.sessions.set(nativeId, child);
+              agent.ended.delete(nativeId);
               servers.bind(child);
-              release(hub, leg, nativeId);
+              release(hub, agent, nativeId);
               over();
               resolve(child);
             },
@@ -171,28 +171,28 @@ function opened(
 
 /** How the turn ended. One that is taken back has its time to end, like any other that is cancelled. */
 function turn(hub: Hub, child: Session, prompt: string, signal: AbortSignal): Promise<string> {
-  const { leg, nativeId: sessionId } = child;
+  const { agent, nativeId: sessionId } = child;
   if (signal.aborted) return Promise.resolve('cancelled');
   return new Promise((resolve, reject) => {
-    let callOff = () => {};
+    let abandon = () => {};
     const over = (then: () => void) => {
       signal.removeEventListener('abort', cancel);
-      callOff();
+      abandon();
       then();
     };
     const cancel = () => {
-      leg.notifyLine('session/cancel', JSON.stringify({ sessionId }));
+      agent.notifyLine('session/cancel', JSON.stringify({ sessionId }));
       leave(hub, child);
-      callOff = hub.clock.after(leg.spec.timeouts.cancelMs, () => over(() => resolve('cancelled')));
+      abandon = hub.clock.after(agent.spec.timeouts.cancelMs, () => over(() => resolve('cancelled')));
     };
-    leg.request('session/prompt', JSON.stringify({ sessionId, prompt: [{ type: 'text', text: prompt }] }), {
+    agent.request('session/prompt', JSON.stringify({ sessionId, prompt: [{ type: 'text', text: prompt }] }), {
       session: child,
       onFail: (error) => over(() => reject(new ToolFailure(error.message))),
       onAnswer(answer) {
         const body = readBody(answer);
         const { stopReason, message } = ((body.ok ? body.value : undefined) ?? {}) as { stopReason?: unknown; message?: unknown };
         if (answer.outcome === 'result') return over(() => resolve(String(stopReason)));
-        over(() => reject(new ToolFailure(`${leg.name} refused the prompt: ${String(message ?? 'its answer cannot be used')}`)));
+        over(() => reject(new ToolFailure(`${agent.name} refused the prompt: ${String(message ?? 'its answer cannot be used')}`)));
       },
     });
     signal.addEventListener('abort', cancel, { once: true });
@@ -201,22 +201,22 @@ function turn(hub: Hub, child: Session, prompt: string, signal: AbortSignal): Pr
 
 /** From now on nobody hears what the agent says there, and nobody answers it or works for it. */
 function leave(hub: Hub, child: Session): void {
-  const { leg, nativeId } = child;
-  endQuestions(hub, child);
-  revokeLoan(child); // and with it what others do for it
-  if (leg.sessions.get(nativeId) !== child) return;
-  leg.sessions.delete(nativeId);
-  markEnded(leg, nativeId);
+  const { agent, nativeId } = child;
+  endRequests(hub, child);
+  revokeAttachment(child); // and with it what others do for it
+  if (agent.sessions.get(nativeId) !== child) return;
+  agent.sessions.delete(nativeId);
+  markEnded(agent, nativeId);
 }
 
 function end(hub: Hub, child: Session): void {
-  const { leg, nativeId, publicId: sessionId } = child;
+  const { agent, nativeId, publicId: sessionId } = child;
   for (const terminalId of child.terminals) {
     hub.terminals.delete(terminalId);
-    hub.editor.ownRequest('terminal/release', JSON.stringify({ sessionId, terminalId }));
+    hub.client.ownRequest('terminal/release', JSON.stringify({ sessionId, terminalId }));
   }
   hub.workspace?.endOf(child);
   leave(hub, child);
-  discardSession(hub, leg, nativeId);
-  vacate(hub, leg);
+  discardSession(hub, agent, nativeId);
+  vacate(hub, agent);
 }

@@ -14,7 +14,7 @@ import type { Shim } from '../../mcp/transports/listeners.ts';
 import type { Frame } from '../../wire/frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
-import type { AgentLeg } from '../agents/agent.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';
 import { askUser } from '../requests/ask-user.ts';
 import { moreDirectories, record } from '../sessions/open-params.ts';
@@ -26,7 +26,7 @@ import { createTokenWatch } from './refused-token.ts';
 import { askingGate } from './tool-gate.ts';
 import { traceCall } from './trace-call.ts';
 
-export type LendingOptions = {
+export type HostToolsOptions = {
   readonly tools: readonly HostTool[];
   readonly shim: Shim;
   /** Decides about every call where there is no policy; without it the user is asked. */
@@ -48,7 +48,7 @@ export type TransportMemory = {
   note(key: string, transport: McpTransport, how: 'connected' | 'ignored'): void;
 };
 
-export type Lending = {
+export type ToolAttachments = {
   readonly hostTools: HostTools;
   readonly memory: TransportMemory | undefined;
   /** Agents of which the user has heard that they do not use what they are lent. */
@@ -60,9 +60,9 @@ export type Lending = {
   /** Servers that agents are told of as they are. */
   readonly direct: readonly McpServerSettings[];
   /** Servers that agents reach through their ACP connection, and whose they are. */
-  readonly byServerId: Map<string, { readonly leg: AgentLeg; readonly toolServer: ToolServer }>;
+  readonly byServerId: Map<string, { readonly agent: Agent; readonly toolServer: ToolServer }>;
   /** And, for an older draft, by the connections they opened to them. */
-  readonly byConnectionId: Map<string, { readonly leg: AgentLeg; readonly toolServer: ToolServer; forget(): void }>;
+  readonly byConnectionId: Map<string, { readonly agent: Agent; readonly toolServer: ToolServer; forget(): void }>;
   /** How messages of theirs get to the server, and what takes back those under way, by the agent's ids. */
   readonly channels: WeakMap<ToolServer, { readonly pipe: Pipe; readonly open: Map<string, () => void> }>;
   close(): Promise<void>;
@@ -70,12 +70,14 @@ export type Lending = {
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-export function createLending(options: LendingOptions, hub: () => Hub, version: string, delegate: Delegate): Lending {
+export function createToolAttachments(options: HostToolsOptions, hub: () => Hub, version: string, delegate: Delegate): ToolAttachments {
   const gate: ToolGate = (request, signal) => {
-    const { guard, sessions, lending } = hub();
-    const session = sessions.get(request.sessionId) ?? lending?.delegations.get(request.sessionId);
+    const { enforcement, sessions, toolAttachments } = hub();
+    const session = sessions.get(request.sessionId) ?? toolAttachments?.delegations.get(request.sessionId);
     if (!session) return Promise.resolve({ allow: false, reason: 'the session has ended' });
-    return guard ? guard.lentCall(hub(), session, request, signal) : (options.onToolCall ?? askingGate(hub(), session))(request, signal);
+    return enforcement
+      ? enforcement.hostToolCall(hub(), session, request, signal)
+      : (options.onToolCall ?? askingGate(hub(), session))(request, signal);
   };
   const tokenRefused = createTokenWatch(hub);
   const onEvent = (event: ToolEvent) => {
@@ -85,7 +87,7 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
   };
   let isUnservedTold = false;
   const onUnserved = (why: string) => {
-    if (!isUnservedTold) hub().notice(`agents have no tools of ours: ${why}`);
+    if (!isUnservedTold) hub().report(`agents have no tools of ours: ${why}`);
     isUnservedTold = true;
   };
   const { servers = [], pins, tools } = options;
@@ -96,7 +98,7 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
           servers: throughUs,
           version,
           pins,
-          notice: (text) => hub().notice(text),
+          report: (text) => hub().report(text),
           children: options.children,
           onChange: () => hostTools.toolsChanged(),
         })
@@ -105,14 +107,14 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
     version,
     shim: options.shim,
     tools() {
-      const { guard } = hub();
+      const { enforcement } = hub();
       const all = gateway ? [...tools, ...gateway.tools()] : tools;
-      return guard ? all.filter(({ server, ownName, name }) => guard.exposes(server, ownName ?? name)) : all;
+      return enforcement ? all.filter(({ server, ownName, name }) => enforcement.exposes(server, ownName ?? name)) : all;
     },
     find(name) {
-      const { guard } = hub();
+      const { enforcement } = hub();
       const tool = tools.find((one) => one.name === name) ?? gateway?.tools().find((one) => one.name === name);
-      return tool && (!guard || guard.exposes(tool.server, tool.ownName ?? tool.name)) ? tool : undefined;
+      return tool && (!enforcement || enforcement.exposes(tool.server, tool.ownName ?? tool.name)) ? tool : undefined;
     },
     toolsKnown: gateway?.ready,
     gate,
@@ -141,8 +143,8 @@ export function createLending(options: LendingOptions, hub: () => Hub, version: 
 const NOWHERE: Roots = { named: [], real: [] };
 
 /** What is lent to one session, from before it is opened until it ends. A class with little in it: every session has one, and few are used. */
-export class Loan implements ToolSession {
-  readonly leg: AgentLeg;
+export class Attachment implements ToolSession {
+  readonly agent: Agent;
   /** Undefined when nothing is lent. */
   toolServer: ToolServer | undefined;
   /** Since when the agent could have connected. */
@@ -156,9 +158,9 @@ export class Loan implements ToolSession {
   /** Where the session may reach, resolved when it was opened: nothing put there later moves it. */
   #roots: Roots = NOWHERE;
 
-  constructor(hub: Hub, leg: AgentLeg) {
+  constructor(hub: Hub, agent: Agent) {
     this.#hub = hub;
-    this.leg = leg;
+    this.agent = agent;
     this.sinceMs = hub.clock.monotonicMs();
   }
   get abilities(): Abilities {
@@ -168,20 +170,20 @@ export class Loan implements ToolSession {
     if (this.#session) stateReached(this.#hub, this.#session, toolServer);
   }
   onRevoke(): void {
-    if (this.toolServer) this.#hub.lending?.byServerId.delete(this.toolServer.key);
+    if (this.toolServer) this.#hub.toolAttachments?.byServerId.delete(this.toolServer.key);
     if (!this.#session) return;
-    if (this.#session.delegation) this.#hub.lending?.delegations.delete(this.#session.delegation.id);
+    if (this.#session.delegation) this.#hub.toolAttachments?.delegations.delete(this.#session.delegation.id);
     releaseTerminals(this.#hub, this.#session);
   }
-  lend(lending: Lending, { toolServer, entry }: Lent, bridged: ReadonlyMap<string, string>): void {
+  attach(toolAttachments: ToolAttachments, { toolServer, entry }: Lent, bridged: ReadonlyMap<string, string>): void {
     this.toolServer = toolServer;
     this.#entries = (name, taken) => [
       entry(name),
-      ...lending.direct
+      ...toolAttachments.direct
         .filter((server) => !taken.includes(server.name))
         .flatMap((server) => bridged.get(server.name) ?? directEntry(server, process.env) ?? []),
     ];
-    if (toolServer.transport === 'acp') lending.byServerId.set(toolServer.key, { leg: this.leg, toolServer });
+    if (toolServer.transport === 'acp') toolAttachments.byServerId.set(toolServer.key, { agent: this.agent, toolServer });
   }
   /** The changes to a frame that opens the session. */
   patches(frame: Frame, method: string): Patch[] {
@@ -194,12 +196,12 @@ export class Loan implements ToolSession {
   }
   /** The session is there. An earlier loan of its ends with this. */
   bind(session: Session, isRecorded = false): void {
-    if (session.loan !== this) revokeLoan(session);
+    if (session.attachment !== this) revokeAttachment(session);
     this.#entries = undefined;
     if (!this.toolServer) return;
-    session.loan = this;
+    session.attachment = this;
     this.#session = session;
-    if (session.delegation) this.#hub.lending?.delegations.set(session.delegation.id, session);
+    if (session.delegation) this.#hub.toolAttachments?.delegations.set(session.delegation.id, session);
     noteTransport(this.#hub, session, this.toolServer);
     if (!isRecorded || this.toolServer.state !== 'offered') record(this.#hub, session);
     this.#roots = rootsOf(directoriesOf(session));
@@ -208,18 +210,18 @@ export class Loan implements ToolSession {
   host(): SessionHost {
     const hub = this.#hub;
     const session = this.#session as Session;
-    const { lending } = hub;
+    const { toolAttachments } = hub;
     return {
       sessionId: session.delegation?.id ?? session.publicId,
-      agent: session.leg.name,
+      agent: session.agent.name,
       cwd: session.cwd,
       roots: directoriesOf(session),
       workspace: workspaceOf(hub, session, this.#roots),
-      ask: (question, signal) => askUser(hub, session, question, signal),
-      ...(lending &&
+      ask: (agentRequest, signal) => askUser(hub, session, agentRequest, signal),
+      ...(toolAttachments &&
         hub.agents.size > 1 && {
-          otherAgents: hub.choice.agents.filter((name) => name !== session.leg.name),
-          delegate: (task, abort, onProgress) => lending.delegate(hub, session, task, abort, onProgress),
+          otherAgents: hub.choice.agents.filter((name) => name !== session.agent.name),
+          delegate: (task, abort, onProgress) => toolAttachments.delegate(hub, session, task, abort, onProgress),
         }),
     };
   }
@@ -235,26 +237,26 @@ export class Loan implements ToolSession {
 }
 
 /** `bridged` are entries for servers that the agent cannot take as they are. Calls back at once, unless a listener has to be opened first. */
-export function lend(hub: Hub, leg: AgentLeg, bridged: ReadonlyMap<string, string>, done: (loan: Loan) => void): void {
-  const { lending } = hub;
-  const loan = new Loan(hub, leg);
-  const seen = lending?.memory?.seen(memoryKey(hub, leg)) ?? {};
-  const transport = chooseTransport(leg.spec.mcpTransport, leg.handshake?.result.agentCapabilities?.mcpCapabilities, seen);
+export function attach(hub: Hub, agent: Agent, bridged: ReadonlyMap<string, string>, done: (attachment: Attachment) => void): void {
+  const { toolAttachments } = hub;
+  const attachment = new Attachment(hub, agent);
+  const seen = toolAttachments?.memory?.seen(memoryKey(hub, agent)) ?? {};
+  const transport = chooseTransport(agent.spec.mcpTransport, agent.handshake?.result.agentCapabilities?.mcpCapabilities, seen);
   // An agent that cannot be told of servers would only be said to ignore ours.
-  const isHeard = leg.takesServers || leg.spec.mcpTransport !== 'auto';
-  if (!lending || !transport || !isHeard) return done(loan);
-  lending.hostTools.lend(transport, loan, (lent) => {
+  const isActive = agent.takesServers || agent.spec.mcpTransport !== 'auto';
+  if (!toolAttachments || !transport || !isActive) return done(attachment);
+  toolAttachments.hostTools.attach(transport, attachment, (lent) => {
     // A session without our tools is better than none.
-    if (lent instanceof Error) hub.notice(`agent "${leg.name}" gets no tools: ${lent.message}`);
-    else loan.lend(lending, lent, bridged);
-    done(loan);
+    if (lent instanceof Error) hub.report(`agent "${agent.name}" gets no tools: ${lent.message}`);
+    else attachment.attach(toolAttachments, lent, bridged);
+    done(attachment);
   });
 }
 
 /** The session's agent has gone, or the session has: nobody may use what was lent to it. */
-export function revokeLoan(session: Session): void {
-  session.loan?.revoke();
-  session.loan = undefined;
+export function revokeAttachment(session: Session): void {
+  session.attachment?.revoke();
+  session.attachment = undefined;
   session.bridged?.revoke();
   session.bridged = undefined;
 }

@@ -2,7 +2,7 @@
 import type { ToolServerState } from '../../mcp/server/tool-server.ts';
 import type { Hub } from '../hub.ts';
 
-export type LentState = {
+export type HostToolsState = {
   readonly sessionId: string;
   /** The id of its process. */
   readonly agent: string;
@@ -11,10 +11,10 @@ export type LentState = {
   readonly tools: readonly string[];
 };
 
-export const lentState = (hub: Hub): readonly LentState[] =>
-  [...hub.sessions.values()].flatMap(({ publicId, leg, loan }) => {
-    const toolServer = loan?.toolServer;
+export const hostToolsState = (hub: Hub): readonly HostToolsState[] =>
+  [...hub.sessions.values()].flatMap(({ publicId, agent, attachment }) => {
+    const toolServer = attachment?.toolServer;
     if (!toolServer || toolServer.isRevoked) return [];
     const tools = toolServer.tools().map(({ name }) => name);
-    return [{ sessionId: publicId, agent: leg.id, transport: toolServer.transport, state: toolServer.state, tools }];
+    return [{ sessionId: publicId, agent: agent.id, transport: toolServer.transport, state: toolServer.state, tools }];
   });

@@ -7,13 +7,13 @@ const MINUTE_MS = 60_000;
 export function createTokenWatch(hub: () => Hub): (whose: string) => void {
   let times: number[] = [];
   return (whose) => {
-    const { clock, notice, guard } = hub();
+    const { clock, report, enforcement } = hub();
     const now = clock.monotonicMs();
     times = times.filter((at) => now - at < MINUTE_MS);
     if (times.length >= MAX_PER_MINUTE) return;
     times.push(now);
     const why = 'a token that is not valid, or no longer';
-    notice(`somebody was refused ${whose}: ${why}`);
-    guard?.tokenRefused(why);
+    report(`somebody was refused ${whose}: ${why}`);
+    enforcement?.tokenRefused(why);
   };
 }

@@ -3,11 +3,11 @@ import type { ToolServer } from '../../mcp/server/tool-server.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { patchedText } from '../../wire/observer.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
-import type { AgentLeg } from '../agents/agent.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { Hub } from '../hub.ts';
 import type { Session } from '../sessions/session.ts';
 import { type BridgedServers, bridgeServers } from './bridge-servers.ts';
-import { type Loan, lend } from './host-tools.ts';
+import { type Attachment, attach } from './host-tools.ts';
 
 /** From before the session is opened until it ends. */
 export type SessionServers = {
@@ -23,26 +23,28 @@ export type SessionServers = {
 };
 
 /** Calls back at once, unless a listener has to be opened first. */
-export function serversFor(hub: Hub, leg: AgentLeg, paramsText: string | undefined, done: (servers: SessionServers) => void): void {
-  bridgeServers(hub, leg, paramsText, (bridged) => lend(hub, leg, bridged.direct, (loan) => done(together(loan, bridged))));
+export function serversFor(hub: Hub, agent: Agent, paramsText: string | undefined, done: (servers: SessionServers) => void): void {
+  bridgeServers(hub, agent, paramsText, (bridged) =>
+    attach(hub, agent, bridged.direct, (attachment) => done(together(attachment, bridged))),
+  );
 }
 
-function together(loan: Loan, bridged: BridgedServers): SessionServers {
+function together(attachment: Attachment, bridged: BridgedServers): SessionServers {
   return {
-    patches: (frame, method) => [...loan.patches(frame, method), ...bridged.patches(frame.bytes, frame.body)],
+    patches: (frame, method) => [...attachment.patches(frame, method), ...bridged.patches(frame.bytes, frame.body)],
     text(paramsText, method) {
       const bytes = Buffer.from(paramsText);
       const whole = { start: 0, end: bytes.length };
-      return loan.text(patchedText({ bytes, ...whole }, inOrder(bridged.patches(bytes, whole))), method);
+      return attachment.text(patchedText({ bytes, ...whole }, inOrder(bridged.patches(bytes, whole))), method);
     },
-    toolServer: loan.toolServer,
+    toolServer: attachment.toolServer,
     bind(session, isRecorded) {
-      loan.bind(session, isRecorded);
+      attachment.bind(session, isRecorded);
       session.bridged = bridged;
       bridged.bind(session);
     },
     revoke() {
-      loan.revoke();
+      attachment.revoke();
       bridged.revoke();
     },
   };

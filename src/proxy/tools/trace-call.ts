@@ -22,6 +22,6 @@ export function traceCall(hub: Hub, { kind, sessionId, server, tool, args }: Too
     rawInput: args,
   };
   // After the answer has left, for which the agent waits, and before anything that it says next. Agents that call tool after tool are not held up by it.
-  const isFirst = hub.editor.later(() => updateLine(session.publicId, JSON.stringify(update)));
-  if (isFirst) hub.clock.after(SHOW_MS, () => hub.editor.flush());
+  const isFirst = hub.client.later(() => updateLine(session.publicId, JSON.stringify(update)));
+  if (isFirst) hub.clock.after(SHOW_MS, () => hub.client.flush());
 }

@@ -1,7 +1,7 @@
 // A cancelled turn ends `cancelled`, whether or not its agent lives to say so, and nothing it asked stays open.
 import { failure } from '../../errors.ts';
 import type { Frame } from '../../wire/frame.ts';
-import type { OpenRequest, Question } from '../client/client-connection.ts';
+import type { AgentRequest, OpenRequest } from '../client/client-connection.ts';
 import type { Hub } from '../hub.ts';
 import { notificationLine } from '../messages.ts';
 import { type Session, toNative } from '../sessions/session.ts';
@@ -12,76 +12,76 @@ export const CANCELLED = '{"stopReason":"cancelled"}';
 export function cancel(hub: Hub, session: Session, frame: Frame): void {
   const isPrompt = ({ method }: OpenRequest) => method === 'session/prompt';
   for (const waiting of [...session.toAgent.withdraw(isPrompt), ...session.afterEnd.withdraw(isPrompt)])
-    hub.editor.succeed(waiting, CANCELLED);
+    hub.client.succeed(waiting, CANCELLED);
   // An agent is not started to be told that a turn is over which it has never heard of.
-  if (!session.isLost && session.leg.isStarted) session.leg.notify(frame, toNative(session));
+  if (!session.isLost && session.agent.isStarted) session.agent.notify(frame, toNative(session));
   cancelled(hub, session);
 }
 
 /** Prompts on a session whose owner is still being looked for have not left yet, and do not leave any more. */
 export function cancelSought(hub: Hub, sessionId: string | undefined): void {
-  for (const request of hub.editor.openRequests())
+  for (const request of hub.client.openRequests())
     if (request.sought === sessionId && request.sought !== undefined && request.method === 'session/prompt')
-      hub.editor.succeed(request, CANCELLED);
+      hub.client.succeed(request, CANCELLED);
 }
 
 /** The proxy's own cancel: nobody waits any more, or the turn has been silent for too long. The editor has not asked for it, and is told what it need not answer. */
 export function cancelTurns(hub: Hub, session: Session): void {
   // Its turn is no request of the editor's: what was called off is the call that it is for.
   if (session.delegation) return session.delegation.cancel();
-  session.leg.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
-  for (const asked of cancelled(hub, session)) takeBack(hub, asked);
+  session.agent.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
+  for (const asked of cancelled(hub, session)) cancelRequest(hub, asked);
 }
 
 /** The editor is not to be in the session any more, or never was: it is told what it need not answer, and the agent that nobody will. */
-export function endQuestions(hub: Hub, session: Session): void {
+export function endRequests(hub: Hub, session: Session): void {
   const { publicId: sessionId } = session;
-  cancelQuestions(hub, session);
-  for (const asked of [...session.questions]) {
+  cancelRequests(hub, session);
+  for (const asked of [...session.agentRequests]) {
     if (asked.isAnswered) continue; // its agent has died of an answer before this one
-    takeBack(hub, asked);
-    asked.leg.fail(asked.idText, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+    cancelRequest(hub, asked);
+    asked.agent.fail(asked.idText, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
   }
 }
 
 /** Answers the session's permission requests and elicitations `cancelled`, and withdraws them from the client, with those that were answered before. */
-export function cancelQuestions(hub: Hub, session: Session): void {
-  answerQuestions(hub, session);
-  for (const asked of hub.editor.answeredIn(session)) takeBack(hub, asked);
+export function cancelRequests(hub: Hub, session: Session): void {
+  answerRequests(hub, session);
+  for (const asked of hub.client.answeredIn(session)) cancelRequest(hub, asked);
 }
 
 /** It is taken back here and now, and not once more when the agent ends. */
-export function takeBack(hub: Hub, asked: Question): void {
-  if (!hub.editor.forget(asked)) return;
-  hub.editor.line(notificationLine('$/cancel_request', `{"requestId":${asked.id}}`));
+export function cancelRequest(hub: Hub, asked: AgentRequest): void {
+  if (!hub.client.forget(asked)) return;
+  hub.client.line(notificationLine('$/cancel_request', `{"requestId":${asked.id}}`));
 }
 
 /** Returns the questions that were answered in the editor's place. */
-function cancelled(hub: Hub, session: Session): readonly Question[] {
-  const answered = answerQuestions(hub, session);
+function cancelled(hub: Hub, session: Session): readonly AgentRequest[] {
+  const answered = answerRequests(hub, session);
   for (const delegation of session.delegations) delegation.cancel();
   for (const turn of session.turns) {
     if (turn.isCancelled) continue;
     turn.isCancelled = true;
     // A change of agent is ours alone to stop.
-    if (turn.callOff) {
-      hub.editor.succeed(turn, CANCELLED);
+    if (turn.abandon) {
+      hub.client.succeed(turn, CANCELLED);
       continue;
     }
     // The agent has until then to end the turn itself; what it says later is dropped, since the turn has its answer.
-    hub.clock.after(session.leg.spec.timeouts.cancelMs, () => hub.editor.succeed(turn, CANCELLED));
+    hub.clock.after(session.agent.spec.timeouts.cancelMs, () => hub.client.succeed(turn, CANCELLED));
   }
   return answered;
 }
 
 /** The editor must answer open questions `cancelled`, and may forget to; the agent must not wait for it. Late answers are dropped. */
-export function answerQuestions(hub: Hub, session: Session): readonly Question[] {
-  const answered: Question[] = [];
-  for (const asked of [...session.questions]) {
+export function answerRequests(hub: Hub, session: Session): readonly AgentRequest[] {
+  const answered: AgentRequest[] = [];
+  for (const asked of [...session.agentRequests]) {
     // Its agent may have died of an answer before this one, having read none, and the next life of it does not know the question.
     if (asked.isAnswered) continue;
     if (asked.onCancel) {
-      hub.editor.answeredByUs(asked);
+      hub.client.answeredByUs(asked);
       asked.onCancel();
       answered.push(asked);
       continue;
@@ -93,8 +93,8 @@ export function answerQuestions(hub: Hub, session: Session): readonly Question[]
           ? '{"action":"cancel"}'
           : undefined;
     if (answer === undefined) continue;
-    hub.editor.answeredByUs(asked);
-    asked.leg.succeed(asked.idText, answer);
+    hub.client.answeredByUs(asked);
+    asked.agent.succeed(asked.idText, answer);
     answered.push(asked);
   }
   return answered;

@@ -12,12 +12,12 @@ import type { OpenRequest } from '../client/client-connection.ts';
 import type { Hub } from '../hub.ts';
 import { passAnswer } from '../rewrite.ts';
 import { agentByCommand, closeAt } from '../sessions/change-agent.ts';
-import { setAside } from '../sessions/close-session.ts';
+import { park } from '../sessions/close-session.ts';
 import { announceOptions } from '../sessions/config-options.ts';
 import { untrack } from '../sessions/find-session.ts';
 import { type Session, toNative } from '../sessions/session.ts';
 import { lookForTools } from '../tools/confirm-tools.ts';
-import { answerQuestions, CANCELLED, cancelQuestions, endQuestions } from './cancel.ts';
+import { answerRequests, CANCELLED, cancelRequests, endRequests } from './cancel.ts';
 import { degradeResource } from './degrade.ts';
 import { watchForSilence } from './stall-watch.ts';
 
@@ -29,14 +29,14 @@ const RESOURCE = Buffer.from('"resource"');
 
 export function prompt(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
   const command = ourCommand(hub, session, frame);
-  if (command?.ok === false) return hub.editor.fail(request, failure('AMBIGUOUS', [command.reason]));
+  if (command?.ok === false) return hub.client.fail(request, failure('AMBIGUOUS', [command.reason]));
   if (command) return agentByCommand(hub, request, session, command.named);
   session.turns.add(request);
   watchForSilence(hub, session);
   const isFirst = !session.isStarted;
   session.isStarted = true;
-  if (isFirst && !hub.alone) announceOptions(hub, session);
-  session.leg.forward(frame, new PromptCall(hub, request, session));
+  if (isFirst && !hub.singleAgent) announceOptions(hub, session);
+  session.agent.forward(frame, new PromptCall(hub, request, session));
 }
 
 // A class, so that all turns run the same functions: what V8 has compiled for a closure goes with the last one of its kind, and each turn had its own.
@@ -66,8 +66,8 @@ class PromptCall implements ForwardedCall {
 
   /** A turn that was cancelled ends so, even if its agent does not live to say it. */
   onFail(error: ProxyError): void {
-    if (this.request.isCancelled) this.#hub.editor.succeed(this.request, CANCELLED);
-    else this.#hub.editor.fail(this.request, error);
+    if (this.request.isCancelled) this.#hub.client.succeed(this.request, CANCELLED);
+    else this.#hub.client.fail(this.request, error);
   }
 }
 
@@ -75,7 +75,7 @@ type Command = { readonly ok: true; readonly named: string } | { readonly ok: fa
 
 /** `/agent` and what it names, when a prompt is nothing else: that one is ours to answer, also while the session's agent is dead. */
 export function ourCommand(hub: Hub, session: Session, frame: Frame): Command | undefined {
-  if (hub.alone || session.hasAgentCommand || frame.end - frame.start >= MAX_COMMAND_BYTES || !mayBeCommand(frame)) return undefined;
+  if (hub.singleAgent || session.hasAgentCommand || frame.end - frame.start >= MAX_COMMAND_BYTES || !mayBeCommand(frame)) return undefined;
   const params = readBody(frame);
   if (!params.ok) return params;
   const named = readAgentCommand((params.value as { prompt?: unknown } | undefined)?.prompt);
@@ -89,7 +89,8 @@ function mayBeCommand(frame: Frame): boolean {
 
 /** Embedded resources said in other words, for an agent that does not take them though another one does. */
 function plainer(hub: Hub, session: Session, frame: Frame): Patch[] {
-  if (hub.alone || offers(session.leg.handshake?.result, 'promptCapabilities', 'embeddedContext') || !mayHoldResource(frame)) return [];
+  if (hub.singleAgent || offers(session.agent.handshake?.result, 'promptCapabilities', 'embeddedContext') || !mayHoldResource(frame))
+    return [];
   const blocks = memberAt(frame.bytes, frame.body, 'prompt');
   if (!blocks || !readBody(frame).ok) return [];
   return elements(frame.bytes, blocks.start).flatMap((span) => {
@@ -106,19 +107,19 @@ const holds = ({ bytes, start, end }: Frame, wanted: Buffer): boolean => bytes.s
 
 /** Ends what is open on the session, then the session; for an agent that knows no session/close, a cancel is as near as one gets. */
 export function close(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
-  answerQuestions(hub, session); // first: the agent may wait for one of them before it closes
+  answerRequests(hub, session); // first: the agent may wait for one of them before it closes
   endAt(hub, request, session, frame, {
     capability: 'close',
     over: () => endSession(hub, session),
     again: (other, mine) => close(hub, request, other, mine),
     instead() {
       cancelAt(session);
-      setAside(session);
+      park(session);
     },
   });
 }
 
-const cancelAt = ({ leg, nativeId }: Session): void => leg.notifyLine('session/cancel', JSON.stringify({ sessionId: nativeId }));
+const cancelAt = ({ agent, nativeId }: Session): void => agent.notifyLine('session/cancel', JSON.stringify({ sessionId: nativeId }));
 
 /** For an agent that cannot delete, the session is no longer listed: deleting softly is allowed. What it does there ends all the same. */
 export function remove(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
@@ -127,13 +128,13 @@ export function remove(hub: Hub, request: OpenRequest, session: Session, frame: 
     again: (other, mine) => remove(hub, request, other, mine),
     over() {
       endSession(hub, session);
-      const { leg, publicId, nativeId } = session;
-      hub.log.append({ sessionId: publicId, agent: leg.name, nativeId, at: hub.clock.now(), isGone: true });
+      const { agent, publicId, nativeId } = session;
+      hub.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: hub.clock.now(), isGone: true });
       hub.transcripts?.forget(publicId);
     },
     instead() {
-      const { leg, nativeId } = session;
-      if (offers(leg.handshake?.result, 'sessionCapabilities', 'close')) closeAt(leg, nativeId, ['close']);
+      const { agent, nativeId } = session;
+      if (offers(agent.handshake?.result, 'sessionCapabilities', 'close')) closeAt(agent, nativeId, ['close']);
       else cancelAt(session);
     },
   });
@@ -148,12 +149,12 @@ type End = {
 
 function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, end: End): void {
   const { capability, over, instead } = end;
-  const { leg } = session;
+  const { agent } = session;
   /** The session has gone to another agent, while this one was being started or had not answered yet. */
-  const hasMoved = () => session.leg !== leg;
+  const hasMoved = () => session.agent !== agent;
   const done = () => {
     over();
-    hub.editor.succeed(request, '{}');
+    hub.client.succeed(request, '{}');
   };
   // Closed it is already, with its agent, which need not be started for that; unless it is just being brought back.
   const wasClosed = (session.isLost || session.isRecord) && capability === 'close';
@@ -166,19 +167,19 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, e
   const owned = detach(frame);
   const failed = (error: ProxyError) => {
     if (hasMoved() && !request.isAnswered) return endAt(hub, request, session, owned, end);
-    ended(() => (wasClosed ? done() : hub.editor.fail(request, error)));
+    ended(() => (wasClosed ? done() : hub.client.fail(request, error)));
   };
-  leg.whenReady(() => {
+  agent.whenReady(() => {
     if (request.isAnswered) return ended(() => {}); // taken back before it could be sent
     if (hasMoved()) return endAt(hub, request, session, owned, end);
     // A load failed meanwhile and took the session with it, and the next one has made another of that id.
     const other = hub.sessions.get(session.publicId);
     if (other && other !== session) return ended(() => end.again(other, owned));
-    if (!hub.alone && !offers(leg.handshake?.result, 'sessionCapabilities', capability)) {
+    if (!hub.singleAgent && !offers(agent.handshake?.result, 'sessionCapabilities', capability)) {
       instead();
       return ended(done);
     }
-    leg.forward(owned, {
+    agent.forward(owned, {
       method: request.method,
       request,
       patches: toNative(session),
@@ -186,11 +187,11 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, e
       onAnswer: (answer) =>
         ended(() => {
           if (answer.outcome === 'result') {
-            if (hasMoved()) closeAt(session.leg, session.nativeId);
-            else leg.refused.delete(session.nativeId); // the agent has no session of that id any more
+            if (hasMoved()) closeAt(session.agent, session.nativeId);
+            else agent.refused.delete(session.nativeId); // the agent has no session of that id any more
             over();
           }
-          passAnswer(hub, request, session, answer, leg);
+          passAnswer(hub, request, session, answer, agent);
         }),
     });
   }, failed);
@@ -199,13 +200,13 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, e
 /** Nothing of the session stays open, neither under way nor waiting; a load that its agent still works on opens nothing any more. */
 function endSession(hub: Hub, session: Session): void {
   const left = session.toAgent.empty(); // first: a turn that is a change of agent releases the lane when it ends, and nothing may go on then
-  for (const turn of session.turns) hub.editor.succeed(turn, CANCELLED);
+  for (const turn of session.turns) hub.client.succeed(turn, CANCELLED);
   for (const waiting of left) {
-    if (waiting.method === 'session/prompt') hub.editor.succeed(waiting, CANCELLED);
-    else hub.editor.fail(waiting, failure('CANCELLED', [waiting.method]));
+    if (waiting.method === 'session/prompt') hub.client.succeed(waiting, CANCELLED);
+    else hub.client.fail(waiting, failure('CANCELLED', [waiting.method]));
   }
   // Its id may be another's from now on, and what is asked under it must not be taken for that one's. A sole agent has ids of its own.
-  if (hub.alone) cancelQuestions(hub, session);
-  else endQuestions(hub, session);
+  if (hub.singleAgent) cancelRequests(hub, session);
+  else endRequests(hub, session);
   untrack(hub, session);
 }

@@ -10,10 +10,10 @@ import { cancelTurns } from './cancel.ts';
 const LOOKS = 6;
 
 export function watchForSilence(hub: Hub, session: Session): void {
-  const { timeouts, onStall } = session.leg.spec;
+  const { timeouts, onStall } = session.agent.spec;
   if (timeouts.stallMs === 0) return;
   session.quietSinceMs = hub.clock.monotonicMs();
-  session.isHeard = false;
+  session.isActive = false;
   if (session.isWatched) return;
   session.isWatched = true;
   let isTold = false;
@@ -23,15 +23,15 @@ export function watchForSilence(hub: Hub, session: Session): void {
       return;
     }
     const nowMs = hub.clock.monotonicMs();
-    if (session.isHeard || session.questions.size > 0 || session.serving.size > 0) {
+    if (session.isActive || session.agentRequests.size > 0 || session.serving.size > 0) {
       session.quietSinceMs = nowMs;
       isTold = false;
     }
-    session.isHeard = false;
+    session.isActive = false;
     if (!isTold && nowMs - session.quietSinceMs >= timeouts.stallMs) {
       isTold = true;
       const next = onStall === 'notice' ? 'Cancel the turn if it hangs.' : 'The turn is being cancelled.';
-      tell(hub, session, 'warning', `${session.leg.title} has been silent for ${Math.round(timeouts.stallMs / 1000)} s`, next);
+      tell(hub, session, 'warning', `${session.agent.title} has been silent for ${Math.round(timeouts.stallMs / 1000)} s`, next);
       const turns = [...session.turns];
       if (onStall !== 'notice') cancelTurns(hub, session);
       if (onStall === 'end') hub.clock.after(timeouts.cancelMs, () => endDeaf(hub, turns));
@@ -45,8 +45,8 @@ export function watchForSilence(hub: Hub, session: Session): void {
 function endDeaf(hub: Hub, turns: readonly OpenRequest[]): void {
   for (const turn of turns) {
     const { at } = turn;
-    if (at?.leg.findCall(at.id)?.request !== turn) continue;
-    hub.notice(`agent "${at.leg.name}" was ended: a turn of it was silent, and it did not end that when it was cancelled`);
-    at.leg.kill();
+    if (at?.agent.findCall(at.id)?.request !== turn) continue;
+    hub.report(`agent "${at.agent.name}" was ended: a turn of it was silent, and it did not end that when it was cancelled`);
+    at.agent.kill();
   }
 }

@@ -19,6 +19,6 @@ export function noteToolCall(session: Session, frame: Frame): void {
 /** Ends them for the editor: their agent cannot any more. */
 export function failToolCalls(hub: Hub, session: Session): void {
   for (const toolCallId of session.toolCalls)
-    hub.editor.line(updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })));
+    hub.client.line(updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })));
   session.toolCalls.clear();
 }

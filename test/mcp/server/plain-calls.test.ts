@@ -42,7 +42,7 @@ async function lent(way: 'http' | 'stdio'): Promise<Lent & { given: Json }> {
     gate: async () => ({ allow: true }),
   });
   const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
-  const one = await new Promise<Lent>((resolve) => hostTools.lend(way, toolSession, (it) => resolve(it as Lent)));
+  const one = await new Promise<Lent>((resolve) => hostTools.attach(way, toolSession, (it) => resolve(it as Lent)));
   one.toolServer.bind();
   return { ...one, given: JSON.parse(one.entry('switchboard')) };
 }

@@ -40,10 +40,10 @@ function start(tools: readonly HostTool[] = [hello], more: { maxOutputBytes?: nu
 }
 afterEach(() => hostTools.close());
 
-function lend(transport: 'http' | 'stdio'): Promise<Lent> {
+function attach(transport: 'http' | 'stdio'): Promise<Lent> {
   return new Promise((resolve, reject) => {
     const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
-    hostTools.lend(transport, toolSession, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent)));
+    hostTools.attach(transport, toolSession, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent)));
   });
 }
 
@@ -69,7 +69,7 @@ function post(url: string, headers: Record<string, string>, body = '{}', method 
 describe('over HTTP', () => {
   async function open() {
     start();
-    const lent = await lend('http');
+    const lent = await attach('http');
     const { url, headers } = JSON.parse(lent.entry('switchboard'));
     const [{ value: authorization }] = headers;
     lent.toolServer.bind();
@@ -146,7 +146,7 @@ describe('over HTTP', () => {
 describe('over the socket', () => {
   async function open() {
     start();
-    const lent = await lend('stdio');
+    const lent = await attach('stdio');
     const { env } = JSON.parse(lent.entry('switchboard'));
     return { lent, address: String(env[0].value), token: String(env[1].value) };
   }
@@ -192,7 +192,7 @@ describe('over the socket', () => {
 describe('a call', () => {
   async function call(tool: HostTool, args: object, more: Parameters<typeof start>[1] = {}) {
     start([tool], more);
-    const { toolServer } = await lend('stdio');
+    const { toolServer } = await attach('stdio');
     toolServer.bind();
     const outcome = await toolServer.call(tool.name, { ...args }, { abort: new AbortController(), progress: () => {} });
     return { outcome, words: outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n') };
@@ -228,7 +228,7 @@ describe('a call', () => {
 
   test('waits for the session to be known', async () => {
     start();
-    const { toolServer } = await lend('stdio');
+    const { toolServer } = await attach('stdio');
     const outcome = toolServer.call('hello', { to: 'you' }, { abort: new AbortController(), progress: () => {} });
     toolServer.bind();
     expect((await outcome).content).toEqual([{ type: 'text', text: 'hello you from s1' }]);
@@ -236,7 +236,7 @@ describe('a call', () => {
 
   test('of a session that was never opened ends with it', async () => {
     start();
-    const { toolServer } = await lend('stdio');
+    const { toolServer } = await attach('stdio');
     const outcome = toolServer.call('hello', { to: 'you' }, { abort: new AbortController(), progress: () => {} });
     toolServer.revoke();
     expect((await outcome).isError).toBe(true);

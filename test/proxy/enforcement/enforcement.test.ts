@@ -14,31 +14,31 @@ test.each(['dies', 'takes it back too'])(
   'a question that was not answered in time is taken back at the editor once, also when its agent then %s',
   async (what) => {
     const clock = createStillClock();
-    const { guard } = memoryGuard({ limits: { permission_timeout: `${LIMIT_MS}ms` } });
+    const { enforcement } = memoryGuard({ limits: { permission_timeout: `${LIMIT_MS}ms` } });
     const agents = [able('left'), able('right')] as const;
     const [left] = agents;
-    const { client } = await connection(agents, {}, { clock, guard });
+    const { client } = await connection(agents, {}, { clock, enforcement });
     client.on('session/request_permission', () => UNANSWERED);
     const { id } = await open(client, CWD, 'left');
     const answer = left.call('session/request_permission', execution(id, 'make'), 'asked');
-    const question = await client.got('session/request_permission');
+    const agentRequest = await client.got('session/request_permission');
     clock.advance(LIMIT_MS);
     expect(await answer).toEqual(selected('r1'));
     if (what === 'dies') left.exit({ kind: 'exited', code: 1, signal: null });
     else left.notify('$/cancel_request', { requestId: 'asked' });
     await open(client, CWD, 'left'); // behind all of that
-    expect(client.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
+    expect(client.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: agentRequest.msg.id }]);
   },
 );
 
 const MODES = { currentModeId: 'yolo', availableModes: [{ id: 'yolo', name: 'Yolo' }] };
 
 test('what an agent says of a session that was refused for its mode is for nobody, and its questions there are answered', async () => {
-  const { guard } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
+  const { enforcement } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   left.on('session/new', () => ({ sessionId: 'free', modes: MODES }));
-  const { client } = await connection(agents, {}, { guard });
+  const { client } = await connection(agents, {}, { enforcement });
   expect((await client.refused('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') })).message).toContain('is refused');
   expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 'free' });
   left.notify('session/update', { sessionId: 'free', update: chunk('unheard') });
@@ -58,7 +58,7 @@ test.each(['session/load', 'session/resume'])(
     left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
     left.on(method, () => ({ modes: BOTH_MODES }));
     left.on('session/set_mode', () => UNANSWERED);
-    const { client } = await connection(agents, {}, { guard: refusing().guard });
+    const { client } = await connection(agents, {}, { enforcement: refusing().enforcement });
     const load = client.request(method, { sessionId: 'old', cwd: CWD, mcpServers: [] }, 'load');
     const move = await left.got('session/set_mode');
     client.notify('$/cancel_request', { requestId: 'load' });
@@ -79,7 +79,7 @@ test('an agent that dies while it leaves a refused mode is not refused what it s
   left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
   left.on('session/load', () => ({ modes: BOTH_MODES }));
   left.on('session/set_mode', () => UNANSWERED);
-  const { client } = await connection(agents, {}, { guard: refusing().guard });
+  const { client } = await connection(agents, {}, { enforcement: refusing().enforcement });
   const load = client.refused('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
   await left.got('session/set_mode');
   left.exit({ kind: 'exited', code: 1, signal: null });
@@ -95,7 +95,7 @@ test('an agent that dies while it leaves a refused mode is not refused what it s
 test('a load that is taken back while its agent leaves a refused mode leaves a session that was open before as it was', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
-  const { client } = await connection(agents, {}, { guard: refusing().guard });
+  const { client } = await connection(agents, {}, { enforcement: refusing().enforcement });
   const { id } = await open(client, CWD, 'left');
   left.on('session/load', () => ({ modes: BOTH_MODES }));
   left.on('session/set_mode', () => UNANSWERED);
@@ -110,7 +110,7 @@ test('a load that is taken back while its agent leaves a refused mode leaves a s
 
 test('what is said between the load that brings a session back and the change of mode behind it is no replay, and is heard', async () => {
   const left = able('left', { loadSession: true });
-  const { client } = await connection([left, able('right')], {}, { guard: refusing().guard });
+  const { client } = await connection([left, able('right')], {}, { enforcement: refusing().enforcement });
   const { id } = await open(client, CWD, 'left');
   left.exit({ kind: 'exited', code: 1, signal: null });
   left.on('session/load', () => {
@@ -128,18 +128,18 @@ test('what is said between the load that brings a session back and the change of
 test('what is asked in a session when it is refused for its mode is taken back at the editor, and its agent hears so', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
-  const { client } = await connection(agents, {}, { guard: refusing().guard });
+  const { client } = await connection(agents, {}, { enforcement: refusing().enforcement });
   client.on('session/request_permission', () => UNANSWERED);
   const { id } = await open(client, CWD, 'left');
   const permission = left.call('session/request_permission', execution(id, 'make'));
-  const question = (await client.got('session/request_permission')).msg;
+  const agentRequest = (await client.got('session/request_permission')).msg;
   const vendor = left.request('_vendor/ask', { sessionId: id });
   const other = (await client.got('_vendor/ask')).msg;
   left.on('session/resume', () => ({ modes: MODES }));
   expect((await client.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).message).toContain('is refused');
   expect(await permission).toEqual({ outcome: { outcome: 'cancelled' } });
   expect((await vendor).error.code).toBe(-32002);
-  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([question.id, other.id]);
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([agentRequest.id, other.id]);
 });
 
 test.each([1, 2])(
@@ -147,7 +147,7 @@ test.each([1, 2])(
   async (count) => {
     const agents = [able('left'), able('right')].slice(0, count);
     const [left] = agents as [Actor];
-    const { client } = await connection(agents, {}, { guard: refusing().guard, log: createMemoryLog() });
+    const { client } = await connection(agents, {}, { enforcement: refusing().enforcement, log: createMemoryLog() });
     const { id } = await open(client, CWD);
     left.on('session/resume', () => ({ modes: MODES }));
     await client.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
@@ -164,10 +164,10 @@ test.each([1, 2])(
 );
 
 test.each([1, 2])('a refused mode is not set by a notification either, with %i agents', async (count) => {
-  const { guard, entries } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
+  const { enforcement, entries } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
   const agents = [able('left'), able('right')].slice(0, count);
   const [left] = agents as [Actor];
-  const { client } = await connection(agents, {}, { guard });
+  const { client } = await connection(agents, {}, { enforcement });
   const { id } = await open(client, CWD);
   for (const modeId of ['yolo', 'plan']) client.notify('session/set_mode', { sessionId: id, modeId });
   expect((await left.got('session/set_mode')).msg.params.modeId).toBe('plan');
@@ -178,10 +178,10 @@ test.each([1, 2])('a refused mode is not set by a notification either, with %i a
 });
 
 test('a turn that the policy cancels leaves no question behind: its agent hears cancelled, and the editor need not answer', async () => {
-  const { guard } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] }, on_violation: 'cancel' } } });
+  const { enforcement } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] }, on_violation: 'cancel' } } });
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
-  const { client } = await connection(agents, {}, { guard });
+  const { client } = await connection(agents, {}, { enforcement });
   client.on('session/request_permission', () => UNANSWERED);
   const { id } = await open(client, CWD, 'left');
   left.on('session/prompt', async ({ sessionId }) => {
@@ -191,8 +191,8 @@ test('a turn that the policy cancels leaves no question behind: its agent hears 
     return { stopReason: (await answer).outcome.outcome };
   });
   expect((await prompt(client, id, 'go')).result).toEqual(cancelled);
-  const question = await client.got('session/request_permission');
-  expect(client.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
+  const agentRequest = await client.got('session/request_permission');
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: agentRequest.msg.id }]);
 });
 
 const LENT_CALL = {
@@ -206,7 +206,7 @@ const LENT_CALL = {
 
 /** An agent in a session with a tool that it was lent. */
 async function lentTo(policy: object, parts: { readonly isObserving?: boolean } = {}) {
-  const { guard, entries } = memoryGuard(policy, parts);
+  const { enforcement, entries } = memoryGuard(policy, parts);
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   const ran: unknown[] = [];
@@ -218,8 +218,8 @@ async function lentTo(policy: object, parts: { readonly isObserving?: boolean } 
       return text('done');
     },
   };
-  const lending = { tools: [tool], shim: { command: 'none', args: [] } };
-  const made = await connection(agents, { mcp_transport: 'acp' }, { guard, lending });
+  const toolAttachments = { tools: [tool], shim: { command: 'none', args: [] } };
+  const made = await connection(agents, { mcp_transport: 'acp' }, { enforcement, toolAttachments });
   const { id } = await open(made.client, CWD, 'left');
   const [{ serverId }] = (await left.got('session/new')).msg.params.mcpServers;
   return { ...made, left, id, call: { serverId, requestId: '1', ...LENT_CALL }, ran, entries };
@@ -230,7 +230,7 @@ async function askedAboutCall() {
   const lent = await lentTo({});
   lent.client.on('session/request_permission', () => UNANSWERED);
   const call = lent.left.request('mcp/message', lent.call, 'call');
-  return { ...lent, call, question: await lent.client.got('session/request_permission') };
+  return { ...lent, call, agentRequest: await lent.client.got('session/request_permission') };
 }
 
 test('the first call of a lent tool is not carried out either when it is taken back at once', async () => {
@@ -269,17 +269,17 @@ test('what a session was lent is taken back when it comes back in a refused mode
 });
 
 test('a call of a lent tool that its agent takes back is no longer asked about, and is not carried out', async () => {
-  const { client, left, call, question, ran, entries } = await askedAboutCall();
+  const { client, left, call, agentRequest, ran, entries } = await askedAboutCall();
   left.notify('$/cancel_request', { requestId: 'call' });
   expect((await call).error.code).toBe(-32800);
-  expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: question.msg.id });
-  client.reply(question.msg, selected('allow'));
+  expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: agentRequest.msg.id });
+  client.reply(agentRequest.msg, selected('allow'));
   await open(client, CWD, 'left'); // behind the late answer
   expect([ran, entries.map(({ verdict, option }) => [verdict, option])]).toEqual([[], [['deny', 'cancelled']]]);
 });
 
 test('what becomes of a call of a lent tool is not told to the next life of its agent, to which the id means something else', async () => {
-  const { client, left, id, question } = await askedAboutCall();
+  const { client, left, id, agentRequest } = await askedAboutCall();
   left.on('session/load', () => UNANSWERED);
   const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
   const turn = prompt(client, id, 'hello'); // waits behind the load, and has the agent started again as soon as that fails
@@ -287,7 +287,7 @@ test('what becomes of a call of a lent tool is not told to the next life of its 
   left.on('session/load', () => ({}));
   left.exit({ kind: 'exited', code: 1, signal: null });
   expect([(await load).error.code, (await turn).result]).toEqual([-32603, end]);
-  expect(client.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: question.msg.id }]);
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: agentRequest.msg.id }]);
   expect(left.answersTo('call')).toEqual([]);
 });
 

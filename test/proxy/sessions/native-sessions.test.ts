@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AgentLeg } from '../../../src/proxy/agents/agent.ts';
+import type { Agent } from '../../../src/proxy/agents/agent.ts';
 import { NativeSessions } from '../../../src/proxy/sessions/native-sessions.ts';
 import { createSession } from '../../../src/proxy/sessions/session.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
@@ -8,7 +8,7 @@ import { strictParse } from '../../../src/wire/scanner/strict-parse.ts';
 
 const update = (params: object): Frame =>
   scan(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params })}\n`), 0) as Frame;
-const session = (id: string) => createSession(id, {} as AgentLeg, id, undefined);
+const session = (id: string) => createSession(id, {} as Agent, id, undefined);
 
 test('a frame is of the session that it names now, whatever was found for that id before', () => {
   const sessions = new NativeSessions();

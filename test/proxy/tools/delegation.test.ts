@@ -12,8 +12,12 @@ const PERMISSION = { toolCall: { toolCallId: 't' }, options: [] };
 /** `left` asks `right`, whose session is called `errand`. */
 async function sent(parts: Partial<Setup> = {}) {
   const [left, right] = [able('left'), able('right')];
-  const lending = { tools: [delegateTool], shim: { command: 'none', args: [] }, onToolCall: async () => ({ allow: true as const }) };
-  const made = await connection([left, right], { mcp_transport: 'acp' }, { lending, ...parts });
+  const toolAttachments = {
+    tools: [delegateTool],
+    shim: { command: 'none', args: [] },
+    onToolCall: async () => ({ allow: true as const }),
+  };
+  const made = await connection([left, right], { mcp_transport: 'acp' }, { toolAttachments, ...parts });
   const { id } = await open(made.client, CWD, 'left');
   const [{ serverId }] = (await left.got('session/new')).msg.params.mcpServers;
   right.on('session/new', () => ({ sessionId: 'errand' }));
@@ -27,13 +31,13 @@ test('what it asked and nobody has answered is taken back when its turn ends', a
   const { client, right, id, ask } = await sent();
   const answer = ask();
   const turn = await right.got('session/prompt');
-  const questions = [right.request('session/request_permission', { sessionId: 'errand', ...PERMISSION })];
-  questions.push(right.request('fs/read_text_file', { sessionId: 'errand', path: '/work/a' }));
+  const agentRequests = [right.request('session/request_permission', { sessionId: 'errand', ...PERMISSION })];
+  agentRequests.push(right.request('fs/read_text_file', { sessionId: 'errand', path: '/work/a' }));
   const asked = [await client.got('session/request_permission'), await client.got('fs/read_text_file')];
   expect(asked.map(({ msg }) => msg.params.sessionId)).toEqual([id, id]);
   right.reply(turn.msg, end);
   await answer;
-  const [permission, file] = await Promise.all(questions);
+  const [permission, file] = await Promise.all(agentRequests);
   expect([permission?.result, file?.error.code]).toEqual([{ outcome: { outcome: 'cancelled' } }, -32002]);
   expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(asked.map(({ msg }) => msg.id));
 });
@@ -104,8 +108,8 @@ test('a terminal that it asked for before its session was open is its own, and i
 
 // Seed 90046661 of the simulator.
 test('so is one that the policy asked about before the session was open, and the user allowed behind that', async () => {
-  const { guard } = memoryGuard({ allow: ['delegate', 'mcp(switchboard:delegate)'], default: 'ask' });
-  const { client, right, id, ask } = await sent({ guard });
+  const { enforcement } = memoryGuard({ allow: ['delegate', 'mcp(switchboard:delegate)'], default: 'ask' });
+  const { client, right, id, ask } = await sent({ enforcement });
   client.on('session/request_permission', () => UNANSWERED);
   client.on('terminal/create', () => ({ terminalId: 't' }));
   right.on('session/new', async () => {
@@ -152,7 +156,7 @@ test('one that does not open a session is given up, and the answer names the lim
 test('an agent that breaks the policy on an errand is called off, and the call has its answer though it goes on', async () => {
   const clock = createStillClock();
   const policy = { deny: ['execute'], allow: ['delegate'], agents: { right: { on_violation: 'cancel' } } };
-  const { client, right, ask } = await sent({ clock, guard: memoryGuard(policy).guard });
+  const { client, right, ask } = await sent({ clock, enforcement: memoryGuard(policy).enforcement });
   const answer = ask();
   await right.got('session/prompt');
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', kind: 'execute', status: 'in_progress' };

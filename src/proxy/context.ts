@@ -1,11 +1,39 @@
-// Time as it is handed in, so that a simulator can hand in its own.
+// What every part of a proxy may read: time, limits, counters, stores and the policy's enforcement. Nothing here can be replaced.
+import type { CapabilityCache } from '../store/capability-cache.ts';
+import type { SessionLog } from '../store/sessions/session-store.ts';
+import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import type { Counters } from './counters.ts';
+import type { Enforcement } from './enforcement/enforcement.ts';
+
+export type Context = {
+  readonly clock: Clock;
+  readonly counters: Counters;
+  readonly version: string;
+  readonly initializeWaitMs: number;
+  readonly maxQueueBytes: number;
+  /** Writes a message for people to the log and to stderr. */
+  readonly report: (text: string) => void;
+  readonly log: SessionLog;
+  /** Undefined when transcripts are off. */
+  readonly transcripts: TranscriptSource | undefined;
+  readonly cache: CapabilityCache;
+  /** Our own files and terminals, for a client that has none; undefined when they are off. */
+  readonly workspace: Workspace | undefined;
+  /** Whether agents are offered `workspace` where the client lacks the capability. */
+  readonly servesMissing: boolean;
+  /** Undefined without a policy. */
+  readonly enforcement: Enforcement | undefined;
+};
+
+// The clock is handed in so that the simulator can hand in its own.
 
 export type Clock = {
   /** ISO 8601, for records. */
   now(): string;
   /** For measuring: never jumps. */
   monotonicMs(): number;
-  /** Calls back once; the returned function calls it off. */
+  /** Calls back once; the returned function cancels it. */
   after(ms: number, callback: () => void): () => void;
 };
 
@@ -18,7 +46,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock whose timers can all be called off at once, so that none outlives its connection. */
+/** A clock whose timers can all be cancelled at once, so that none outlives its connection. */
 export function createTimers(clock: Clock): Clock & { stop(): void } {
   const pending = new Set<() => void>();
   return {

@@ -8,26 +8,30 @@ import type { Frame } from '../wire/frame.ts';
 import { memberAt } from '../wire/json-path.ts';
 import { readBody } from '../wire/scanner/strict-parse.ts';
 import type { Agent } from './agents/agent.ts';
+import { agentTitles, type InitializeParams } from './agents/agent-pool.ts';
 import type { OpenRequest } from './client/client-connection.ts';
-import { agentTitles, type Hub, type InitializeParams } from './hub.ts';
+import type { ProxyParts } from './parts.ts';
 import { withWorkspace } from './requests/serve-workspace.ts';
 import { hasBridges } from './tools/bridge-servers.ts';
 
 /** Calls `greeted` once the editor has its answer. */
-export function initialize(hub: Hub, request: OpenRequest, frame: Frame, initialized: () => void): void {
+export function initialize(proxy: ProxyParts, request: OpenRequest, frame: Frame, initialized: () => void): void {
   const params = readBody(frame);
-  if (!params.ok) return hub.client.fail(request, failure('AMBIGUOUS', [params.reason]));
-  hub.initializeParams ??= withWorkspace(hub.servesMissing ? hub.workspace : undefined, forAgents(frame, params.value));
+  if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
+  proxy.pool.initializeParams ??= withWorkspace(
+    proxy.context.servesMissing ? proxy.context.workspace : undefined,
+    forAgents(frame, params.value),
+  );
   let abandon = () => {};
   const answer = () => {
     if (request.isAnswered) return;
     abandon();
-    hub.client.succeed(request, hub.singleAgent ? aloneAnswer(hub, hub.singleAgent) : severalAnswer(hub));
+    proxy.client.succeed(request, proxy.pool.single ? aloneAnswer(proxy, proxy.pool.single) : severalAnswer(proxy));
     initialized();
     // The answer leaves first: to start a process takes longer than everything before it.
-    queueMicrotask(() => (hub.singleAgent ?? hub.agents.get(hub.choice.defaultAgent))?.start());
+    queueMicrotask(() => (proxy.pool.single ?? proxy.pool.agents.get(proxy.pool.choice.defaultAgent))?.start());
   };
-  const unknown = [...hub.agents.values()].filter((agent) => !recallHandshake(hub, agent));
+  const unknown = [...proxy.pool.agents.values()].filter((agent) => !recallHandshake(proxy, agent));
   if (unknown.length === 0) return answer();
   let open = unknown.length;
   const one = () => {
@@ -35,9 +39,9 @@ export function initialize(hub: Hub, request: OpenRequest, frame: Frame, initial
   };
   for (const agent of unknown) agent.whenReady(one, one);
   // One agent may take as long as it would without us; several must not wait for the slowest.
-  if (!hub.singleAgent) {
-    abandon = hub.clock.after(hub.initializeWaitMs, () => {
-      for (const agent of unknown) if (agent.isStarted && !agent.handshake) keepHandshake(hub, agent, undefined);
+  if (!proxy.pool.single) {
+    abandon = proxy.context.clock.after(proxy.context.initializeWaitMs, () => {
+      for (const agent of unknown) if (agent.isStarted && !agent.handshake) keepHandshake(proxy, agent, undefined);
       answer();
     });
   }
@@ -76,11 +80,11 @@ function downgrade(capabilities: Record<string, unknown>): Record<string, unknow
   };
 }
 
-function aloneAnswer(hub: Hub, agent: Agent): string {
-  if (!agent.handshake) return JSON.stringify({ ...mergeInitialize([], hub), agentCapabilities: BASELINE.agentCapabilities });
+function aloneAnswer(proxy: ProxyParts, agent: Agent): string {
+  if (!agent.handshake) return JSON.stringify({ ...mergeInitialize([], proxy.context), agentCapabilities: BASELINE.agentCapabilities });
   const { text, result } = agent.handshake;
   const isRepointed = result.authMethods?.some(({ type }) => type === 'terminal');
-  const isBridged = hasBridges(hub, agent);
+  const isBridged = hasBridges(proxy, agent);
   if (!isRepointed && !isBridged) return text;
   const { agentCapabilities, authMethods } = result;
   return JSON.stringify({
@@ -90,32 +94,32 @@ function aloneAnswer(hub: Hub, agent: Agent): string {
   });
 }
 
-function severalAnswer(hub: Hub): string {
-  const titles = new Map(agentTitles(hub).map(({ name, title }) => [name, title]));
+function severalAnswer(proxy: ProxyParts): string {
+  const titles = new Map(agentTitles(proxy.pool).map(({ name, title }) => [name, title]));
   return JSON.stringify(
     mergeInitialize(
-      answeredAgents(hub).map((agent) => ({ ...agent, title: titles.get(agent.name) ?? agent.name })),
-      hub,
+      answeredAgents(proxy).map((agent) => ({ ...agent, title: titles.get(agent.name) ?? agent.name })),
+      proxy.context,
     ),
   );
 }
 
 /** The agents that can be used, as far as is known: one that failed to start promises nothing and spoils nothing. */
-export function answeredAgents(hub: Hub): readonly Answered[] {
-  return [...hub.agents.values()].flatMap((agent) => {
+export function answeredAgents(proxy: ProxyParts): readonly Answered[] {
+  return [...proxy.pool.agents.values()].flatMap((agent) => {
     const { name, title, handshake, isStarted } = agent;
     if (!handshake && !isStarted) return [];
-    return [{ name, title, result: handshake?.result ?? BASELINE, hasBridges: hasBridges(hub, agent) }];
+    return [{ name, title, result: handshake?.result ?? BASELINE, hasBridges: hasBridges(proxy, agent) }];
   });
 }
 
-const keyOf = (hub: Hub, agent: Agent): string => capabilityKey(agent.spec, hub.initializeParams?.clientCapabilities);
+const keyOf = (proxy: ProxyParts, agent: Agent): string => capabilityKey(agent.spec, proxy.pool.initializeParams?.clientCapabilities);
 
-function recallHandshake(hub: Hub, agent: Agent): boolean {
+function recallHandshake(proxy: ProxyParts, agent: Agent): boolean {
   if (agent.handshake) return true;
-  const cached = hub.cache.find(keyOf(hub, agent));
+  const cached = proxy.context.cache.find(keyOf(proxy, agent));
   // A lone agent that was once too late is asked again: nobody else is kept waiting for it.
-  if (!cached || (hub.singleAgent && cached.text === undefined)) return false;
+  if (!cached || (proxy.pool.single && cached.text === undefined)) return false;
   const handshake = cached.text === undefined ? { result: BASELINE, text: JSON.stringify(BASELINE) } : parseHandshake(cached.text);
   if (!handshake) return false;
   agent.handshake = handshake;
@@ -124,11 +128,11 @@ function recallHandshake(hub: Hub, agent: Agent): boolean {
 }
 
 /** What an agent has answered now; `undefined` for one that was too late, so that the next editor need not wait for it again. */
-export function keepHandshake(hub: Hub, agent: Agent, handshake: Handshake | undefined): void {
-  const key = keyOf(hub, agent);
-  const before = hub.cache.find(key);
+export function keepHandshake(proxy: ProxyParts, agent: Agent, handshake: Handshake | undefined): void {
+  const key = keyOf(proxy, agent);
+  const before = proxy.context.cache.find(key);
   if (before && handshake && before.text !== undefined && before.text !== handshake.text)
-    hub.report(`agent "${agent.name}" has changed its capabilities; editors see them from the next start on`);
+    proxy.context.report(`agent "${agent.name}" has changed its capabilities; editors see them from the next start on`);
   const tongue = agent.tongue && !isSame(agent.tongue, PLAIN) ? agent.tongue : undefined;
-  hub.cache.keep(key, { agent: agent.name, version: handshake?.result.agentInfo?.version, text: handshake?.text, tongue });
+  proxy.context.cache.keep(key, { agent: agent.name, version: handshake?.result.agentInfo?.version, text: handshake?.text, tongue });
 }

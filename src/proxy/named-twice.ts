@@ -3,7 +3,7 @@
 import type { Frame } from '../wire/frame.ts';
 import { isDuplicate } from '../wire/json-path.ts';
 import { briefOf } from '../wire/scanner/large-frame.ts';
-import type { Hub } from './hub.ts';
+import type { ProxyParts } from './parts.ts';
 
 const TERMINAL = ['terminalId'];
 const IDS: Readonly<Record<string, readonly string[]>> = {
@@ -20,8 +20,8 @@ const IDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Why a frame of an agent's must not be passed on. With one agent there is nothing of another's, and it passes as it is. */
-export function duplicateKeys(hub: Hub, frame: Frame): string | undefined {
-  const ids = hub.singleAgent || frame.method === undefined || !Object.hasOwn(IDS, frame.method) ? undefined : IDS[frame.method];
+export function duplicateKeys(proxy: ProxyParts, frame: Frame): string | undefined {
+  const ids = proxy.pool.single || frame.method === undefined || !Object.hasOwn(IDS, frame.method) ? undefined : IDS[frame.method];
   if (!ids || !frame.body) return undefined;
   const { bytes, body } = briefOf(frame);
   const id = ids.find((key) => isDuplicate(bytes, body, key));

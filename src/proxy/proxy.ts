@@ -29,9 +29,9 @@ import { type Enforcement, type Evaluated, NARROWED } from './enforcement/enforc
 import { failedOn } from './failed-on.ts';
 import { fromAgent } from './from-agent.ts';
 import { fromClient } from './from-client.ts';
-import type { Hub } from './hub.ts';
 import { initialize, keepHandshake } from './initialize.ts';
 import { errorLine } from './messages.ts';
+import type { ProxyParts } from './parts.ts';
 import { answerFromClient, withdrawAll } from './requests/agent-requests.ts';
 import { actAsUser, answerElsewhere, cancelElsewhere, type ElsewhereAnswer } from './requests/answer-elsewhere.ts';
 import { createAliases } from './requests/name-table.ts';
@@ -184,37 +184,40 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
   const leaving = new Set<Agent>();
   let isolatedCount = 0;
   const [singleAgent] = agents.size === 1 ? agents.values() : [];
-  const hub: Hub = {
-    singleAgent,
-    agents,
-    isolated,
-    leaving,
-    anotherProcess: (agent) => (isStopping ? agent : makeAgent(agent.spec, `${agent.name}#${++isolatedCount}`, agent)),
-    choice: { agents: [...agents.keys()], defaultAgent: options.defaultAgent, routes: options.routes },
-    hasExplicitDefault: options.explicitDefault,
+  const proxy: ProxyParts = {
+    context: {
+      clock: timers,
+      counters: noCounts(),
+      version: options.version,
+      initializeWaitMs: options.initializeWaitMs,
+      maxQueueBytes: limits.maxQueueBytes,
+      report,
+      log: options.log,
+      transcripts: options.transcripts,
+      cache: options.cache,
+      workspace: options.workspace,
+      servesMissing: options.servesMissing ?? options.workspace !== undefined,
+      enforcement: options.enforcement,
+    },
+    pool: {
+      single: singleAgent,
+      agents,
+      isolated,
+      leaving,
+      anotherProcess: (agent) => (isStopping ? agent : makeAgent(agent.spec, `${agent.name}#${++isolatedCount}`, agent)),
+      choice: { agents: [...agents.keys()], defaultAgent: options.defaultAgent, routes: options.routes },
+      hasExplicitDefault: options.explicitDefault,
+      initializeParams: undefined,
+    },
+    registry: { table: createSessionTable(client.asksIn), sessions: new Map(), terminals: new Map() },
     client,
-    table: createSessionTable(client.asksIn),
-    sessions: new Map(),
-    terminals: new Map(),
-    elicitations: createAliases(),
-    mcpRequests: createAliases(),
-    toolAttachments:
-      options.toolAttachments &&
-      createToolAttachments({ ...options.toolAttachments, children: options.children }, () => hub, options.version, delegate),
-    bridging: options.shim && createBridging(options.shim, options.children, () => hub),
-    log: options.log,
-    transcripts: options.transcripts,
-    cache: options.cache,
-    clock: timers,
-    counters: noCounts(),
-    version: options.version,
-    enforcement: options.enforcement,
-    initializeWaitMs: options.initializeWaitMs,
-    workspace: options.workspace,
-    servesMissing: options.servesMissing ?? options.workspace !== undefined,
-    maxQueueBytes: limits.maxQueueBytes,
-    initializeParams: undefined,
-    report,
+    names: { elicitations: createAliases(), mcpRequests: createAliases() },
+    tools: {
+      attachments:
+        options.toolAttachments &&
+        createToolAttachments({ ...options.toolAttachments, children: options.children }, () => proxy, options.version, delegate),
+      bridging: options.shim && createBridging(options.shim, options.children, () => proxy),
+    },
   };
 
   function makeAgent(spec: AgentSpec, id?: string, of?: Agent): Agent {
@@ -225,36 +228,36 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
         watcher: options.watch?.(id ?? spec.name, 'agent'),
         limits,
         clock: timers,
-        initializeParams: () => hub.initializeParams?.paramsText ?? '{"protocolVersion":1}',
+        initializeParams: () => proxy.pool.initializeParams?.paramsText ?? '{"protocolVersion":1}',
         onFrame(agent, frame) {
           last = frame.method;
           lastBytes = frame.end - frame.start;
-          if (hub.enforcement?.refusesReturn(frame)) return strayReturn(agent, frame);
-          if (isInitialized) return fromAgent(hub, agent, frame);
+          if (proxy.context.enforcement?.refusesReturn(frame)) return strayReturn(agent, frame);
+          if (isInitialized) return fromAgent(proxy, agent, frame);
           const generation = agent.generation;
           afterInitialize(agent, frame, (mine) => {
             // Nobody waits any more for the answer to a question of a life that is over.
             const isOver = !agent.isStarted || agent.generation !== generation;
-            if (mine.kind === 'notification' || !isOver) fromAgent(hub, agent, mine);
+            if (mine.kind === 'notification' || !isOver) fromAgent(proxy, agent, mine);
           });
         },
         onRefused(agent, { reason }) {
-          skipLine(hub, agent, reason);
+          skipLine(proxy, agent, reason);
         },
         onAnswer(agent, call, answer) {
-          if (hub.enforcement?.refusesReturn(answer))
+          if (proxy.context.enforcement?.refusesReturn(answer))
             call.onFail(failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, STRAY_RETURN], { agent: agent.name }));
-          else if (hub.enforcement && NARROWED.has(call.method))
-            hub.enforcement.answer(hub, agent, call, answer, (narrowed) => call.onAnswer(narrowed));
+          else if (proxy.context.enforcement && NARROWED.has(call.method))
+            proxy.context.enforcement.answer(proxy, agent, call, answer, (narrowed) => call.onAnswer(narrowed));
           else call.onAnswer(answer);
         },
-        onStray: () => void hub.counters.strayAnswers++,
-        onUnsaid: () => void hub.counters.unsaid++,
+        onStray: () => void proxy.context.counters.strayAnswers++,
+        onUnsaid: () => void proxy.context.counters.unsaid++,
         onRemark: report,
         onReady(agent, handshake) {
           saidOfEnd.delete(agent.name);
           options.onStateChange?.();
-          keepHandshake(hub, agent, handshake);
+          keepHandshake(proxy, agent, handshake);
         },
         onDown(agent, error, crashLoop) {
           // A command that is missing is tried with each request, and says the same each time.
@@ -262,8 +265,8 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
           saidOfEnd.set(agent.name, error.message);
           if (crashLoop) report(crashLoop.message);
           options.onStateChange?.();
-          loseSessions(hub, agent);
-          withdrawAll(hub, agent);
+          loseSessions(proxy, agent);
+          withdrawAll(proxy, agent);
         },
       },
       id,
@@ -274,7 +277,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
   }
   /** Under a policy only: what is judged as one frame must not be read as two. */
   function strayReturn(agent: Agent, frame: Frame): void {
-    skipLine(hub, agent, STRAY_RETURN);
+    skipLine(proxy, agent, STRAY_RETURN);
     if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('NOT_A_MESSAGE', [STRAY_RETURN]));
   }
   function allAgents(): readonly Agent[] {
@@ -288,29 +291,29 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
     last = frame.method;
     lastBytes = frame.end - frame.start;
     watch(lastBytes);
-    if (frame.kind === 'response') return answerFromClient(hub, frame);
+    if (frame.kind === 'response') return answerFromClient(proxy, frame);
     const request = frame.kind === 'request' ? client.open(frame) : undefined;
     if (frame.kind === 'request' && !request) return;
     if (isStopping || hasLeft) return void (request && client.fail(request, failure('SHUTTING_DOWN', [])));
     try {
       take(request, frame);
     } catch (error) {
-      failedOn(hub, request, frame.method as string, error);
+      failedOn(proxy, request, frame.method as string, error);
     }
   }
   function take(request: OpenRequest | undefined, frame: Frame): void {
-    if (request && frame.method === 'initialize') return initialize(hub, request, frame, initialized);
-    if (!hub.initializeParams) {
+    if (request && frame.method === 'initialize') return initialize(proxy, request, frame, initialized);
+    if (!proxy.pool.initializeParams) {
       if (request) client.fail(request, failure('NOT_INITIALIZED', [request.method]));
-      else hub.counters.refusedFromClient++;
+      else proxy.context.counters.refusedFromClient++;
       return;
     }
     afterInitialize(connection, frame, (mine) => {
-      if (!request?.isAnswered) fromClient(hub, request, mine);
+      if (!request?.isAnswered) fromClient(proxy, request, mine);
     });
   }
   function refused({ why, reason, kind, idText }: Refusal): void {
-    hub.counters.refusedFromClient++;
+    proxy.context.counters.refusedFromClient++;
     complain(kind, idText, failure(why === 'broken' ? 'PARSE' : why === 'foreign' ? 'NOT_A_MESSAGE' : 'AMBIGUOUS', [reason]));
   }
   /** The answer to a line that was not passed on; when it was itself an answer, the agent that waits for it is told. */
@@ -332,7 +335,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
   function turnsEnded(): Promise<void> {
     return new Promise((resolve) => {
       const look = (leftMs: number) => {
-        const isBusy = [...hub.sessions.values()].some(({ turns }) => turns.size > 0);
+        const isBusy = [...proxy.registry.sessions.values()].some(({ turns }) => turns.size > 0);
         if (!isBusy || leftMs <= 0) resolve();
         else timers.after(LOOK_MS, () => look(leftMs - LOOK_MS));
       };
@@ -349,7 +352,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
     ended,
     async stop() {
       isStopping = true;
-      for (const session of hub.sessions.values()) if (session.turns.size > 0) cancelTurns(hub, session);
+      for (const session of proxy.registry.sessions.values()) if (session.turns.size > 0) cancelTurns(proxy, session);
       for (const agent of allAgents())
         for (const asked of client.requestsOf(agent)) {
           const { isAnswered } = asked;
@@ -360,11 +363,11 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
           else agent.fail(asked.idText, failure('SHUTTING_DOWN', []));
         }
       // An answer that goes through a server of ours takes a turn of the loop, and must not come behind the end of the agent's input.
-      if (hub.toolAttachments) await new Promise(setImmediate);
+      if (proxy.tools.attachments) await new Promise(setImmediate);
       await turnsEnded();
       // All at once: each may take its grace, and the end must not take the sum of them.
-      const servers = [hub.bridging?.bridges.close(), hub.toolAttachments?.close()];
-      await Promise.all([...servers, ...allAgents().map((agent) => agent.stop()), hub.workspace?.stop()]);
+      const servers = [proxy.tools.bridging?.bridges.close(), proxy.tools.attachments?.close()];
+      await Promise.all([...servers, ...allAgents().map((agent) => agent.stop()), proxy.context.workspace?.stop()]);
       timers.stop();
       // Whatever is still open will not be answered by anyone else.
       for (const request of client.openRequests()) {
@@ -373,34 +376,34 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
       }
     },
     reconfigure(wanted) {
-      const { nextAgents, said } = newAgents(hub, wanted, (spec) => makeAgent(spec, `${spec.name}#${++isolatedCount}`));
+      const { nextAgents, said } = newAgents(proxy, wanted, (spec) => makeAgent(spec, `${spec.name}#${++isolatedCount}`));
       if (!nextAgents) return { isTaken: false, said };
       const before = [...agents.values()];
       agents.clear();
       for (const [name, agent] of nextAgents) agents.set(name, agent);
-      if (hub.singleAgent) [hub.singleAgent] = agents.values();
-      hub.choice = { agents: [...agents.keys()], defaultAgent: wanted.defaultAgent, routes: wanted.routes };
-      hub.hasExplicitDefault = wanted.explicitDefault;
-      leaveBehind(hub, before);
+      if (proxy.pool.single) [proxy.pool.single] = agents.values();
+      proxy.pool.choice = { agents: [...agents.keys()], defaultAgent: wanted.defaultAgent, routes: wanted.routes };
+      proxy.pool.hasExplicitDefault = wanted.explicitDefault;
+      leaveBehind(proxy, before);
       // What they can do must be known before anybody looks for a session among them.
-      if (hub.initializeParams) for (const agent of agents.values()) if (!before.includes(agent)) agent.start();
+      if (proxy.pool.initializeParams) for (const agent of agents.values()) if (!before.includes(agent)) agent.start();
       return { isTaken: true, said };
     },
     lastFrame: () => ({ method: last, bytes: lastBytes }),
     kill() {
       eachAgent((agent) => agent.kill());
-      hub.workspace?.kill();
+      proxy.context.workspace?.kill();
     },
-    counters: hub.counters,
+    counters: proxy.context.counters,
     health: () => Object.fromEntries(allAgents().map((agent) => [agent.id, agent.health()])),
     described: () =>
       Object.fromEntries(allAgents().map(({ id, name, title, handshake }) => [id, { name, title, answer: handshake?.result }])),
-    judged: (id) => hub.client.openRequest(id)?.judged,
-    answer: (answer) => !isStopping && answerElsewhere(hub, answer),
-    cancel: (sessionId) => !isStopping && cancelElsewhere(hub, sessionId),
-    byUser: (sessionId, act, file) => actAsUser(hub, sessionId, act, file),
-    restart: (name) => !isStopping && byHandDone(restartAgent(hub, name)),
-    stopAgent: (name, how) => !isStopping && byHandDone(stopAgent(hub, name, how)),
-    lent: () => hostToolsState(hub),
+    judged: (id) => proxy.client.openRequest(id)?.judged,
+    answer: (answer) => !isStopping && answerElsewhere(proxy, answer),
+    cancel: (sessionId) => !isStopping && cancelElsewhere(proxy, sessionId),
+    byUser: (sessionId, act, file) => actAsUser(proxy, sessionId, act, file),
+    restart: (name) => !isStopping && byHandDone(restartAgent(proxy, name)),
+    stopAgent: (name, how) => !isStopping && byHandDone(stopAgent(proxy, name, how)),
+    lent: () => hostToolsState(proxy),
   };
 }

@@ -4,31 +4,31 @@ import { memberAt, members, stringAt } from '../wire/json-path.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { Agent } from './agents/agent.ts';
 import type { OpenRequest } from './client/client-connection.ts';
-import type { Hub } from './hub.ts';
+import type { ProxyParts } from './parts.ts';
 import { type Session, toNative, toPublic } from './sessions/session.ts';
 
 /** Sends a request to the session's agent and its answer back. */
-export function forward(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+export function forward(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
   request.session = session;
   const { agent } = session;
   agent.forward(frame, {
     method: request.method,
     request,
     patches: toNative(session),
-    onAnswer: (answer) => passAnswer(hub, request, session, answer, agent),
-    onFail: (error) => hub.client.fail(request, error),
+    onAnswer: (answer) => passAnswer(proxy, request, session, answer, agent),
+    onFail: (error) => proxy.client.fail(request, error),
   });
 }
 
 /** `leg` is whose answer it is: the session may have moved to another since. */
-export function passAnswer(hub: Hub, request: OpenRequest, session: Session, answer: Frame, agent = session.agent): void {
-  hub.client.pass(request, answer, [...toPublic(session, answer), ...errorPatches(hub, agent, answer, session)]);
+export function passAnswer(proxy: ProxyParts, request: OpenRequest, session: Session, answer: Frame, agent = session.agent): void {
+  proxy.client.pass(request, answer, [...toPublic(session, answer), ...errorPatches(proxy, agent, answer, session)]);
 }
 
 /** -32000: the editor must learn which agent wants a login, and by which methods. */
 const AUTH_REQUIRED = '-32000';
 
-export function errorPatches(hub: Hub, agent: Agent, answer: Frame, session?: Session): Patch[] {
+export function errorPatches(proxy: ProxyParts, agent: Agent, answer: Frame, session?: Session): Patch[] {
   const { body, outcome } = answer;
   if (outcome !== 'error' || !body) return [];
   const { bytes } = answer;
@@ -36,7 +36,7 @@ export function errorPatches(hub: Hub, agent: Agent, answer: Frame, session?: Se
   const named = memberAt(bytes, body, 'data', 'sessionId');
   if (session && named && session.publicId !== session.nativeId && stringAt(bytes, named) === session.nativeId)
     patches.push({ span: named, text: JSON.stringify(session.publicId) });
-  if (!hub.singleAgent && isAuthRequired(answer)) patches.push(...blame(agent, bytes, body));
+  if (!proxy.pool.single && isAuthRequired(answer)) patches.push(...blame(agent, bytes, body));
   return patches;
 }
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Agent } from '../../src/proxy/agents/agent.ts';
 import { createClientConnection } from '../../src/proxy/client/client-connection.ts';
-import type { Hub } from '../../src/proxy/hub.ts';
+import type { ProxyParts } from '../../src/proxy/parts.ts';
 import { createSession, type Session } from '../../src/proxy/sessions/session.ts';
 import { answerRequests } from '../../src/proxy/turns/cancel.ts';
 import { open, prompt, UNANSWERED } from '../e2e/harness.ts';
@@ -81,7 +81,7 @@ test('of an agent that does not read and dies of an answer, the next life hears 
   } as unknown as Agent;
   const session = createSession('s', agent, 's', undefined);
   for (const n of [0, 1, 2]) client.askOwn('session/request_permission', '{}', agentRequest(n, agent, session));
-  answerRequests({ client } as Hub, session);
+  answerRequests({ client } as ProxyParts, session);
   expect(answered).toEqual(['0']);
 });
 

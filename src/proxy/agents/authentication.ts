@@ -4,22 +4,22 @@ import { splitMethodId } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { errorPatches } from '../rewrite.ts';
 
-export function authenticate(hub: Hub, request: OpenRequest, frame: Frame): void {
+export function authenticate(proxy: ProxyParts, request: OpenRequest, frame: Frame): void {
   const methodId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'methodId')) ?? '';
   const named = splitMethodId(methodId);
-  const agent = named && hub.agents.get(named.agent);
+  const agent = named && proxy.pool.agents.get(named.agent);
   if (!named || !agent) {
-    const known = [...hub.agents.values()].flatMap(({ name, handshake }) =>
+    const known = [...proxy.pool.agents.values()].flatMap(({ name, handshake }) =>
       (handshake?.result.authMethods ?? []).map(({ id }) => `${name}/${id}`),
     );
-    return hub.client.fail(request, failure('AUTH_METHOD_UNKNOWN', [methodId, known.join(', ') || 'none'], { methodId, known }));
+    return proxy.client.fail(request, failure('AUTH_METHOD_UNKNOWN', [methodId, known.join(', ') || 'none'], { methodId, known }));
   }
   const method = agent.handshake?.result.authMethods?.find(({ id }) => id === named.id);
   if (method?.type === 'terminal')
-    return hub.client.fail(
+    return proxy.client.fail(
       request,
       failure('PARAMS', [request.method, `"${methodId}" is a login in a terminal: run the command with its args`], { methodId }),
     );
@@ -27,7 +27,7 @@ export function authenticate(hub: Hub, request: OpenRequest, frame: Frame): void
     method: request.method,
     request,
     patches: (mine) => [{ span: memberAt(mine.bytes, mine.body, 'methodId') as never, text: JSON.stringify(named.id) }],
-    onAnswer: (answer) => hub.client.pass(request, answer, errorPatches(hub, agent, answer)),
-    onFail: (error) => hub.client.fail(request, error),
+    onAnswer: (answer) => proxy.client.pass(request, answer, errorPatches(proxy, agent, answer)),
+    onFail: (error) => proxy.client.fail(request, error),
   });
 }

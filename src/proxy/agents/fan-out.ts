@@ -3,7 +3,7 @@ import { failure } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Agent } from './agent.ts';
 
 type Reply = { readonly agent: Agent; readonly value: unknown; readonly problem: string | undefined };
@@ -31,23 +31,25 @@ function askAll(nextAgents: readonly Agent[], method: string, paramsText: string
     });
 }
 
-export function logout(hub: Hub, request: OpenRequest, paramsText: string): void {
-  const nextAgents = [...hub.agents.values()].filter(({ handshake }) => offers(handshake?.result, 'auth', 'logout'));
-  if (nextAgents.length === 0) return hub.client.fail(request, failure('METHOD_UNROUTABLE', ['logout']));
+export function logout(proxy: ProxyParts, request: OpenRequest, paramsText: string): void {
+  const nextAgents = [...proxy.pool.agents.values()].filter(({ handshake }) => offers(handshake?.result, 'auth', 'logout'));
+  if (nextAgents.length === 0) return proxy.client.fail(request, failure('METHOD_UNROUTABLE', ['logout']));
   askAll(nextAgents, 'logout', paramsText, (replies) => {
     const failed = replies.filter(({ problem }) => problem !== undefined);
-    if (failed.length === 0) return hub.client.succeed(request, '{}');
+    if (failed.length === 0) return proxy.client.succeed(request, '{}');
     const words = failed.map(({ agent, problem }) => `${agent.name} (${problem})`).join('; ');
-    hub.client.fail(request, failure('FAN_OUT', ['logout', words], { agents: failed.map(({ agent }) => agent.name) }));
+    proxy.client.fail(request, failure('FAN_OUT', ['logout', words], { agents: failed.map(({ agent }) => agent.name) }));
   });
 }
 
 type Status = { readonly state?: unknown; readonly accounts?: unknown };
 
 /** Unauthenticated if any agent is, the default one first; accounts carry their agent's name. It never fails. */
-export function authStatus(hub: Hub, request: OpenRequest, paramsText: string): void {
-  const nextAgents = [...hub.agents.values()].filter(({ handshake }) => offers(handshake?.result, 'auth', 'status'));
-  const inOrder = [...nextAgents].sort((a, b) => Number(b.name === hub.choice.defaultAgent) - Number(a.name === hub.choice.defaultAgent));
+export function authStatus(proxy: ProxyParts, request: OpenRequest, paramsText: string): void {
+  const nextAgents = [...proxy.pool.agents.values()].filter(({ handshake }) => offers(handshake?.result, 'auth', 'status'));
+  const inOrder = [...nextAgents].sort(
+    (a, b) => Number(b.name === proxy.pool.choice.defaultAgent) - Number(a.name === proxy.pool.choice.defaultAgent),
+  );
   askAll(inOrder, 'auth/status', paramsText, (replies) => {
     const states = replies.map(({ value, problem }) =>
       problem === undefined ? ((value as Status | null)?.state ?? 'unknown') : 'unknown',
@@ -57,6 +59,6 @@ export function authStatus(hub: Hub, request: OpenRequest, paramsText: string): 
       const listed = (value as Status | null | undefined)?.accounts;
       return Array.isArray(listed) ? listed.map((account) => ({ ...account, label: `${agent.title}: ${account?.label ?? ''}` })) : [];
     });
-    hub.client.succeed(request, JSON.stringify({ state, ...(accounts.length > 0 && { accounts }) }));
+    proxy.client.succeed(request, JSON.stringify({ state, ...(accounts.length > 0 && { accounts }) }));
   });
 }

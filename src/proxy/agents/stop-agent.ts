@@ -1,6 +1,6 @@
 // A person takes an agent out of service: what it is asked from now on is refused, and its processes end when its turns have.
 
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { withdrawAll } from '../requests/agent-requests.ts';
 import { loseSessions } from '../sessions/recover-session.ts';
 import { cancelTurns } from '../turns/cancel.ts';
@@ -13,32 +13,32 @@ const LAST_WORDS_MS = 1000;
 const LOOK_MS = 50;
 
 /** Whether there is such an agent. */
-export function stopAgent(hub: Hub, name: string, how: HowToStop): boolean {
-  const agent = hub.agents.get(name);
+export function stopAgent(proxy: ProxyParts, name: string, how: HowToStop): boolean {
+  const agent = proxy.pool.agents.get(name);
   if (!agent) return false;
   agent.standing.isStopped = true;
-  for (const one of processesOf(hub, agent)) {
-    if (how === 'now') for (const session of one.sessions.values()) if (session.turns.size > 0) cancelTurns(hub, session);
-    endWhenIdle(hub, one, how === 'now' ? LAST_WORDS_MS : Number.POSITIVE_INFINITY);
+  for (const one of processesOf(proxy, agent)) {
+    if (how === 'now') for (const session of one.sessions.values()) if (session.turns.size > 0) cancelTurns(proxy, session);
+    endWhenIdle(proxy, one, how === 'now' ? LAST_WORDS_MS : Number.POSITIVE_INFINITY);
   }
   return true;
 }
 
-export const processesOf = (hub: Hub, agent: Agent): readonly Agent[] => [
+export const processesOf = (proxy: ProxyParts, agent: Agent): readonly Agent[] => [
   agent,
-  ...[...hub.isolated].filter((other) => other.name === agent.name),
+  ...[...proxy.pool.isolated].filter((other) => other.name === agent.name),
 ];
 
-function endWhenIdle(hub: Hub, agent: Agent, leftMs: number): void {
+function endWhenIdle(proxy: ProxyParts, agent: Agent, leftMs: number): void {
   if (!agent.standing.isStopped || !agent.isStarted) return;
-  if (agent.health().inFlight === 0 || leftMs <= 0) return end(hub, agent);
-  hub.clock.after(LOOK_MS, () => endWhenIdle(hub, agent, leftMs - LOOK_MS));
+  if (agent.health().inFlight === 0 || leftMs <= 0) return end(proxy, agent);
+  proxy.context.clock.after(LOOK_MS, () => endWhenIdle(proxy, agent, leftMs - LOOK_MS));
 }
 
 /** As after a crash, its sessions are there to be brought back; in good order, so that nobody takes it for one. */
-export function end(hub: Hub, agent: Agent): void {
+export function end(proxy: ProxyParts, agent: Agent): void {
   if (!agent.isStarted) return;
-  loseSessions(hub, agent);
+  loseSessions(proxy, agent);
   agent.retire();
-  withdrawAll(hub, agent);
+  withdrawAll(proxy, agent);
 }

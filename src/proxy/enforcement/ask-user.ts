@@ -32,7 +32,7 @@ export function askClient(
   then: (reply: Reply) => void,
   signal?: AbortSignal,
 ): void {
-  const { hub, agent, asked, decision } = action;
+  const { proxy, agent, asked, decision } = action;
   const sessionId = session.publicId;
   // Not to be guessed: an agent could speak of the question in our name while the user reads it.
   const toolCallId = `switchboard-${randomUUID()}`;
@@ -41,7 +41,7 @@ export function askClient(
   const over = (reply: Reply, by: AnsweredBy, sent: string) => {
     record(deps, action, sent, by, by === 'user' ? 'ask' : 'deny');
     const status = reply === 'allowed' ? 'completed' : 'failed';
-    hub.client.line(updateLine(sessionId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status })));
+    proxy.client.line(updateLine(sessionId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status })));
     then(reply);
   };
   const params = {
@@ -50,7 +50,7 @@ export function askClient(
     options,
     _meta: { [META_KEY]: { summary: summaryOf(asked), why: decision.why } },
   };
-  const agentRequest = hub.client.askOwn('session/request_permission', JSON.stringify(params), {
+  const agentRequest = proxy.client.askOwn('session/request_permission', JSON.stringify(params), {
     idText,
     method: 'session/request_permission',
     agent,
@@ -65,9 +65,9 @@ export function askClient(
     onCancel: () => over('cancelled', 'user', 'cancelled'),
     onSettled: () => abandon(),
   });
-  const stopClock = denyInTime(deps, hub, agentRequest, () => over('refused', 'timeout', 'refused'));
+  const stopClock = denyInTime(deps, proxy, agentRequest, () => over('refused', 'timeout', 'refused'));
   const cancelRequest = () => {
-    if (withdrawn(hub, agentRequest)) over('taken-back', 'agent', 'cancelled');
+    if (withdrawn(proxy, agentRequest)) over('taken-back', 'agent', 'cancelled');
   };
   abandon = () => {
     stopClock();

@@ -2,12 +2,12 @@
 import type { Frame } from '../../wire/frame.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import type { PassOn } from './enforcement.ts';
 
 export type Asking = {
-  readonly hub: Hub;
+  readonly proxy: ProxyParts;
   readonly agent: Agent;
   readonly session: Session | undefined;
   readonly frame: Frame;
@@ -21,7 +21,7 @@ export type Params = Readonly<Record<string, unknown>>;
 export const paramsOf = ({ params }: Asking): Params =>
   typeof params === 'object' && params !== null && !Array.isArray(params) ? (params as Params) : {};
 
-export const surfaceOf = ({ hub, agent, session, frame }: Asking) => ({ hub, agent, session, surface: frame.method as string });
+export const surfaceOf = ({ proxy, agent, session, frame }: Asking) => ({ proxy, agent, session, surface: frame.method as string });
 
 /** The request as it came, for the record. */
 export const textOf = ({ frame }: Asking): Buffer => frame.bytes.subarray(frame.start, frame.end);

@@ -1,7 +1,7 @@
 // Calls of tools of the editor's own servers that go through a bridge of ours: known by name and arguments, like those of servers in the editor itself.
 import type { GateVerdict } from '../../mcp/server/gate.ts';
 import { mcpAction } from '../../policy/actions/surfaces.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { titleOf } from '../tools/tool-gate.ts';
 import { askAboutCall } from './ask-about-call.ts';
@@ -11,12 +11,12 @@ import { NOT_WRITTEN } from './tool-calls.ts';
 
 export async function bridgedCall(
   deps: EnforcementDeps,
-  hub: Hub,
+  proxy: ProxyParts,
   session: Session,
   call: BridgedCall,
   signal: AbortSignal,
 ): Promise<GateVerdict> {
-  const about = { hub, agent: session.agent, session, surface: 'tools/call' };
+  const about = { proxy, agent: session.agent, session, surface: 'tools/call' };
   const look = () => evaluate(deps, about, JSON.stringify(call), (place) => mcpAction(place, call));
   const action = look();
   if (deps.isObserving) {

@@ -2,13 +2,13 @@
 // asked, the user has answered by doing it.
 import type { GateVerdict } from '../../mcp/server/gate.ts';
 import { pathAction } from '../../policy/actions/surfaces.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { type EnforcementDeps, evaluate, record } from './evaluate.ts';
 import { NOT_WRITTEN } from './tool-calls.ts';
 
-export function byUser(deps: EnforcementDeps, hub: Hub, session: Session, act: 'read' | 'edit', file: string): GateVerdict {
-  const about = { hub, agent: session.agent, session, surface: `console/${act}` };
+export function byUser(deps: EnforcementDeps, proxy: ProxyParts, session: Session, act: 'read' | 'edit', file: string): GateVerdict {
+  const about = { proxy, agent: session.agent, session, surface: `console/${act}` };
   const action = evaluate(deps, about, JSON.stringify({ act, file }), (place) => pathAction(place, act, file));
   if (action.verdict === 'deny' && !deps.isObserving) {
     record(deps, action, 'refused');

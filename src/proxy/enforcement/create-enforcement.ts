@@ -70,33 +70,33 @@ export function createEnforcement(options: EnforcementOptions): Enforcement {
   }
 
   return {
-    agentRequest(hub, agent, session, frame, passOn) {
+    agentRequest(proxy, agent, session, frame, passOn) {
       const take = surfaceFor(frame.method as string);
       if (!take) return void passOn(frame);
       const body = readBody(frame);
-      if (body.ok) return take({ hub, agent, session, frame, params: body.value, passOn });
+      if (body.ok) return take({ proxy, agent, session, frame, params: body.value, passOn });
       recordUnread(
         deps,
-        { hub, agent, session, surface: frame.method as string },
+        { proxy, agent, session, surface: frame.method as string },
         frame.bytes.subarray(frame.start, frame.end),
         body.reason,
       );
       if (deps.isObserving) passOn(frame);
       else agent.fail(idTextOf(frame), failure('AMBIGUOUS', [body.reason]));
     },
-    refusesNotification(hub, agent, session, frame) {
+    refusesNotification(proxy, agent, session, frame) {
       // An editor that looks at the method alone would do as it is told.
       if (frame.method === undefined || surfaceFor(frame.method) === undefined) return false;
       const text = frame.bytes.subarray(frame.start, frame.end);
-      recordUnread(deps, { hub, agent, session, surface: frame.method }, text, 'a request was sent as a notification');
+      recordUnread(deps, { proxy, agent, session, surface: frame.method }, text, 'a request was sent as a notification');
       return !deps.isObserving;
     },
-    refusesUpdate(hub, session, kind, frame) {
+    refusesUpdate(proxy, session, kind, frame) {
       const doubt = duplicateKeyUpdates(kind, frame);
       if (doubt === undefined) return false;
       const { agent } = session;
-      recordUnread(deps, { hub, agent, session, surface: 'session/update' }, frame.bytes.subarray(frame.start, frame.end), doubt);
-      if (!deps.isObserving) skipLine(hub, agent, doubt);
+      recordUnread(deps, { proxy, agent, session, surface: 'session/update' }, frame.bytes.subarray(frame.start, frame.end), doubt);
+      if (!deps.isObserving) skipLine(proxy, agent, doubt);
       return !deps.isObserving;
     },
     refusesReturn({ bytes, start, end }) {
@@ -107,17 +107,17 @@ export function createEnforcement(options: EnforcementOptions): Enforcement {
       return hasReturns && !deps.isObserving && hasReturn(bytes, start, end);
     },
     takesBack: (agent, idText) => cancelRequest(waiting, agent, idText),
-    toolCall: (hub, session, frame) => toolCall(deps, calls, grants, hub, session, frame),
-    modeUpdate: (hub, session, frame) => modeUpdate(deps, hub, session, frame),
-    answer: (hub, agent, call, answer, then) => settleMode(deps, hub, agent, call, answer, then),
+    toolCall: (proxy, session, frame) => toolCall(deps, calls, grants, proxy, session, frame),
+    modeUpdate: (proxy, session, frame) => modeUpdate(deps, proxy, session, frame),
+    answer: (proxy, agent, call, answer, then) => settleMode(deps, proxy, agent, call, answer, then),
     narrowed: (session, frame) => narrow(deps, session.agent, frame, memberAt(frame.bytes, frame.body, 'update')),
-    refusesChange: (hub, method, session, frame) => refusesChange(deps, hub, method, session, frame),
-    refusesServers: (hub, agent, paramsText) => refusesServers(deps, hub, agent, paramsText),
+    refusesChange: (proxy, method, session, frame) => refusesChange(deps, proxy, method, session, frame),
+    refusesServers: (proxy, agent, paramsText) => refusesServers(deps, proxy, agent, paramsText),
     exposes: (server, tool) => isExposed(deps.current().policy, server, tool),
-    mayRead: (hub, session, file) => mayRead(deps, hub, session, file),
-    byUser: (hub, session, act, file) => byUser(deps, hub, session, act, file),
-    hostToolCall: (hub, session, request, signal) => hostToolCall(deps, hub, session, request, signal),
-    bridgedCall: (hub, session, call, signal) => bridgedCall(deps, hub, session, call, signal),
+    mayRead: (proxy, session, file) => mayRead(deps, proxy, session, file),
+    byUser: (proxy, session, act, file) => byUser(deps, proxy, session, act, file),
+    hostToolCall: (proxy, session, request, signal) => hostToolCall(deps, proxy, session, request, signal),
+    bridgedCall: (proxy, session, call, signal) => bridgedCall(deps, proxy, session, call, signal),
     tokenRefused: (why) => recordRefusedToken(deps, why),
     ended: (session) => deps.remembered.endSession(session.publicId),
     maxPendingPermissions() {

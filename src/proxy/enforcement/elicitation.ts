@@ -7,7 +7,7 @@ import { type EnforcementDeps, evaluate, record } from './evaluate.ts';
 const SECRET = /passw|secret|token|api.?key|credential|private.?key|passphrase/i;
 
 export function elicitation(deps: EnforcementDeps, asking: Asking): void {
-  const { hub, agent, frame, passOn } = asking;
+  const { proxy, agent, frame, passOn } = asking;
   const { url, requestedSchema } = paramsOf(asking);
   const ask = (place: Place) => (url === undefined ? toolAction(place, 'elicit', 'form') : hostAction(place, 'elicit', String(url)));
   const action = evaluate(deps, surfaceOf(asking), textOf(asking), ask);
@@ -20,7 +20,7 @@ export function elicitation(deps: EnforcementDeps, asking: Asking): void {
   }
   const why = wantsSecret ? 'a form must not ask for a secret' : action.decision.why;
   record(deps, { ...action, decision: { ...action.decision, why } }, 'decline', 'policy', 'deny');
-  hub.report(`a form or link of agent "${agent.name}" was declined: ${why}`);
+  proxy.context.report(`a form or link of agent "${agent.name}" was declined: ${why}`);
   agent.succeed(idOf(asking), '{"action":"decline"}');
 }
 

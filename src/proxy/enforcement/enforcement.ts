@@ -8,7 +8,7 @@ import type { Frame } from '../../wire/frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent, Call } from '../agents/agent.ts';
 import type { AgentRequest } from '../client/client-connection.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 /** What a policy has said of a question that is put to the editor, for whoever shows it: the question itself is the agent's to word. */
@@ -36,37 +36,37 @@ export type BridgedCall = Pick<ToolRequest, 'server' | 'tool' | 'args'>;
 
 export type Enforcement = {
   /** A request of an agent's, before the editor sees it. */
-  agentRequest(hub: Hub, agent: Agent, session: Session | undefined, frame: Frame, passOn: PassOn): void;
+  agentRequest(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, passOn: PassOn): void;
   /** Whether a notification must not be passed on: it is a request in disguise. */
-  refusesNotification(hub: Hub, agent: Agent, session: Session | undefined, frame: Frame): boolean;
+  refusesNotification(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame): boolean;
   /** Whether an update must not be passed on: the editor may read it otherwise than it was judged. */
-  refusesUpdate(hub: Hub, session: Session, kind: string | undefined, frame: Frame): boolean;
+  refusesUpdate(proxy: ProxyParts, session: Session, kind: string | undefined, frame: Frame): boolean;
   /** Whether a frame could be read as several. */
   refusesReturn(frame: Frame): boolean;
   /** The agent takes back a request that waits for the user's answer to another one; false when none does. */
   takesBack(agent: Agent, idText: string): boolean;
   /** A tool call as an update tells of it: for what is asked about it later, and for what was never asked. */
-  toolCall(hub: Hub, session: Session, frame: Frame): void;
+  toolCall(proxy: ProxyParts, session: Session, frame: Frame): void;
   /** The agent says what its mode is. */
-  modeUpdate(hub: Hub, session: Session, frame: Frame): void;
+  modeUpdate(proxy: ProxyParts, session: Session, frame: Frame): void;
   /** An agent's answer to one of `NARROWED`: what a policy refuses is taken out before anybody sees it. */
-  answer(hub: Hub, agent: Agent, call: Call, answer: Frame, then: (answer: Frame) => void): void;
+  answer(proxy: ProxyParts, agent: Agent, call: Call, answer: Frame, then: (answer: Frame) => void): void;
   /** The same for an update that lists options. */
   narrowed(session: Session, frame: Frame): Frame;
   /** Why the editor may not set this mode or option. */
-  refusesChange(hub: Hub, method: string, session: Session | undefined, frame: Frame): ProxyError | undefined;
+  refusesChange(proxy: ProxyParts, method: string, session: Session | undefined, frame: Frame): ProxyError | undefined;
   /** Why a session may not be opened with the servers it is given. */
-  refusesServers(hub: Hub, agent: Agent, paramsText: string | undefined): ProxyError | undefined;
+  refusesServers(proxy: ProxyParts, agent: Agent, paramsText: string | undefined): ProxyError | undefined;
   /** Whether agents get to see this tool. */
   exposes(server: string, tool: string): boolean;
   /** Whether a file may be looked into without a question; for a search, which meets many. */
-  mayRead(hub: Hub, session: Session, file: string): boolean;
+  mayRead(proxy: ProxyParts, session: Session, file: string): boolean;
   /** What the user does in a session by hand, somewhere else than in the editor: only a rule that refuses it stops that. */
-  byUser(hub: Hub, session: Session, act: 'read' | 'edit', file: string): GateVerdict;
+  byUser(proxy: ProxyParts, session: Session, act: 'read' | 'edit', file: string): GateVerdict;
   /** A call of a tool that we lend, before it runs. Once `signal` is aborted nobody is asked about it any more. */
-  hostToolCall(hub: Hub, session: Session, request: ToolRequest, signal: AbortSignal): Promise<GateVerdict>;
+  hostToolCall(proxy: ProxyParts, session: Session, request: ToolRequest, signal: AbortSignal): Promise<GateVerdict>;
   /** A call of a tool of the editor's own server, which reaches it through us. */
-  bridgedCall(hub: Hub, session: Session, call: BridgedCall, signal: AbortSignal): Promise<GateVerdict>;
+  bridgedCall(proxy: ProxyParts, session: Session, call: BridgedCall, signal: AbortSignal): Promise<GateVerdict>;
   /** Somebody wanted tools of a session with a token that is worth nothing. */
   tokenRefused(why: string): void;
   /** The session has ended, and with it what was answered for it alone. */

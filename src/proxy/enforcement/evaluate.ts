@@ -11,7 +11,7 @@ import type { Policy } from '../../policy/policy.ts';
 import type { Verdict } from '../../policy/rules/rule.ts';
 import type { RememberedAnswer, RememberedAnswers } from '../../store/remembered-answers.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 /** What the guard is given from outside: a policy that may be replaced at any time, places to write to, and the file system's view of a path. */
@@ -39,7 +39,7 @@ export type CurrentPolicy = {
 };
 
 export type PendingAction = {
-  readonly hub: Hub;
+  readonly proxy: ProxyParts;
   readonly agent: Agent;
   readonly session: Session | undefined;
   readonly surface: string;
@@ -58,11 +58,11 @@ export function kept(action: PendingAction): PendingAction {
   return { ...action, request: Buffer.from(action.request) };
 }
 
-export type About = { readonly hub: Hub; readonly agent: Agent; readonly session: Session | undefined; readonly surface: string };
+export type About = { readonly proxy: ProxyParts; readonly agent: Agent; readonly session: Session | undefined; readonly surface: string };
 
 export function evaluate(deps: EnforcementDeps, about: About, request: Buffer | string, ask: (place: Place) => Action): PendingAction {
   const { hash, withAnswers } = deps.current();
-  const sinceMs = about.hub.clock.monotonicMs();
+  const sinceMs = about.proxy.context.clock.monotonicMs();
   const asked = ask(placeFor(deps, about));
   const answers = deps.remembered.answersFor({ cwd: asked.cwd, session: asked.session, policy: hash });
   const decision = decide(withAnswers(answers), asked);
@@ -118,7 +118,7 @@ type Outcome = { readonly option: string; readonly by: AnsweredBy; readonly verd
 
 /** The same, for whoever needs to know which line it became. */
 export function write(deps: EnforcementDeps, action: PendingAction, { option, by, verdict, answerIn }: Outcome): Written {
-  const { hub, agent, session, surface, asked, decision, request, policyHash, sinceMs } = action;
+  const { proxy, agent, session, surface, asked, decision, request, policyHash, sinceMs } = action;
   return deps.audit.record({
     agent: agent.name,
     session: session?.publicId,
@@ -133,7 +133,7 @@ export function write(deps: EnforcementDeps, action: PendingAction, { option, by
     answeredBy: by,
     answerIn,
     option,
-    latencyMs: Math.max(0, hub.clock.monotonicMs() - sinceMs),
+    latencyMs: Math.max(0, proxy.context.clock.monotonicMs() - sinceMs),
     policyHash,
     mode: deps.isObserving ? 'observe' : 'enforce',
   });

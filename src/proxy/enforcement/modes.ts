@@ -8,7 +8,7 @@ import { patched } from '../../wire/patch.ts';
 import { doubtOf, readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent, Call } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { closeAt } from '../sessions/change-agent.ts';
 import type { Session } from '../sessions/session.ts';
 import { revokeAttachment } from '../tools/host-tools.ts';
@@ -54,7 +54,7 @@ export function narrow(deps: EnforcementDeps, agent: Agent, frame: Frame, holder
 /** Why the editor may not set it. */
 export function refusesChange(
   deps: EnforcementDeps,
-  hub: Hub,
+  proxy: ProxyParts,
   method: string,
   session: Session | undefined,
   frame: Frame,
@@ -62,14 +62,14 @@ export function refusesChange(
   const params = readBody(frame);
   if (!params.ok) return deps.isObserving ? undefined : failure('AMBIGUOUS', [params.reason]);
   const { modeId, configId, value } = (params.value ?? {}) as Record<string, unknown>;
-  const agent = session?.agent ?? hub.singleAgent;
+  const agent = session?.agent ?? proxy.pool.single;
   const isMode = method === 'session/set_mode' || configId === 'mode' || (agent && deps.modes.get(agent)?.options.has(String(configId)));
   if (!isMode) return undefined;
   const wanted = method === 'session/set_mode' ? modeId : value;
   if (typeof wanted !== 'string' || !agent)
     return deps.isObserving ? undefined : failure('PARAMS', [method, 'a policy is in force, and this names no mode of a session']);
   const text = frame.bytes.subarray(frame.start, frame.end);
-  const action = evaluate(deps, { hub, agent, session, surface: method }, text, (place) => toolAction(place, 'mode', wanted));
+  const action = evaluate(deps, { proxy, agent, session, surface: method }, text, (place) => toolAction(place, 'mode', wanted));
   const isRefused = !isAllowed(deps, agent, wanted);
   const isDenied = isRefused || action.verdict === 'deny';
   // The user asks for it, so what the policy would ask the user about is settled.
@@ -87,7 +87,14 @@ const RETURNING = new Set(['session/load', 'session/resume']);
  * An agent that begins in a refused mode is moved before anybody hears of the session; one that cannot be moved does not get it: it still has
  * it in its own eyes, so that nothing is passed in there, either way.
  */
-export function settleMode(deps: EnforcementDeps, hub: Hub, agent: Agent, call: Call, answer: Frame, then: (answer: Frame) => void): void {
+export function settleMode(
+  deps: EnforcementDeps,
+  proxy: ProxyParts,
+  agent: Agent,
+  call: Call,
+  answer: Frame,
+  then: (answer: Frame) => void,
+): void {
   // One of our own that has not helped is not tried again.
   const isOurs = call.method === 'session/set_config_option' && call.request === undefined;
   const isLookedAt = answer.outcome === 'result' && !deps.isObserving && !isOurs;
@@ -106,7 +113,7 @@ export function settleMode(deps: EnforcementDeps, hub: Hub, agent: Agent, call: 
     agent.refused.set(nativeId, error);
     const open = agent.sessions.get(nativeId);
     if (open) {
-      endRequests(hub, open);
+      endRequests(proxy, open);
       revokeAttachment(open); // what it was lent is a way in too; should it come back in another mode, it is lent anew
     }
     if (OPENING.has(call.method)) closeAt(agent, nativeId);
@@ -115,7 +122,7 @@ export function settleMode(deps: EnforcementDeps, hub: Hub, agent: Agent, call: 
   if (doubt !== undefined) {
     // The editor may read other modes in it than we do.
     const error = failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, doubt], { agent: agent.name });
-    recordUnread(deps, { hub, agent, session, surface: call.method }, answer.bytes.subarray(answer.start, answer.end), doubt);
+    recordUnread(deps, { proxy, agent, session, surface: call.method }, answer.bytes.subarray(answer.start, answer.end), doubt);
     if (sessionId !== undefined && call.method !== 'session/set_config_option') refuse(sessionId, error);
     return call.onFail(error);
   }
@@ -123,7 +130,7 @@ export function settleMode(deps: EnforcementDeps, hub: Hub, agent: Agent, call: 
   const kept = detach(answer);
   const fail = (mode: string, why: string) => {
     const error = failure('MODE_REFUSED', [mode, agent.name, why], { agent: agent.name });
-    const action = evaluate(deps, { hub, agent, session, surface: call.method }, kept.bytes, (place) => toolAction(place, 'mode', mode));
+    const action = evaluate(deps, { proxy, agent, session, surface: call.method }, kept.bytes, (place) => toolAction(place, 'mode', mode));
     record(deps, { ...action, decision: { ...action.decision, why: error.message } }, 'refused', 'policy', 'deny');
     if (sessionId !== undefined) refuse(sessionId, error);
     call.onFail(error);
@@ -142,7 +149,7 @@ export function settleMode(deps: EnforcementDeps, hub: Hub, agent: Agent, call: 
       onFail: (error) => fail(from, error.message),
       onAnswer(moved) {
         if (moved.outcome !== 'result') return fail(from, `and it does not go to "${to}"`);
-        hub.report(`agent "${agent.name}" began in mode "${from}", which the policy refuses; it was set to "${to}"`);
+        proxy.context.report(`agent "${agent.name}" began in mode "${from}", which the policy refuses; it was set to "${to}"`);
         moves.push({ span: list.currentAt as Span, text: JSON.stringify(to) });
         move(others);
       },
@@ -162,7 +169,7 @@ function targetFor(deps: EnforcementDeps, agent: Agent, { modes }: ModeList): st
 }
 
 /** The agent has changed its mode by itself. */
-export function modeUpdate(deps: EnforcementDeps, hub: Hub, session: Session, frame: Frame): void {
+export function modeUpdate(deps: EnforcementDeps, proxy: ProxyParts, session: Session, frame: Frame): void {
   const { bytes } = frame;
   const update = memberAt(bytes, frame.body, 'update');
   const told = [
@@ -173,7 +180,7 @@ export function modeUpdate(deps: EnforcementDeps, hub: Hub, session: Session, fr
   for (const mode of told.map((span) => stringAt(bytes, span))) {
     if (mode === undefined || isAllowed(deps, agent, mode)) continue;
     const text = bytes.subarray(frame.start, frame.end);
-    const action = evaluate(deps, { hub, agent, session, surface: 'current_mode_update' }, text, (place) =>
+    const action = evaluate(deps, { proxy, agent, session, surface: 'current_mode_update' }, text, (place) =>
       toolAction(place, 'mode', mode),
     );
     violation(deps, { ...action, verdict: 'deny' }, session, `went to mode "${mode}", which the policy refuses`);

@@ -4,7 +4,7 @@ import { limitsOf } from '../../policy/rules/settings.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { AgentRequest } from '../client/client-connection.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { cancelRequest } from '../turns/cancel.ts';
 import type { EnforcementDeps } from './evaluate.ts';
 
@@ -19,17 +19,17 @@ export function chosenIn(answer: Frame, options: readonly PermissionOption[]): P
 }
 
 /** If nobody answers in time, the question is taken back at the editor and answered by `then`. Returns what calls the timer off. */
-export function denyInTime(deps: EnforcementDeps, hub: Hub, agentRequest: AgentRequest, then: () => void): () => void {
+export function denyInTime(deps: EnforcementDeps, proxy: ProxyParts, agentRequest: AgentRequest, then: () => void): () => void {
   const { permissionTimeoutMs } = limitsOf(deps.current().policy);
   if (permissionTimeoutMs === undefined) return () => {};
-  return hub.clock.after(permissionTimeoutMs, () => {
-    if (withdrawn(hub, agentRequest)) then();
+  return proxy.context.clock.after(permissionTimeoutMs, () => {
+    if (withdrawn(proxy, agentRequest)) then();
   });
 }
 
 /** Takes a question back at the editor; false when it has been answered. */
-export function withdrawn(hub: Hub, agentRequest: AgentRequest): boolean {
+export function withdrawn(proxy: ProxyParts, agentRequest: AgentRequest): boolean {
   if (agentRequest.isAnswered) return false;
-  cancelRequest(hub, agentRequest);
+  cancelRequest(proxy, agentRequest);
   return true;
 }

@@ -78,7 +78,7 @@ function askUser(
   options: readonly PermissionOption[],
   { again, answered, allowed }: Then,
 ): void {
-  const { hub, agent } = action;
+  const { proxy, agent } = action;
   const idText = idOf(asking);
   const cancelled = () => {
     answered(false);
@@ -105,7 +105,7 @@ function askUser(
     },
   });
   if (!agentRequest) return void record(deps, action, 'refused: too many questions are open', 'policy', 'deny');
-  abandon = denyInTime(deps, hub, agentRequest, () => {
+  abandon = denyInTime(deps, proxy, agentRequest, () => {
     answered(false);
     denied(deps, action, idText, options, 'timeout');
   });

@@ -3,7 +3,7 @@ import { failure, type ProxyError } from '../../errors.ts';
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { hostAction, startAction } from '../../policy/actions/surfaces.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { type EnforcementDeps, evaluate, record, recordUnread } from './evaluate.ts';
 
 type Server = { readonly name?: unknown; readonly command?: unknown; readonly args?: unknown; readonly url?: unknown };
@@ -11,12 +11,17 @@ type Server = { readonly name?: unknown; readonly command?: unknown; readonly ar
 type ReadableServer = { readonly name?: unknown; readonly command?: string; readonly args?: readonly string[]; readonly url?: string };
 
 /** The first server that is denied. What would be asked is settled: it is the user's own editor that brings the server. */
-export function refusesServers(deps: EnforcementDeps, hub: Hub, agent: Agent, paramsText: string | undefined): ProxyError | undefined {
+export function refusesServers(
+  deps: EnforcementDeps,
+  proxy: ProxyParts,
+  agent: Agent,
+  paramsText: string | undefined,
+): ProxyError | undefined {
   if (paramsText === undefined) return undefined;
   const { mcpServers, cwd } = (JSON.parse(paramsText) ?? {}) as { mcpServers?: unknown; cwd?: unknown };
   if (!Array.isArray(mcpServers)) return undefined;
   for (const server of mcpServers as readonly (Server | null)[]) {
-    const about = { hub, agent, session: undefined, surface: 'mcpServers' };
+    const about = { proxy, agent, session: undefined, surface: 'mcpServers' };
     if (!isReadable(server)) {
       recordUnread(deps, about, JSON.stringify(server), 'what it would start or reach cannot be read');
       if (deps.isObserving) continue;

@@ -2,7 +2,7 @@
 import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { mcpAction, pathAction, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { titleOf } from '../tools/tool-gate.ts';
 import { askAboutCall } from './ask-about-call.ts';
@@ -12,13 +12,13 @@ const KINDS = { read: 'read', write: 'edit', execute: 'execute', ask: 'other', d
 
 export async function hostToolCall(
   deps: EnforcementDeps,
-  hub: Hub,
+  proxy: ProxyParts,
   session: Session,
   request: ToolRequest,
   signal: AbortSignal,
 ): Promise<GateVerdict> {
   const { agent } = session;
-  const about = { hub, agent, session, surface: 'tools/call' };
+  const about = { proxy, agent, session, surface: 'tools/call' };
   const { server, tool, args } = request;
   const text = JSON.stringify({ server, tool, args });
   const firstHand = firstHandOf(request);
@@ -81,8 +81,8 @@ function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Ac
 }
 
 /** Not written down for each file: what is, is the search. Observing, nothing is withheld. */
-export function mayRead(deps: EnforcementDeps, hub: Hub, session: Session, file: string): boolean {
+export function mayRead(deps: EnforcementDeps, proxy: ProxyParts, session: Session, file: string): boolean {
   if (deps.isObserving) return true;
-  const about = { hub, agent: session.agent, session, surface: 'tools/call' };
+  const about = { proxy, agent: session.agent, session, surface: 'tools/call' };
   return evaluate(deps, about, file, (place) => pathAction(place, 'read', file)).verdict === 'allow';
 }

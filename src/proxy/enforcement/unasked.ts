@@ -5,7 +5,7 @@ import { onViolation } from '../../policy/rules/settings.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { tell } from '../sessions/attachments.ts';
 import type { Session } from '../sessions/session.ts';
 import { cancelTurns } from '../turns/cancel.ts';
@@ -17,7 +17,14 @@ import type { KnownCalls } from './observed-actions.ts';
 const BEGUN = new Set(['in_progress', 'completed']);
 const OVER = new Set(['completed', 'failed']);
 
-export function toolCall(deps: EnforcementDeps, calls: KnownCalls, grants: Grants, hub: Hub, session: Session, frame: Frame): void {
+export function toolCall(
+  deps: EnforcementDeps,
+  calls: KnownCalls,
+  grants: Grants,
+  proxy: ProxyParts,
+  session: Session,
+  frame: Frame,
+): void {
   const { bytes, start, end } = frame;
   const toolCallId = stringAt(bytes, memberAt(bytes, frame.body, 'update', 'toolCallId'));
   if (toolCallId === undefined) return;
@@ -28,7 +35,7 @@ export function toolCall(deps: EnforcementDeps, calls: KnownCalls, grants: Grant
   const known = calls.note(session, toolCallId, update, end - start);
   // What a load tells of was done in another life, under whatever policy there was then.
   if (BEGUN.has(status) && !session.isLoading) {
-    const about = { hub, agent: session.agent, session, surface: 'tool_call' };
+    const about = { proxy, agent: session.agent, session, surface: 'tool_call' };
     const action = evaluate(deps, about, bytes.subarray(start, end), (place) => toolCallAction(place, known.call));
     const what = known.answer === undefined ? 'did without asking what the policy denies' : 'did what it was refused';
     // It may have asked about something else than it does: what counts is what it does.
@@ -46,13 +53,13 @@ export function toolCall(deps: EnforcementDeps, calls: KnownCalls, grants: Grant
 
 /** What the policy wants done about it. Ending the agent ends its turn with an error, and its other sessions with it. */
 export function violation(deps: EnforcementDeps, action: PendingAction, session: Session, what: string): void {
-  const { hub, agent, decision } = action;
+  const { proxy, agent, decision } = action;
   const response = onViolation(deps.current().policy, agent.name);
   record(deps, action, deps.isObserving ? 'log' : response);
   if (deps.isObserving || response === 'log') return;
   const consequence = response === 'cancel' ? ' The turn was cancelled.' : response === 'kill' ? ' The agent was ended.' : '';
-  hub.report(`agent "${agent.name}" ${what} (${decision.why}).${consequence}`);
-  tell(hub, session, 'warning', `${agent.title} ${what}`, `${decision.why}.${consequence}`);
-  if (response === 'cancel') cancelTurns(hub, session);
+  proxy.context.report(`agent "${agent.name}" ${what} (${decision.why}).${consequence}`);
+  tell(proxy, session, 'warning', `${agent.title} ${what}`, `${decision.why}.${consequence}`);
+  if (response === 'cancel') cancelTurns(proxy, session);
   if (response === 'kill') agent.kill();
 }

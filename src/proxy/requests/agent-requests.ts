@@ -8,8 +8,8 @@ import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { AgentRequest, NewAgentRequest } from '../client/client-connection.ts';
 import type { PassOn } from '../enforcement/enforcement.ts';
-import type { Hub } from '../hub.ts';
 import { duplicateKeys } from '../named-twice.ts';
+import type { ProxyParts } from '../parts.ts';
 import { type Session, toPublic } from '../sessions/session.ts';
 import { takenByUs } from '../tools/acp-messages.ts';
 import { asDelegated } from '../tools/delegation-view.ts';
@@ -33,16 +33,18 @@ export type Put = (
 ) => void;
 
 /** To the editor, or to our own workspace in its place, unless it is for our own server or a policy settles it first. */
-export function putRequest(hub: Hub, agent: Agent, session: Session | undefined, frame: Frame, key: Key): void {
+export function putRequest(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, key: Key): void {
   const idText = idTextOf(frame);
-  const before = hub.client.findRequest(agent, idText);
+  const before = proxy.client.findRequest(agent, idText);
   if (before && !before.isAnswered) return agent.fail(idText, failure('ID_IN_USE', [idText]));
-  const twice = duplicateKeys(hub, frame);
+  const twice = duplicateKeys(proxy, frame);
   if (twice !== undefined) return agent.fail(idText, failure('AMBIGUOUS', [twice]));
-  if (hub.toolAttachments && takenByUs(hub, agent, frame)) return;
-  if (hub.enforcement)
-    hub.enforcement.agentRequest(hub, agent, session, frame, (mine, more) => passOn(hub, agent, openBy(agent, session), mine, key, more));
-  else passOn(hub, agent, session, frame, key);
+  if (proxy.tools.attachments && takenByUs(proxy, agent, frame)) return;
+  if (proxy.context.enforcement)
+    proxy.context.enforcement.agentRequest(proxy, agent, session, frame, (mine, more) =>
+      passOn(proxy, agent, openBy(agent, session), mine, key, more),
+    );
+  else passOn(proxy, agent, session, frame, key);
 }
 
 /** A session that the agent spoke of may have been opened while the policy's own request about it waited. */
@@ -51,15 +53,15 @@ function openBy(agent: Agent, session: Session | undefined): Session | undefined
 }
 
 function passOn(
-  hub: Hub,
+  proxy: ProxyParts,
   agent: Agent,
   session: Session | undefined,
   frame: Frame,
   key: Key,
   enforcement?: Parameters<PassOn>[1],
 ): AgentRequest | undefined {
-  if (isServed(hub, frame.method)) {
-    serveWorkspace(hub, agent, session, frame, enforcement?.judged);
+  if (isServed(proxy, frame.method)) {
+    serveWorkspace(proxy, agent, session, frame, enforcement?.judged);
     return undefined;
   }
   const idText = idTextOf(frame);
@@ -77,18 +79,18 @@ function passOn(
       judged: enforcement?.about,
     };
     const ofErrand = session?.delegation ? asDelegated(session, frame) : [];
-    agentRequest = hub.client.ask(frame, asked, [...toPublic(session, frame), ...ofErrand, ...(enforcement?.patches ?? []), ...patches]);
+    agentRequest = proxy.client.ask(frame, asked, [...toPublic(session, frame), ...ofErrand, ...(enforcement?.patches ?? []), ...patches]);
   };
-  toClient(hub, agent, session, frame, key, put);
+  toClient(proxy, agent, session, frame, key, put);
   return agentRequest;
 }
 
 /** What is named by `key` may be another agent's; the rest goes by what we count of it. */
-function toClient(hub: Hub, agent: Agent, session: Session | undefined, frame: Frame, key: Key, put: Put): void {
-  if (key === 'terminalId') return terminal(hub, agent, session, frame, put);
-  if (key === 'serverId') return mcpMessage(hub, agent, frame, put);
+function toClient(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, key: Key, put: Put): void {
+  if (key === 'terminalId') return terminal(proxy, agent, session, frame, put);
+  if (key === 'serverId') return mcpMessage(proxy, agent, frame, put);
   const idText = idTextOf(frame);
-  const most = Math.min(MAX_PERMISSIONS, hub.enforcement?.maxPendingPermissions() ?? MAX_PERMISSIONS);
+  const most = Math.min(MAX_PERMISSIONS, proxy.context.enforcement?.maxPendingPermissions() ?? MAX_PERMISSIONS);
   switch (frame.method) {
     case 'session/request_permission':
       if (session && openRequests(session, 'session/request_permission') >= most)
@@ -97,9 +99,9 @@ function toClient(hub: Hub, agent: Agent, session: Session | undefined, frame: F
     case 'terminal/create':
       if (session && session.terminals.size + openRequests(session, 'terminal/create') >= MAX_TERMINALS)
         return agent.fail(idText, failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]));
-      return put([], { onAnswer: (answer, askedIn) => noteTerminal(hub, agent, askedIn, answer) });
+      return put([], { onAnswer: (answer, askedIn) => noteTerminal(proxy, agent, askedIn, answer) });
     case ELICITATION:
-      return elicitation(hub, agent, session, frame, put);
+      return elicitation(proxy, agent, session, frame, put);
     default:
       return put([]);
   }
@@ -112,34 +114,34 @@ function openRequests(session: Session, method: string): number {
 }
 
 /** An agent may also want to know something before there is a session. */
-function sessionless(hub: Hub, agent: Agent): number {
-  return hub.client.requestsOf(agent).filter((asked) => asked.session === undefined && asked.method === ELICITATION).length;
+function sessionless(proxy: ProxyParts, agent: Agent): number {
+  return proxy.client.requestsOf(agent).filter((asked) => asked.session === undefined && asked.method === ELICITATION).length;
 }
 
-function noteTerminal(hub: Hub, agent: Agent, session: Session | undefined, answer: Frame): boolean {
+function noteTerminal(proxy: ProxyParts, agent: Agent, session: Session | undefined, answer: Frame): boolean {
   const terminalId = answer.outcome === 'result' ? stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'terminalId')) : undefined;
   if (terminalId === undefined) return false;
-  hub.terminals.set(terminalId, { agent, sessionId: session?.publicId });
+  proxy.registry.terminals.set(terminalId, { agent, sessionId: session?.publicId });
   session?.terminals.add(terminalId);
   return false;
 }
 
 /** The editor tells terminals apart by id alone: without this, one agent could read another's. */
-function terminal(hub: Hub, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
+function terminal(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
   const terminalId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'terminalId')) ?? '';
-  const owner = hub.terminals.get(terminalId);
+  const owner = proxy.registry.terminals.get(terminalId);
   // With one agent, an id that we have not seen made is the editor's to judge.
-  const isOwn = owner ? owner.agent === agent && owner.sessionId === session?.publicId : hub.singleAgent !== undefined;
+  const isOwn = owner ? owner.agent === agent && owner.sessionId === session?.publicId : proxy.pool.single !== undefined;
   if (!isOwn) return agent.fail(idTextOf(frame), failure('TERMINAL_FOREIGN', [terminalId]));
   if (frame.method === 'terminal/release') {
-    hub.terminals.delete(terminalId);
+    proxy.registry.terminals.delete(terminalId);
     session?.terminals.delete(terminalId);
   }
   put([]);
 }
 
 /** May speak of a request of the editor's, by the id the agent saw, and brings an id of its own that another agent may use too. */
-function elicitation(hub: Hub, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
+function elicitation(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
   const { bytes, body } = frame;
   const patches: Patch[] = [];
   const about = memberAt(bytes, body, 'requestId');
@@ -151,7 +153,7 @@ function elicitation(hub: Hub, agent: Agent, session: Session | undefined, frame
   }
   // The session of a prompt that was closed in mid-turn is gone, and the id may be open again.
   const owner = session ?? request?.session;
-  if ((owner ? openRequests(owner, ELICITATION) : sessionless(hub, agent)) >= MAX_ELICITATIONS)
+  if ((owner ? openRequests(owner, ELICITATION) : sessionless(proxy, agent)) >= MAX_ELICITATIONS)
     return agent.fail(
       idTextOf(frame),
       failure('TOO_MANY_OPEN', ['elicitations', MAX_ELICITATIONS, owner ? undefined : 'before a session']),
@@ -159,46 +161,46 @@ function elicitation(hub: Hub, agent: Agent, session: Session | undefined, frame
   const named = memberAt(bytes, body, 'elicitationId');
   const name = stringAt(bytes, named);
   if (named && name !== undefined) {
-    const publicName = hub.elicitations.claim(agent, name);
+    const publicName = proxy.names.elicitations.claim(agent, name);
     if (publicName !== name) patches.push({ span: named, text: JSON.stringify(publicName) });
   }
   put(patches, owner && { session: owner });
 }
 
 /** With several agents, an id that this one has not asked under may be another's: the client must not take that one for completed. */
-export function completeElicitation(hub: Hub, agent: Agent, frame: Frame): void {
+export function completeElicitation(proxy: ProxyParts, agent: Agent, frame: Frame): void {
   const named = memberAt(frame.bytes, frame.body, 'elicitationId');
   const name = stringAt(frame.bytes, named);
-  const publicName = name === undefined ? undefined : hub.elicitations.publicName(agent, name);
+  const publicName = name === undefined ? undefined : proxy.names.elicitations.publicName(agent, name);
   if (!named || publicName === undefined) {
-    const isFree = name === undefined || hub.elicitations.find(name) === undefined;
-    return hub.singleAgent && isFree ? hub.client.notify(frame) : void hub.counters.refusedFromAgents++;
+    const isFree = name === undefined || proxy.names.elicitations.find(name) === undefined;
+    return proxy.pool.single && isFree ? proxy.client.notify(frame) : void proxy.context.counters.refusedFromAgents++;
   }
-  hub.elicitations.release(publicName);
-  hub.client.notify(frame, publicName === name ? [] : [{ span: named, text: JSON.stringify(publicName) }]);
+  proxy.names.elicitations.release(publicName);
+  proxy.client.notify(frame, publicName === name ? [] : [{ span: named, text: JSON.stringify(publicName) }]);
 }
 
 /** The agent takes a question back; the editor knows it by another id, and still answers it. */
-export function withdraw(hub: Hub, agent: Agent, frame: Frame): void {
+export function withdraw(proxy: ProxyParts, agent: Agent, frame: Frame): void {
   const span = memberAt(frame.bytes, frame.body, 'requestId');
-  const asked = span && hub.client.findRequest(agent, textOf(frame.bytes, span));
+  const asked = span && proxy.client.findRequest(agent, textOf(frame.bytes, span));
   // One that we have answered already may have been followed by another of the same id, which waits.
-  if (span && (!asked || asked.isAnswered) && hub.enforcement?.takesBack(agent, textOf(frame.bytes, span))) return;
-  if (span && asked) hub.client.notify(frame, [{ span, text: asked.id }]);
-  else if (!withdrawServed(agent, frame)) hub.counters.strayAnswers++;
+  if (span && (!asked || asked.isAnswered) && proxy.context.enforcement?.takesBack(agent, textOf(frame.bytes, span))) return;
+  if (span && asked) proxy.client.notify(frame, [{ span, text: asked.id }]);
+  else if (!withdrawServed(agent, frame)) proxy.context.counters.strayAnswers++;
 }
 
 /** The agent is gone: nobody waits for the answers to its questions any more. */
-export function withdrawAll(hub: Hub, agent: Agent): void {
-  hub.elicitations.releaseAll(agent);
-  for (const asked of hub.client.requestsOf(agent)) cancelRequest(hub, asked);
+export function withdrawAll(proxy: ProxyParts, agent: Agent): void {
+  proxy.names.elicitations.releaseAll(agent);
+  for (const asked of proxy.client.requestsOf(agent)) cancelRequest(proxy, asked);
 }
 
-export function answerFromClient(hub: Hub, frame: Frame): void {
-  if (hub.client.ownAnswer(idTextOf(frame), frame)) return;
-  const asked = hub.client.settle(idTextOf(frame));
+export function answerFromClient(proxy: ProxyParts, frame: Frame): void {
+  if (proxy.client.ownAnswer(idTextOf(frame), frame)) return;
+  const asked = proxy.client.settle(idTextOf(frame));
   if (!asked) {
-    hub.counters.strayAnswers++;
+    proxy.context.counters.strayAnswers++;
     return;
   }
   if (asked.session) asked.session.isActive = true; // the agent's time begins anew

@@ -1,8 +1,8 @@
 // A question that somebody answers in another place than the editor: the first answer counts, and the other place is told.
 import type { GateVerdict } from '../../mcp/server/gate.ts';
 import { scan } from '../../wire/scanner/scanner.ts';
-import type { Hub } from '../hub.ts';
 import { notificationLine, resultLine } from '../messages.ts';
+import type { ProxyParts } from '../parts.ts';
 import { tell } from '../sessions/attachments.ts';
 import { cancelTurns } from '../turns/cancel.ts';
 import { answerFromClient } from './agent-requests.ts';
@@ -20,29 +20,29 @@ export type ElsewhereAnswer = {
 };
 
 /** As if the editor had said it, with all that a policy does with answers. False when the question is not open any more. */
-export function answerElsewhere(hub: Hub, { id, optionId, reply, where, how }: ElsewhereAnswer): boolean {
-  const agentRequest = hub.client.openRequest(id);
-  const method = agentRequest?.method ?? hub.client.ownMethod(id);
+export function answerElsewhere(proxy: ProxyParts, { id, optionId, reply, where, how }: ElsewhereAnswer): boolean {
+  const agentRequest = proxy.client.openRequest(id);
+  const method = agentRequest?.method ?? proxy.client.ownMethod(id);
   if (method !== (reply ? 'elicitation/create' : 'session/request_permission')) return false;
   const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
   const frame = scan(Buffer.from(resultLine(id, JSON.stringify(reply ?? { outcome }))), 0);
   if (!frame) return false;
-  answerFromClient(hub, frame);
-  hub.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
-  if (agentRequest?.session) tell(hub, agentRequest.session, 'info', `Answered in ${where}`, how);
+  answerFromClient(proxy, frame);
+  proxy.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+  if (agentRequest?.session) tell(proxy, agentRequest.session, 'info', `Answered in ${where}`, how);
   return true;
 }
 
 /** Likewise a cancel. False when there is no such session. */
-export function cancelElsewhere(hub: Hub, sessionId: string): boolean {
-  const session = hub.sessions.get(sessionId);
-  if (session) cancelTurns(hub, session);
+export function cancelElsewhere(proxy: ProxyParts, sessionId: string): boolean {
+  const session = proxy.registry.sessions.get(sessionId);
+  if (session) cancelTurns(proxy, session);
   return session !== undefined;
 }
 
 /** What the user does by hand in a session. A policy that refuses it to the agent refuses it here too, and writes it down. */
-export function actAsUser(hub: Hub, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
-  const session = hub.sessions.get(sessionId);
+export function actAsUser(proxy: ProxyParts, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
+  const session = proxy.registry.sessions.get(sessionId);
   if (!session) return { allow: false, reason: 'the session is not open; send a prompt to take it up again' };
-  return hub.enforcement?.byUser(hub, session, act, file) ?? { allow: true };
+  return proxy.context.enforcement?.byUser(proxy, session, act, file) ?? { allow: true };
 }

@@ -1,26 +1,26 @@
 // Requests of our own to the editor, with an answer that somebody waits for.
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import type { Hub } from '../hub.ts';
 import { notificationLine } from '../messages.ts';
+import type { ProxyParts } from '../parts.ts';
 
 /** The editor's own words on why it did not do it. */
 export class ClientRefusal extends Error {
   override readonly name = 'EditorRefusal';
 }
 
-export function askClient(hub: Hub, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+export function askClient(proxy: ProxyParts, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(new DOMException('cancelled', 'AbortError'));
-    const id = hub.client.ownRequest(method, JSON.stringify(params), (answer) => {
+    const id = proxy.client.ownRequest(method, JSON.stringify(params), (answer) => {
       signal.removeEventListener('abort', cancelRequest);
       const read = resultOf(method, answer);
       if (read instanceof ClientRefusal) reject(read);
       else resolve(read.value);
     });
     const cancelRequest = () => {
-      hub.client.forgetOwn(id);
-      hub.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+      proxy.client.forgetOwn(id);
+      proxy.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
       reject(new DOMException('cancelled', 'AbortError'));
     };
     signal.addEventListener('abort', cancelRequest, { once: true });

@@ -5,38 +5,38 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { isForBridge, noteForBridge } from '../tools/bridge-servers.ts';
 import type { Put } from './agent-requests.ts';
 
 const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
 const requestIdOf = (name: string, serverId: string): string => name.slice(nameOf(serverId, '').length);
 
-export function mcpMessage(hub: Hub, agent: Agent, frame: Frame, put: Put): void {
+export function mcpMessage(proxy: ProxyParts, agent: Agent, frame: Frame, put: Put): void {
   const serverId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'serverId'));
   const named = memberAt(frame.bytes, frame.body, 'requestId');
   const requestId = stringAt(frame.bytes, named);
   if (serverId === undefined || !named || requestId === undefined) return put([]);
-  if (!hub.singleAgent && !agent.mcpServers.has(serverId))
+  if (!proxy.pool.single && !agent.mcpServers.has(serverId))
     return agent.fail(idTextOf(frame), failure('MCP_SERVER_UNKNOWN', [serverId], { serverId }));
-  const publicName = hub.mcpRequests.claim(agent, nameOf(serverId, requestId));
+  const publicName = proxy.names.mcpRequests.claim(agent, nameOf(serverId, requestId));
   const publicId = requestIdOf(publicName, serverId);
   const patches = publicId === requestId ? [] : [{ span: named, text: JSON.stringify(publicId) }];
-  put(patches, { onSettled: () => hub.mcpRequests.release(publicName) });
+  put(patches, { onSettled: () => proxy.names.mcpRequests.release(publicName) });
 }
 
 /** What the editor says of such a call while it is under way. */
-export function mcpProgress(hub: Hub, frame: Frame): void {
+export function mcpProgress(proxy: ProxyParts, frame: Frame): void {
   const serverId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'serverId')) ?? '';
   const requestId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'requestId')) ?? '';
-  if (isForBridge(hub, serverId, requestId)) {
+  if (isForBridge(proxy, serverId, requestId)) {
     const body = readBody(frame);
-    return body.ok ? noteForBridge(hub, serverId, requestId, body.value) : undefined;
+    return body.ok ? noteForBridge(proxy, serverId, requestId, body.value) : undefined;
   }
-  if (hub.singleAgent) return hub.singleAgent.notify(frame, () => []);
-  const owner = hub.mcpRequests.find(nameOf(serverId, requestId));
+  if (proxy.pool.single) return proxy.pool.single.notify(frame, () => []);
+  const owner = proxy.names.mcpRequests.find(nameOf(serverId, requestId));
   if (!owner) {
-    hub.counters.strayAnswers++;
+    proxy.context.counters.strayAnswers++;
     return;
   }
   const native = requestIdOf(owner.name, serverId);

@@ -8,7 +8,8 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
 import { FILE_METHODS, TERMINAL_METHODS, type Workspace } from '../../workspace/workspace.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub, InitializeParams } from '../hub.ts';
+import type { InitializeParams } from '../agents/agent-pool.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 /** A request of an agent's that we are answering. */
@@ -48,24 +49,30 @@ function withMember(objectText: string, key: string, valueText: string): string 
 }
 
 /** The directories of a session that is being opened, before its agent hears of it; undefined when nothing is served. */
-export function rootsFor(hub: Hub, openParams: string | undefined): Roots | undefined {
-  if (!hub.initializeParams || hub.initializeParams.served.size === 0 || openParams === undefined) return undefined;
+export function rootsFor(proxy: ProxyParts, openParams: string | undefined): Roots | undefined {
+  if (!proxy.pool.initializeParams || proxy.pool.initializeParams.served.size === 0 || openParams === undefined) return undefined;
   const { cwd, additionalDirectories } = fields(JSON.parse(openParams));
   if (rootsOf([cwd]).real.length === 0) return undefined;
   return rootsOf([cwd, ...(Array.isArray(additionalDirectories) ? additionalDirectories : [])]);
 }
 
 /** Whether a request of an agent's is ours to answer, since the editor cannot. */
-export const isServed = (hub: Hub, method: string | undefined): boolean =>
-  method !== undefined && hub.initializeParams?.served.has(method) === true;
+export const isServed = (proxy: ProxyParts, method: string | undefined): boolean =>
+  method !== undefined && proxy.pool.initializeParams?.served.has(method) === true;
 
 /** `judged` is where the path of a file led when a policy judged it. */
-export function serveWorkspace(hub: Hub, agent: Agent, session: Session | undefined, frame: Frame, judged: string | undefined): void {
+export function serveWorkspace(
+  proxy: ProxyParts,
+  agent: Agent,
+  session: Session | undefined,
+  frame: Frame,
+  judged: string | undefined,
+): void {
   const idText = idTextOf(frame);
   const method = frame.method as string;
   const params = readBody(frame);
   if (!params.ok) return agent.fail(idText, failure('AMBIGUOUS', [params.reason]));
-  if (!hub.workspace || !session?.roots) return agent.fail(idText, failure('ROOTS_UNKNOWN', [method]));
+  if (!proxy.context.workspace || !session?.roots) return agent.fail(idText, failure('ROOTS_UNKNOWN', [method]));
   const generation = agent.generation;
   const serving: Serving = {
     idText,
@@ -77,7 +84,7 @@ export function serveWorkspace(hub: Hub, agent: Agent, session: Session | undefi
   };
   session.serving.add(serving);
   const asker = { owner: session, roots: session.roots, judged, graceMs: agent.spec.timeouts.stopGraceMs };
-  void hub.workspace.serve(method, params.value, asker).then(
+  void proxy.context.workspace.serve(method, params.value, asker).then(
     (result) => serving.answer(() => agent.succeed(idText, JSON.stringify(result))),
     (error) => serving.answer(() => agent.fail(idText, asProxyError(method, error))),
   );

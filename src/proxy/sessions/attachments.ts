@@ -1,13 +1,20 @@
 // Words of ours inside a session: a `notice` where the editor takes them, else a thought, which every editor shows.
-import type { Hub } from '../hub.ts';
+
 import { updateLine } from '../messages.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from './session.ts';
 
-export function tell(hub: Hub, session: Session, severity: 'info' | 'warning' | 'error', title: string, description: string): void {
-  const update = takesNotices(hub.initializeParams?.clientCapabilities)
+export function tell(
+  proxy: ProxyParts,
+  session: Session,
+  severity: 'info' | 'warning' | 'error',
+  title: string,
+  description: string,
+): void {
+  const update = takesNotices(proxy.pool.initializeParams?.clientCapabilities)
     ? { sessionUpdate: 'notice', severity, title, description }
     : { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: `[switchboard] ${title}. ${description}\n` } };
-  hub.client.line(updateLine(session.publicId, JSON.stringify(update)));
+  proxy.client.line(updateLine(session.publicId, JSON.stringify(update)));
 }
 
 function takesNotices(capabilities: unknown): boolean {

@@ -8,8 +8,8 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import { agentForSession, vacate } from '../agents/agent-pool.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
-import type { Hub } from '../hub.ts';
 import { updateLine } from '../messages.ts';
+import type { ProxyParts } from '../parts.ts';
 import { errorPatches, forward, passAnswer } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
 import { endRequests } from '../turns/cancel.ts';
@@ -27,43 +27,43 @@ type Done = {
   readonly failed: (error: ProxyError, refusal?: { readonly agent: Agent; readonly answer: Frame }) => void;
 };
 
-export function setConfigOption(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+export function setConfigOption(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
   request.session = session;
-  if (hub.singleAgent) return forward(hub, request, session, frame);
+  if (proxy.pool.single) return forward(proxy, request, session, frame);
   const params = readBody(frame);
-  if (!params.ok) return hub.client.fail(request, failure('AMBIGUOUS', [params.reason]));
+  if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { configId, value } = (params.value ?? {}) as { configId?: unknown; value?: unknown };
   if (isAgentOption(session.options, configId)) {
-    const list = () => hub.client.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(hub, session))}}`);
-    return changeAgent(hub, request, session, value, {
+    const list = () => proxy.client.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(proxy, session))}}`);
+    return changeAgent(proxy, request, session, value, {
       changed: list,
       failed: (error, refusal) =>
         refusal
-          ? hub.client.pass(request, refusal.answer, errorPatches(hub, refusal.agent, refusal.answer))
-          : hub.client.fail(request, error),
+          ? proxy.client.pass(request, refusal.answer, errorPatches(proxy, refusal.agent, refusal.answer))
+          : proxy.client.fail(request, error),
     });
   }
   const standsFor = typeof configId === 'string' ? standInFor(session.options, configId) : undefined;
-  if (standsFor && typeof value === 'string') return setStandIn(hub, request, session, standsFor, value);
+  if (standsFor && typeof value === 'string') return setStandIn(proxy, request, session, standsFor, value);
   const { agent } = session;
   agent.forward(frame, {
     method: request.method,
     request,
     patches: toNative(session),
-    onFail: (error) => hub.client.fail(request, error),
+    onFail: (error) => proxy.client.fail(request, error),
     onAnswer(answer) {
-      if (session.agent !== agent) return moved(hub, request, session);
-      if (answer.outcome !== 'result' || !answer.body) return passAnswer(hub, request, session, answer);
+      if (session.agent !== agent) return moved(proxy, request, session);
+      if (answer.outcome !== 'result' || !answer.body) return passAnswer(proxy, request, session, answer);
       session.options = { ...session.options, ...pickOwn(answer) };
-      hub.client.pass(request, answer, [...toPublic(session, answer), ...withOurOptions(hub, session, answer.bytes, answer.body)]);
+      proxy.client.pass(request, answer, [...toPublic(session, answer), ...withOurOptions(proxy, session, answer.bytes, answer.body)]);
     },
   });
 }
 
 /** An answer that came after the session had gone to another agent says nothing about what it is now. */
-function moved(hub: Hub, request: OpenRequest, session: Session): void {
+function moved(proxy: ProxyParts, request: OpenRequest, session: Session): void {
   const data = { agent: session.agent.name, sessionId: session.publicId };
-  hub.client.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.agent.name}" meanwhile`], data));
+  proxy.client.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.agent.name}" meanwhile`], data));
 }
 
 function pickOwn(answer: Frame) {
@@ -72,7 +72,7 @@ function pickOwn(answer: Frame) {
 }
 
 /** An option that stands for the agent's modes or models is set the way those are. */
-function setStandIn(hub: Hub, request: OpenRequest, session: Session, standsFor: 'mode' | 'model', value: string): void {
+function setStandIn(proxy: ProxyParts, request: OpenRequest, session: Session, standsFor: 'mode' | 'model', value: string): void {
   const { nativeId: sessionId } = session;
   const [method, params] =
     standsFor === 'mode'
@@ -80,46 +80,46 @@ function setStandIn(hub: Hub, request: OpenRequest, session: Session, standsFor:
       : (['session/set_model', { sessionId, modelId: value }] as const);
   const { agent } = session;
   agent.request(method, JSON.stringify(params), {
-    onFail: (error) => hub.client.fail(request, error),
+    onFail: (error) => proxy.client.fail(request, error),
     onAnswer(answer) {
-      if (session.agent !== agent) return moved(hub, request, session);
-      if (answer.outcome === 'error') return hub.client.pass(request, answer, errorPatches(hub, session.agent, answer, session));
+      if (session.agent !== agent) return moved(proxy, request, session);
+      if (answer.outcome === 'error') return proxy.client.pass(request, answer, errorPatches(proxy, session.agent, answer, session));
       session.options = standsFor === 'mode' ? withMode(session.options, value) : withModel(session.options, value);
-      hub.client.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(hub, session))}}`);
+      proxy.client.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(proxy, session))}}`);
     },
   });
 }
 
 /** The editor sets a mode or a model the old way: the option that stands for it follows. */
-export function setTheOldWay(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+export function setTheOldWay(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
   request.session = session;
-  if (hub.singleAgent) return forward(hub, request, session, frame);
+  if (proxy.pool.single) return forward(proxy, request, session, frame);
   const params = readBody(frame);
-  if (!params.ok) return hub.client.fail(request, failure('AMBIGUOUS', [params.reason]));
+  if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { modeId, modelId } = (params.value ?? {}) as { modeId?: unknown; modelId?: unknown };
   const { agent } = session;
   agent.forward(frame, {
     method: request.method,
     request,
     patches: toNative(session),
-    onFail: (error) => hub.client.fail(request, error),
+    onFail: (error) => proxy.client.fail(request, error),
     onAnswer(answer) {
-      if (session.agent !== agent) return moved(hub, request, session);
-      passAnswer(hub, request, session, answer);
+      if (session.agent !== agent) return moved(proxy, request, session);
+      passAnswer(proxy, request, session, answer);
       if (answer.outcome !== 'result') return;
-      if (typeof modeId === 'string') modeChanged(hub, session, modeId);
-      if (typeof modelId === 'string') modelChanged(hub, session, modelId);
+      if (typeof modeId === 'string') modeChanged(proxy, session, modeId);
+      if (typeof modelId === 'string') modelChanged(proxy, session, modelId);
     },
   });
 }
 
-export function agentByCommand(hub: Hub, request: OpenRequest, session: Session, named: string): void {
+export function agentByCommand(proxy: ProxyParts, request: OpenRequest, session: Session, named: string): void {
   const say = (text: string) => {
     const content = JSON.stringify({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
-    hub.client.line(updateLine(session.publicId, content));
-    hub.client.succeed(request, '{"stopReason":"end_turn"}');
+    proxy.client.line(updateLine(session.publicId, content));
+    proxy.client.succeed(request, '{"stopReason":"end_turn"}');
   };
-  const others = hub.choice.agents.filter((name) => name !== session.agent.name).join(', ');
+  const others = proxy.pool.choice.agents.filter((name) => name !== session.agent.name).join(', ');
   if (named === '') {
     const canChange = !session.isStarted;
     return say(
@@ -127,10 +127,10 @@ export function agentByCommand(hub: Hub, request: OpenRequest, session: Session,
     );
   }
   session.turns.add(request); // a turn like any other, so that a cancel or a close ends it
-  changeAgent(hub, request, session, named, {
+  changeAgent(proxy, request, session, named, {
     failed: (error) => say(error.message),
     changed() {
-      announceOptions(hub, session);
+      announceOptions(proxy, session);
       say(`This session's agent is now ${session.agent.name}.`);
     },
   });
@@ -140,17 +140,17 @@ export function agentByCommand(hub: Hub, request: OpenRequest, session: Session,
  * Opens the session anew at another agent, under the id the editor knows. The lane is held meanwhile, so what follows goes to the new one.
  * When the request is cancelled or taken back, the session stays where it is, and what the other agent opens is closed there.
  */
-function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: unknown, done: Done): void {
-  const chosen = typeof wanted === 'string' ? hub.agents.get(wanted) : undefined;
+function changeAgent(proxy: ProxyParts, request: OpenRequest, session: Session, wanted: unknown, done: Done): void {
+  const chosen = typeof wanted === 'string' ? proxy.pool.agents.get(wanted) : undefined;
   if (!chosen)
     return done.failed(
-      failure('AGENT_UNKNOWN', [shown(wanted), hub.choice.agents.join(', ')], { agent: wanted, agents: hub.choice.agents }),
+      failure('AGENT_UNKNOWN', [shown(wanted), proxy.pool.choice.agents.join(', ')], { agent: wanted, agents: proxy.pool.choice.agents }),
     );
   const { agent: before, openParams } = session;
   if (chosen.name === before.name) return done.changed(); // editors set saved values again, equal or not
   if (session.isStarted || openParams === undefined)
     return done.failed(failure('AGENT_LOCKED', [before.name, chosen.name], { agent: before.name, sessionId: session.publicId }));
-  const next = agentForSession(hub, chosen);
+  const next = agentForSession(proxy, chosen);
   session.toAgent.hold(request);
   next.openings++;
   let isWanted = true;
@@ -169,8 +169,8 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
     isOpening = false;
     next.openings--;
     then();
-    releaseAll(hub, next);
-    vacate(hub, next);
+    releaseAll(proxy, next);
+    vacate(proxy, next);
   };
   const giveUp = (then: () => void) =>
     over(() => {
@@ -178,23 +178,23 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
       if (next.spec.isolation === 'session') opened(() => {}); // the process was for this alone
     });
   const failed = (error: ProxyError) => opened(() => isWanted && over(() => done.failed(error)));
-  const callOffTimer = hub.clock.after(openingLimitMs(next), () => giveUp(() => done.failed(notOpened(next))));
+  const callOffTimer = proxy.context.clock.after(openingLimitMs(next), () => giveUp(() => done.failed(notOpened(next))));
   request.abandon = () => giveUp(() => {});
   next.whenReady(() => {
     if (!isWanted) return opened(() => {});
     const missing = missingFor(next, openParams);
     if (missing) return failed(failure('CAPABILITY_MISSING', ['session/new', next.name, missing], { agent: next.name }));
-    const refused = hub.enforcement?.refusesServers(hub, next, openParams);
+    const refused = proxy.context.enforcement?.refusesServers(proxy, next, openParams);
     if (refused) return failed(refused);
     noteServers(next, openParams);
-    serversFor(hub, next, openParams, (servers) =>
+    serversFor(proxy, next, openParams, (servers) =>
       next.request('session/new', servers.text(openParams, 'session/new'), {
         onFail(error) {
           servers.revoke();
           failed(error);
         },
         onAnswer(answer) {
-          opened(() => (isWanted ? over(() => moveTo(hub, session, next, answer, done)) : discard(hub, next, answer)));
+          opened(() => (isWanted ? over(() => moveTo(proxy, session, next, answer, done)) : discard(proxy, next, answer)));
           if (session.agent === next) servers.bind(session);
           else servers.revoke();
         },
@@ -204,54 +204,54 @@ function changeAgent(hub: Hub, request: OpenRequest, session: Session, wanted: u
 }
 
 /** A session that was asked for and is not wanted any more. */
-export function discard(hub: Hub, agent: Agent, answer: Frame): void {
+export function discard(proxy: ProxyParts, agent: Agent, answer: Frame): void {
   const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
-  if (nativeId !== undefined) discardSession(hub, agent, nativeId);
+  if (nativeId !== undefined) discardSession(proxy, agent, nativeId);
 }
 
-export function discardSession(hub: Hub, agent: Agent, nativeId: string): void {
+export function discardSession(proxy: ProxyParts, agent: Agent, nativeId: string): void {
   const known = agent.sessions.get(nativeId);
   if (known && !known.isDiscovered) return; // the editor has found it meanwhile, and uses it
   if (known) {
-    endRequests(hub, known); // its id may be another's by the time of an answer
-    untrack(hub, known);
+    endRequests(proxy, known); // its id may be another's by the time of an answer
+    untrack(proxy, known);
   }
   markEnded(agent, nativeId);
   closeAt(agent, nativeId);
 }
 
-function moveTo(hub: Hub, session: Session, next: Agent, answer: Frame, done: Done): void {
+function moveTo(proxy: ProxyParts, session: Session, next: Agent, answer: Frame, done: Done): void {
   const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
   if (nativeId === undefined) {
     const message = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'it did not open the session';
     const error = failure('AGENT_REFUSED', [next.name, 'session/new', message], { agent: next.name });
     return answer.outcome === 'error' ? done.failed(error, { agent: next, answer }) : done.failed(error);
   }
-  failToolCalls(hub, session);
-  endRequests(hub, session); // those of the agent that is left
-  abandon(hub, session, session.agent);
+  failToolCalls(proxy, session);
+  endRequests(proxy, session); // those of the agent that is left
+  abandon(proxy, session, session.agent);
   session.agent = next;
   session.nativeId = nativeId;
   session.isLost = false;
   session.hasCommands = false;
   session.hasAgentCommand = false;
   session.options = readOptions(answer);
-  track(hub, session);
+  track(proxy, session);
   next.ended.delete(nativeId);
-  record(hub, session);
+  record(proxy, session);
   done.changed();
-  release(hub, next, nativeId);
-  announceCommand(hub, session);
+  release(proxy, next, nativeId);
+  announceCommand(proxy, session);
 }
 
 /** The session that is left behind: ended at its agent, and not listed again. */
-function abandon(hub: Hub, session: Session, agent: Agent): void {
+function abandon(proxy: ProxyParts, session: Session, agent: Agent): void {
   const { nativeId, publicId } = session;
   agent.sessions.delete(nativeId);
   markEnded(agent, nativeId);
-  hub.workspace?.endOf(session);
-  hub.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: hub.clock.now(), isGone: true });
-  if (agent.isIsolated) vacate(hub, agent); // and with its process all of it ends, unless a fork of it lives there
+  proxy.context.workspace?.endOf(session);
+  proxy.context.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
+  if (agent.isIsolated) vacate(proxy, agent); // and with its process all of it ends, unless a fork of it lives there
   closeAt(agent, nativeId);
 }
 

@@ -14,12 +14,13 @@ import {
 import type { Frame, Span } from '../../wire/frame.ts';
 import { elements, member, memberAt, members, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';
-import { agentTitles, type Hub } from '../hub.ts';
+import { agentTitles } from '../agents/agent-pool.ts';
 import { updateLine } from '../messages.ts';
+import type { ProxyParts } from '../parts.ts';
 import { type Session, toPublic } from './session.ts';
 
-export function choiceOf(hub: Hub, session: Session): AgentChoice {
-  return { current: session.agent.name, agents: agentTitles(hub), isLocked: session.isStarted };
+export function choiceOf(proxy: ProxyParts, session: Session): AgentChoice {
+  return { current: session.agent.name, agents: agentTitles(proxy.pool), isLocked: session.isStarted };
 }
 
 /** What a result of session/new, load, resume or fork says about options. */
@@ -46,8 +47,8 @@ function valueAt(bytes: Buffer, span: Span | undefined): unknown {
 }
 
 /** Our options in front of the agent's, in the object at `holder` (a result, or an update). */
-export function withOurOptions(hub: Hub, session: Session, bytes: Buffer, holder: Span): Patch[] {
-  const ours = addedOptions(session.options, choiceOf(hub, session))
+export function withOurOptions(proxy: ProxyParts, session: Session, bytes: Buffer, holder: Span): Patch[] {
+  const ours = addedOptions(session.options, choiceOf(proxy, session))
     .map((option) => JSON.stringify(option))
     .join(',');
   return [inserted(bytes, holder, 'configOptions', ours)];
@@ -68,22 +69,22 @@ function inserted(bytes: Buffer, holder: Span, key: string, items: string): Patc
 }
 
 /** Tells the editor the whole list again, after something in it changed that the agent did not say itself. */
-export function announceOptions(hub: Hub, session: Session): void {
-  const list = completeList(session.options, choiceOf(hub, session));
-  hub.client.line(updateLine(session.publicId, `{"sessionUpdate":"config_option_update","configOptions":${list}}`));
+export function announceOptions(proxy: ProxyParts, session: Session): void {
+  const list = completeList(session.options, choiceOf(proxy, session));
+  proxy.client.line(updateLine(session.publicId, `{"sessionUpdate":"config_option_update","configOptions":${list}}`));
 }
 
 /** Our command, for an agent that has not sent a list of its own (yet). */
-export function announceCommand(hub: Hub, session: Session): void {
+export function announceCommand(proxy: ProxyParts, session: Session): void {
   if (session.hasCommands) return;
-  const command = JSON.stringify(agentCommand(hub.choice.agents));
-  hub.client.line(updateLine(session.publicId, `{"sessionUpdate":"available_commands_update","availableCommands":[${command}]}`));
+  const command = JSON.stringify(agentCommand(proxy.pool.choice.agents));
+  proxy.client.line(updateLine(session.publicId, `{"sessionUpdate":"available_commands_update","availableCommands":[${command}]}`));
 }
 
 /** Passes an update of a session on; those that speak of options, commands or other sessions are completed on the way. */
-export function passUpdate(hub: Hub, session: Session, kind: string | undefined, frame: Frame): void {
-  if (kind === undefined) return hub.client.notify(frame, toPublic(session, frame));
-  const pass = (patches: readonly Patch[]) => hub.client.notify(frame, [...toPublic(session, frame), ...patches]);
+export function passUpdate(proxy: ProxyParts, session: Session, kind: string | undefined, frame: Frame): void {
+  if (kind === undefined) return proxy.client.notify(frame, toPublic(session, frame));
+  const pass = (patches: readonly Patch[]) => proxy.client.notify(frame, [...toPublic(session, frame), ...patches]);
   if (kind === 'tool_call' || kind === 'tool_call_update') return pass([]);
   const { bytes } = frame;
   const update = memberAt(bytes, frame.body, 'update');
@@ -91,54 +92,54 @@ export function passUpdate(hub: Hub, session: Session, kind: string | undefined,
   switch (kind) {
     case 'config_option_update':
       session.options = { ...session.options, ...ownOptions(bytes, update) };
-      return pass(withOurOptions(hub, session, bytes, update));
+      return pass(withOurOptions(proxy, session, bytes, update));
     case 'available_commands_update': {
       session.hasCommands = true;
       const list = member(bytes, update.start, 'availableCommands');
       const names = list ? elements(bytes, list.start).map((entry) => stringAt(bytes, member(bytes, entry.start, 'name'))) : [];
       session.hasAgentCommand = names.includes(COMMAND_NAME);
       if (session.hasAgentCommand) return pass([]);
-      return pass([inserted(bytes, update, 'availableCommands', JSON.stringify(agentCommand(hub.choice.agents)))]);
+      return pass([inserted(bytes, update, 'availableCommands', JSON.stringify(agentCommand(proxy.pool.choice.agents)))]);
     }
     case 'current_mode_update': {
       pass([]);
       const mode = stringAt(bytes, member(bytes, update.start, 'currentModeId'));
-      if (mode !== undefined) modeChanged(hub, session, mode);
+      if (mode !== undefined) modeChanged(proxy, session, mode);
       return;
     }
     case 'subagent_update':
-      return pass(nestedIds(hub, session, bytes, update, ['sessionId']));
+      return pass(nestedIds(proxy, session, bytes, update, ['sessionId']));
     case 'session_message':
-      return pass(nestedIds(hub, session, bytes, update, ['senderSessionId', 'recipientSessionId']));
+      return pass(nestedIds(proxy, session, bytes, update, ['senderSessionId', 'recipientSessionId']));
     default:
       return pass([]);
   }
 }
 
 /** The option that stands for an agent's modes follows them. */
-export function modeChanged(hub: Hub, session: Session, modeId: string): void {
+export function modeChanged(proxy: ProxyParts, session: Session, modeId: string): void {
   const { modes, own } = session.options;
   if (!modes || modes.currentModeId === modeId) return;
   session.options = withMode(session.options, modeId);
-  if (own === undefined) announceOptions(hub, session);
+  if (own === undefined) announceOptions(proxy, session);
 }
 
 /** Likewise for its models. */
-export function modelChanged(hub: Hub, session: Session, modelId: string): void {
+export function modelChanged(proxy: ProxyParts, session: Session, modelId: string): void {
   const { models, own } = session.options;
   if (!models || models.currentModelId === modelId) return;
   session.options = withModel(session.options, modelId);
-  if (own === undefined) announceOptions(hub, session);
+  if (own === undefined) announceOptions(proxy, session);
 }
 
 /** Sessions that an update speaks of, under the names the editor knows them by. */
-function nestedIds(hub: Hub, session: Session, bytes: Buffer, update: Span, keys: readonly string[]): Patch[] {
+function nestedIds(proxy: ProxyParts, session: Session, bytes: Buffer, update: Span, keys: readonly string[]): Patch[] {
   // Each of them, also where one is there twice: the editor may take either.
   const named = members(bytes, update.start).filter(({ key }) => keys.includes(key));
   return named.flatMap(({ value: span }) => {
     const nativeId = stringAt(bytes, span);
     if (nativeId === undefined) return [];
-    const { publicId } = hub.table.adopt(session.agent.id, nativeId, session.cwd);
+    const { publicId } = proxy.registry.table.adopt(session.agent.id, nativeId, session.cwd);
     return publicId === nativeId ? [] : [{ span, text: JSON.stringify(publicId) }];
   });
 }

@@ -5,67 +5,67 @@ import type { Frame } from '../../wire/frame.ts';
 import { elements, member, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
 import { agentForSession, agentOf, vacate } from '../agents/agent-pool.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { revokeAttachment } from '../tools/host-tools.ts';
 import { createSession, type Session } from './session.ts';
 
 /** A session this connection or an earlier process knows. With one agent, any id is a session of that agent. */
-export function knownSession(hub: Hub, publicId: string): Session | ProxyError | undefined {
-  const live = hub.sessions.get(publicId);
+export function knownSession(proxy: ProxyParts, publicId: string): Session | ProxyError | undefined {
+  const live = proxy.registry.sessions.get(publicId);
   if (live) return live;
-  const binding = hub.table.find(publicId) ?? recall(hub, publicId);
-  const agent = binding && hub.agents.get(agentOf(binding.agent));
-  if (binding && agent) return track(hub, createSession(publicId, agentForSession(hub, agent), binding.nativeId, binding.cwd));
-  if (hub.singleAgent) return track(hub, createSession(publicId, agentForSession(hub, hub.singleAgent), publicId, undefined));
+  const binding = proxy.registry.table.find(publicId) ?? recall(proxy, publicId);
+  const agent = binding && proxy.pool.agents.get(agentOf(binding.agent));
+  if (binding && agent) return track(proxy, createSession(publicId, agentForSession(proxy, agent), binding.nativeId, binding.cwd));
+  if (proxy.pool.single) return track(proxy, createSession(publicId, agentForSession(proxy, proxy.pool.single), publicId, undefined));
   if (binding) return failure('SESSION_ORPHANED', [publicId, binding.agent], { sessionId: publicId, agent: binding.agent });
   return undefined;
 }
 
-export function track(hub: Hub, session: Session): Session {
+export function track(proxy: ProxyParts, session: Session): Session {
   const before = session.agent.sessions.get(session.nativeId);
-  if (before && before !== session) takeOver(hub, before, session);
-  hub.sessions.set(session.publicId, session);
+  if (before && before !== session) takeOver(proxy, before, session);
+  proxy.registry.sessions.set(session.publicId, session);
   session.agent.sessions.set(session.nativeId, session);
-  hub.table.claim(session.publicId, session.agent.id, session.nativeId, session.cwd);
+  proxy.registry.table.claim(session.publicId, session.agent.id, session.nativeId, session.cwd);
   return session;
 }
 
 /** It was met under a name of its own before it turned out to be this one: what is open on it is this one's. */
-export function takeOver(hub: Hub, discovered: Session, session: Session): void {
-  if (isTracked(hub, discovered)) hub.sessions.delete(discovered.publicId);
+export function takeOver(proxy: ProxyParts, discovered: Session, session: Session): void {
+  if (isTracked(proxy, discovered)) proxy.registry.sessions.delete(discovered.publicId);
   for (const asked of discovered.agentRequests) {
     asked.session = session;
     session.agentRequests.add(asked);
   }
   for (const terminalId of discovered.terminals) {
-    hub.terminals.set(terminalId, { agent: session.agent, sessionId: session.publicId });
+    proxy.registry.terminals.set(terminalId, { agent: session.agent, sessionId: session.publicId });
     session.terminals.add(terminalId);
   }
-  for (const asked of hub.client.answeredIn(discovered)) asked.session = session;
+  for (const asked of proxy.client.answeredIn(discovered)) asked.session = session;
   discovered.agentRequests.clear();
   discovered.terminals.clear();
 }
 
-export function untrack(hub: Hub, session: Session): void {
+export function untrack(proxy: ProxyParts, session: Session): void {
   const { publicId, nativeId, agent } = session;
-  for (const terminalId of session.terminals) hub.terminals.delete(terminalId);
-  hub.workspace?.endOf(session);
+  for (const terminalId of session.terminals) proxy.registry.terminals.delete(terminalId);
+  proxy.context.workspace?.endOf(session);
   // It may have ended already, and its ids may be another's.
-  if (isTracked(hub, session)) {
-    hub.sessions.delete(publicId);
-    hub.table.release(publicId);
+  if (isTracked(proxy, session)) {
+    proxy.registry.sessions.delete(publicId);
+    proxy.registry.table.release(publicId);
   }
   if (agent.sessions.get(nativeId) === session) {
     agent.sessions.delete(nativeId);
     markEnded(agent, nativeId);
   }
   revokeAttachment(session);
-  hub.enforcement?.ended(session);
-  vacate(hub, agent);
+  proxy.context.enforcement?.ended(session);
+  vacate(proxy, agent);
 }
 
 /** It has not ended since. */
-export const isTracked = (hub: Hub, session: Session): boolean => hub.sessions.get(session.publicId) === session;
+export const isTracked = (proxy: ProxyParts, session: Session): boolean => proxy.registry.sessions.get(session.publicId) === session;
 
 /** What the agent still says of it is for nobody, until it has answered that it is open again. */
 export function markEnded(agent: Agent, nativeId: string): void {
@@ -77,14 +77,14 @@ const MAX_ENDED = 10_000;
 const MAX_SESSIONS = 10_000;
 
 /** An agent that speaks of ever new sessions of its own: those it spoke of first are forgotten, and met again if need be. */
-export function forgetDiscovered(hub: Hub, agent: Agent): void {
+export function forgetDiscovered(proxy: ProxyParts, agent: Agent): void {
   for (const [nativeId, discovered] of agent.sessions) {
     if (agent.sessions.size < MAX_SESSIONS) return;
     if (!discovered.isDiscovered || discovered.agentRequests.size > 0) continue;
     agent.sessions.delete(nativeId);
-    if (!isTracked(hub, discovered)) continue;
-    hub.sessions.delete(discovered.publicId);
-    hub.table.release(discovered.publicId);
+    if (!isTracked(proxy, discovered)) continue;
+    proxy.registry.sessions.delete(discovered.publicId);
+    proxy.registry.table.release(discovered.publicId);
   }
 }
 
@@ -96,11 +96,11 @@ function forgetBeyond(ids: Map<string, unknown>, most: number): void {
   }
 }
 
-function recall(hub: Hub, publicId: string) {
-  const record = hub.log.records().get(publicId);
+function recall(proxy: ProxyParts, publicId: string) {
+  const record = proxy.context.log.records().get(publicId);
   if (!record) return undefined;
-  hub.table.remember({ publicId, agent: record.agent, nativeId: record.nativeId, cwd: record.cwd });
-  return hub.table.find(publicId);
+  proxy.registry.table.remember({ publicId, agent: record.agent, nativeId: record.nativeId, cwd: record.cwd });
+  return proxy.registry.table.find(publicId);
 }
 
 /**
@@ -108,11 +108,11 @@ function recall(hub: Hub, publicId: string) {
  * `candidates` are agents that cannot list but can load: for them there is only trying.
  */
 export function probe(
-  hub: Hub,
+  proxy: ProxyParts,
   sessionId: string,
   done: (found: { readonly owner: Session | ProxyError | undefined; readonly candidates: readonly Agent[] }) => void,
 ): void {
-  const nextAgents = [...hub.agents.values()];
+  const nextAgents = [...proxy.pool.agents.values()];
   const listers = nextAgents.filter(({ handshake }) => offers(handshake?.result, 'sessionCapabilities', 'list'));
   const candidates = nextAgents.filter(
     ({ handshake }) => !offers(handshake?.result, 'sessionCapabilities', 'list') && offers(handshake?.result, 'loadSession'),
@@ -121,7 +121,7 @@ export function probe(
   let open = listers.length;
   const settle = () => {
     // Another request for it, or a list, may have found it first.
-    const found = knownSession(hub, sessionId);
+    const found = knownSession(proxy, sessionId);
     if (found) return done({ owner: found, candidates });
     const [owner, another] = owners;
     if (owner && another)
@@ -130,26 +130,31 @@ export function probe(
         candidates: [],
       });
     if (!owner) return done({ owner: undefined, candidates });
-    done({ owner: track(hub, createSession(sessionId, agentForSession(hub, owner.agent), sessionId, owner.cwd)), candidates });
+    done({ owner: track(proxy, createSession(sessionId, agentForSession(proxy, owner.agent), sessionId, owner.cwd)), candidates });
   };
   if (open === 0) return settle();
   for (const agent of listers)
-    findInList(hub, agent, sessionId, (found) => {
-      if (found && !goesByAnotherName(hub, agent, sessionId)) owners.push({ agent, cwd: found.cwd });
+    findInList(proxy, agent, sessionId, (found) => {
+      if (found && !goesByAnotherName(proxy, agent, sessionId)) owners.push({ agent, cwd: found.cwd });
       if (--open === 0) settle();
     });
 }
 
 /** For an id that is nobody's here: the agent's own session of that id is known under another one, so it is not the one that is meant. */
-export function goesByAnotherName(hub: Hub, { id, name }: Agent, nativeId: string): boolean {
-  const isElsewhere = (agent: Agent) => agent.name === name && hub.table.findNative(agent.id, nativeId) !== undefined;
-  return hub.table.findNative(id, nativeId) !== undefined || [...hub.isolated].some(isElsewhere);
+export function goesByAnotherName(proxy: ProxyParts, { id, name }: Agent, nativeId: string): boolean {
+  const isElsewhere = (agent: Agent) => agent.name === name && proxy.registry.table.findNative(agent.id, nativeId) !== undefined;
+  return proxy.registry.table.findNative(id, nativeId) !== undefined || [...proxy.pool.isolated].some(isElsewhere);
 }
 
 const MAX_PAGES = 20;
 const PROBE_MS = 5000;
 
-function findInList(hub: Hub, agent: Agent, sessionId: string, done: (found: { cwd: string | undefined } | undefined) => void): void {
+function findInList(
+  proxy: ProxyParts,
+  agent: Agent,
+  sessionId: string,
+  done: (found: { cwd: string | undefined } | undefined) => void,
+): void {
   let isDone = false;
   const finish = (found?: { cwd: string | undefined }) => {
     if (isDone) return;
@@ -157,7 +162,7 @@ function findInList(hub: Hub, agent: Agent, sessionId: string, done: (found: { c
     abandon();
     done(found);
   };
-  const abandon = hub.clock.after(PROBE_MS, () => finish());
+  const abandon = proxy.context.clock.after(PROBE_MS, () => finish());
   const page = (cursor: string | undefined, pagesLeft: number) => {
     agent.request('session/list', JSON.stringify(cursor === undefined ? {} : { cursor }), {
       onFail: () => finish(),

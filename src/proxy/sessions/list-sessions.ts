@@ -10,7 +10,7 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import { agentOf } from '../agents/agent-pool.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { listed } from './find-session.ts';
 
 const LIST_MS = 5000;
@@ -22,29 +22,29 @@ type Page = {
   readonly problem: string | undefined;
 };
 
-export function listSessions(hub: Hub, request: OpenRequest, frame: Frame): void {
+export function listSessions(proxy: ProxyParts, request: OpenRequest, frame: Frame): void {
   const params = readBody(frame);
-  if (!params.ok) return hub.client.fail(request, failure('AMBIGUOUS', [params.reason]));
+  if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { cursor: cursorText, ...filter } = (params.value ?? {}) as { cursor?: unknown; cwd?: unknown };
   const cwd = typeof filter.cwd === 'string' ? filter.cwd : undefined;
   const cursor = typeof cursorText === 'string' ? readCursor(cursorText, cwd) : undefined;
-  if (typeof cursorText === 'string' && !cursor) return hub.client.fail(request, failure('CURSOR_UNKNOWN', []));
+  if (typeof cursorText === 'string' && !cursor) return proxy.client.fail(request, failure('CURSOR_UNKNOWN', []));
   // Sessions of earlier processes keep the ids under which editors know them.
-  for (const { sessionId: publicId, agent, nativeId, cwd: where } of hub.log.records().values())
-    hub.table.remember({ publicId, agent, nativeId, cwd: where });
-  const listed = [...hub.agents.values()].filter(({ name }) => !cursor || Object.hasOwn(cursor.next, name));
+  for (const { sessionId: publicId, agent, nativeId, cwd: where } of proxy.context.log.records().values())
+    proxy.registry.table.remember({ publicId, agent, nativeId, cwd: where });
+  const listed = [...proxy.pool.agents.values()].filter(({ name }) => !cursor || Object.hasOwn(cursor.next, name));
   const pages: Page[] = [];
   const arrived = (page: Page) => {
     pages.push(page);
-    if (pages.length === listed.length) hub.client.succeed(request, listText(hub, pages, cwd));
+    if (pages.length === listed.length) proxy.client.succeed(request, listText(proxy, pages, cwd));
   };
-  if (listed.length === 0) hub.client.succeed(request, '{"sessions":[]}');
-  for (const agent of listed) askForPage(hub, agent, { ...filter, ...(cursor && { cursor: cursor.next[agent.name] }) }, arrived);
+  if (listed.length === 0) proxy.client.succeed(request, '{"sessions":[]}');
+  for (const agent of listed) askForPage(proxy, agent, { ...filter, ...(cursor && { cursor: cursor.next[agent.name] }) }, arrived);
 }
 
-function askForPage(hub: Hub, agent: Agent, params: object, arrived: (page: Page) => void): void {
+function askForPage(proxy: ProxyParts, agent: Agent, params: object, arrived: (page: Page) => void): void {
   if (!offers(agent.handshake?.result, 'sessionCapabilities', 'list'))
-    return arrived({ agent: agent.name, ...ownPage(hub, agent, params), problem: undefined });
+    return arrived({ agent: agent.name, ...ownPage(proxy, agent, params), problem: undefined });
   let isDone = false;
   const finish = (page: Omit<Page, 'agent'>) => {
     if (isDone) return;
@@ -53,26 +53,26 @@ function askForPage(hub: Hub, agent: Agent, params: object, arrived: (page: Page
     arrived({ agent: agent.name, ...page });
   };
   const failed = (problem: string) => finish({ entries: [], next: undefined, problem });
-  const abandon = hub.clock.after(LIST_MS, () => failed(`no answer within ${LIST_MS} ms`));
+  const abandon = proxy.context.clock.after(LIST_MS, () => failed(`no answer within ${LIST_MS} ms`));
   agent.request('session/list', JSON.stringify(params), {
     onFail: (error) => failed(error.message),
     onAnswer(answer) {
       if (answer.outcome === 'error')
         return failed(stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'an error without a message');
       const next = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'nextCursor'));
-      finish({ entries: listed(answer).flatMap((span) => entryOf(hub, agent, answer, span) ?? []), next, problem: undefined });
+      finish({ entries: listed(answer).flatMap((span) => entryOf(proxy, agent, answer, span) ?? []), next, problem: undefined });
     },
   });
 }
 
 /** An agent's entry as it wrote it, under the session's public id, and marked with its owner. */
-function entryOf(hub: Hub, agent: Agent, { bytes }: Frame, span: Span): Listed | undefined {
+function entryOf(proxy: ProxyParts, agent: Agent, { bytes }: Frame, span: Span): Listed | undefined {
   if (isDuplicate(bytes, span, 'sessionId')) return undefined; // which of them it is would be the editor's guess
   const id = member(bytes, span.start, 'sessionId');
   const nativeId = stringAt(bytes, id);
-  if (!id || nativeId === undefined || hub.log.isHidden(agent.name, nativeId)) return undefined;
+  if (!id || nativeId === undefined || proxy.context.log.isHidden(agent.name, nativeId)) return undefined;
   const cwd = stringAt(bytes, member(bytes, span.start, 'cwd'));
-  const sessionId = publicIdOf(hub, agent, nativeId, cwd);
+  const sessionId = publicIdOf(proxy, agent, nativeId, cwd);
   const text = Buffer.from(
     `${bytes.toString('utf8', span.start, id.start)}${JSON.stringify(sessionId)}${bytes.toString('utf8', id.end, span.end)}`,
   );
@@ -80,24 +80,31 @@ function entryOf(hub: Hub, agent: Agent, { bytes }: Frame, span: Span): Listed |
 }
 
 /** Whoever lists a session that another agent has under the same id gets an alias, written down so that a later load finds its way. */
-function publicIdOf(hub: Hub, agent: Agent, nativeId: string, cwd: string | undefined): string {
-  for (const other of hub.isolated) {
-    const elsewhere = other.name === agent.name ? hub.table.findNative(other.id, nativeId) : undefined;
+function publicIdOf(proxy: ProxyParts, agent: Agent, nativeId: string, cwd: string | undefined): string {
+  for (const other of proxy.pool.isolated) {
+    const elsewhere = other.name === agent.name ? proxy.registry.table.findNative(other.id, nativeId) : undefined;
     if (elsewhere) return elsewhere.publicId;
   }
-  const { publicId } = hub.table.adopt(agent.id, nativeId, cwd);
+  const { publicId } = proxy.registry.table.adopt(agent.id, nativeId, cwd);
   if (publicId !== nativeId) {
     // Both are written down: to a later process the plain id would otherwise be anyone's.
-    for (const binding of [hub.table.find(nativeId), hub.table.find(publicId)]) if (binding) writeDown(hub, binding);
+    for (const binding of [proxy.registry.table.find(nativeId), proxy.registry.table.find(publicId)])
+      if (binding) writeDown(proxy, binding);
   }
   return publicId;
 }
 
-function writeDown(hub: Hub, { publicId, agent, nativeId, cwd }: Binding): void {
-  const inUse = hub.sessions.get(publicId);
+function writeDown(proxy: ProxyParts, { publicId, agent, nativeId, cwd }: Binding): void {
+  const inUse = proxy.registry.sessions.get(publicId);
   const isOnlyTried = inUse?.isLoading && inUse.openParams === undefined; // its agent may not have it
-  if (isOnlyTried || hub.log.records().has(publicId)) return;
-  hub.log.append({ sessionId: publicId, agent: agentOf(agent), nativeId, ...(cwd !== undefined && { cwd }), at: hub.clock.now() });
+  if (isOnlyTried || proxy.context.log.records().has(publicId)) return;
+  proxy.context.log.append({
+    sessionId: publicId,
+    agent: agentOf(agent),
+    nativeId,
+    ...(cwd !== undefined && { cwd }),
+    at: proxy.context.clock.now(),
+  });
 }
 
 function marked(entry: Buffer, agent: string): string {
@@ -112,9 +119,9 @@ function marked(entry: Buffer, agent: string): string {
 const OWN_PAGE = 200;
 
 /** For an agent that cannot list: what we have written down ourselves, the newest first, page by page. */
-function ownPage(hub: Hub, agent: Agent, { cwd, cursor }: { cwd?: unknown; cursor?: unknown }): Omit<Page, 'agent' | 'problem'> {
-  const stats = hub.transcripts?.stats();
-  const all = [...hub.log.records().values()]
+function ownPage(proxy: ProxyParts, agent: Agent, { cwd, cursor }: { cwd?: unknown; cursor?: unknown }): Omit<Page, 'agent' | 'problem'> {
+  const stats = proxy.context.transcripts?.stats();
+  const all = [...proxy.context.log.records().values()]
     .filter((record) => record.agent === agent.name && record.cwd !== undefined && (typeof cwd !== 'string' || record.cwd === cwd))
     .map(({ sessionId, cwd: where, additionalDirectories: more, at }) => {
       const { t, title } = stats?.get(sessionId) ?? {};
@@ -138,8 +145,8 @@ function ownPage(hub: Hub, agent: Agent, { cwd, cursor }: { cwd?: unknown; curso
   };
 }
 
-function listText(hub: Hub, pages: readonly Page[], cwd: string | undefined): string {
-  const inAgentOrder = [...hub.agents.keys()].flatMap((name) => pages.filter(({ agent }) => agent === name));
+function listText(proxy: ProxyParts, pages: readonly Page[], cwd: string | undefined): string {
+  const inAgentOrder = [...proxy.pool.agents.keys()].flatMap((name) => pages.filter(({ agent }) => agent === name));
   const sessions = mergePage(inAgentOrder.map(({ entries }) => entries)).map(({ text }) => text);
   const next: Cursor['next'] = Object.fromEntries(
     inAgentOrder.flatMap((page) => (page.next === undefined ? [] : [[page.agent, page.next]])),

@@ -11,7 +11,7 @@ import { agentForSession } from '../agents/agent-pool.ts';
 import { withServerList } from '../agents/legacy-frames.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import { contained } from '../failed-on.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches, isAuthRequired } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
@@ -25,22 +25,22 @@ import { loadFromRecord, tellAgain } from './replay-transcript.ts';
 import { createSession, type Session, toNative, waitsForEnd, withholdReplay } from './session.ts';
 
 /** Of a session whose owner is known. Prompts wait behind it; a replay passes at once. */
-export function loadSession(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
-  loadAt(hub, request, session, hub.singleAgent ? detach(frame) : withServerList(detach(frame)), {
-    failed: (error) => hub.client.fail(request, error),
-    refused: (answer) => hub.client.pass(request, answer, errorPatches(hub, session.agent, answer, session)),
+export function loadSession(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+  loadAt(proxy, request, session, proxy.pool.single ? detach(frame) : withServerList(detach(frame)), {
+    failed: (error) => proxy.client.fail(request, error),
+    refused: (answer) => proxy.client.pass(request, answer, errorPatches(proxy, session.agent, answer, session)),
   });
 }
 
 type Otherwise = { readonly failed: (error: ProxyError) => void; readonly refused: (answer: Frame) => void };
 
-function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, otherwise: Otherwise): void {
+function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame, otherwise: Otherwise): void {
   const { agent } = session;
   const endedIn = agent.ended.get(session.nativeId);
   const params = frame.body && textOf(frame.bytes, frame.body);
-  const roots = rootsFor(hub, params);
+  const roots = rootsFor(proxy, params);
   session.isDiscovered = false; // the editor knows it, whoever spoke of it first
-  release(hub, agent, session.nativeId); // what was held while nobody knew whose it was comes first
+  release(proxy, agent, session.nativeId); // what was held while nobody knew whose it was comes first
   session.toAgent.hold(request);
   session.isLoading = true;
   let replayed = () => {};
@@ -53,7 +53,7 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
   /** It is there, unless it was closed meanwhile, behind the load. */
   const opened = (instead: () => void, then: () => void) =>
     over(() => {
-      if (isTracked(hub, session)) return then();
+      if (isTracked(proxy, session)) return then();
       const { publicId: sessionId, nativeId } = session;
       instead();
       if (!agent.sessions.has(nativeId)) closeAt(agent, nativeId, ['close']); // the close may have overtaken it on its way to the agent
@@ -65,7 +65,7 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
       if (session.openParams !== undefined) return then();
       if (session.isAgentsOwn) session.isDiscovered = true;
       else {
-        untrack(hub, session);
+        untrack(proxy, session);
         // It was never left, since it was never there; what had ended before has still ended.
         if (endedIn === undefined) agent.ended.delete(session.nativeId);
         else agent.ended.set(session.nativeId, endedIn);
@@ -76,10 +76,11 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
   agent.whenReady(() => {
     if (request.isAnswered) return failed(failure('CANCELLED', [request.method])); // closed or taken back before it could be sent
     const problem =
-      (hub.singleAgent ? undefined : whyNot(request, session, frame, params)) ?? hub.enforcement?.refusesServers(hub, agent, params);
+      (proxy.pool.single ? undefined : whyNot(request, session, frame, params)) ??
+      proxy.context.enforcement?.refusesServers(proxy, agent, params);
     if (problem) return failed(problem);
-    const ways = waysOf(hub, request, agent);
-    if (ways.length === 0) return loadFromRecord(hub, request, session, { opened: (then) => opened(() => {}, then), failed });
+    const ways = waysOf(proxy, request, agent);
+    if (ways.length === 0) return loadFromRecord(proxy, request, session, { opened: (then) => opened(() => {}, then), failed });
     noteServers(agent, params);
     session.roots ??= roots;
     send(ways);
@@ -92,7 +93,7 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
     replayed = isOtherWay && isReplayed ? withholdReplay(session) : () => {};
     if (isReplayed && !isOtherWay) session.withheldReplay = undefined;
     const native = toNative(session);
-    serversFor(hub, agent, params, (servers) => {
+    serversFor(proxy, agent, params, (servers) => {
       agent.forward(frame, {
         method,
         request,
@@ -111,12 +112,12 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
             return isFinal ? lost(() => otherwise.refused(answer)) : send(others);
           }
           // Taken back while the agent was moved out of a refused mode: the editor has its answer, and would never know that it is open.
-          if (request.isAnswered && isTracked(hub, session) && session.openParams === undefined) {
+          if (request.isAnswered && isTracked(proxy, session) && session.openParams === undefined) {
             servers.revoke();
-            return over(() => leave(hub, session));
+            return over(() => leave(proxy, session));
           }
           opened(servers.revoke, () => {
-            release(hub, agent, session.nativeId);
+            release(proxy, agent, session.nativeId);
             agent.ended.delete(session.nativeId);
             session.isStarted = true;
             session.isLost = false;
@@ -124,10 +125,10 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
             session.withheldReplay = undefined;
             session.openParams = params;
             session.roots = roots ?? session.roots;
-            remember(hub, session, frame);
-            if (isOtherWay && method === 'session/resume') tellAgain(hub, session);
-            hub.client.pass(request, answer, openedPatches(hub, session, answer));
-            if (!hub.singleAgent) announceCommand(hub, session);
+            remember(proxy, session, frame);
+            if (isOtherWay && method === 'session/resume') tellAgain(proxy, session);
+            proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
+            if (!proxy.pool.single) announceCommand(proxy, session);
             servers.bind(session);
           });
         },
@@ -137,13 +138,13 @@ function loadAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, 
 }
 
 /** It is there, and the editor does not want it. What the agent has made itself it also keeps; nothing of it is deleted. */
-function leave(hub: Hub, session: Session): void {
+function leave(proxy: ProxyParts, session: Session): void {
   if (session.isAgentsOwn) {
     session.isDiscovered = true;
     return;
   }
   closeAt(session.agent, session.nativeId, ['close']);
-  untrack(hub, session);
+  untrack(proxy, session);
 }
 
 function whyNot(request: OpenRequest, session: Session, frame: Frame, params: string | undefined): ProxyError | undefined {
@@ -155,10 +156,10 @@ function whyNot(request: OpenRequest, session: Session, frame: Frame, params: st
 }
 
 /** A load by way of resume only where there are transcripts: else nobody could say what was said. */
-function waysOf(hub: Hub, { method }: OpenRequest, agent: Agent): readonly string[] {
-  if (hub.singleAgent) return [method];
+function waysOf(proxy: ProxyParts, { method }: OpenRequest, agent: Agent): readonly string[] {
+  if (proxy.pool.single) return [method];
   const ways = waysBack(agent.handshake?.result, method as WayBack);
-  return method === 'session/load' && !ways.includes(method) && !hub.transcripts ? [] : ways;
+  return method === 'session/load' && !ways.includes(method) && !proxy.context.transcripts ? [] : ways;
 }
 
 function renamed(frame: Frame, method: string): Patch[] {
@@ -170,47 +171,47 @@ function renamed(frame: Frame, method: string): Patch[] {
 }
 
 /** A session of before is in use again, perhaps from another folder, perhaps for the first time through us. */
-function remember(hub: Hub, session: Session, frame: Frame): void {
+function remember(proxy: ProxyParts, session: Session, frame: Frame): void {
   session.cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
   const { publicId, nativeId, agent, cwd } = session;
-  hub.table.claim(publicId, agent.id, nativeId, cwd);
-  const kept = hub.log.records().get(publicId);
+  proxy.registry.table.claim(publicId, agent.id, nativeId, cwd);
+  const kept = proxy.context.log.records().get(publicId);
   const isSame =
     kept?.agent === agent.name &&
     kept.cwd === cwd &&
     isDeepStrictEqual(kept.additionalDirectories ?? [], moreDirectories(session.openParams));
-  if (!isSame) record(hub, session);
+  if (!isSame) record(proxy, session);
 }
 
 /** Of an id that nobody here has heard of: ask the agents, then try those that can only be tried. */
-export function loadUnknown(hub: Hub, request: OpenRequest, sessionId: string, frame: Frame): void {
+export function loadUnknown(proxy: ProxyParts, request: OpenRequest, sessionId: string, frame: Frame): void {
   const owned = detach(frame);
-  probe(hub, sessionId, ({ owner, candidates }) => {
+  probe(proxy, sessionId, ({ owner, candidates }) => {
     if (request.isAnswered) return; // taken back meanwhile
-    if (owner instanceof ProxyError) return hub.client.fail(request, owner);
-    if (owner) return loadInTurn(hub, request, owner, owned);
+    if (owner instanceof ProxyError) return proxy.client.fail(request, owner);
+    if (owner) return loadInTurn(proxy, request, owner, owned);
     const next = ([agent, ...others]: readonly Agent[]): void => {
       if (request.isAnswered) return;
       // Another agent may have opened a session of that id meanwhile, and then it is that one.
-      const opened = hub.sessions.get(sessionId);
-      if (opened) return loadInTurn(hub, request, opened, owned);
-      if (!agent) return hub.client.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
-      if (goesByAnotherName(hub, agent, sessionId)) return next(others);
-      const session = track(hub, createSession(sessionId, agentForSession(hub, agent), sessionId, undefined));
+      const opened = proxy.registry.sessions.get(sessionId);
+      if (opened) return loadInTurn(proxy, request, opened, owned);
+      if (!agent) return proxy.client.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+      if (goesByAnotherName(proxy, agent, sessionId)) return next(others);
+      const session = track(proxy, createSession(sessionId, agentForSession(proxy, agent), sessionId, undefined));
       const onwards = () => next(others);
-      loadAt(hub, request, session, owned, { failed: onwards, refused: onwards });
+      loadAt(proxy, request, session, owned, { failed: onwards, refused: onwards });
     };
     next(candidates);
   });
 }
 
 /** Behind what holds the session, and never behind a close that is under way: the agent would have a session that nobody knows of. */
-function loadInTurn(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+function loadInTurn(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
   const run = () => {
-    if (isTracked(hub, session)) loadInTurn(hub, request, session, frame);
-    else loadUnknown(hub, request, session.publicId, frame);
+    if (isTracked(proxy, session)) loadInTurn(proxy, request, session, frame);
+    else loadUnknown(proxy, request, session.publicId, frame);
   };
-  const step = { request, run: contained(hub, request, request.method, run) };
+  const step = { request, run: contained(proxy, request, request.method, run) };
   if (session.toAgent.isHeld) session.toAgent.wait(step);
-  else if (!waitsForEnd(session, step)) loadSession(hub, request, session, frame);
+  else if (!waitsForEnd(session, step)) loadSession(proxy, request, session, frame);
 }

@@ -4,7 +4,7 @@ import { offers } from '../../router/capabilities.ts';
 import { elements, member, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from './session.ts';
 
 /** Fields of which an agent that ignores them would do something else than was asked. */
@@ -42,15 +42,15 @@ export function moreDirectories(openParams: string | undefined): readonly string
 
 /** Written down for later processes. `lease` is what it is lent, if it has not got that yet. */
 export function record(
-  hub: Hub,
+  proxy: ProxyParts,
   { publicId, agent, nativeId, cwd, openParams, attachment, delegation }: Session,
   toolServer = attachment?.toolServer,
 ): void {
   if (delegation) return; // its public id is another's
   const { transport, state } = toolServer ?? {};
   const more = moreDirectories(openParams);
-  hub.log.append({
-    ...{ sessionId: publicId, agent: agent.name, nativeId, ...(cwd !== undefined && { cwd }), at: hub.clock.now() },
+  proxy.context.log.append({
+    ...{ sessionId: publicId, agent: agent.name, nativeId, ...(cwd !== undefined && { cwd }), at: proxy.context.clock.now() },
     ...(more.length > 0 && { additionalDirectories: more }),
     ...(transport !== undefined && state !== undefined && { tools: { transport, state } }),
   });

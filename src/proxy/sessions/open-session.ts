@@ -12,7 +12,7 @@ import type { Agent } from '../agents/agent.ts';
 import { agentForSession, vacate } from '../agents/agent-pool.ts';
 import { withServerList } from '../agents/legacy-frames.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
@@ -24,27 +24,27 @@ import { track } from './find-session.ts';
 import { lacking, missingFor, noteServers, record } from './open-params.ts';
 import { createSession, type Session, toNative, toPublic } from './session.ts';
 
-export function newSession(hub: Hub, request: OpenRequest, frame: Frame): void {
+export function newSession(proxy: ProxyParts, request: OpenRequest, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
-  if (hub.singleAgent) return openAt(hub, agentForSession(hub, hub.singleAgent), request, frame, { cwd });
+  if (proxy.pool.single) return openAt(proxy, agentForSession(proxy, proxy.pool.single), request, frame, { cwd });
   const params = readBody(frame);
-  if (!params.ok) return hub.client.fail(request, failure('AMBIGUOUS', [params.reason]));
-  if (cwd === undefined || !path.isAbsolute(cwd)) return hub.client.fail(request, failure('CWD_RELATIVE', ['session/new']));
+  if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
+  if (cwd === undefined || !path.isAbsolute(cwd)) return proxy.client.fail(request, failure('CWD_RELATIVE', ['session/new']));
   const { _meta } = (params.value ?? {}) as Record<string, unknown>;
   const asked = (_meta as Record<string, { agent?: unknown } | null | undefined> | null | undefined)?.[META_KEY]?.agent;
-  const chosen = chooseAgent(hub.choice, asked, cwd);
-  if (chosen instanceof ProxyError) return hub.client.fail(request, chosen);
-  openAt(hub, agentForSession(hub, hub.agents.get(chosen) as Agent), request, frame, { cwd });
+  const chosen = chooseAgent(proxy.pool.choice, asked, cwd);
+  if (chosen instanceof ProxyError) return proxy.client.fail(request, chosen);
+  openAt(proxy, agentForSession(proxy, proxy.pool.agents.get(chosen) as Agent), request, frame, { cwd });
 }
 
-export function forkSession(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
+export function forkSession(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
-  openAt(hub, session.agent, request, frame, { cwd, parent: session });
+  openAt(proxy, session.agent, request, frame, { cwd, parent: session });
 }
 
 /** Sends a request whose answer mints a session; what the agent says of that session before the answer is held until behind it. */
 function openAt(
-  hub: Hub,
+  proxy: ProxyParts,
   agent: Agent,
   request: OpenRequest,
   frame: Frame,
@@ -52,24 +52,24 @@ function openAt(
 ): void {
   // Counted from now on: a process of its own is taken, whether or not it runs yet.
   agent.openings++;
-  const owned = hub.singleAgent ? detach(frame) : withServerList(detach(frame));
+  const owned = proxy.pool.single ? detach(frame) : withServerList(detach(frame));
   const openParams = owned.body && textOf(owned.bytes, owned.body);
   const over = (then: () => void) => {
     agent.openings--;
     then();
-    releaseAll(hub, agent);
-    vacate(hub, agent);
+    releaseAll(proxy, agent);
+    vacate(proxy, agent);
   };
-  const failed = (error: ProxyError) => over(() => hub.client.fail(request, error));
+  const failed = (error: ProxyError) => over(() => proxy.client.fail(request, error));
   agent.whenReady(() => {
-    const missing = hub.singleAgent ? undefined : missingFor(agent, openParams);
+    const missing = proxy.pool.single ? undefined : missingFor(agent, openParams);
     if (missing) return failed(lacking(request, agent, missing));
-    const refused = hub.enforcement?.refusesServers(hub, agent, openParams);
+    const refused = proxy.context.enforcement?.refusesServers(proxy, agent, openParams);
     if (refused) return failed(refused);
     noteServers(agent, openParams);
     const native = toNative(about.parent);
-    const roots = rootsFor(hub, openParams) ?? about.parent?.roots;
-    serversFor(hub, agent, openParams, (servers) => {
+    const roots = rootsFor(proxy, openParams) ?? about.parent?.roots;
+    serversFor(proxy, agent, openParams, (servers) => {
       agent.forward(owned, {
         method: request.method,
         request,
@@ -83,19 +83,19 @@ function openAt(
             const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
             if (nativeId === undefined) {
               servers.revoke();
-              return hub.client.pass(request, answer, errorPatches(hub, agent, answer));
+              return proxy.client.pass(request, answer, errorPatches(proxy, agent, answer));
             }
             // Taken back while the agent was moved out of a refused mode: the editor has its answer, and would never hear of the session.
             if (request.isAnswered) {
               servers.revoke();
-              return discard(hub, agent, answer);
+              return discard(proxy, agent, answer);
             }
-            const session = mint(hub, agent, nativeId, { cwd: about.cwd, openParams }, servers.toolServer);
+            const session = mint(proxy, agent, nativeId, { cwd: about.cwd, openParams }, servers.toolServer);
             session.roots = roots;
             session.isStarted = about.parent !== undefined;
-            hub.client.pass(request, answer, openedPatches(hub, session, answer));
-            release(hub, agent, nativeId);
-            if (!hub.singleAgent) announceCommand(hub, session);
+            proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
+            release(proxy, agent, nativeId);
+            if (!proxy.pool.single) announceCommand(proxy, session);
             servers.bind(session, true);
           }),
       });
@@ -104,30 +104,30 @@ function openAt(
 }
 
 function mint(
-  hub: Hub,
+  proxy: ProxyParts,
   agent: Agent,
   nativeId: string,
   { cwd, openParams }: Pick<Session, 'cwd' | 'openParams'>,
   toolServer: ToolServer | undefined,
 ): Session {
-  const { publicId } = hub.table.mint(agent.id, nativeId, cwd);
+  const { publicId } = proxy.registry.table.mint(agent.id, nativeId, cwd);
   forgetParked(agent, nativeId);
   // The agent may have spoken of it before, or the editor have asked for one of that name: it is the same session.
   const known = agent.sessions.get(nativeId);
-  const session = track(hub, known?.publicId === publicId ? known : createSession(publicId, agent, nativeId, cwd));
+  const session = track(proxy, known?.publicId === publicId ? known : createSession(publicId, agent, nativeId, cwd));
   agent.ended.delete(nativeId);
   session.isDiscovered = false;
   session.isRecord = false;
   session.cwd = cwd;
   session.openParams = openParams;
-  record(hub, session, toolServer);
+  record(proxy, session, toolServer);
   return session;
 }
 
 /** The public id, and with several agents our options, in an answer that opens a session. */
-export function openedPatches(hub: Hub, session: Session, answer: Frame): readonly Patch[] {
+export function openedPatches(proxy: ProxyParts, session: Session, answer: Frame): readonly Patch[] {
   const patches = toPublic(session, answer);
-  if (hub.singleAgent || !answer.body) return patches;
+  if (proxy.pool.single || !answer.body) return patches;
   session.options = readOptions(answer);
-  return [...patches, ...withOurOptions(hub, session, answer.bytes, answer.body)];
+  return [...patches, ...withOurOptions(proxy, session, answer.bytes, answer.body)];
 }

@@ -4,7 +4,7 @@ import { type WayBack, waysBack } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { member, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { isAuthRequired } from '../rewrite.ts';
 import { revokeAttachment } from '../tools/host-tools.ts';
 import { type SessionServers, serversFor } from '../tools/session-servers.ts';
@@ -17,9 +17,9 @@ import { isTracked } from './find-session.ts';
 import { type Session, withholdReplay } from './session.ts';
 
 /** The agent has died: what hangs on it ends now, and its sessions wait to be brought back. */
-export function loseSessions(hub: Hub, agent: Agent): void {
+export function loseSessions(proxy: ProxyParts, agent: Agent): void {
   for (const session of agent.sessions.values()) {
-    failOpenToolCalls(hub, session);
+    failOpenToolCalls(proxy, session);
     session.wasInTurn = (session.isLost && session.wasInTurn) || session.turns.size > 0;
     // Without what it was opened with it cannot be opened again; the agent may still know it by itself.
     session.isLost = session.openParams !== undefined;
@@ -47,14 +47,14 @@ const LEAST_MS = 30_000;
 const WAITS = 2;
 
 /** Restarts the agent if need be and reopens the session there: by resume, else by load with the replay withheld. */
-export function recoverSession(hub: Hub, session: Session, done: Done): void {
+export function recoverSession(proxy: ProxyParts, session: Session, done: Done): void {
   const { agent, publicId, returning } = session;
   if (!agent.spec.restart.enabled) return done(failure('AGENT_NOT_RESTARTED', [agent.name], { sessionId: publicId, agent: agent.name }));
   if (returning?.agent === agent && !returning.isGivenUp) returning.wait(done);
-  else beginReturn(hub, session, done);
+  else beginReturn(proxy, session, done);
 }
 
-function beginReturn(hub: Hub, session: Session, first: Done): void {
+function beginReturn(proxy: ProxyParts, session: Session, first: Done): void {
   const { agent, publicId } = session;
   const about = { sessionId: publicId, agent: agent.name, reason: 'session_lost' };
   const limitMs = Math.max(agent.spec.timeouts.initializeMs, LEAST_MS);
@@ -85,19 +85,19 @@ function beginReturn(hub: Hub, session: Session, first: Done): void {
   const giveTime = (): void => {
     abandon();
     self.isActive = false;
-    abandon = hub.clock.after(limitMs, () => {
+    abandon = proxy.context.clock.after(limitMs, () => {
       if (self.isActive) return giveTime();
       self.isGivenUp = ++waits === WAITS;
       settle(failure('SESSION_NOT_BACK', [publicId, agent.name, asked ?? '', limitMs], about));
     });
   };
   const attempt = ([method, ...others]: readonly WayBack[]): void => {
-    if (!isTracked(hub, session)) return lost('it was closed meanwhile'); // to be opened by nobody
+    if (!isTracked(proxy, session)) return lost('it was closed meanwhile'); // to be opened by nobody
     if (method === undefined) return lost('it offers neither session/resume nor session/load');
     const replayed = method === 'session/load' ? withholdReplay(session) : () => {};
     asked = method;
     giveTime();
-    serversFor(hub, agent, session.openParams, (servers) => {
+    serversFor(proxy, agent, session.openParams, (servers) => {
       agent.request(method, servers.text(withSessionId(session.openParams ?? '{}', session.nativeId), method), {
         session,
         onActivity: replayed, // a change of mode may follow, and what is said meanwhile is of today
@@ -118,13 +118,13 @@ function beginReturn(hub: Hub, session: Session, first: Done): void {
   const answered = (answer: Frame, servers: SessionServers): void => {
     // Late, it may have been asked for again, loaded by the editor, moved to another agent, or closed.
     const isCurrent = session.returning === self && session.agent === agent && session.isLost;
-    if (isCurrent && isTracked(hub, session)) {
+    if (isCurrent && isTracked(proxy, session)) {
       servers.bind(session);
-      isBack(hub, session, answer);
+      isBack(proxy, session, answer);
     } else {
       servers.revoke();
       // Closed while nobody waited for it, the agent has not heard of that, or not behind this.
-      if (!isTracked(hub, session) && !agent.sessions.has(session.nativeId)) closeAt(agent, session.nativeId, ['close']);
+      if (!isTracked(proxy, session) && !agent.sessions.has(session.nativeId)) closeAt(agent, session.nativeId, ['close']);
     }
     over(undefined);
   };
@@ -132,19 +132,19 @@ function beginReturn(hub: Hub, session: Session, first: Done): void {
   agent.whenReady(() => attempt(waysBack(agent.handshake?.result, 'session/resume')), over);
 }
 
-function isBack(hub: Hub, session: Session, answer: Frame): void {
+function isBack(proxy: ProxyParts, session: Session, answer: Frame): void {
   session.isLost = false;
   session.withheldReplay = undefined;
   tell(
-    hub,
+    proxy,
     session,
     'warning',
     `${session.agent.title} had exited`,
     `It was started again and the session was brought back${session.wasInTurn ? '; what it was doing then is not repeated' : ''}.`,
   );
-  if (hub.singleAgent) return;
+  if (proxy.pool.single) return;
   session.options = readOptions(answer);
-  announceOptions(hub, session);
+  announceOptions(proxy, session);
 }
 
 /** The params a session was opened with, byte for byte, naming the session. */

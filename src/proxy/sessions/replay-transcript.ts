@@ -5,8 +5,8 @@ import { failure, type ProxyError } from '../../errors.ts';
 import { completeList, NO_OPTIONS } from '../../router/config-options.ts';
 import type { Update } from '../../store/transcripts/transcript-updates.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
-import type { Hub } from '../hub.ts';
 import { notificationLine } from '../messages.ts';
+import type { ProxyParts } from '../parts.ts';
 import { tell } from './attachments.ts';
 import { takeUp } from './close-session.ts';
 import { announceCommand, choiceOf } from './config-options.ts';
@@ -16,24 +16,24 @@ const FROM_RECORD = { replay: 'transcript' } as const;
 
 /** `opened` ends the load if its session is there, `failed` with an error. */
 export function loadFromRecord(
-  hub: Hub,
+  proxy: ProxyParts,
   request: OpenRequest,
   session: Session,
   { opened, failed }: { readonly opened: (then: () => void) => void; readonly failed: (error: ProxyError) => void },
 ): void {
   const { agent, publicId: sessionId } = session;
   const isHeld = takeUp(session);
-  const updates = request.method === 'session/load' ? hub.transcripts?.updates(sessionId) : undefined;
+  const updates = request.method === 'session/load' ? proxy.context.transcripts?.updates(sessionId) : undefined;
   if (!isHeld && !updates)
     return failed(failure('SESSION_NOT_LOADABLE', [sessionId, agent.name, request.method], { sessionId, agent: agent.name }));
   opened(() => {
     session.isRecord = !isHeld;
     session.isStarted = true;
     if (!isHeld) Object.assign(session, { openParams: undefined, isLost: false, options: NO_OPTIONS });
-    say(hub, session, updates ?? []);
-    if (!isHeld) tell(hub, session, 'warning', 'This session can be read and not continued', readOnly(agent.title));
-    hub.client.succeed(request, resultText(hub, session, isHeld));
-    if (isHeld) announceCommand(hub, session);
+    say(proxy, session, updates ?? []);
+    if (!isHeld) tell(proxy, session, 'warning', 'This session can be read and not continued', readOnly(agent.title));
+    proxy.client.succeed(request, resultText(proxy, session, isHeld));
+    if (isHeld) announceCommand(proxy, session);
   });
 }
 
@@ -41,21 +41,21 @@ const readOnly = (agent: string): string =>
   `${agent} cannot bring sessions back, so this is what was written down of it. Open a new session to go on.`;
 
 /** Before the answer to a load that was done without a replay of the agent's. */
-export function tellAgain(hub: Hub, session: Session): void {
-  const updates = hub.transcripts?.updates(session.publicId);
-  if (updates) return say(hub, session, updates);
+export function tellAgain(proxy: ProxyParts, session: Session): void {
+  const updates = proxy.context.transcripts?.updates(session.publicId);
+  if (updates) return say(proxy, session, updates);
   const why = `${session.agent.title} goes on with it but cannot repeat what was said, and there is no transcript of it here.`;
-  tell(hub, session, 'warning', 'The history of this session is not shown', why);
+  tell(proxy, session, 'warning', 'The history of this session is not shown', why);
 }
 
-function say(hub: Hub, { publicId: sessionId }: Session, updates: readonly Update[]): void {
+function say(proxy: ProxyParts, { publicId: sessionId }: Session, updates: readonly Update[]): void {
   const _meta = { [META_KEY]: FROM_RECORD };
-  for (const update of updates) hub.client.line(notificationLine('session/update', JSON.stringify({ sessionId, update, _meta })));
+  for (const update of updates) proxy.client.line(notificationLine('session/update', JSON.stringify({ sessionId, update, _meta })));
 }
 
-function resultText(hub: Hub, session: Session, isHeld: boolean): string {
+function resultText(proxy: ProxyParts, session: Session, isHeld: boolean): string {
   const { modes } = session.options;
   const meta = { [META_KEY]: { agent: session.agent.name, ...FROM_RECORD, canContinue: isHeld } };
-  const list = completeList(session.options, choiceOf(hub, session));
+  const list = completeList(session.options, choiceOf(proxy, session));
   return `{"configOptions":${list}${modes ? `,"modes":${JSON.stringify(modes)}` : ''},"_meta":${JSON.stringify(meta)}}`;
 }

@@ -8,11 +8,11 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { ToolAttachments } from './host-tools.ts';
 
 /** Whether the request is for a server of ours; then it is answered here. */
-export function takenByUs({ toolAttachments }: Hub, agent: Agent, frame: Frame): boolean {
+export function takenByUs({ tools: { attachments: toolAttachments } }: ProxyParts, agent: Agent, frame: Frame): boolean {
   if (!toolAttachments) return false;
   switch (frame.method) {
     case 'mcp/message':
@@ -27,7 +27,7 @@ export function takenByUs({ toolAttachments }: Hub, agent: Agent, frame: Frame):
 }
 
 /** Likewise a notification. */
-export function noteTakenByUs({ toolAttachments }: Hub, agent: Agent, frame: Frame): boolean {
+export function noteTakenByUs({ tools: { attachments: toolAttachments } }: ProxyParts, agent: Agent, frame: Frame): boolean {
   if (!toolAttachments || toolAttachments.byServerId.size === 0) return false;
   if (frame.method === '$/cancel_request') return cancelRequest(toolAttachments, agent, frame);
   const toolServer = connected(toolAttachments, agent, frame);

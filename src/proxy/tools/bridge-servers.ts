@@ -14,8 +14,8 @@ import { elements, memberAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
 import { notificationLine } from '../messages.ts';
+import type { ProxyParts } from '../parts.ts';
 import { tell } from '../sessions/attachments.ts';
 import type { Session } from '../sessions/session.ts';
 import { memoryKey } from './confirm-tools.ts';
@@ -28,14 +28,14 @@ export type Bridging = {
   readonly notes: Map<string, (method: string, params: unknown) => void>;
 };
 
-export function createBridging(shim: Shim, children: Children | undefined, hub: () => Hub): Bridging {
-  const tokenRefused = createTokenWatch(hub);
+export function createBridging(shim: Shim, children: Children | undefined, proxy: () => ProxyParts): Bridging {
+  const tokenRefused = createTokenWatch(proxy);
   return { bridges: createBridges(shim, () => tokenRefused('a server of a session')), notes: new Map(), children };
 }
 
 /** Whether this agent is given bridges, so that any type of server may be brought to its sessions. */
-export const hasBridges = (hub: Hub, agent: Agent): boolean =>
-  hub.bridging !== undefined && isBridged(agent.spec.mcpBridge, hub.singleAgent !== undefined);
+export const hasBridges = (proxy: ProxyParts, agent: Agent): boolean =>
+  proxy.tools.bridging !== undefined && isBridged(agent.spec.mcpBridge, proxy.pool.single !== undefined);
 
 /** What stands in a session's list in place of servers, from before it is opened until it ends. */
 export type BridgedServers = {
@@ -52,13 +52,18 @@ export type BridgedServers = {
 const NONE: BridgedServers = { direct: new Map(), patches: () => [], bind: () => {}, rest: () => {}, revoke: () => {} };
 
 /** Calls back at once, unless a listener has to be opened first. */
-export function bridgeServers(hub: Hub, agent: Agent, paramsText: string | undefined, done: (bridged: BridgedServers) => void): void {
-  const { bridging } = hub;
-  const direct = hub.toolAttachments?.direct ?? [];
-  if (!bridging || paramsText === undefined || (!hasBridges(hub, agent) && direct.length === 0)) return done(NONE);
+export function bridgeServers(
+  proxy: ProxyParts,
+  agent: Agent,
+  paramsText: string | undefined,
+  done: (bridged: BridgedServers) => void,
+): void {
+  const { bridging } = proxy.tools;
+  const direct = proxy.tools.attachments?.direct ?? [];
+  if (!bridging || paramsText === undefined || (!hasBridges(proxy, agent) && direct.length === 0)) return done(NONE);
   const { mcpServers, cwd } = (JSON.parse(paramsText) ?? {}) as { mcpServers?: unknown; cwd?: unknown };
-  const ways = waysOf(hub, agent);
-  const theirs = wantedOf(hasBridges(hub, agent) && Array.isArray(mcpServers) ? mcpServers.map(readServer) : [], ways);
+  const ways = waysOf(proxy, agent);
+  const theirs = wantedOf(hasBridges(proxy, agent) && Array.isArray(mcpServers) ? mcpServers.map(readServer) : [], ways);
   const ours = wantedOf(direct.map(clientServer), ways);
   if (theirs.size + ours.size === 0) return done(NONE);
   const namesOf = (wanted: ReadonlyMap<number, Wanted>) => new Set([...wanted.values()].map(({ server }) => server.name));
@@ -70,24 +75,24 @@ export function bridgeServers(hub: Hub, agent: Agent, paramsText: string | undef
   });
   const deps: Omit<BridgeDeps, 'onEnding'> = {
     cwd: typeof cwd === 'string' ? cwd : undefined,
-    askClient: askClient(hub, bridging),
+    askClient: askClient(proxy, bridging),
     children: bridging.children,
-    exposes: (server, tool) => hub.enforcement?.exposes(server, tool) ?? true,
+    exposes: (server, tool) => proxy.context.enforcement?.exposes(server, tool) ?? true,
     async mayCall(server, tool, args, signal): Promise<GateVerdict> {
       await bound;
       if (!session) return { allow: false, reason: 'the session has ended' };
-      return hub.enforcement?.bridgedCall(hub, session, { server, tool, args }, signal) ?? { allow: true };
+      return proxy.context.enforcement?.bridgedCall(proxy, session, { server, tool, args }, signal) ?? { allow: true };
     },
     onDied(server, why) {
       const whose = configured.has(server) && !brought.has(server) ? 'of your configuration' : "of the editor's";
-      hub.report(`the MCP server "${server}" ${whose}, bridged for agent "${agent.name}", is not available: ${why}`);
-      void bound.then(() => session && tell(hub, session, 'warning', `The MCP server ${server} is not available`, `${why}.`));
+      proxy.context.report(`the MCP server "${server}" ${whose}, bridged for agent "${agent.name}", is not available: ${why}`);
+      void bound.then(() => session && tell(proxy, session, 'warning', `The MCP server ${server} is not available`, `${why}.`));
     },
   };
   bridging.bridges.open([...theirs.values(), ...ours.values()], deps, (opened) => {
     if (opened instanceof Error) {
       // The agent says for itself what it thinks of the servers as they are.
-      hub.report(`agent "${agent.name}" gets no bridges to the editor's MCP servers: ${opened.message}`);
+      proxy.context.report(`agent "${agent.name}" gets no bridges to the editor's MCP servers: ${opened.message}`);
       return done(NONE);
     }
     const texts = new Map([...theirs.keys()].map((index, n) => [index, opened.entries[n] as string]));
@@ -111,12 +116,12 @@ export function bridgeServers(hub: Hub, agent: Agent, paramsText: string | undef
   });
 }
 
-function waysOf(hub: Hub, agent: Agent): AgentWays {
+function waysOf(proxy: ProxyParts, agent: Agent): AgentWays {
   const { agentCapabilities, agentInfo } = agent.handshake?.result ?? {};
   return {
     mcpCapabilities: agentCapabilities?.mcpCapabilities,
     setting: agent.spec.mcpTransport,
-    seen: hub.toolAttachments?.memory?.seen(memoryKey(hub, agent)) ?? {},
+    seen: proxy.tools.attachments?.memory?.seen(memoryKey(proxy, agent)) ?? {},
     agentName: agentInfo?.name,
   };
 }
@@ -143,12 +148,12 @@ function replaced(bytes: Buffer, params: Span | undefined, texts: ReadonlyMap<nu
 const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
 
 /** Requests to servers that live in the editor, made by us for agents that know no such servers. */
-function askClient(hub: Hub, { notes }: Bridging): AskClient {
+function askClient(proxy: ProxyParts, { notes }: Bridging): AskClient {
   return (serverId, method, params, done, onNote) => {
     const requestId = `switchboard-${randomUUID()}`;
     const name = nameOf(serverId, requestId);
     notes.set(name, onNote);
-    const id = hub.client.ownRequest('mcp/message', JSON.stringify({ serverId, requestId, method, params }), (answer) => {
+    const id = proxy.client.ownRequest('mcp/message', JSON.stringify({ serverId, requestId, method, params }), (answer) => {
       notes.delete(name);
       const body = readBody(answer);
       const outcome = (body.ok ? body.value : undefined) as McpReply | { message?: unknown } | undefined;
@@ -159,18 +164,18 @@ function askClient(hub: Hub, { notes }: Bridging): AskClient {
     });
     return () => {
       if (!notes.delete(name)) return; // it has been answered
-      hub.client.forgetOwn(id);
-      hub.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+      proxy.client.forgetOwn(id);
+      proxy.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
     };
   };
 }
 
 /** Whether a note of the editor's is about a request of ours. */
-export const isForBridge = ({ bridging }: Hub, serverId: string, requestId: string): boolean =>
+export const isForBridge = ({ tools: { bridging } }: ProxyParts, serverId: string, requestId: string): boolean =>
   bridging?.notes.has(nameOf(serverId, requestId)) ?? false;
 
 /** Then it goes where that came from. */
-export function noteForBridge({ bridging }: Hub, serverId: string, requestId: string, body: unknown): void {
+export function noteForBridge({ tools: { bridging } }: ProxyParts, serverId: string, requestId: string, body: unknown): void {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: unknown };
   if (typeof method === 'string') bridging?.notes.get(nameOf(serverId, requestId))?.(method, params ?? {});
 }

@@ -4,7 +4,7 @@ import type { Ability, ExitStatus, TerminalOutput, Terminals, Workspace } from '
 import { createDescriptors } from '../../workspace/descriptors.ts';
 import type { Roots } from '../../workspace/roots.ts';
 import { listDirectory, searchFiles } from '../../workspace/search.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { askClient, ClientRefusal } from '../requests/ask-client.ts';
 import { isServed } from '../requests/serve-workspace.ts';
 import type { Session } from '../sessions/session.ts';
@@ -15,51 +15,57 @@ type ClientCapabilities = {
   elicitation?: { form?: unknown } | null;
 };
 
-const capabilitiesOf = (hub: Hub): ClientCapabilities => (hub.initializeParams?.clientCapabilities ?? {}) as ClientCapabilities;
+const capabilitiesOf = (proxy: ProxyParts): ClientCapabilities =>
+  (proxy.pool.initializeParams?.clientCapabilities ?? {}) as ClientCapabilities;
 
 /** What there is of the editor's, or of ours in its name. */
-function offered(hub: Hub) {
-  const { fs, terminal } = capabilitiesOf(hub);
+function offered(proxy: ProxyParts) {
+  const { fs, terminal } = capabilitiesOf(proxy);
   return { canRead: fs?.readTextFile === true, canWrite: fs?.writeTextFile === true, hasTerminals: terminal === true };
 }
 
 /** Whether a request of a lent tool's is ours to answer, since the editor cannot. */
-function isOurs(hub: Hub, method: string): boolean {
-  if (isServed(hub, method)) return true;
-  const { canRead, canWrite, hasTerminals } = offered(hub);
+function isOurs(proxy: ProxyParts, method: string): boolean {
+  if (isServed(proxy, method)) return true;
+  const { canRead, canWrite, hasTerminals } = offered(proxy);
   const canClient = method === 'fs/read_text_file' ? canRead : method === 'fs/write_text_file' ? canWrite : hasTerminals;
-  return !canClient && hub.workspace !== undefined;
+  return !canClient && proxy.context.workspace !== undefined;
 }
 
 /** What can be lent on this connection, whatever the session. */
-export function abilitiesOf(hub: Hub): Set<Ability> {
-  const { canRead, canWrite, hasTerminals } = offered(hub);
+export function abilitiesOf(proxy: ProxyParts): Set<Ability> {
+  const { canRead, canWrite, hasTerminals } = offered(proxy);
   const abilities = new Set<Ability>(['ask', 'list', 'search']);
-  if (canRead || hub.workspace) abilities.add('read');
-  if (canWrite || hub.workspace) abilities.add('write');
-  if (hasTerminals || hub.workspace) abilities.add('terminal');
-  if (hub.agents.size > 1) abilities.add('delegate');
+  if (canRead || proxy.context.workspace) abilities.add('read');
+  if (canWrite || proxy.context.workspace) abilities.add('write');
+  if (hasTerminals || proxy.context.workspace) abilities.add('terminal');
+  if (proxy.pool.agents.size > 1) abilities.add('delegate');
   return abilities;
 }
 
 /** Whether the editor can show a form. `{}` in `elicitation` is no promise of that; `form` is. */
-export function showsForms(hub: Hub): boolean {
-  const form = capabilitiesOf(hub).elicitation?.form;
+export function showsForms(proxy: ProxyParts): boolean {
+  const form = capabilitiesOf(proxy).elicitation?.form;
   return form !== undefined && form !== null && form !== false;
 }
 
-export function workspaceOf(hub: Hub, session: Session, roots: Roots): Workspace {
+export function workspaceOf(proxy: ProxyParts, session: Session, roots: Roots): Workspace {
   const descriptors = createDescriptors();
-  const abilities = abilitiesOf(hub);
+  const abilities = abilitiesOf(proxy);
   const ask = (method: string, params: object, signal: AbortSignal, judged?: string) =>
-    isOurs(hub, method)
-      ? unless(signal, served(hub, session, session.roots ?? roots, method, { sessionId: session.publicId, ...params }, judged))
-      : askClient(hub, method, { sessionId: session.publicId, ...params }, signal);
+    isOurs(proxy, method)
+      ? unless(signal, served(proxy, session, session.roots ?? roots, method, { sessionId: session.publicId, ...params }, judged))
+      : askClient(proxy, method, { sessionId: session.publicId, ...params }, signal);
   return {
     // ACP has no way to ask an editor for these two.
     listDirectory: ({ path }) => listDirectory(descriptors, roots, path),
     searchFiles: (params, signal) =>
-      searchFiles(descriptors, roots, { ...params, mayRead: (file) => hub.enforcement?.mayRead(hub, session, file) ?? true }, signal),
+      searchFiles(
+        descriptors,
+        roots,
+        { ...params, mayRead: (file) => proxy.context.enforcement?.mayRead(proxy, session, file) ?? true },
+        signal,
+      ),
     ...(abilities.has('read') && {
       async readTextFile({ judged, ...params }, signal) {
         const { content } = (await ask('fs/read_text_file', params, signal, judged)) as { content?: unknown };
@@ -77,10 +83,17 @@ export function workspaceOf(hub: Hub, session: Session, roots: Roots): Workspace
 }
 
 /** By what we have ourselves where the editor has nothing. Our terminals of a session end with it, like the agent's own. */
-function served(hub: Hub, session: Session, roots: Roots, method: string, params: object, judged: string | undefined): Promise<unknown> {
-  if (!hub.workspace || roots.real.length === 0) return Promise.reject(failure('ROOTS_UNKNOWN', [method]));
+function served(
+  proxy: ProxyParts,
+  session: Session,
+  roots: Roots,
+  method: string,
+  params: object,
+  judged: string | undefined,
+): Promise<unknown> {
+  if (!proxy.context.workspace || roots.real.length === 0) return Promise.reject(failure('ROOTS_UNKNOWN', [method]));
   const asker = { owner: session, roots, judged, graceMs: session.agent.spec.timeouts.stopGraceMs };
-  return hub.workspace.serve(method, params, asker);
+  return proxy.context.workspace.serve(method, params, asker);
 }
 
 /** Nobody waits for it any more; what is under way ends by itself. */
@@ -94,10 +107,10 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 /** The session is over: what its tools have left running in the editor ends. */
-export function releaseTerminals(hub: Hub, session: Session): void {
+export function releaseTerminals(proxy: ProxyParts, session: Session): void {
   for (const terminalId of session.hostTerminals)
-    if (!isOurs(hub, 'terminal/release'))
-      hub.client.ownRequest('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
+    if (!isOurs(proxy, 'terminal/release'))
+      proxy.client.ownRequest('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
   session.hostTerminals.clear();
 }
 

@@ -3,7 +3,7 @@ import { takenTransports } from '../../mcp/server/offer.ts';
 import type { ToolServer } from '../../mcp/server/tool-server.ts';
 import { capabilityKey } from '../../store/capability-cache.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { tell } from '../sessions/attachments.ts';
 import { record } from '../sessions/open-params.ts';
 import type { Session } from '../sessions/session.ts';
@@ -12,35 +12,36 @@ import type { Session } from '../sessions/session.ts';
 const GRACE_MS = 10_000;
 
 /** What an agent was seen to do is kept beside what it answered to initialize. */
-export const memoryKey = (hub: Hub, agent: Agent): string => capabilityKey(agent.spec, hub.initializeParams?.clientCapabilities);
+export const memoryKey = (proxy: ProxyParts, agent: Agent): string =>
+  capabilityKey(agent.spec, proxy.pool.initializeParams?.clientCapabilities);
 
 /** The agent has come further with the server of its session. One that was deleted meanwhile, perhaps by another process, stays so. */
-export function stateReached(hub: Hub, session: Session, toolServer: ToolServer): void {
-  noteTransport(hub, session, toolServer);
-  if (!hub.log.wasHiddenLately(session.agent.name, session.nativeId)) record(hub, session);
+export function stateReached(proxy: ProxyParts, session: Session, toolServer: ToolServer): void {
+  noteTransport(proxy, session, toolServer);
+  if (!proxy.context.log.wasHiddenLately(session.agent.name, session.nativeId)) record(proxy, session);
 }
 
 /** An agent that has spoken to the server takes that way. */
-export function noteTransport(hub: Hub, { agent }: Session, { transport, state }: ToolServer): void {
-  if (state !== 'offered') hub.toolAttachments?.memory?.note(memoryKey(hub, agent), transport, 'connected');
+export function noteTransport(proxy: ProxyParts, { agent }: Session, { transport, state }: ToolServer): void {
+  if (state !== 'offered') proxy.tools.attachments?.memory?.note(memoryKey(proxy, agent), transport, 'connected');
 }
 
 /** Called when the agent uses a tool or ends a turn: by then it has its servers, if it wants them. */
-export function lookForTools(hub: Hub, session: Session): void {
+export function lookForTools(proxy: ProxyParts, session: Session): void {
   const { attachment } = session;
   if (!attachment?.toolServer || attachment.isLookedFor) return;
   attachment.isLookedFor = true;
   const look = () => {
-    if (session.attachment === attachment && attachment.toolServer?.state === 'offered') missed(hub, session, attachment.toolServer);
+    if (session.attachment === attachment && attachment.toolServer?.state === 'offered') missed(proxy, session, attachment.toolServer);
   };
-  hub.clock.after(Math.max(0, GRACE_MS - (hub.clock.monotonicMs() - attachment.sinceMs)), look);
+  proxy.context.clock.after(Math.max(0, GRACE_MS - (proxy.context.clock.monotonicMs() - attachment.sinceMs)), look);
 }
 
-function missed(hub: Hub, session: Session, { transport }: ToolServer): void {
-  const { toolAttachments } = hub;
+function missed(proxy: ProxyParts, session: Session, { transport }: ToolServer): void {
+  const { attachments: toolAttachments } = proxy.tools;
   const { agent } = session;
   if (!toolAttachments) return;
-  const key = memoryKey(hub, agent);
+  const key = memoryKey(proxy, agent);
   const before = toolAttachments.memory?.seen(key) ?? {};
   const offered = takenTransports(agent.handshake?.result.agentCapabilities?.mcpCapabilities);
   toolAttachments.memory?.note(key, transport, 'ignored');
@@ -56,11 +57,11 @@ function missed(hub: Hub, session: Session, { transport }: ToolServer): void {
         ? `The next session offers them by ${others[0]}.`
         : `Every way it says it takes has been tried; ${setting} may be set to another of acp, http and stdio, or to off.`;
   tell(
-    hub,
+    proxy,
     session,
     'warning',
     `${agent.title} does not use the tools it was lent`,
     `They were offered by ${transport}, and it never connected. ${next}`,
   );
-  hub.report(`agent "${agent.name}" never connected to the tools it was offered by ${transport}. ${next}`);
+  proxy.context.report(`agent "${agent.name}" never connected to the tools it was offered by ${transport}. ${next}`);
 }

@@ -5,8 +5,8 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
 import { updateLine } from '../messages.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 export type DelegationView = {
@@ -24,7 +24,7 @@ const MAX_SHOWN = 16 * 1024;
 const MAX_TITLE = 120;
 
 export function createDelegationView(
-  hub: Hub,
+  proxy: ProxyParts,
   parent: Session,
   { title }: Agent,
   prompt: string,
@@ -38,7 +38,7 @@ export function createDelegationView(
   let words = '';
   let shown = '';
   let abandon: (() => void) | undefined;
-  const tell = (update: object) => hub.client.line(updateLine(sessionId, JSON.stringify({ ...update, toolCallId })));
+  const tell = (update: object) => proxy.client.line(updateLine(sessionId, JSON.stringify({ ...update, toolCallId })));
   const content = () => [{ type: 'content', content: { type: 'text', text: shown.slice(-MAX_SHOWN) } }];
   const show = () => {
     abandon = undefined;
@@ -46,7 +46,7 @@ export function createDelegationView(
   };
   const add = (piece: string) => {
     shown = (shown + piece).slice(-2 * MAX_SHOWN);
-    abandon ??= hub.clock.after(SHOW_EVERY_MS, show);
+    abandon ??= proxy.context.clock.after(SHOW_EVERY_MS, show);
     onProgress(piece);
   };
   if (isOurs) {

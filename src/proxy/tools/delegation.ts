@@ -7,7 +7,7 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import { agentForSession, vacate } from '../agents/agent-pool.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { discardSession } from '../sessions/change-agent.ts';
 import { release, releaseAll } from '../sessions/early-frames.ts';
@@ -35,33 +35,33 @@ export type DelegatedSession = {
   cancel(): void;
 };
 
-const underWay = new WeakMap<Hub, Set<object>>();
+const underWay = new WeakMap<ProxyParts, Set<object>>();
 
 export type Delegate = (
-  hub: Hub,
+  proxy: ProxyParts,
   parent: Session,
   task: Delegation,
   signal: AbortSignal,
   onProgress: (text: string) => void,
 ) => Promise<Delegated>;
 
-export const delegate: Delegate = async (hub, parent, { agent, prompt }, signal, onProgress) => {
-  const target = mayAsk(hub, parent, agent);
-  const view = createDelegationView(hub, parent, target, prompt, onProgress);
+export const delegate: Delegate = async (proxy, parent, { agent, prompt }, signal, onProgress) => {
+  const target = mayAsk(proxy, parent, agent);
+  const view = createDelegationView(proxy, parent, target, prompt, onProgress);
   const cancelled = new AbortController();
   const taken = AbortSignal.any([signal, cancelled.signal]);
   const delegation = { cancel: () => cancelled.abort() };
-  const atWork = underWay.get(hub) ?? new Set();
-  underWay.set(hub, atWork.add(delegation));
+  const atWork = underWay.get(proxy) ?? new Set();
+  underWay.set(proxy, atWork.add(delegation));
   parent.delegations.add(delegation);
   try {
-    const child = await opened(hub, parent, target, { hear: view.hear, ...delegation }, taken);
+    const child = await opened(proxy, parent, target, { hear: view.hear, ...delegation }, taken);
     try {
-      const stopReason = await turn(hub, child, prompt, taken);
+      const stopReason = await turn(proxy, child, prompt, taken);
       view.over(stopReason !== 'cancelled');
       return { agent, sessionId: child.nativeId, text: view.text(), stopReason };
     } finally {
-      end(hub, child);
+      end(proxy, child);
     }
   } catch (error) {
     view.over(false);
@@ -73,15 +73,15 @@ export const delegate: Delegate = async (hub, parent, { agent, prompt }, signal,
 };
 
 /** The agent that is meant, when it may be asked. */
-function mayAsk(hub: Hub, parent: Session, agent: string): Agent {
+function mayAsk(proxy: ProxyParts, parent: Session, agent: string): Agent {
   const before = [...(parent.delegation?.agents ?? []), parent.agent.name];
-  const others = hub.choice.agents.filter((name) => !before.includes(name));
-  const target = hub.agents.get(agent);
+  const others = proxy.pool.choice.agents.filter((name) => !before.includes(name));
+  const target = proxy.pool.agents.get(agent);
   const named = others.length > 0 ? `; there are ${others.join(', ')}` : '';
   if (!target) throw new ToolFailure(`there is no agent "${agent}"${named}`);
   if (before.includes(agent)) throw new ToolFailure(`"${agent}" waits for this very answer (${before.join(' asked ')})${named}`);
   if (before.length > MAX_DEPTH) throw new ToolFailure(`an agent that was asked through ${MAX_DEPTH} others may not ask another`);
-  if ((underWay.get(hub)?.size ?? 0) >= MAX_AT_ONCE)
+  if ((underWay.get(proxy)?.size ?? 0) >= MAX_AT_ONCE)
     throw new ToolFailure(`${MAX_AT_ONCE} agents are already at work for others; wait for one`);
   if (parent.cwd === undefined) throw new ToolFailure('this session has no directory that another agent could work in');
   return target;
@@ -89,19 +89,19 @@ function mayAsk(hub: Hub, parent: Session, agent: string): Agent {
 
 /** A session of the other agent's, in the directory of the one it works for. One that nobody waits for any more is closed when it comes. */
 function opened(
-  hub: Hub,
+  proxy: ProxyParts,
   parent: Session,
   target: Agent,
   delegation: Pick<DelegatedSession, 'hear' | 'cancel'>,
   signal: AbortSignal,
 ): Promise<Session> {
-  const agent = agentForSession(hub, target);
+  const agent = agentForSession(proxy, target);
   const openParams = JSON.stringify({ cwd: parent.cwd, mcpServers: [] });
   agent.openings++;
   const over = () => {
     agent.openings--;
-    releaseAll(hub, agent);
-    vacate(hub, agent);
+    releaseAll(proxy, agent);
+    vacate(proxy, agent);
   };
   return new Promise((resolve, reject) => {
     let isWanted = true;
@@ -112,7 +112,7 @@ function opened(
       reject(new ToolFailure(why));
     };
     const cancel = () => giveUp('it was cancelled');
-    const abandon = hub.clock.after(openingLimitMs(agent), () => giveUp(notOpened(agent).message));
+    const abandon = proxy.context.clock.after(openingLimitMs(agent), () => giveUp(notOpened(agent).message));
     signal.addEventListener('abort', cancel, { once: true });
     const failed = (why: string) => {
       over();
@@ -120,7 +120,7 @@ function opened(
     };
     agent.whenReady(
       () =>
-        serversFor(hub, agent, openParams, (servers) =>
+        serversFor(proxy, agent, openParams, (servers) =>
           agent.request('session/new', servers.text(openParams, 'session/new'), {
             onFail(error) {
               servers.revoke();
@@ -135,7 +135,7 @@ function opened(
               }
               if (!isWanted) {
                 servers.revoke();
-                discardSession(hub, agent, nativeId);
+                discardSession(proxy, agent, nativeId);
                 return over();
               }
               const discovered = agent.sessions.get(nativeId);
@@ -150,15 +150,15 @@ function opened(
               const agents = [...(parent.delegation?.agents ?? []), parent.agent.name];
               child.delegation = { ...delegation, agents, id: `delegated-${randomUUID()}` };
               child.openParams = openParams;
-              child.roots = rootsFor(hub, openParams);
+              child.roots = rootsFor(proxy, openParams);
               if (discovered) {
-                takeOver(hub, discovered, child);
-                hub.table.release(discovered.publicId);
+                takeOver(proxy, discovered, child);
+                proxy.registry.table.release(discovered.publicId);
               }
               agent.sessions.set(nativeId, child);
               agent.ended.delete(nativeId);
               servers.bind(child);
-              release(hub, agent, nativeId);
+              release(proxy, agent, nativeId);
               over();
               resolve(child);
             },
@@ -170,7 +170,7 @@ function opened(
 }
 
 /** How the turn ended. One that is taken back has its time to end, like any other that is cancelled. */
-function turn(hub: Hub, child: Session, prompt: string, signal: AbortSignal): Promise<string> {
+function turn(proxy: ProxyParts, child: Session, prompt: string, signal: AbortSignal): Promise<string> {
   const { agent, nativeId: sessionId } = child;
   if (signal.aborted) return Promise.resolve('cancelled');
   return new Promise((resolve, reject) => {
@@ -182,8 +182,8 @@ function turn(hub: Hub, child: Session, prompt: string, signal: AbortSignal): Pr
     };
     const cancel = () => {
       agent.notifyLine('session/cancel', JSON.stringify({ sessionId }));
-      leave(hub, child);
-      abandon = hub.clock.after(agent.spec.timeouts.cancelMs, () => over(() => resolve('cancelled')));
+      leave(proxy, child);
+      abandon = proxy.context.clock.after(agent.spec.timeouts.cancelMs, () => over(() => resolve('cancelled')));
     };
     agent.request('session/prompt', JSON.stringify({ sessionId, prompt: [{ type: 'text', text: prompt }] }), {
       session: child,
@@ -200,23 +200,23 @@ function turn(hub: Hub, child: Session, prompt: string, signal: AbortSignal): Pr
 }
 
 /** From now on nobody hears what the agent says there, and nobody answers it or works for it. */
-function leave(hub: Hub, child: Session): void {
+function leave(proxy: ProxyParts, child: Session): void {
   const { agent, nativeId } = child;
-  endRequests(hub, child);
+  endRequests(proxy, child);
   revokeAttachment(child); // and with it what others do for it
   if (agent.sessions.get(nativeId) !== child) return;
   agent.sessions.delete(nativeId);
   markEnded(agent, nativeId);
 }
 
-function end(hub: Hub, child: Session): void {
+function end(proxy: ProxyParts, child: Session): void {
   const { agent, nativeId, publicId: sessionId } = child;
   for (const terminalId of child.terminals) {
-    hub.terminals.delete(terminalId);
-    hub.client.ownRequest('terminal/release', JSON.stringify({ sessionId, terminalId }));
+    proxy.registry.terminals.delete(terminalId);
+    proxy.client.ownRequest('terminal/release', JSON.stringify({ sessionId, terminalId }));
   }
-  hub.workspace?.endOf(child);
-  leave(hub, child);
-  discardSession(hub, agent, nativeId);
-  vacate(hub, agent);
+  proxy.context.workspace?.endOf(child);
+  leave(proxy, child);
+  discardSession(proxy, agent, nativeId);
+  vacate(proxy, agent);
 }

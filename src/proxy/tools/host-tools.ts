@@ -15,10 +15,11 @@ import type { Frame } from '../../wire/frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { askUser } from '../requests/ask-user.ts';
 import { moreDirectories, record } from '../sessions/open-params.ts';
 import type { Session } from '../sessions/session.ts';
+import type { Bridging } from './bridge-servers.ts';
 import { abilitiesOf, releaseTerminals, workspaceOf } from './client-workspace.ts';
 import { memoryKey, noteTransport, stateReached } from './confirm-tools.ts';
 import type { Delegate } from './delegation.ts';
@@ -68,26 +69,39 @@ export type ToolAttachments = {
   close(): Promise<void>;
 };
 
+export type ToolParts = {
+  /** Undefined without host tools. */
+  readonly attachments: ToolAttachments | undefined;
+  /** Bridges to the client's own MCP servers; undefined when bridging is impossible. */
+  readonly bridging: Bridging | undefined;
+};
+
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-export function createToolAttachments(options: HostToolsOptions, hub: () => Hub, version: string, delegate: Delegate): ToolAttachments {
+export function createToolAttachments(
+  options: HostToolsOptions,
+  proxy: () => ProxyParts,
+  version: string,
+  delegate: Delegate,
+): ToolAttachments {
   const gate: ToolGate = (request, signal) => {
-    const { enforcement, sessions, toolAttachments } = hub();
-    const session = sessions.get(request.sessionId) ?? toolAttachments?.delegations.get(request.sessionId);
+    const { context, registry, tools } = proxy();
+    const { enforcement } = context;
+    const session = registry.sessions.get(request.sessionId) ?? tools.attachments?.delegations.get(request.sessionId);
     if (!session) return Promise.resolve({ allow: false, reason: 'the session has ended' });
     return enforcement
-      ? enforcement.hostToolCall(hub(), session, request, signal)
-      : (options.onToolCall ?? askingGate(hub(), session))(request, signal);
+      ? enforcement.hostToolCall(proxy(), session, request, signal)
+      : (options.onToolCall ?? askingGate(proxy(), session))(request, signal);
   };
-  const tokenRefused = createTokenWatch(hub);
+  const tokenRefused = createTokenWatch(proxy);
   const onEvent = (event: ToolEvent) => {
     if (event.kind === 'refused-token') tokenRefused('the tools of a session');
-    traceCall(hub(), event);
+    traceCall(proxy(), event);
     options.onEvent?.(event);
   };
   let isUnservedTold = false;
   const onUnserved = (why: string) => {
-    if (!isUnservedTold) hub().report(`agents have no tools of ours: ${why}`);
+    if (!isUnservedTold) proxy().context.report(`agents have no tools of ours: ${why}`);
     isUnservedTold = true;
   };
   const { servers = [], pins, tools } = options;
@@ -98,7 +112,7 @@ export function createToolAttachments(options: HostToolsOptions, hub: () => Hub,
           servers: throughUs,
           version,
           pins,
-          report: (text) => hub().report(text),
+          report: (text) => proxy().context.report(text),
           children: options.children,
           onChange: () => hostTools.toolsChanged(),
         })
@@ -107,12 +121,12 @@ export function createToolAttachments(options: HostToolsOptions, hub: () => Hub,
     version,
     shim: options.shim,
     tools() {
-      const { enforcement } = hub();
+      const { enforcement } = proxy().context;
       const all = gateway ? [...tools, ...gateway.tools()] : tools;
       return enforcement ? all.filter(({ server, ownName, name }) => enforcement.exposes(server, ownName ?? name)) : all;
     },
     find(name) {
-      const { enforcement } = hub();
+      const { enforcement } = proxy().context;
       const tool = tools.find((one) => one.name === name) ?? gateway?.tools().find((one) => one.name === name);
       return tool && (!enforcement || enforcement.exposes(tool.server, tool.ownName ?? tool.name)) ? tool : undefined;
     },
@@ -151,29 +165,29 @@ export class Attachment implements ToolSession {
   readonly sinceMs: number;
   /** Somebody looks whether it has. */
   isLookedFor = false;
-  readonly #hub: Hub;
+  readonly #proxy: ProxyParts;
   /** Only until the agent was told of them: the token is in there. */
   #entries: Entries | undefined;
   #session: Session | undefined;
   /** Where the session may reach, resolved when it was opened: nothing put there later moves it. */
   #roots: Roots = NOWHERE;
 
-  constructor(hub: Hub, agent: Agent) {
-    this.#hub = hub;
+  constructor(proxy: ProxyParts, agent: Agent) {
+    this.#proxy = proxy;
     this.agent = agent;
-    this.sinceMs = hub.clock.monotonicMs();
+    this.sinceMs = proxy.context.clock.monotonicMs();
   }
   get abilities(): Abilities {
-    return abilitiesOf(this.#hub);
+    return abilitiesOf(this.#proxy);
   }
   onState(toolServer: ToolServer): void {
-    if (this.#session) stateReached(this.#hub, this.#session, toolServer);
+    if (this.#session) stateReached(this.#proxy, this.#session, toolServer);
   }
   onRevoke(): void {
-    if (this.toolServer) this.#hub.toolAttachments?.byServerId.delete(this.toolServer.key);
+    if (this.toolServer) this.#proxy.tools.attachments?.byServerId.delete(this.toolServer.key);
     if (!this.#session) return;
-    if (this.#session.delegation) this.#hub.toolAttachments?.delegations.delete(this.#session.delegation.id);
-    releaseTerminals(this.#hub, this.#session);
+    if (this.#session.delegation) this.#proxy.tools.attachments?.delegations.delete(this.#session.delegation.id);
+    releaseTerminals(this.#proxy, this.#session);
   }
   attach(toolAttachments: ToolAttachments, { toolServer, entry }: Lent, bridged: ReadonlyMap<string, string>): void {
     this.toolServer = toolServer;
@@ -201,34 +215,34 @@ export class Attachment implements ToolSession {
     if (!this.toolServer) return;
     session.attachment = this;
     this.#session = session;
-    if (session.delegation) this.#hub.toolAttachments?.delegations.set(session.delegation.id, session);
-    noteTransport(this.#hub, session, this.toolServer);
-    if (!isRecorded || this.toolServer.state !== 'offered') record(this.#hub, session);
+    if (session.delegation) this.#proxy.tools.attachments?.delegations.set(session.delegation.id, session);
+    noteTransport(this.#proxy, session, this.toolServer);
+    if (!isRecorded || this.toolServer.state !== 'offered') record(this.#proxy, session);
     this.#roots = rootsOf(directoriesOf(session));
     this.toolServer.bind();
   }
   host(): SessionHost {
-    const hub = this.#hub;
+    const proxy = this.#proxy;
     const session = this.#session as Session;
-    const { toolAttachments } = hub;
+    const { attachments: toolAttachments } = proxy.tools;
     return {
       sessionId: session.delegation?.id ?? session.publicId,
       agent: session.agent.name,
       cwd: session.cwd,
       roots: directoriesOf(session),
-      workspace: workspaceOf(hub, session, this.#roots),
-      ask: (agentRequest, signal) => askUser(hub, session, agentRequest, signal),
+      workspace: workspaceOf(proxy, session, this.#roots),
+      ask: (agentRequest, signal) => askUser(proxy, session, agentRequest, signal),
       ...(toolAttachments &&
-        hub.agents.size > 1 && {
-          otherAgents: hub.choice.agents.filter((name) => name !== session.agent.name),
-          delegate: (task, abort, onProgress) => toolAttachments.delegate(hub, session, task, abort, onProgress),
+        proxy.pool.agents.size > 1 && {
+          otherAgents: proxy.pool.choice.agents.filter((name) => name !== session.agent.name),
+          delegate: (task, abort, onProgress) => toolAttachments.delegate(proxy, session, task, abort, onProgress),
         }),
     };
   }
   /** The session is closed and may come back: nothing of this can be used until then. */
   rest(): void {
     this.toolServer?.rest();
-    if (this.#session) releaseTerminals(this.#hub, this.#session);
+    if (this.#session) releaseTerminals(this.#proxy, this.#session);
     this.#session = undefined;
   }
   revoke(): void {
@@ -237,17 +251,22 @@ export class Attachment implements ToolSession {
 }
 
 /** `bridged` are entries for servers that the agent cannot take as they are. Calls back at once, unless a listener has to be opened first. */
-export function attach(hub: Hub, agent: Agent, bridged: ReadonlyMap<string, string>, done: (attachment: Attachment) => void): void {
-  const { toolAttachments } = hub;
-  const attachment = new Attachment(hub, agent);
-  const seen = toolAttachments?.memory?.seen(memoryKey(hub, agent)) ?? {};
+export function attach(
+  proxy: ProxyParts,
+  agent: Agent,
+  bridged: ReadonlyMap<string, string>,
+  done: (attachment: Attachment) => void,
+): void {
+  const { attachments: toolAttachments } = proxy.tools;
+  const attachment = new Attachment(proxy, agent);
+  const seen = toolAttachments?.memory?.seen(memoryKey(proxy, agent)) ?? {};
   const transport = chooseTransport(agent.spec.mcpTransport, agent.handshake?.result.agentCapabilities?.mcpCapabilities, seen);
   // An agent that cannot be told of servers would only be said to ignore ours.
   const isActive = agent.takesServers || agent.spec.mcpTransport !== 'auto';
   if (!toolAttachments || !transport || !isActive) return done(attachment);
   toolAttachments.hostTools.attach(transport, attachment, (lent) => {
     // A session without our tools is better than none.
-    if (lent instanceof Error) hub.report(`agent "${agent.name}" gets no tools: ${lent.message}`);
+    if (lent instanceof Error) proxy.context.report(`agent "${agent.name}" gets no tools: ${lent.message}`);
     else attachment.attach(toolAttachments, lent, bridged);
     done(attachment);
   });

@@ -1,6 +1,6 @@
 // How far agents have come with the tools they are lent, session by session.
 import type { ToolServerState } from '../../mcp/server/tool-server.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 
 export type HostToolsState = {
   readonly sessionId: string;
@@ -11,8 +11,8 @@ export type HostToolsState = {
   readonly tools: readonly string[];
 };
 
-export const hostToolsState = (hub: Hub): readonly HostToolsState[] =>
-  [...hub.sessions.values()].flatMap(({ publicId, agent, attachment }) => {
+export const hostToolsState = (proxy: ProxyParts): readonly HostToolsState[] =>
+  [...proxy.registry.sessions.values()].flatMap(({ publicId, agent, attachment }) => {
     const toolServer = attachment?.toolServer;
     if (!toolServer || toolServer.isRevoked) return [];
     const tools = toolServer.tools().map(({ name }) => name);

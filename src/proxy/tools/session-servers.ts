@@ -4,7 +4,7 @@ import type { Frame } from '../../wire/frame.ts';
 import { patchedText } from '../../wire/observer.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { type BridgedServers, bridgeServers } from './bridge-servers.ts';
 import { type Attachment, attach } from './host-tools.ts';
@@ -23,9 +23,9 @@ export type SessionServers = {
 };
 
 /** Calls back at once, unless a listener has to be opened first. */
-export function serversFor(hub: Hub, agent: Agent, paramsText: string | undefined, done: (servers: SessionServers) => void): void {
-  bridgeServers(hub, agent, paramsText, (bridged) =>
-    attach(hub, agent, bridged.direct, (attachment) => done(together(attachment, bridged))),
+export function serversFor(proxy: ProxyParts, agent: Agent, paramsText: string | undefined, done: (servers: SessionServers) => void): void {
+  bridgeServers(proxy, agent, paramsText, (bridged) =>
+    attach(proxy, agent, bridged.direct, (attachment) => done(together(attachment, bridged))),
   );
 }
 

@@ -1,6 +1,6 @@
 // Who decides about calls of lent tools where no policy does: looking is free inside the session's directories, anything else the user is asked.
 import type { GateVerdict, ToolGate, ToolRequest } from '../../mcp/server/gate.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { choose } from '../requests/ask-user.ts';
 import type { Session } from '../sessions/session.ts';
 
@@ -12,7 +12,7 @@ const OPTIONS = [
   { optionId: 'no', name: 'Reject', kind: 'reject_once' },
 ] as const;
 
-export function askingGate(hub: Hub, session: Session): ToolGate {
+export function askingGate(proxy: ProxyParts, session: Session): ToolGate {
   return async (request, signal): Promise<GateVerdict> => {
     const { effect, server, tool, args } = request;
     if (effect === 'read' || effect === 'ask') return { allow: true };
@@ -20,7 +20,7 @@ export function askingGate(hub: Hub, session: Session): ToolGate {
     if (session.allowedTools.has(name)) return { allow: true };
     const path = typeof args.path === 'string' ? args.path : undefined;
     const shown = { title: titleOf(request), kind: KINDS[effect], rawInput: args, ...(path !== undefined && { locations: [{ path }] }) };
-    const chosen = await choose(hub, session, shown, OPTIONS, signal);
+    const chosen = await choose(proxy, session, shown, OPTIONS, signal);
     if (chosen === 'session') session.allowedTools.add(name);
     return chosen === 'once' || chosen === 'session' ? { allow: true } : { allow: false, reason: 'the user did not allow it' };
   };

@@ -9,7 +9,7 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { ForwardedCall } from '../agents/agent.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
-import type { Hub } from '../hub.ts';
+import type { ProxyParts } from '../parts.ts';
 import { passAnswer } from '../rewrite.ts';
 import { agentByCommand, closeAt } from '../sessions/change-agent.ts';
 import { park } from '../sessions/close-session.ts';
@@ -27,55 +27,56 @@ const OUR_COMMAND = Buffer.from(`/${COMMAND_NAME}`);
 const SPELLED_LETTER = Buffer.from('\\u');
 const RESOURCE = Buffer.from('"resource"');
 
-export function prompt(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
-  const command = ourCommand(hub, session, frame);
-  if (command?.ok === false) return hub.client.fail(request, failure('AMBIGUOUS', [command.reason]));
-  if (command) return agentByCommand(hub, request, session, command.named);
+export function prompt(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+  const command = ourCommand(proxy, session, frame);
+  if (command?.ok === false) return proxy.client.fail(request, failure('AMBIGUOUS', [command.reason]));
+  if (command) return agentByCommand(proxy, request, session, command.named);
   session.turns.add(request);
-  watchForSilence(hub, session);
+  watchForSilence(proxy, session);
   const isFirst = !session.isStarted;
   session.isStarted = true;
-  if (isFirst && !hub.singleAgent) announceOptions(hub, session);
-  session.agent.forward(frame, new PromptCall(hub, request, session));
+  if (isFirst && !proxy.pool.single) announceOptions(proxy, session);
+  session.agent.forward(frame, new PromptCall(proxy, request, session));
 }
 
 // A class, so that all turns run the same functions: what V8 has compiled for a closure goes with the last one of its kind, and each turn had its own.
 class PromptCall implements ForwardedCall {
   readonly method: string;
   readonly request: OpenRequest;
-  readonly #hub: Hub;
+  readonly #proxy: ProxyParts;
   readonly #session: Session;
   readonly #native: (frame: Frame) => readonly Patch[];
 
-  constructor(hub: Hub, request: OpenRequest, session: Session) {
+  constructor(proxy: ProxyParts, request: OpenRequest, session: Session) {
     this.method = request.method;
     this.request = request;
-    this.#hub = hub;
+    this.#proxy = proxy;
     this.#session = session;
     this.#native = toNative(session);
   }
 
   patches(frame: Frame): readonly Patch[] {
-    return [...this.#native(frame), ...plainer(this.#hub, this.#session, frame)];
+    return [...this.#native(frame), ...plainer(this.#proxy, this.#session, frame)];
   }
 
   onAnswer(answer: Frame): void {
-    passAnswer(this.#hub, this.request, this.#session, answer);
-    lookForTools(this.#hub, this.#session);
+    passAnswer(this.#proxy, this.request, this.#session, answer);
+    lookForTools(this.#proxy, this.#session);
   }
 
   /** A turn that was cancelled ends so, even if its agent does not live to say it. */
   onFail(error: ProxyError): void {
-    if (this.request.isCancelled) this.#hub.client.succeed(this.request, CANCELLED);
-    else this.#hub.client.fail(this.request, error);
+    if (this.request.isCancelled) this.#proxy.client.succeed(this.request, CANCELLED);
+    else this.#proxy.client.fail(this.request, error);
   }
 }
 
 type Command = { readonly ok: true; readonly named: string } | { readonly ok: false; readonly reason: string };
 
 /** `/agent` and what it names, when a prompt is nothing else: that one is ours to answer, also while the session's agent is dead. */
-export function ourCommand(hub: Hub, session: Session, frame: Frame): Command | undefined {
-  if (hub.singleAgent || session.hasAgentCommand || frame.end - frame.start >= MAX_COMMAND_BYTES || !mayBeCommand(frame)) return undefined;
+export function ourCommand(proxy: ProxyParts, session: Session, frame: Frame): Command | undefined {
+  if (proxy.pool.single || session.hasAgentCommand || frame.end - frame.start >= MAX_COMMAND_BYTES || !mayBeCommand(frame))
+    return undefined;
   const params = readBody(frame);
   if (!params.ok) return params;
   const named = readAgentCommand((params.value as { prompt?: unknown } | undefined)?.prompt);
@@ -88,8 +89,8 @@ function mayBeCommand(frame: Frame): boolean {
 }
 
 /** Embedded resources said in other words, for an agent that does not take them though another one does. */
-function plainer(hub: Hub, session: Session, frame: Frame): Patch[] {
-  if (hub.singleAgent || offers(session.agent.handshake?.result, 'promptCapabilities', 'embeddedContext') || !mayHoldResource(frame))
+function plainer(proxy: ProxyParts, session: Session, frame: Frame): Patch[] {
+  if (proxy.pool.single || offers(session.agent.handshake?.result, 'promptCapabilities', 'embeddedContext') || !mayHoldResource(frame))
     return [];
   const blocks = memberAt(frame.bytes, frame.body, 'prompt');
   if (!blocks || !readBody(frame).ok) return [];
@@ -106,12 +107,12 @@ const mayHoldResource = (frame: Frame): boolean => holds(briefOf(frame), RESOURC
 const holds = ({ bytes, start, end }: Frame, wanted: Buffer): boolean => bytes.subarray(start, end).includes(wanted);
 
 /** Ends what is open on the session, then the session; for an agent that knows no session/close, a cancel is as near as one gets. */
-export function close(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
-  answerRequests(hub, session); // first: the agent may wait for one of them before it closes
-  endAt(hub, request, session, frame, {
+export function close(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+  answerRequests(proxy, session); // first: the agent may wait for one of them before it closes
+  endAt(proxy, request, session, frame, {
     capability: 'close',
-    over: () => endSession(hub, session),
-    again: (other, mine) => close(hub, request, other, mine),
+    over: () => endSession(proxy, session),
+    again: (other, mine) => close(proxy, request, other, mine),
     instead() {
       cancelAt(session);
       park(session);
@@ -122,15 +123,15 @@ export function close(hub: Hub, request: OpenRequest, session: Session, frame: F
 const cancelAt = ({ agent, nativeId }: Session): void => agent.notifyLine('session/cancel', JSON.stringify({ sessionId: nativeId }));
 
 /** For an agent that cannot delete, the session is no longer listed: deleting softly is allowed. What it does there ends all the same. */
-export function remove(hub: Hub, request: OpenRequest, session: Session, frame: Frame): void {
-  endAt(hub, request, session, frame, {
+export function remove(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+  endAt(proxy, request, session, frame, {
     capability: 'delete',
-    again: (other, mine) => remove(hub, request, other, mine),
+    again: (other, mine) => remove(proxy, request, other, mine),
     over() {
-      endSession(hub, session);
+      endSession(proxy, session);
       const { agent, publicId, nativeId } = session;
-      hub.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: hub.clock.now(), isGone: true });
-      hub.transcripts?.forget(publicId);
+      proxy.context.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
+      proxy.context.transcripts?.forget(publicId);
     },
     instead() {
       const { agent, nativeId } = session;
@@ -147,14 +148,14 @@ type End = {
   readonly again: (session: Session, frame: Frame) => void;
 };
 
-function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, end: End): void {
+function endAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame, end: End): void {
   const { capability, over, instead } = end;
   const { agent } = session;
   /** The session has gone to another agent, while this one was being started or had not answered yet. */
   const hasMoved = () => session.agent !== agent;
   const done = () => {
     over();
-    hub.client.succeed(request, '{}');
+    proxy.client.succeed(request, '{}');
   };
   // Closed it is already, with its agent, which need not be started for that; unless it is just being brought back.
   const wasClosed = (session.isLost || session.isRecord) && capability === 'close';
@@ -166,16 +167,16 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, e
   session.afterEnd.hold(request);
   const owned = detach(frame);
   const failed = (error: ProxyError) => {
-    if (hasMoved() && !request.isAnswered) return endAt(hub, request, session, owned, end);
-    ended(() => (wasClosed ? done() : hub.client.fail(request, error)));
+    if (hasMoved() && !request.isAnswered) return endAt(proxy, request, session, owned, end);
+    ended(() => (wasClosed ? done() : proxy.client.fail(request, error)));
   };
   agent.whenReady(() => {
     if (request.isAnswered) return ended(() => {}); // taken back before it could be sent
-    if (hasMoved()) return endAt(hub, request, session, owned, end);
+    if (hasMoved()) return endAt(proxy, request, session, owned, end);
     // A load failed meanwhile and took the session with it, and the next one has made another of that id.
-    const other = hub.sessions.get(session.publicId);
+    const other = proxy.registry.sessions.get(session.publicId);
     if (other && other !== session) return ended(() => end.again(other, owned));
-    if (!hub.singleAgent && !offers(agent.handshake?.result, 'sessionCapabilities', capability)) {
+    if (!proxy.pool.single && !offers(agent.handshake?.result, 'sessionCapabilities', capability)) {
       instead();
       return ended(done);
     }
@@ -191,22 +192,22 @@ function endAt(hub: Hub, request: OpenRequest, session: Session, frame: Frame, e
             else agent.refused.delete(session.nativeId); // the agent has no session of that id any more
             over();
           }
-          passAnswer(hub, request, session, answer, agent);
+          passAnswer(proxy, request, session, answer, agent);
         }),
     });
   }, failed);
 }
 
 /** Nothing of the session stays open, neither under way nor waiting; a load that its agent still works on opens nothing any more. */
-function endSession(hub: Hub, session: Session): void {
+function endSession(proxy: ProxyParts, session: Session): void {
   const left = session.toAgent.empty(); // first: a turn that is a change of agent releases the lane when it ends, and nothing may go on then
-  for (const turn of session.turns) hub.client.succeed(turn, CANCELLED);
+  for (const turn of session.turns) proxy.client.succeed(turn, CANCELLED);
   for (const waiting of left) {
-    if (waiting.method === 'session/prompt') hub.client.succeed(waiting, CANCELLED);
-    else hub.client.fail(waiting, failure('CANCELLED', [waiting.method]));
+    if (waiting.method === 'session/prompt') proxy.client.succeed(waiting, CANCELLED);
+    else proxy.client.fail(waiting, failure('CANCELLED', [waiting.method]));
   }
   // Its id may be another's from now on, and what is asked under it must not be taken for that one's. A sole agent has ids of its own.
-  if (hub.singleAgent) cancelRequests(hub, session);
-  else endRequests(hub, session);
-  untrack(hub, session);
+  if (proxy.pool.single) cancelRequests(proxy, session);
+  else endRequests(proxy, session);
+  untrack(proxy, session);
 }

@@ -1,8 +1,8 @@
 // Which tool calls are under way, so that none of them spins for ever in the editor when its agent dies.
 import type { Frame } from '../../wire/frame.ts';
 import { stringIn } from '../../wire/scanner/large-frame.ts';
-import type { Hub } from '../hub.ts';
 import { updateLine } from '../messages.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 const MAX_TRACKED = 1000;
@@ -17,8 +17,8 @@ export function noteToolCall(session: Session, frame: Frame): void {
 }
 
 /** Ends them for the editor: their agent cannot any more. */
-export function failToolCalls(hub: Hub, session: Session): void {
+export function failToolCalls(proxy: ProxyParts, session: Session): void {
   for (const toolCallId of session.toolCalls)
-    hub.client.line(updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })));
+    proxy.client.line(updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })));
   session.toolCalls.clear();
 }

@@ -1,0 +1,16 @@
+// The parts of one proxy, by owner. Nothing here is global, so one process can serve many clients.
+import type { AgentPool } from './agents/agent-pool.ts';
+import type { ClientConnection } from './client/client-connection.ts';
+import type { Context } from './context.ts';
+import type { AliasTables } from './requests/name-table.ts';
+import type { SessionRegistry } from './sessions/session-registry.ts';
+import type { ToolParts } from './tools/host-tools.ts';
+
+export type ProxyParts = {
+  readonly context: Context;
+  readonly pool: AgentPool;
+  readonly registry: SessionRegistry;
+  readonly client: ClientConnection;
+  readonly names: AliasTables;
+  readonly tools: ToolParts;
+};

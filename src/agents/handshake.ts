@@ -1,6 +1,8 @@
 // The first words with an agent: what we send, and what we make of the answer.
+
 import type { AuthMethod, InitializeResult } from '../acp/shapes.ts';
 import { failure, type ProxyError } from '../errors.ts';
+import { isObject } from '../json-object.ts';
 import type { Frame } from '../wire/frame.ts';
 import { readBody } from '../wire/scanner/strict-parse.ts';
 
@@ -47,7 +49,6 @@ export function parseHandshake(text: string): Handshake | undefined {
   return { result, text };
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const word = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 function isAuthMethod(value: unknown): value is AuthMethod {

@@ -12,6 +12,7 @@ import { createEnforcement } from '../proxy/enforcement/create-enforcement.ts';
 import type { Enforcement } from '../proxy/enforcement/enforcement.ts';
 import type { CurrentPolicy } from '../proxy/enforcement/evaluate.ts';
 import type { Redactor } from '../redaction/redact.ts';
+import { createSerialQueue } from '../serial-queue.ts';
 import { createRemembered, hashKey, rememberedFile } from '../store/remembered-answers.ts';
 import { canonicalPath } from '../workspace/canonical.ts';
 import { type Say, sayOnce } from './events.ts';
@@ -98,11 +99,8 @@ export async function enforcePolicy({
     }
   };
   // One after the other, so that what was read first does not come into force last.
-  let reading = Promise.resolve();
-  const reload = (change: Partial<LayerSources> = {}): Promise<void> => {
-    reading = reading.then(() => readAgain({ ...sources, ...change }));
-    return reading;
-  };
+  const reads = createSerialQueue();
+  const reload = (change: Partial<LayerSources> = {}): Promise<void> => reads.run(() => readAgain({ ...sources, ...change }));
   const onWatchProblem = sayOnce(report, (error) => `changes of the policy are looked for every two seconds: ${(error as Error).message}`);
   let watch: FileWatch | undefined;
   function watchAgain(): void {

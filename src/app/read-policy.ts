@@ -1,7 +1,7 @@
 // A policy by its name: a file, or one of the presets that come with the switchboard.
 import path from 'node:path';
-import { printable } from '../config/problems.ts';
 import { errorCode, readOwn, type Source } from '../config/watch-files.ts';
+import { escapeControls } from '../control-characters.ts';
 import { didYouMean } from '../policy/format/nearest.ts';
 import { packageFile } from './package-files.ts';
 import { SetupFailure } from './setup-failure.ts';
@@ -20,6 +20,6 @@ export async function readPolicyText(name: string, folder = '.'): Promise<Source
     return { ...(await readOwn(file)), file };
   } catch (error) {
     const hint = didYouMean(name, PRESETS) ?? `name a file, or a preset: ${PRESETS.join(', ')}`;
-    throw new SetupFailure('POLICY_INVALID', `the policy ${printable(name)} cannot be read (${errorCode(error)})`, hint);
+    throw new SetupFailure('POLICY_INVALID', `the policy ${escapeControls(name)} cannot be read (${errorCode(error)})`, hint);
   }
 }

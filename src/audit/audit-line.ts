@@ -1,5 +1,6 @@
 // One line of the audit log: what it holds, and how each line vouches for the one before it.
 import { createHash } from 'node:crypto';
+import { isObject } from '../json-object.ts';
 
 export type AuditVerdict = 'allow' | 'ask' | 'deny';
 /**
@@ -63,7 +64,7 @@ export function parseAuditLine(text: string): AuditLine | undefined {
   } catch {
     return undefined;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const { seq, prev } = value as Partial<AuditLine>;
   return Number.isSafeInteger(seq) && Number(seq) > 0 && typeof prev === 'string' ? (value as AuditLine) : undefined;
 }

@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts';
 import { userConfigFile } from '../config/discover.ts';
 import { trustedFile } from '../config/trust.ts';
 import { type FileWatch, watchFiles } from '../config/watch-files.ts';
+import { createSerialQueue } from '../serial-queue.ts';
 import { notice } from './output.ts';
 import { type ConfigFlags, resolveConfig, surroundings } from './resolve-config.ts';
 
@@ -40,10 +41,8 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
     }
   }
   // One after the other, so that what was read first does not come into force last.
-  let reading = Promise.resolve();
-  const reload = (isAsked: boolean) => {
-    reading = reading.then(() => readAgain(isAsked));
-  };
+  const reads = createSerialQueue();
+  const reload = (isAsked: boolean) => void reads.run(() => readAgain(isAsked));
   async function startWatching(): Promise<void> {
     if (isStopped) return;
     refusePipes(first.files);

@@ -1,8 +1,10 @@
 // What no schema can say: whether names point at something.
+
 import { AGENT_NAME } from '../agents/defaults.ts';
+import { fields } from '../json-object.ts';
 import type { CommandOptions, McpServerOptions } from '../mcp/options.ts';
 import { didYouMean } from '../policy/format/nearest.ts';
-import { enabledNames, fields, type Layer, type Placed } from './layer.ts';
+import { enabledNames, type Layer, type Placed } from './layer.ts';
 import { type Document, type Problem, showPath } from './problems.ts';
 
 /** Problems of the layers taken together. `main` is the file to which a lack is charged. */

@@ -1,6 +1,7 @@
 // Where the configuration is. Finding a file and reading it is one step, so that nothing can be swapped in between.
 import path from 'node:path';
-import { ConfigError, fileProblem, printable } from './problems.ts';
+import { escapeControls } from '../control-characters.ts';
+import { ConfigError, fileProblem } from './problems.ts';
 import { errorCode, isAbsent, readForeign, readOwn, type Source } from './watch-files.ts';
 
 export type Surroundings = {
@@ -76,7 +77,7 @@ async function searchUpwards(cwd: string): Promise<{ project: Source | undefined
         return { project: await readForeign(file), notices };
       } catch (error) {
         // Not an error: a repository must not be able to keep the switchboard from starting.
-        if (!isAbsent(error)) notices.push(printable(`${file} is ignored: it cannot be read (${errorCode(error)})`));
+        if (!isAbsent(error)) notices.push(escapeControls(`${file} is ignored: it cannot be read (${errorCode(error)})`));
       }
     }
     if (directory === path.dirname(directory)) return { project: undefined, notices };

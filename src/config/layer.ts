@@ -1,6 +1,7 @@
 // What one file contributes, each part with the place it came from, and how one file's part lies over another's.
 // Nothing here is known to be valid: all problems are to be found in one go, so later checks must cope with what earlier ones reject.
 import path from 'node:path';
+import { fields } from '../json-object.ts';
 import type { Document, Path } from './problems.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -90,11 +91,6 @@ export function enabledNames(layer: Layer): string[] {
 export function disabledNames(layer: Layer): string[] {
   const enabled = enabledNames(layer);
   return [...layer.agents.keys()].filter((name) => !enabled.includes(name));
-}
-
-/** The fields of an object; none of anything else. */
-export function fields(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
 /** Modules are found from the file that names them, wherever another file's settings go on top of it. */

@@ -1,7 +1,8 @@
 // Every setting that is in force and where it comes from: a place in a file, or the default. Values stay as they are written: a
 // reference is not replaced, so that nothing secret passes through here.
 
-import { fields, type Layer, type Placed } from './layer.ts';
+import { fields } from '../json-object.ts';
+import type { Layer, Placed } from './layer.ts';
 import { type Document, type Path, showPath } from './problems.ts';
 import { configJsonSchema } from './schema.ts';
 

@@ -1,4 +1,5 @@
 // What is wrong with a configuration, where, and how it reads. Values are never part of it: they may be secrets.
+import { escapeControls } from '../control-characters.ts';
 
 export type Problem = {
   readonly file: string;
@@ -24,17 +25,12 @@ export class ConfigError extends Error {
 
 /** `file:line:column: message; hint`, which terminals and editors turn into a link. */
 export function renderProblem({ file, line, column, message, hint }: Problem): string {
-  return printable(`${file}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`);
+  return escapeControls(`${file}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`);
 }
 
 /** A problem with a file as a whole, such as its absence. */
 export function fileProblem(file: string, message: string): Problem {
   return { file, line: 1, column: 1, path: '', message };
-}
-
-/** File names and keys can come with a repository, and would otherwise be able to write control sequences to the user's terminal. */
-export function printable(text: string): string {
-  return text.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 // One configuration file as text with a structure: its values, and the line and column of each.

@@ -1,7 +1,8 @@
 // `${env:X}` and `${file:P}` in the command line of an agent or a server: secrets live elsewhere and are fetched when it is about to be used.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fields, type Placed } from './layer.ts';
+import { fields } from '../json-object.ts';
+import type { Placed } from './layer.ts';
 import { type Path, type Problem, showPath } from './problems.ts';
 
 const REFERENCE = /\$\{(env|file):([^}]*)\}/g;

@@ -2,8 +2,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fields } from '../json-object.ts';
 import { makeDirectory } from '../private-files.ts';
-import { enabledNames, type Fields, fields, type Layer } from './layer.ts';
+import { enabledNames, type Fields, type Layer } from './layer.ts';
 import { ConfigError, fileProblem } from './problems.ts';
 import { errorCode, readForeign } from './watch-files.ts';
 

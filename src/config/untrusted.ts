@@ -1,8 +1,10 @@
 // What a file that came with a repository may say before the user trusts it: which of the user's own agents to take.
 // Whatever else it says is passed over with a notice and never stops the switchboard.
 import path from 'node:path';
-import { EMPTY_LAYER, fields, type Layer, type Placed } from './layer.ts';
-import { type Document, printable, renderProblem } from './problems.ts';
+import { escapeControls } from '../control-characters.ts';
+import { fields } from '../json-object.ts';
+import { EMPTY_LAYER, type Layer, type Placed } from './layer.ts';
+import { type Document, renderProblem } from './problems.ts';
 
 const MOST_NOTICES = 20;
 const MOST_ROUTES = 50;
@@ -16,7 +18,7 @@ export function pickUntrusted(document: Document, agents: readonly string[]): Pi
   if (first) return { layer: EMPTY_LAYER, notices: [`${renderProblem(first)}; the file is ignored`] };
 
   const notices: string[] = [];
-  const ignore = (what: string, why: string) => notices.push(printable(`${file}: ${what} is ignored: ${why}`));
+  const ignore = (what: string, why: string) => notices.push(escapeControls(`${file}: ${what} is ignored: ${why}`));
   const { $schema, default_agent, routes, policy, ...rest } = fields(document.value);
 
   for (const key of Object.keys(rest)) {
@@ -62,5 +64,5 @@ function shellWord(file: string): string {
 
 function shorten(file: string, notices: readonly string[]): string[] {
   if (notices.length <= MOST_NOTICES) return [...notices];
-  return [...notices.slice(0, MOST_NOTICES), printable(`${file}: ${notices.length - MOST_NOTICES} more parts are ignored`)];
+  return [...notices.slice(0, MOST_NOTICES), escapeControls(`${file}: ${notices.length - MOST_NOTICES} more parts are ignored`)];
 }

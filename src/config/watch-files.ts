@@ -3,6 +3,7 @@
 import { close, constants, type FSWatcher, fstat, open, read, readlinkSync, realpathSync, statSync, watch } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { createSerialQueue } from '../serial-queue.ts';
 
 // Files are read once, and what is judged is what was read: no look before the open, no second read after it.
 export type Source = {
@@ -93,7 +94,7 @@ export function watchFiles(
   let timer: NodeJS.Timeout | undefined;
   let firstAt = 0;
   let poll: NodeJS.Timeout | undefined;
-  let work = Promise.resolve();
+  const looks = createSerialQueue();
   let isClosed = false;
 
   function arm(): void {
@@ -122,7 +123,7 @@ export function watchFiles(
     clearTimeout(timer);
     timer = setTimeout(() => {
       timer = undefined;
-      work = work.then(look).catch(onProblem);
+      void looks.run(look).catch(onProblem);
     }, settleMs).unref();
   }
   async function look(): Promise<void> {
@@ -142,9 +143,10 @@ export function watchFiles(
     soon(); // whatever happened while the first were read
   }
 
-  work = begin();
+  const ready = begin();
+  void looks.run(() => ready).catch(() => {}); // the caller gets the failure from `ready`
   return {
-    ready: work,
+    ready,
     close() {
       isClosed = true;
       clearTimeout(timer);

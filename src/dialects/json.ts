@@ -1,9 +1,8 @@
 // Reading values that come from somebody else's program: every look is guarded, and what is not understood stays as it is.
+import { type JsonObject as Dict, isObject } from '../json-object.ts';
 
-export type Dict = Readonly<Record<string, unknown>>;
+export { fields as dict, isObject, type JsonObject as Dict } from '../json-object.ts';
 
-export const isDict = (value: unknown): value is Dict => typeof value === 'object' && value !== null && !Array.isArray(value);
-export const dict = (value: unknown): Dict => (isDict(value) ? value : {});
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 export const number = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
@@ -41,7 +40,7 @@ export const camel = (key: string): string => key.replace(/(?<=[a-z0-9])_([a-z0-
 /** Every key in camelCase, at every depth; what stands in `_meta` is somebody's own. */
 export function camelKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelKeys);
-  if (!isDict(value)) return value;
+  if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([key, inner]) => (key === '_meta' ? [key, inner] : [camel(key), camelKeys(inner)]));
   return Object.fromEntries(entries);
 }

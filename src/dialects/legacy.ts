@@ -1,5 +1,5 @@
 // Earlier spellings of ACP, taken from any agent. Pure, and called only for what is spelled so: other frames never come here.
-import { type Dict, dict, isDict, list, lookUp, text, without } from './json.ts';
+import { type Dict, dict, isObject, list, lookUp, text, without } from './json.ts';
 import { absolute } from './paths.ts';
 
 // Spellings of earlier days (rows 8, 25–28 of docs/dialects.md) and what ACP calls them now. Data only.
@@ -20,7 +20,7 @@ export const modernMethod = (method: string | undefined): string | undefined => 
 
 /** Whoever asks for a file by an earlier name looks for its text under an earlier name, too. */
 export function answerInBoth(result: unknown): unknown {
-  return isDict(result) && typeof result.content === 'string' ? { text: result.content, ...result } : result;
+  return isObject(result) && typeof result.content === 'string' ? { text: result.content, ...result } : result;
 }
 
 /** A reason that came beside a tool call is shown with it: there is no other place for it any more. */

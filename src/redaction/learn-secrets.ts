@@ -1,13 +1,11 @@
 // Secrets that pass by: what an editor hands to MCP servers, what a login says, what a person fills in for a key or a password.
 
+import { isObject } from '../json-object.ts';
 import type { Frame } from '../wire/frame.ts';
 import { type Observer, patchedId } from '../wire/observer.ts';
 import { idTextOf } from '../wire/scanner/large-frame.ts';
 import type { Secrets } from './redact.ts';
 import { isSecretName } from './secret-names.ts';
-
-type Fields = { readonly [key: string]: unknown };
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Only these are worth a parse. */
 const CARRIERS = new Set([

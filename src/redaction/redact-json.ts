@@ -1,4 +1,5 @@
 // What the structure of a message gives away: a key called `apiKey`, a header, a variable, the word behind `--token`, a login.
+import { isObject, type JsonObject } from '../json-object.ts';
 import type { Redactor } from './redact.ts';
 import { isSecretName } from './secret-names.ts';
 
@@ -6,9 +7,6 @@ const REDACTED = '[redacted]';
 /** Nothing that means anything is nested deeper, and walking down without end is a way to be felled. */
 const DEEPEST = 200;
 const OPTION = /^--?([A-Za-z][\w-]*)(=)?/;
-
-type Fields = { readonly [key: string]: unknown };
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A copy without secrets; the value itself when there is none in it. */
 export function redactJson(value: unknown, redact: Redactor): unknown {
@@ -25,11 +23,11 @@ export function redactJsonText(text: string, redact: Redactor): string {
 }
 
 /** Two places where everything is secret, whatever it is called: what a login says, and what a person filled in. */
-function message(value: Fields, redact: Redactor): unknown {
+function message(value: JsonObject, redact: Redactor): unknown {
   const { method, params, result } = value;
   if (method === 'authenticate' && isObject(params)) {
     const { methodId, ...rest } = params;
-    return members({ ...value, params: { methodId, ...(blank(rest, 0) as Fields) } }, redact, 0);
+    return members({ ...value, params: { methodId, ...(blank(rest, 0) as JsonObject) } }, redact, 0);
   }
   if (isObject(result) && result.action === 'accept' && isObject(result.content))
     return members({ ...value, result: { ...result, content: blank(result.content, 0) } }, redact, 0);
@@ -40,10 +38,10 @@ function walk(value: unknown, key: string, redact: Redactor, depth: number): unk
   if (typeof value === 'string') return redact(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > DEEPEST) return REDACTED;
-  return Array.isArray(value) ? elements(value, key, redact, depth) : members(value as Fields, redact, depth, key);
+  return Array.isArray(value) ? elements(value, key, redact, depth) : members(value as JsonObject, redact, depth, key);
 }
 
-function members(value: Fields, redact: Redactor, depth: number, owner = ''): unknown {
+function members(value: JsonObject, redact: Redactor, depth: number, owner = ''): unknown {
   const isPair = isNameAndValue(value, owner);
   const isTable = isTableName(owner) && !isPair;
   let copy: [string, unknown][] | undefined;
@@ -81,7 +79,7 @@ function elements(list: readonly unknown[], key: string, redact: Redactor, depth
 const isTableName = (key: string): boolean => key === 'env' || key === 'headers';
 
 /** `{ name, value }`, as the protocol writes variables and headers; the choices of an option look the same. */
-function isNameAndValue({ name, value }: Fields, owner: string): boolean {
+function isNameAndValue({ name, value }: JsonObject, owner: string): boolean {
   if (typeof name !== 'string' || typeof value !== 'string') return false;
   return owner !== 'options' || isSecretName(name);
 }

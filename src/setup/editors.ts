@@ -2,9 +2,9 @@
 import os from 'node:os';
 import path from 'node:path';
 import { isOurProxy } from '../agents/recursion.ts';
-import { fields } from '../config/layer.ts';
 import { parseDocument } from '../config/parse.ts';
 import { ConfigError, type Document } from '../config/problems.ts';
+import { fields } from '../json-object.ts';
 import { type EditableFile, readToEdit } from './edit-file.ts';
 import { isBare, withoutProperty, withProperty } from './edit-jsonc.ts';
 import { joinWords, splitWords } from './shell-words.ts';

@@ -1,6 +1,6 @@
 // An editor's agents as entries of our configuration: secrets become references, ourselves and what has no command are left out.
 import { AGENT_NAME } from '../agents/defaults.ts';
-import { fields } from '../config/layer.ts';
+import { fields } from '../json-object.ts';
 import { agentBehind, type Catalogue, findAgent, packageName } from './catalogue.ts';
 import type { EditorFile, Listed } from './editors.ts';
 import { findProgram } from './find-program.ts';

@@ -1,11 +1,12 @@
 // What an editor that has no files or terminals of its own would have answered: the one way in for the proxy.
 import { setTimeout as delay } from 'node:timers/promises';
 import { failure } from '../errors.ts';
+import { isObject } from '../json-object.ts';
 import { createDescriptors } from './descriptors.ts';
 import { type Edit, editTextFile } from './edit-file.ts';
 import { readTextFile } from './read-file.ts';
+import { createTurns } from './request-queue.ts';
 import type { Roots } from './roots.ts';
-import { createTurns } from './serial-queue.ts';
 import { createTerminals, type TerminalsOptions } from './terminals.ts';
 import { writeTextFile } from './write-file.ts';
 
@@ -53,9 +54,8 @@ export function createWorkspace(options: TerminalsOptions): EditableWorkspace {
   const terminals = createTerminals(descriptors, options);
   return {
     async serve(method, value, { owner, roots, judged, graceMs }) {
-      if (typeof value !== 'object' || value === null || Array.isArray(value))
-        throw failure('PARAMS', [method, 'params must be an object']);
-      const params = value as Readonly<Record<string, unknown>>;
+      if (!isObject(value)) throw failure('PARAMS', [method, 'params must be an object']);
+      const params = value;
       switch (method) {
         case 'fs/read_text_file':
           return turns.take(owner, method, () => readTextFile(descriptors, roots, params, judged));

@@ -1,7 +1,8 @@
 // `switchboard agents`: what is configured, and how it is doing in the proxies that run now.
+
 import { isRunning, readRunningRecords } from '../../agents/running-record.ts';
 import { secretsOf } from '../../app/launch.ts';
-import { printable } from '../../config/problems.ts';
+import { escapeControls } from '../../control-characters.ts';
 import { agentOf } from '../../proxy/agents/agent-pool.ts';
 import { hideArgs } from '../../setup/hide-secrets.ts';
 import { joinWords } from '../../setup/shell-words.ts';
@@ -72,7 +73,7 @@ type Listed = {
 };
 
 function rowsOf(agent: Listed): string[][] {
-  const command = printable(joinWords([agent.command, ...agent.args]));
+  const command = escapeControls(joinWords([agent.command, ...agent.args]));
   const name = agent.isDefault ? `${agent.name} *` : agent.name;
   if (agent.processes.length === 0) return [[name, 'not running', '', '', '', '', '', '', command]];
   return agent.processes.map(({ state, pid, since, sessions, inFlight, restarts, lastError }) =>

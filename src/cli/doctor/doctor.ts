@@ -1,5 +1,5 @@
 // `switchboard doctor`: is this machine set up? Every finding says what, why and what to type next.
-import { printable } from '../../config/problems.ts';
+import { escapeControls } from '../../control-characters.ts';
 import { placesHere } from '../../setup/editors.ts';
 import { hideByForm } from '../../setup/hide-secrets.ts';
 import { theCatalogue } from '../agents/edit-agents.ts';
@@ -51,11 +51,11 @@ export async function doctor(flags: DoctorFlags): Promise<number> {
 function print({ status, what, why, next }: Finding): void {
   const paint = createPaint(process.stdout.isTTY === true, process.env);
   const mark = { ok: paint.green('ok      '), warning: paint.yellow('warning '), problem: paint.red('PROBLEM ') }[status];
-  const clean = (text: string) => text.split('\n').map(printable);
+  const clean = (text: string) => text.split('\n').map(escapeControls);
   const [first = '', ...more] = clean(what);
   const lines = [`${mark} ${first}`, ...more.map((line) => `         ${line}`)];
   if (why !== undefined) lines.push(...clean(why).map((line, index) => `         ${index === 0 ? 'why:  ' : '      '}${line}`));
-  if (next !== undefined) lines.push(`         next: ${printable(next)}`);
+  if (next !== undefined) lines.push(`         next: ${escapeControls(next)}`);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 

@@ -1,6 +1,7 @@
 // How the policy commands speak: lines for people, one envelope for programs. What comes from agents cannot steer the terminal, and secrets
 // that can be told by their form, by their place or from this environment are not shown.
-import { type Problem, renderPolicyProblem, withoutControls } from '../../policy/format/problem.ts';
+import { escapeControls } from '../../control-characters.ts';
+import { type Problem, renderPolicyProblem } from '../../policy/format/problem.ts';
 import { createRedactor, type Redactor } from '../../redaction/redact.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
 import { asCommandFailure, CommandFailure } from '../failure.ts';
@@ -12,11 +13,11 @@ function redact(text: string): string {
 }
 
 export function print(line: string): void {
-  process.stdout.write(`${withoutControls(redact(line))}\n`);
+  process.stdout.write(`${escapeControls(redact(line))}\n`);
 }
 
 export function complain(line: string): void {
-  process.stderr.write(`${withoutControls(redact(line))}\n`);
+  process.stderr.write(`${escapeControls(redact(line))}\n`);
 }
 
 export function printData(data: unknown, warnings: readonly string[] = []): void {

@@ -1,6 +1,6 @@
 // `switchboard policy remembered`: the answers given with "always" that still hold, and how to take them back.
 
-import { withoutControls } from '../../policy/format/problem.ts';
+import { escapeControls } from '../../control-characters.ts';
 import { createRemembered } from '../../store/remembered-answers.ts';
 import { CommandFailure } from '../failure.ts';
 import { printTable } from '../output.ts';
@@ -45,7 +45,7 @@ function list(answers: ReturnType<ReturnType<typeof createRemembered>['list']>, 
   if (answers.length === 0) return print('nothing is remembered');
   const rows = answers.map(({ id, verdict, scope, agent, cwd, what, at, expiresAt }) =>
     [id, verdict, scope, agent, cwd, at.slice(0, 16), expiresAt?.slice(0, 16) ?? (scope === 'session' ? 'its end' : 'revoked'), what].map(
-      withoutControls,
+      escapeControls,
     ),
   );
   printTable(['ID', 'VERDICT', 'FOR', 'AGENT', 'DIRECTORY', 'SINCE', 'UNTIL', 'WHAT'], rows);

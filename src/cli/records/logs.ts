@@ -1,6 +1,7 @@
 // `switchboard logs`: the frame log for people, or as JSON for programs.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withoutControls } from '../../control-characters.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';
 import { FILTER_TERMS, type FrameFilter, type FrameRecord, parseFilter } from '../../store/frame-log/frame-filter.ts';
 import { followRecords, lastFailure, lastRecords } from '../../store/frame-log/read-frames.ts';
@@ -68,12 +69,8 @@ function pretty(record: FrameRecord): string {
     error === undefined ? '' : `ERROR ${error}`,
   ].filter((part) => part !== '');
   const payload = msg === undefined ? line : JSON.stringify(msg);
-  return printable(payload === undefined ? parts.join('  ') : `${parts.join('  ')}\n    ${payload}`);
+  return withoutControls(payload === undefined ? parts.join('  ') : `${parts.join('  ')}\n    ${payload}`);
 }
-
-/** What an agent wrote must not drive the terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
-const printable = (text: string): string => text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, '?');
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

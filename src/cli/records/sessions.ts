@@ -1,6 +1,7 @@
 // `switchboard sessions`: what was opened with which agent, and what was said.
 import path from 'node:path';
 import { errorCode } from '../../config/watch-files.ts';
+import { withoutControls } from '../../control-characters.ts';
 import { didYouMean } from '../../policy/format/nearest.ts';
 import { createSessionLog, type SessionRecord } from '../../store/sessions/session-store.ts';
 import { readStats, removeStats, type SessionStats } from '../../store/transcripts/session-stats.ts';
@@ -53,7 +54,7 @@ export async function listSessions(flags: ListFlags): Promise<number> {
           stopReason ?? '',
           (title ?? '').slice(0, 60),
           cwd ?? '',
-        ].map(printable),
+        ].map(withoutControls),
       ),
     );
   return 0;
@@ -68,7 +69,7 @@ function sayNone(all: readonly Listed[], { agent }: ListFlags): void {
 export async function showSession(id: string, flags: { readonly json?: boolean }): Promise<number> {
   const { session, transcript } = find(id);
   if (flags.json) printJson({ session, transcript });
-  else process.stdout.write(printable(toText(session, transcript)));
+  else process.stdout.write(withoutControls(toText(session, transcript)));
   return 0;
 }
 
@@ -82,7 +83,7 @@ export async function exportSession(id: string, { format = 'md' }: ExportFlags):
 /** Our own records of it. What the agent keeps itself is the agent's. */
 export async function deleteSession(id: string): Promise<number> {
   const record = forgetSession(surroundings({}).stateDir, id);
-  process.stdout.write(`deleted: ${printable(id)}\n`);
+  process.stdout.write(`deleted: ${withoutControls(id)}\n`);
   if (record) notice(`what agent "${record.agent}" itself keeps of the session is still there`);
   return 0;
 }
@@ -110,11 +111,11 @@ export async function searchSessions(words: readonly string[], flags: ListFlags)
     return [{ ...session, line: (line ?? '').slice(0, 200) }];
   });
   if (flags.json) printJson({ sessions: found });
-  else if (found.length === 0) notice(`nothing of the kind was said in any session: ${printable(words.join(' '))}`);
+  else if (found.length === 0) notice(`nothing of the kind was said in any session: ${withoutControls(words.join(' '))}`);
   else
     printTable(
       ['SESSION', 'AGENT', 'FOUND'],
-      found.map(({ sessionId, agent, line }) => [sessionId, agent, line].map(printable)),
+      found.map(({ sessionId, agent, line }) => [sessionId, agent, line].map(withoutControls)),
     );
   return 0;
 }
@@ -190,7 +191,3 @@ const onProblem =
     const why = `the state directory ${stateDir} cannot be used (${errorCode(error)})`;
     throw new CommandFailure(1, why, 'see what is there; switchboard doctor says where our files are');
   };
-
-/** What an agent wrote must not drive the terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
-const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '?');

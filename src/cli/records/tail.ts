@@ -4,6 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { auditFile } from '../../audit/audit.ts';
 import { type AuditLine, parseAuditLine } from '../../audit/audit-line.ts';
+import { createSerialQueue } from '../../serial-queue.ts';
 import { inEnvelope, print, printData } from '../policy/output.ts';
 import { surroundings } from '../resolve-config.ts';
 import { unreadable } from './audit.ts';
@@ -53,7 +54,7 @@ async function lastLines(handle: FileHandle, count: number): Promise<{ readonly 
 /** Until the process is interrupted. */
 async function follow(handle: FileHandle, file: string, from: number, show: (line: string) => void): Promise<void> {
   let at = from;
-  let work = Promise.resolve();
+  const looks = createSerialQueue();
   const look = async () => {
     for (;;) {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(CHUNK), 0, CHUNK, at);
@@ -65,7 +66,7 @@ async function follow(handle: FileHandle, file: string, from: number, show: (lin
   };
   await new Promise<void>((resolve, reject) => {
     const again = () => {
-      work = work.then(look).catch(reject);
+      void looks.run(look).catch(reject);
     };
     const watcher = watch(path.dirname(file), again).on('error', () => {});
     const timer = setInterval(again, LOOK_AGAIN_MS);

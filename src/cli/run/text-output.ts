@@ -1,4 +1,5 @@
 // What a turn looks like to a person: the assistant's words as they stream, and everything else as lines with a tag before them.
+import { fields } from '../../json-object.ts';
 import { type DiffLine, diffLines } from './diff-lines.ts';
 import type { Paint } from './paint.ts';
 
@@ -13,7 +14,6 @@ export type TurnOutput = {
   end(): void;
 };
 
-const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {});
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 

@@ -1,5 +1,7 @@
 // One session in a terminal: opened or taken up again, prompted, cancelled. It knows the protocol and the outputs, and not where they come from.
+
 import { type Client, ClientError } from '../../client/client.ts';
+import { fields } from '../../json-object.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';
 import { CommandFailure } from '../failure.ts';
 
@@ -12,7 +14,6 @@ export type ConfigOption = {
 };
 
 type Fields = Readonly<Record<string, unknown>>;
-const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const texts = (values: readonly unknown[], key: string): string[] =>
   values.flatMap((value) => (typeof fields(value)[key] === 'string' ? [fields(value)[key] as string] : []));

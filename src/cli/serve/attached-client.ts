@@ -2,9 +2,10 @@
 
 import type { Beside } from '../../console/console.ts';
 import { neutralise } from '../../console/state/clean-text.ts';
-import { fields, list, text } from '../../console/state/read-update.ts';
+import { list, text } from '../../console/state/read-update.ts';
 import type { StateKeeper } from '../../console/state/state.ts';
 import { eventsOfTranscript } from '../../console/state/transcript-events.ts';
+import { fields } from '../../json-object.ts';
 import type { Connection } from '../../proxy/proxy.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';

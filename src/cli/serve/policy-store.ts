@@ -11,6 +11,7 @@ import { userConfigFile } from '../../config/discover.ts';
 import type { PolicyPlace, PolicyStore } from '../../console/actions/policy-store.ts';
 import type { SessionRow } from '../../console/protocol/state.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
+import { createSerialQueue } from '../../serial-queue.ts';
 import { readToEdit, saveEdited } from '../../setup/edit-file.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
@@ -83,7 +84,7 @@ export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStore
     else await policy?.reload();
   }
   /** One after the other: two pages may save at once, and neither rule may be lost. */
-  let last: Promise<unknown> = Promise.resolve();
+  const writes = createSerialQueue();
 
   return {
     state() {
@@ -95,11 +96,7 @@ export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStore
       const { file, isNew, insteadOf } = found();
       return isNew ? begun(insteadOf) : readFile(file, 'utf8');
     },
-    write(change) {
-      const done = last.then(() => write(change));
-      last = done.catch(() => {});
-      return done;
-    },
+    write: (change) => writes.run(() => write(change)),
     placeFor,
     past: (recording) =>
       recording === undefined ? pastInTranscripts(stateDir, stored(), placeFor) : pastInRecording(recording, process.cwd(), placeFor),

@@ -1,7 +1,9 @@
 // What passes between an editor and the proxy, made into what the console shows. Requests and answers are few and always read; updates, which
 // are many, only while a page is open: what was missed is then told from the transcript.
+
 import type { Accepts, Block } from '../../console/protocol/conversation.ts';
-import { agentIn, blockOf, type Fields, fields, list, text } from '../../console/state/read-update.ts';
+import { agentIn, blockOf, type Fields, list, text } from '../../console/state/read-update.ts';
+import { fields } from '../../json-object.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { type Observer, patchedId, patchedText } from '../../wire/observer.ts';
 import type { Patch } from '../../wire/writer.ts';

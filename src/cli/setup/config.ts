@@ -4,8 +4,8 @@ import { type Config, managedPolicyFile } from '../../config/config.ts';
 import { discover, userConfigFile } from '../../config/discover.ts';
 import { disabledNames, layerOf } from '../../config/layer.ts';
 import { type LoadOptions, loadConfig } from '../../config/load.ts';
-import { printable } from '../../config/problems.ts';
 import { isTrusted, programsOf, trust } from '../../config/trust.ts';
+import { escapeControls } from '../../control-characters.ts';
 import { hideArgs } from '../../setup/hide-secrets.ts';
 import { joinWords } from '../../setup/shell-words.ts';
 import { CommandFailure } from '../failure.ts';
@@ -18,10 +18,10 @@ export async function configPath(flags: ConfigFlags): Promise<number> {
   const { origin, own, project, notices } = await discover(here);
   for (const text of notices) notice(text);
   const says = { flag: 'named by --config', env: 'named by $SWITCHBOARD_CONFIG', search: 'your own' }[origin];
-  if (own) print(`${printable(own.file)}\t${says}`);
+  if (own) print(`${escapeControls(own.file)}\t${says}`);
   if (project) {
     const standing = (await isTrusted(here.stateDir, project.text)) ? 'trusted' : 'not trusted: only default_agent and routes count';
-    print(`${printable(project.file)}\tof the project, ${standing}`);
+    print(`${escapeControls(project.file)}\tof the project, ${standing}`);
   }
   if (!own) notice(`you have no file of your own; it would be ${userConfigFile(here)}`);
   if (!own && !project) notice(`there is no switchboard.jsonc or switchboard.json in ${here.cwd} or above it either`);
@@ -39,11 +39,11 @@ export async function configValidate(file: string | undefined, flags: ConfigFlag
   }
   const policies = await checkPolicies(config.policies, here);
   const names = config.agents.map(({ name }) => (name === config.defaultAgent ? `${name} (default)` : name));
-  print(`valid: ${printable(files.join(', '))}`);
+  print(`valid: ${escapeControls(files.join(', '))}`);
   print(`agents: ${names.join(', ')}`);
   const off = disabledNames(layer);
   if (off.length > 0) print(`switched off: ${off.join(', ')}`);
-  if (policies.length > 0) print(`policy: ${printable(policies.join(', '))}`);
+  if (policies.length > 0) print(`policy: ${escapeControls(policies.join(', '))}`);
   return 0;
 }
 
@@ -72,12 +72,12 @@ export async function configTrust(file: string): Promise<number> {
     if (code === undefined) throw error;
     throw new CommandFailure(1, `the state directory ${stateDir} cannot be written (${code})`, 'set SWITCHBOARD_HOME to one that can');
   }
-  print(`trusted: ${printable(target)}`);
+  print(`trusted: ${escapeControls(target)}`);
   print(`This holds for its content as it is now (sha256 ${trusted.hash.slice(0, 16)}…); after a change it must be trusted again.`);
   const { parseDocument } = await import('../../config/parse.ts');
   const programs = programsOf(layerOf(parseDocument(target, trusted.text)));
   if (programs.length > 0) print('It may now start:');
-  for (const { for: whose, words } of programs) print(printable(`  ${joinWords(hideArgs(words))}  (${whose})`));
+  for (const { for: whose, words } of programs) print(escapeControls(`  ${joinWords(hideArgs(words))}  (${whose})`));
   return 0;
 }
 

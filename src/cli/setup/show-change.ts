@@ -1,5 +1,5 @@
 // A change to a file, made or only shown: the same words and the same envelope for every command that edits one.
-import { printable } from '../../config/problems.ts';
+import { escapeControls } from '../../control-characters.ts';
 import { type EditableFile, saveEdited } from '../../setup/edit-file.ts';
 import { hideInText } from '../../setup/hide-secrets.ts';
 import { diffLines } from '../run/diff-lines.ts';
@@ -30,14 +30,15 @@ export function printChange({ file, changed, dryRun, backup, diff }: Change): vo
   const paint = createPaint(process.stdout.isTTY === true, process.env);
   const colour = { '+': paint.green, '-': paint.red, '@': paint.cyan, ' ': paint.dim };
   say(`${file}:`);
-  for (const line of diff.split('\n')) process.stdout.write(`${(colour[line[0] as keyof typeof colour] ?? paint.dim)(printable(line))}\n`);
+  for (const line of diff.split('\n'))
+    process.stdout.write(`${(colour[line[0] as keyof typeof colour] ?? paint.dim)(escapeControls(line))}\n`);
   if (dryRun) say('Nothing was written (--dry-run).');
   else if (backup !== undefined) say(`Written. What it was before is in ${backup}`);
   else say('Written.');
 }
 
 export function say(line: string): void {
-  process.stdout.write(`${printable(line)}\n`);
+  process.stdout.write(`${escapeControls(line)}\n`);
 }
 
 function unified(before: string, after: string): string {

@@ -2,8 +2,8 @@
 
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { type Setting, settingsOf } from '../../config/origins.ts';
-import { printable } from '../../config/problems.ts';
 import { configJsonSchema } from '../../config/schema.ts';
+import { escapeControls } from '../../control-characters.ts';
 import { hideArgs, hideByForm, hideValue } from '../../setup/hide-secrets.ts';
 import { notice, printTable } from '../output.ts';
 import { printData } from '../policy/output.ts';
@@ -23,7 +23,7 @@ export async function configShow(flags: ShowFlags): Promise<number> {
   for (const text of [...notices, ...none]) notice(text);
   const rows = settings.map(({ key, value, origin: from }) => {
     const place = from.kind === 'file' ? `${from.file}:${from.line}:${from.column}` : 'default';
-    return [key, JSON.stringify(value), ...(flags.origin ? [place] : [])].map(printable);
+    return [key, JSON.stringify(value), ...(flags.origin ? [place] : [])].map(escapeControls);
   });
   printTable(['KEY', 'VALUE', ...(flags.origin ? ['FROM'] : [])], rows);
   return 0;

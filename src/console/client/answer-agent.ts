@@ -1,7 +1,9 @@
 // What agents ask of their client: questions go to whoever looks on, files and terminals to the machine.
+
 import { ClientError } from '../../client/client.ts';
+import { fields } from '../../json-object.ts';
 import type { Judged } from '../state/pending-requests.ts';
-import { fields, list, text } from '../state/read-update.ts';
+import { list, text } from '../state/read-update.ts';
 import type { StateKeeper } from '../state/state.ts';
 import type { createTerminalWatch } from '../state/terminal-watch.ts';
 import type { Host } from './workspace.ts';

@@ -2,6 +2,7 @@
 // other to the proxy beneath it, so policy, tools and records apply.
 import type { Readable, Writable } from 'node:stream';
 import { type Client, ClientError, createClient } from '../../client/client.ts';
+import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { createChanges } from '../actions/changes.ts';
 import type { Block } from '../protocol/conversation.ts';
@@ -9,7 +10,7 @@ import type { InSession, PromptBlock, SessionActions } from '../protocol/session
 import { adviceOn } from '../state/advice.ts';
 import { neutralise } from '../state/clean-text.ts';
 import type { Judged } from '../state/pending-requests.ts';
-import { type Fields, fields, list, MODE_OPTION, text } from '../state/read-update.ts';
+import { type Fields, list, MODE_OPTION, text } from '../state/read-update.ts';
 import type { StateKeeper } from '../state/state.ts';
 import { createTerminalWatch } from '../state/terminal-watch.ts';
 import type { Transcript } from '../state/transcript-events.ts';

@@ -2,11 +2,12 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { type Client, ClientError } from '../../client/client.ts';
+import { fields } from '../../json-object.ts';
 import type { Accepts } from '../protocol/conversation.ts';
 import type { InSession, SessionActions } from '../protocol/sessions.ts';
 import type { SessionRow } from '../protocol/state.ts';
 import { neutralise } from '../state/clean-text.ts';
-import { agentIn, type Fields, fields } from '../state/read-update.ts';
+import { agentIn, type Fields } from '../state/read-update.ts';
 import type { StateKeeper } from '../state/state.ts';
 import { eventsOfTranscript, type Transcript } from '../state/transcript-events.ts';
 import type { Host } from './workspace.ts';

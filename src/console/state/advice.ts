@@ -1,9 +1,11 @@
 // What can be done about a failure that an agent or the proxy told of.
+
 import { ClientError } from '../../client/client.ts';
+import { fields } from '../../json-object.ts';
 import type { LoginMethod } from '../protocol/chat.ts';
 import type { Advice } from '../protocol/conversation.ts';
 import type { AgentRow } from '../protocol/state.ts';
-import { fields, list, text } from './read-update.ts';
+import { list, text } from './read-update.ts';
 
 const LOGIN_WANTED = -32000;
 const NOT_FOUND = -32002;

@@ -1,7 +1,8 @@
 // What agents say, before it is kept for pages: without secrets, and without characters that are not what they look like.
+import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
-import { type Fields, fields } from './read-update.ts';
+import type { Fields } from './read-update.ts';
 
 // Characters that do something to a reader's eyes instead of being read: orders to a terminal, and marks that turn text around.
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: that is what is looked for

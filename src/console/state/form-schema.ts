@@ -1,6 +1,7 @@
 // From the schema of an elicitation to a form, and from what was filled in to the content of the answer.
+import { fields } from '../../json-object.ts';
 import { type Field, problemWith, type Value } from '../protocol/form.ts';
-import { type Fields, fields, list, text } from './read-update.ts';
+import { type Fields, list, text } from './read-update.ts';
 
 export type Form = {
   readonly fields: readonly Field[];

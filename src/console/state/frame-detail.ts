@@ -1,8 +1,9 @@
 // One frame, looked into: its content, what was taken out of it, whether it is as the protocol has it, and how long it took.
 
+import { fields } from '../../json-object.ts';
 import type { FrameDetail, FrameLatency, Redaction } from '../protocol/frames.ts';
 import { checkFrame } from './check-frame.ts';
-import { type Fields, fields } from './read-update.ts';
+import type { Fields } from './read-update.ts';
 
 /** A row of the ring, as far as it matters here. */
 export type Timed = {

@@ -1,4 +1,5 @@
 // Whether a value is as a JSON Schema says, and if not, what is wrong and where. As much of JSON Schema as the one of ACP uses.
+import { isObject, type JsonObject } from '../../json-object.ts';
 import type { SchemaProblem } from '../protocol/frames.ts';
 
 export type Schema = {
@@ -24,8 +25,6 @@ export type Schema = {
 };
 export type Definitions = Readonly<Record<string, Schema>>;
 
-type Fields = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 const MOST = 20;
 const DEEPEST = 100;
 
@@ -61,7 +60,7 @@ function check(value: unknown, schema: Schema, context: Context, at: string, isL
   ];
 }
 
-function members(value: Fields, schema: Schema, context: Context, at: string, isLenient: boolean): readonly SchemaProblem[] {
+function members(value: JsonObject, schema: Schema, context: Context, at: string, isLenient: boolean): readonly SchemaProblem[] {
   const missing = (schema.required ?? []).filter((key) => value[key] === undefined);
   const { properties = {}, additionalProperties: others } = schema;
   return [

@@ -1,5 +1,6 @@
 // Permission questions and elicitations that are open. The first answer counts, wherever it comes from.
 import { randomUUID } from 'node:crypto';
+import { fields } from '../../json-object.ts';
 import type { Action } from '../../policy/actions/action.ts';
 import type { Decision } from '../../policy/decide.ts';
 import type { Redactor } from '../../redaction/redact.ts';
@@ -8,7 +9,7 @@ import type { Elicitation, Question, QuestionPolicy, SessionRow } from '../proto
 import { cleanValue, neutralise } from './clean-text.ts';
 import type { Feed } from './feed.ts';
 import { readForm } from './form-schema.ts';
-import { type Fields, fields, list, shown, text, toolOf } from './read-update.ts';
+import { type Fields, list, shown, text, toolOf } from './read-update.ts';
 
 // An elicitation of an agent's, as it is shown and as it is answered.
 type Values = Parameters<NonNullable<ReturnType<typeof readForm>>['answer']>[0];

@@ -1,5 +1,6 @@
 // From the protocol's words to the console's: what a session/update, or the answer that opens a session, means for a conversation.
 import { createHash } from 'node:crypto';
+import { fields, type JsonObject } from '../../json-object.ts';
 import type {
   Block,
   Choice,
@@ -13,10 +14,8 @@ import type {
   ToolNews,
 } from '../protocol/conversation.ts';
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type Fields = JsonObject;
 
-export const fields = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 

@@ -1,5 +1,6 @@
 // Everything the console shows, kept here so that a page can come and go: sessions, what was said in them, questions that are open, agents.
 // Each change is published with a number.
+import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { apply } from '../protocol/apply-event.ts';
 import { type Accepts, type Conversation, createConversation, type Event } from '../protocol/conversation.ts';
@@ -7,18 +8,7 @@ import type { AgentRow, ConsoleState, SessionRow } from '../protocol/state.ts';
 import { cleanUpdate, cleanValue, neutralise } from './clean-text.ts';
 import type { Feed } from './feed.ts';
 import { createQuestions } from './pending-requests.ts';
-import {
-  agentIn,
-  chunkOf,
-  eventOf,
-  type Fields,
-  fields,
-  optionsOf,
-  type SummaryChunk,
-  summaryChunkOf,
-  text,
-  withPrints,
-} from './read-update.ts';
+import { agentIn, chunkOf, eventOf, type Fields, optionsOf, type SummaryChunk, summaryChunkOf, text, withPrints } from './read-update.ts';
 import { type CleanStream, createCleanStream, createTextSayer, type TextSayer } from './text-stream.ts';
 export type StateDeps = {
   readonly feed: Feed;

@@ -1,9 +1,10 @@
 // What the programs of terminals print, shown while they run: looked at every now and then, since nobody says when there is more.
+import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { Host } from '../client/workspace.ts';
 import type { Output } from '../protocol/conversation.ts';
 import { neutraliseOutput } from './clean-text.ts';
-import { fields, text } from './read-update.ts';
+import { text } from './read-update.ts';
 import type { StateKeeper } from './state.ts';
 
 const LOOK_EVERY_MS = 250;

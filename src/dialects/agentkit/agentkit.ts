@@ -1,6 +1,6 @@
 // The Go server (source document 002): one session and one request at a time, a version that is a string, updates by other names.
 import type { About, Dialect, Step } from '../dialect.ts';
-import { added, type Dict, dict, isDict, list, lookUp, removed, text } from '../json.ts';
+import { added, type Dict, dict, isObject, list, lookUp, removed, text } from '../json.ts';
 import { failed, type Message, type Notification, type Request, type Response, request, result } from '../message.ts';
 import { COMMAND, PARTS, PROTOCOL_VERSION, STOP_REASONS, UNREAD_CODES, UNREAD_WORDS } from './table.ts';
 import { readUpdate } from './update.ts';
@@ -54,7 +54,7 @@ export const agentkit: Dialect<State> = {
     if (error !== undefined) return UNREAD_CODES.includes(code) && UNREAD_WORDS.test(String(message));
     const { protocolVersion, agentCapabilities, capabilities } = dict(value);
     return (
-      typeof protocolVersion === 'string' || (protocolVersion === undefined && agentCapabilities === undefined && isDict(capabilities))
+      typeof protocolVersion === 'string' || (protocolVersion === undefined && agentCapabilities === undefined && isObject(capabilities))
     );
   },
   begin: ({ timeouts }: About) => ({
@@ -170,7 +170,7 @@ function greeted({ protocolVersion: _, capabilities, agentCapabilities, ...other
 
 function opened(value: Dict): Dict {
   const { session, ...other } = value as Record<string, unknown>;
-  if (!isDict(session)) return value;
+  if (!isObject(session)) return value;
   const { id, metadata: about } = session;
   return { ...other, sessionId: id, ...(about !== undefined && { _meta: { ...dict(other._meta), metadata: about } }) };
 }
@@ -193,7 +193,7 @@ function ending(message: Response, isCancelled: boolean): Message {
 
 function updates(state: State, message: Notification): Step<State> {
   const params = dict(message.params);
-  if (!isDict(params.update)) return { state, toClient: [message] };
+  if (!isObject(params.update)) return { state, toClient: [message] };
   let { toolCalls } = state;
   const isFirst = (toolCallId: string) => {
     if (toolCalls.has(toolCallId)) return false;

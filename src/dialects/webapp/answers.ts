@@ -1,6 +1,6 @@
 // Answers of the web app's agents, and what hangs on each.
 import type { Step } from '../dialect.ts';
-import { camelKeys, type Dict, dict, isDict, list, number, text } from '../json.ts';
+import { camelKeys, type Dict, dict, isObject, list, number, text } from '../json.ts';
 import { failed, type Message, type Response, result, update } from '../message.ts';
 import { optionsOf, readModels, readModes } from './options.ts';
 import { type Action, answered, asking, ownId, type State, sessionOf, withSession } from './state.ts';
@@ -44,7 +44,7 @@ function good(message: Response, put: (value: unknown) => unknown): Response {
   return wantsLogin && error.code !== -32000 ? { ...message, error: { ...error, code: -32000 } } : message;
 }
 
-const plain = (value: unknown): unknown => (isDict(value) ? camelKeys(value) : (value ?? {}));
+const plain = (value: unknown): unknown => (isObject(value) ? camelKeys(value) : (value ?? {}));
 
 function initialized(value: unknown): unknown {
   const known = camelKeys(dict(value)) as Dict;
@@ -133,7 +133,7 @@ function ended(state: State, message: Response): Step<State> {
 
 function finished(value: unknown): unknown {
   const known = dict(plain(value));
-  return typeof known.stopReason === 'string' && isDict(value) && value.stopReason === known.stopReason
+  return typeof known.stopReason === 'string' && isObject(value) && value.stopReason === known.stopReason
     ? value
     : { ...known, stopReason: text(known.stopReason) ?? 'end_turn' };
 }

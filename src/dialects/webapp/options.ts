@@ -1,5 +1,5 @@
 // Models (and modes beside them) as config options: editors no longer look at modes once there are options.
-import { type Dict, dict, first, isDict, list, text } from '../json.ts';
+import { type Dict, dict, first, isObject, list, text } from '../json.ts';
 
 export type Models = { readonly current: string; readonly models: readonly { readonly id: string; readonly name: string }[] };
 export type Modes = { readonly current: string; readonly modes: readonly Dict[] };
@@ -20,7 +20,7 @@ export function readModels(value: unknown): Models | undefined {
 
 export function readModes(value: unknown): Modes | undefined {
   const { currentModeId, availableModes } = dict(value);
-  const modes = list(availableModes).filter((mode): mode is Dict => isDict(mode) && typeof mode.id === 'string');
+  const modes = list(availableModes).filter((mode): mode is Dict => isObject(mode) && typeof mode.id === 'string');
   return typeof currentModeId === 'string' && modes.length > 0 ? { current: currentModeId, modes } : undefined;
 }
 

@@ -1,6 +1,6 @@
 // From ACP to the web app's agents.
 import type { Step } from '../dialect.ts';
-import { type Dict, dict, isDict, lookUp, text } from '../json.ts';
+import { type Dict, dict, isObject, lookUp, text } from '../json.ts';
 import { type Message, type Request, request } from '../message.ts';
 import { asking, ownId, type State, sessionOf, withSession } from './state.ts';
 import { BOTH_SPELLINGS, PARAMS, SELECT_MODEL } from './table.ts';
@@ -48,7 +48,7 @@ export function toAgent(state: State, message: Message): Step<State> {
 
 /** At its top level only: what stands deeper is spelled as ACP spells it. */
 function spelled(params: unknown, isUnsure: boolean): unknown {
-  if (!isDict(params)) return params;
+  if (!isObject(params)) return params;
   const entries = Object.entries(params).flatMap(([key, value]) => {
     const theirs = lookUp(SNAKE, key);
     if (theirs === undefined) return [[key, value]];

@@ -1,5 +1,5 @@
 // Tool calls and what they show: flat, wrapped, with absolute paths.
-import { type Dict, dict, first, isDict, list, lookUp, renamed, text, without } from '../json.ts';
+import { type Dict, dict, first, isObject, list, lookUp, renamed, text, without } from '../json.ts';
 import { absolute, nameOfUri } from '../paths.ts';
 import { textsOfDiff, textsOfLines } from '../unified-diff.ts';
 import { BARE_CONTENT, BLOCK_KEYS, DIFF_KEYS, TOOL_CALL_KEYS, TOOL_STATUS } from './table.ts';
@@ -18,7 +18,7 @@ export function toolCall(value: Dict, cwd: string | undefined): Dict {
 
 function flat(value: Dict): Dict {
   const known = renamed(value, TOOL_CALL_KEYS);
-  const key = ['tool_call', 'toolCall'].find((one) => Object.hasOwn(known, one) && isDict(known[one]));
+  const key = ['tool_call', 'toolCall'].find((one) => Object.hasOwn(known, one) && isObject(known[one]));
   if (key === undefined) return known;
   return flat({ ...renamed(dict(known[key]), { ...TOOL_CALL_KEYS, id: 'toolCallId' }), ...without(known, key) });
 }
@@ -32,7 +32,7 @@ function toolContent(content: unknown, cwd: string | undefined): readonly unknow
   const items = Array.isArray(content) ? content : [content];
   return items.map((item) => {
     if (typeof item === 'string') return { type: 'content', content: { type: 'text', text: item } };
-    if (!isDict(item)) return item;
+    if (!isObject(item)) return item;
     if (item.type === 'content') return { ...item, content: block(item.content) };
     if (item.type === 'diff') return diff(item, cwd);
     if (item.type === 'terminal') return renamed(item, { terminal_id: 'terminalId' });
@@ -43,10 +43,10 @@ function toolContent(content: unknown, cwd: string | undefined): readonly unknow
 /** A content block with what ACP wants of each. */
 export function block(value: unknown): unknown {
   if (typeof value === 'string') return { type: 'text', text: value };
-  if (!isDict(value)) return value;
+  if (!isObject(value)) return value;
   const known = renamed(value, BLOCK_KEYS);
   if (known.type === 'resource_link') return link(known);
-  if (known.type === 'resource' && isDict(known.resource))
+  if (known.type === 'resource' && isObject(known.resource))
     return { ...known, resource: { uri: NAMELESS, ...renamed(known.resource, BLOCK_KEYS) } };
   return known;
 }

@@ -1,6 +1,6 @@
 // An update of the web app's agents as an update of ACP.
 import { META_KEY } from '../../acp/shapes.ts';
-import { type Dict, dict, first, isDict, list, lookUp, number, renamed, text, without } from '../json.ts';
+import { type Dict, dict, first, isObject, list, lookUp, number, renamed, text, without } from '../json.ts';
 import { KINDS, UPDATE_KEYS } from './table.ts';
 import { block, toolCall } from './tool-call.ts';
 
@@ -49,12 +49,12 @@ function completed(update: Dict, kind: string, { cwd, maxTokens }: Known): Dict 
 
 function planEntry(entry: unknown): unknown {
   if (typeof entry === 'string') return { content: entry, priority: 'medium', status: 'pending' };
-  return isDict(entry) ? { priority: 'medium', status: 'pending', ...entry } : entry;
+  return isObject(entry) ? { priority: 'medium', status: 'pending', ...entry } : entry;
 }
 
 function command(entry: unknown): unknown {
   if (typeof entry === 'string') return { name: entry, description: '' };
-  return isDict(entry) ? { description: '', ...entry } : entry;
+  return isObject(entry) ? { description: '', ...entry } : entry;
 }
 
 /** ACP wants to know of how many. Where nobody has said, the number is kept where it harms nobody. */

@@ -1,6 +1,6 @@
 // The web app's generic agents (source document 004): snake_case params, bare updates, models by methods of their own.
 import type { About, Dialect, DialectEvent, Step } from '../dialect.ts';
-import { type Dict, dict, isDict, list, renamed, text, without } from '../json.ts';
+import { type Dict, dict, isObject, list, renamed, text, without } from '../json.ts';
 import { type Message, type Notification, notification, type Request, update } from '../message.ts';
 import { answer, listed, noteTokens, offered } from './answers.ts';
 import { answered, type State, sessionOf, sessionSpokenOf, withSession } from './state.ts';
@@ -43,7 +43,7 @@ function acpParams(state: State, params: unknown): Dict {
 }
 
 function named(message: Notification): Message {
-  if (!isDict(message.params)) return message;
+  if (!isObject(message.params)) return message;
   const params = renamed(message.params, PARAMS);
   return params === message.params ? message : { ...message, params };
 }
@@ -54,7 +54,7 @@ function asked(state: State, message: Request): Message {
   if (!SESSION_METHOD.test(message.method)) return message;
   const params = acpParams(state, message.params);
   if (message.method === 'session/request_permission') return { ...message, params: permission(state, params) };
-  if (message.method === 'terminal/create' && isDict(params.env)) {
+  if (message.method === 'terminal/create' && isObject(params.env)) {
     const env = Object.entries(params.env).map(([name, value]) => ({ name, value }));
     return { ...message, params: { ...params, env } };
   }
@@ -68,7 +68,7 @@ function permission(state: State, params: Dict): Dict {
     ...params,
     toolCall: { ...call, toolCallId: text(call.toolCallId) ?? 'permission' },
     options: list(params.options).map((option) =>
-      isDict(option) ? titled(renamed(option, { id: 'optionId', option_id: 'optionId' })) : option,
+      isObject(option) ? titled(renamed(option, { id: 'optionId', option_id: 'optionId' })) : option,
     ),
   };
 }
@@ -77,13 +77,13 @@ const titled = (option: Dict): Dict => (option.name === undefined ? { ...option,
 
 function updated(state: State, message: Notification): Step<State> {
   const params = renamed(dict(message.params), PARAMS);
-  const bare = isDict(params.update) ? params.update : without(params, 'sessionId');
+  const bare = isObject(params.update) ? params.update : without(params, 'sessionId');
   const sessionId = text(params.sessionId) ?? text(bare.sessionId) ?? text(bare.session_id) ?? sessionSpokenOf(state);
   if (sessionId === undefined) return { state, remarks: ['an update was skipped: it names no session, and there is none yet'] };
   const { cwd, maxTokens } = sessionOf(state, sessionId);
-  const read = readUpdate(isDict(params.update) ? bare : without(bare, 'session_id'), { cwd, maxTokens });
+  const read = readUpdate(isObject(params.update) ? bare : without(bare, 'session_id'), { cwd, maxTokens });
   if (read.kind !== 'update') return ending(state, sessionId, read.kind, read.message);
-  const told = notification('session/update', { ...(isDict(params.update) ? params : {}), sessionId, update: read.update });
+  const told = notification('session/update', { ...(isObject(params.update) ? params : {}), sessionId, update: read.update });
   switch (read.update.sessionUpdate) {
     case 'usage_update':
       return { state: noteTokens(state, sessionId, read.update.size), toClient: [told] };

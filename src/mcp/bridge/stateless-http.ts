@@ -11,6 +11,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { createSerialQueue } from '../../serial-queue.ts';
 import { createPausedTurns } from '../agents-as-tools/paused-turns.ts';
 import { refusal } from '../server/http-sessions.ts';
 import type { HttpHandler } from '../transports/http-listener.ts';
@@ -149,13 +150,13 @@ type Listening = {
 };
 
 function listeningOf({ _meta, notify, signal }: ServerContext['mcpReq']): Listening {
-  let sent = Promise.resolve();
+  const sent = createSerialQueue();
   return {
     signal,
     progressToken: _meta?.progressToken,
     tell(method, params) {
-      sent = sent.then(() => notify({ method, params } as never)).catch(() => {}); // who has gone need not know
+      void sent.run(() => notify({ method, params } as never)).catch(() => {}); // the client may be gone
     },
-    flushed: () => sent,
+    flushed: sent.idle,
   };
 }

@@ -1,6 +1,7 @@
 // Calls of tools by agents of the 2025 era, which is most of what agents send: answered here, without the way through the SDK and its checks of what
 // is checked anyhow. Everything else, and every call that is not as plain as can be, goes to the SDK, which knows the protocol in full.
 import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, type Transport } from '@modelcontextprotocol/server';
+import { isObject } from '../../json-object.ts';
 import type { ToolArgs } from './tool.ts';
 import type { ToolServer } from './tool-server.ts';
 
@@ -10,21 +11,20 @@ export type Message = Readonly<Record<string, unknown>>;
 
 /** Undefined for anything but a call of a tool with nothing special about it. */
 export function plainCall({ jsonrpc, id, method, params }: Message): PlainCall | undefined {
-  if (method !== 'tools/call' || jsonrpc !== '2.0' || !isRequestId(id) || !isRecord(params)) return undefined;
+  if (method !== 'tools/call' || jsonrpc !== '2.0' || !isRequestId(id) || !isObject(params)) return undefined;
   const { name, arguments: args = {}, task, _meta = {} } = params;
-  if (typeof name !== 'string' || !isRecord(args) || task !== undefined || !isRecord(_meta)) return undefined;
+  if (typeof name !== 'string' || !isObject(args) || task !== undefined || !isObject(_meta)) return undefined;
   if (`${META}protocolVersion` in _meta) return undefined; // of the 2026 era
   return { id, name, args, progressToken: _meta.progressToken };
 }
 
 const META = 'io.modelcontextprotocol/';
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isRequestId = (value: unknown): value is RequestId => typeof value === 'string' || Number.isSafeInteger(value);
 
 /** The id of the request that a message takes back. */
 export function takenBack({ method, params }: Message): RequestId | undefined {
-  if (method !== 'notifications/cancelled' || !isRecord(params)) return undefined;
+  if (method !== 'notifications/cancelled' || !isObject(params)) return undefined;
   return isRequestId(params.requestId) ? params.requestId : undefined;
 }
 
@@ -81,7 +81,7 @@ export function withQuickCalls(inner: Transport, toolServer: ToolServer): Transp
   const outer: Transport = {
     start() {
       inner.onmessage = (message, extra) => {
-        if (isRecord(message) && take(message)) return;
+        if (isObject(message) && take(message)) return;
         let known: JSONRPCMessage;
         try {
           known = parseJSONRPCMessage(message);

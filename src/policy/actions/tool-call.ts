@@ -1,4 +1,7 @@
 // A tool call as agents describe it, as far as we look; nothing in it is taken for granted.
+import { fields } from '../../json-object.ts';
+
+export { fields as record } from '../../json-object.ts';
 
 export type ToolCall = {
   readonly toolCallId?: unknown;
@@ -19,7 +22,7 @@ const FIELDS = ['toolCallId', 'name', 'title', 'kind', 'rawInput', 'content', 'l
  */
 export function mergeToolCall(known: ToolCall | undefined, update: unknown): ToolCall {
   const merged: Record<string, unknown> = { ...known };
-  const given = record(update);
+  const given = fields(update);
   for (const field of FIELDS) {
     const value = given[field];
     if (value !== undefined && value !== null && !(isEmpty(value) && merged[field] !== undefined)) merged[field] = value;
@@ -28,11 +31,6 @@ export function mergeToolCall(known: ToolCall | undefined, update: unknown): Too
 }
 
 const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-
-/** An object's own fields; anything else has none. */
-export function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
 
 export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

@@ -1,4 +1,5 @@
 // What is wrong with a policy, where, and how it reads. Values are never part of it: they may be secrets.
+import { escapeControls } from '../../control-characters.ts';
 
 /** The same shape as a configuration's problem, so that both are printed alike. */
 export type Problem = {
@@ -14,15 +15,10 @@ export type Problem = {
 
 /** `file:line:column: message; hint`, which terminals and editors turn into a link. */
 export function renderPolicyProblem({ file, line, column, message, hint }: Problem): string {
-  return withoutControls(`${file}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`);
+  return escapeControls(`${file}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`);
 }
 
 /** A hint beside the first syntax error of a file: one missing quote turns the rest inside out, and what is found there may not be there at all. */
 export function followers(count: number): string | undefined {
   return count === 0 ? undefined : `put this right first: ${count} more ${count === 1 ? 'error' : 'errors'} after it may follow from it`;
-}
-
-/** Commands, paths and keys come from agents and repositories, and must not be able to steer the user's terminal. */
-export function withoutControls(text: string): string {
-  return text.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

@@ -1,4 +1,5 @@
 // A request of an agent's that a policy has a say in, with everything its surface needs.
+import { fields } from '../../json-object.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import type { Agent } from '../agents/agent.ts';
@@ -18,8 +19,7 @@ export type Asking = {
 
 export type Params = Readonly<Record<string, unknown>>;
 
-export const paramsOf = ({ params }: Asking): Params =>
-  typeof params === 'object' && params !== null && !Array.isArray(params) ? (params as Params) : {};
+export const paramsOf = ({ params }: Asking): Params => fields(params);
 
 export const surfaceOf = ({ proxy, agent, session, frame }: Asking) => ({ proxy, agent, session, surface: frame.method as string });
 

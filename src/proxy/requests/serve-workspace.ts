@@ -1,5 +1,7 @@
 // Files and terminals that the editor does not have: agents are told that they are there, and we answer for them.
+
 import { failure, ProxyError } from '../../errors.ts';
+import { fields } from '../../json-object.ts';
 import { canonicalId } from '../../router/request-ledger.ts';
 import { type Frame, textOf } from '../../wire/frame.ts';
 import { member, memberAt } from '../../wire/json-path.ts';
@@ -35,9 +37,6 @@ export function withWorkspace(workspace: Workspace | undefined, said: Omit<Initi
   const clientCapabilities = { ...own, fs: { ...fs, readTextFile: true, writeTextFile: true }, terminal: true };
   return { paramsText: withMember(said.paramsText, 'clientCapabilities', JSON.stringify(clientCapabilities)), clientCapabilities, served };
 }
-
-const fields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
 /** Everything else as it was written. */
 function withMember(objectText: string, key: string, valueText: string): string {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { isObject, type JsonObject } from '../../json-object.ts';
 import type { TranscriptRecord } from './transcript-record.ts';
 
 export const transcriptsDir = (stateDir: string): string => path.join(stateDir, 'transcripts');
@@ -30,7 +31,7 @@ export function readTranscript(
 }
 
 /** What is torn or no object is passed over. */
-export function readJsonLines(file: string): readonly Record<string, unknown>[] | undefined {
+export function readJsonLines(file: string): readonly JsonObject[] | undefined {
   const found = readText(file, Number.POSITIVE_INFINITY);
   return found && jsonLines(found.text);
 }
@@ -56,12 +57,12 @@ function readText(file: string, mostBytes: number): { readonly text: string; rea
   }
 }
 
-function jsonLines(text: string): readonly Record<string, unknown>[] {
+function jsonLines(text: string): readonly JsonObject[] {
   return text.split('\n').flatMap((line) => {
     if (line === '') return [];
     try {
       const value = JSON.parse(line);
-      return typeof value === 'object' && value !== null && !Array.isArray(value) ? [value] : [];
+      return isObject(value) ? [value] : [];
     } catch {
       return [];
     }

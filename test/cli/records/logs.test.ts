@@ -45,7 +45,7 @@ describe('records', () => {
     const { stdout } = await home.quick(['logs'], home.env);
     expect(stdout).toContain('7 records were dropped');
     expect(stdout).toMatch(
-      /2027-01-15 08:00:00\.001 {2}codex +-> {2}request +x\/y {2}#1 {2}session s\?\[2J {2}12 ms {2}10 B {2}ERROR -32603/,
+      /2027-01-15 08:00:00\.001 {2}codex +-> {2}request +x\/y {2}#1 {2}session s\ufffd\[2J {2}12 ms {2}10 B {2}ERROR -32603/,
     );
   });
 

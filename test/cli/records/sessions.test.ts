@@ -99,7 +99,7 @@ describe('a session', () => {
   test('is shown as text that does not drive the terminal', async () => {
     const { stdout } = await sessionsHome().run('show', 'one-1');
     expect(stdout).toContain('[Prompt]\nWhere is the Needle?');
-    expect(stdout).toContain('[Agent]\nIn the hay<script>?[2J');
+    expect(stdout).toContain('[Agent]\nIn the hay<script>\ufffd[2J');
     expect(stdout).toContain('[Tool: Edit (edit, completed)]\n/x\n-a\n+```');
     expect(stdout).toContain('[Permission for Edit: Yes]');
     expect(stdout).not.toContain('\u001b');

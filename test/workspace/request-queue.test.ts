@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTurns } from '../../src/workspace/serial-queue.ts';
+import { createTurns } from '../../src/workspace/request-queue.ts';
 
 /** Work that is done when it is told so. */
 function job(log: string[], name: string) {

@@ -1,5 +1,7 @@
 // One after the other within a session: two writes to a file must not change places, and memory holds one file at a time.
+
 import { failure } from '../errors.ts';
+import { createSerialQueue, type SerialQueue } from '../serial-queue.ts';
 
 export type Turns = {
   /** Runs `work` when everything of this owner before it is done; rejects when the owner is over by then. */
@@ -12,24 +14,23 @@ export type Turns = {
 /** Far more than an agent sends before it waits for an answer. */
 const MAX_WAITING = 1000;
 
-type Line = { last: Promise<unknown>; waiting: number; isOver: boolean };
+type Line = { readonly queue: SerialQueue; waiting: number; isOver: boolean };
 
 export function createTurns(): Turns {
   const lines = new Map<object, Line>();
   const begun = new Set<Promise<unknown>>();
   return {
     async take(owner, method, work) {
-      const line = lines.get(owner) ?? { last: Promise.resolve(), waiting: 0, isOver: false };
+      const line = lines.get(owner) ?? { queue: createSerialQueue(), waiting: 0, isOver: false };
       if (line.waiting >= MAX_WAITING) throw failure('TOO_MANY_OPEN', ['file and terminal requests', MAX_WAITING]);
       lines.set(owner, line);
       line.waiting++;
-      const turn = line.last.then(() => {
+      const turn = line.queue.run(() => {
         if (line.isOver) throw failure('CANCELLED', [method]);
         const working = work();
         begun.add(working);
         return working.finally(() => begun.delete(working));
       });
-      line.last = turn.catch(() => {});
       try {
         return await turn;
       } finally {

@@ -1,0 +1,9 @@
+// Reading JSON values whose shape nobody has checked.
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Neither an array nor null, which `typeof` calls objects too. */
+export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The fields of an object; none for any other value. */
+export const fields = (value: unknown): JsonObject => (isObject(value) ? value : {});

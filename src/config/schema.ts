@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { AGENT_NAME } from '../agents/defaults.ts';
 import { agentOptions, milliseconds } from '../agents/options.ts';
-import { tongueOptions } from '../dialects/options.ts';
+import { dialectOptions } from '../dialects/options.ts';
 import { hostToolsOptions, mcpServerOptions } from '../mcp/options.ts';
 import { storeOptions } from '../store/options.ts';
 import { logOptions } from '../store/options-part.ts';
@@ -14,7 +14,7 @@ export const configSchema = z
   .strictObject({
     $schema: z.string().describe('For editors; ignored.'),
     agent_servers: z
-      .record(z.string(), agentOptions.extend(tongueOptions.shape))
+      .record(z.string(), agentOptions.extend(dialectOptions.shape))
       .describe('The agents by name, in the shape Zed and JetBrains use.')
       // Names are checked in check.ts: zod does not look at the value behind a bad key, and would hide what is wrong with it.
       .meta({ propertyNames: { pattern: AGENT_NAME.source } }),

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { DIALECT_NAMES } from './select-dialect.ts';
 
-export const tongueOptions = z
+export const dialectOptions = z
   .object({
     framing: z
       .enum(['auto', 'ndjson', 'content-length'])

@@ -32,11 +32,11 @@ export type Decision = {
 };
 
 /** Never throws. */
-export function decide(policy: Policy, asked: Action): Decision {
+export function decide(policy: Policy, action: Action): Decision {
   let isInteractive = false;
   try {
-    isInteractive = asked.interactive;
-    return settle(judge(policy, asked), isInteractive);
+    isInteractive = action.interactive;
+    return settle(evaluate(policy, action), isInteractive);
   } catch {
     return settle(
       { verdict: 'ask', rule: undefined, why: 'the request could not be judged', matches: [], opaque: ['an error'] },
@@ -45,24 +45,24 @@ export function decide(policy: Policy, asked: Action): Decision {
   }
 }
 
-type Judgement = Pick<Decision, 'verdict' | 'rule' | 'why' | 'matches' | 'opaque'>;
+type Evaluation = Pick<Decision, 'verdict' | 'rule' | 'why' | 'matches' | 'opaque'>;
 
-function settle(judgement: Judgement, isInteractive: boolean): Decision {
-  const layer = judgement.rule?.layer;
-  if (judgement.verdict !== 'ask' || isInteractive) return { ...judgement, layer, wasAsk: false };
-  return { ...judgement, layer, verdict: 'deny', wasAsk: true, why: `${judgement.why}; nobody can be asked` };
+function settle(evaluation: Evaluation, isInteractive: boolean): Decision {
+  const layer = evaluation.rule?.layer;
+  if (evaluation.verdict !== 'ask' || isInteractive) return { ...evaluation, layer, wasAsk: false };
+  return { ...evaluation, layer, verdict: 'deny', wasAsk: true, why: `${evaluation.why}; nobody can be asked` };
 }
 
-function judge(policy: Policy, asked: Action): Judgement {
-  const { opaque } = asked;
-  if (asked.isUnreadable)
+function evaluate(policy: Policy, action: Action): Evaluation {
+  const { opaque } = action;
+  if (action.isUnreadable)
     return { verdict: 'deny', rule: undefined, why: 'too long or nested too deeply to be judged', matches: [], opaque };
-  const programs = asked.commands.map(({ program }) => program);
+  const programs = action.commands.map(({ program }) => program);
   const strict = indexOf(policy.strict)
     .naming(programs)
-    .filter(({ rule }) => touches(rule, asked));
-  const floored = new Set<string>();
-  const { isAllowed, used } = allowed(policy.allow, asked, (reason) => floored.add(reason));
+    .filter(({ rule }) => touches(rule, action));
+  const blocked = new Set<string>();
+  const { isAllowed, used } = allowed(policy.allow, action, (reason) => blocked.add(reason));
   const matches = [
     ...strict.filter(({ rule }) => rule.verdict === 'deny'),
     ...strict.filter(({ rule }) => rule.verdict === 'ask'),
@@ -70,57 +70,58 @@ function judge(policy: Policy, asked: Action): Judgement {
   ].map(shown);
   const [first] = matches;
 
-  if (first?.verdict === 'deny') return { verdict: 'deny', rule: first, why: said(first), matches, opaque };
+  if (first?.verdict === 'deny') return { verdict: 'deny', rule: first, why: ruleExplanation(first), matches, opaque };
   const asking =
     strict.find(({ rule, onlyTightens }) => rule.verdict === 'ask' && !onlyTightens) ??
     (policy.default === 'deny' && !(isAllowed && opaque.length === 0) ? undefined : strict[0]);
-  if (asking !== undefined) return { verdict: 'ask', rule: shown(asking), why: said(shown(asking)), matches, opaque };
+  if (asking !== undefined) return { verdict: 'ask', rule: shown(asking), why: ruleExplanation(shown(asking)), matches, opaque };
 
-  const doubt = doubtOf(asked, floored);
-  if (isAllowed && first !== undefined && opaque.length === 0) return { verdict: 'allow', rule: first, why: said(first), matches, opaque };
+  const doubt = doubtOf(action, blocked);
+  if (isAllowed && first !== undefined && opaque.length === 0)
+    return { verdict: 'allow', rule: first, why: ruleExplanation(first), matches, opaque };
   const fallback = policy.default;
   if (fallback === 'deny')
     return { verdict: 'deny', rule: undefined, why: `no rule allows it${doubt}; the default is deny`, matches, opaque };
-  const isClear = opaque.length === 0 && subjectsOf(asked).length > 0 && subjectsOf(asked).every((subject) => isKnown(subject, asked));
+  const isClear = opaque.length === 0 && subjectsOf(action).length > 0 && subjectsOf(action).every((subject) => isKnown(subject, action));
   if (fallback === 'allow' && isClear)
     return { verdict: 'allow', rule: undefined, why: 'no rule matches; the default is allow', matches, opaque };
   return { verdict: 'ask', rule: undefined, why: `no rule settles it${doubt}`, matches, opaque };
 }
 
 /** For a default that allows: something definite must be known of it. A request of an unknown shape could be what a rule denies. */
-function isKnown(subject: Subject, asked: Action): boolean {
-  const isNothingElse = asked.action === 'think' || asked.action === 'mode' || asked.action === 'switch_mode' || asked.action === 'elicit';
-  return isEvident(subject, asked) && (subject.kind !== 'whole' || isNothingElse);
+function isKnown(subject: Subject, action: Action): boolean {
+  const isNothingElse = action.kind === 'think' || action.kind === 'mode' || action.kind === 'switch_mode' || action.kind === 'elicit';
+  return isEvident(subject, action) && (subject.kind !== 'whole' || isNothingElse);
 }
 
-function allowed(rules: readonly LayeredRule[], asked: Action, floored: (reason: string) => void) {
+function allowed(rules: readonly LayeredRule[], action: Action, blocked: (reason: string) => void) {
   const used = new Set<LayeredRule>();
-  const subjects = subjectsOf(asked);
+  const subjects = subjectsOf(action);
   let isAllowed = subjects.length > 0;
   for (const subject of subjects) {
     const candidates = subject.kind === 'command' ? indexOf(rules).naming([subject.command.program]) : indexOf(rules).others;
-    const found = candidates.filter(({ rule }) => covers(rule, subject, asked, floored));
+    const found = candidates.filter(({ rule }) => covers(rule, subject, action, blocked));
     for (const rule of found) used.add(rule);
-    if (found.length === 0 && !isHarmless(subject, asked)) isAllowed = false;
+    if (found.length === 0 && !isHarmless(subject, action)) isAllowed = false;
   }
   return { isAllowed: isAllowed && used.size > 0, used: used.size === 0 ? [] : rules.filter((rule) => used.has(rule)) };
 }
 
 // `cd src && npm test`: moving about inside the session's directory does nothing by itself, and what follows is judged where it runs.
-function isHarmless(subject: Subject, asked: Action): boolean {
+function isHarmless(subject: Subject, action: Action): boolean {
   if (subject.kind !== 'command' || subject.command.argv[0] !== 'cd' || subject.command.evidence !== 'raw') return false;
   const { argv, operands, isLiteral } = subject.command;
-  return isLiteral && argv.length === 2 && operands.length > 0 && operands.every(({ path }) => isInside(asked.cwd, path));
+  return isLiteral && argv.length === 2 && operands.length > 0 && operands.every(({ path }) => isInside(action.cwd, path));
 }
 
-function doubtOf(asked: Action, floored: ReadonlySet<string>): string {
-  const [reason] = floored;
-  if (asked.opaque.length > 0) return `, and it holds ${asked.opaque[0]}`;
+function doubtOf(action: Action, blocked: ReadonlySet<string>): string {
+  const [reason] = blocked;
+  if (action.opaque.length > 0) return `, and it holds ${action.opaque[0]}`;
   if (reason !== undefined) return ` (${reason})`;
-  return asked.evidence === 'title' || asked.evidence === 'none' ? ', and what the agent tells is not enough to allow anything' : '';
+  return action.evidence === 'title' || action.evidence === 'none' ? ', and what the agent tells is not enough to allow anything' : '';
 }
 
-function said({ verdict, id, file, line, reason }: MatchedRule): string {
+function ruleExplanation({ verdict, id, file, line, reason }: MatchedRule): string {
   return `${verdict} by rule ${id} (${file}:${line})${reason === undefined ? '' : `: ${reason}`}`;
 }
 

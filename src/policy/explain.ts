@@ -12,7 +12,7 @@ export type Described = {
 };
 
 /** One of command, path and tool. */
-export function askedAbout(place: Place, { command, path, tool = '', action }: Described): Action {
+export function describedAction(place: Place, { command, path, tool = '', action }: Described): Action {
   if (command !== undefined) return commandAction(place, command);
   if (path !== undefined) return pathAction(place, action ?? 'edit', path);
   const [server = '', ...name] = tool.split(':');

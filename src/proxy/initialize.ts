@@ -1,6 +1,6 @@
 // One answer for all agents: at once from what they said the last time, else after asking them all together.
 import { type Handshake, parseHandshake } from '../agents/handshake.ts';
-import { isSame, isTongue, PLAIN } from '../dialects/select-dialect.ts';
+import { isSame, isSelectedDialect, PLAIN } from '../dialects/select-dialect.ts';
 import { failure } from '../errors.ts';
 import { type Answered, BASELINE, mergeInitialize, repointed, withBridges } from '../router/capabilities.ts';
 import { capabilityKey } from '../store/capability-cache.ts';
@@ -123,7 +123,7 @@ function recallHandshake(proxy: ProxyParts, agent: Agent): boolean {
   const handshake = cached.text === undefined ? { result: BASELINE, text: JSON.stringify(BASELINE) } : parseHandshake(cached.text);
   if (!handshake) return false;
   agent.handshake = handshake;
-  agent.tongue = isTongue(cached.tongue) ? cached.tongue : undefined;
+  agent.selectedDialect = isSelectedDialect(cached.dialect) ? cached.dialect : undefined;
   return true;
 }
 
@@ -133,6 +133,6 @@ export function keepHandshake(proxy: ProxyParts, agent: Agent, handshake: Handsh
   const before = proxy.context.cache.find(key);
   if (before && handshake && before.text !== undefined && before.text !== handshake.text)
     proxy.context.report(`agent "${agent.name}" has changed its capabilities; editors see them from the next start on`);
-  const tongue = agent.tongue && !isSame(agent.tongue, PLAIN) ? agent.tongue : undefined;
-  proxy.context.cache.keep(key, { agent: agent.name, version: handshake?.result.agentInfo?.version, text: handshake?.text, tongue });
+  const dialect = agent.selectedDialect && !isSame(agent.selectedDialect, PLAIN) ? agent.selectedDialect : undefined;
+  proxy.context.cache.keep(key, { agent: agent.name, version: handshake?.result.agentInfo?.version, text: handshake?.text, dialect });
 }

@@ -6,8 +6,8 @@ import { makeDirectory, replaceFile } from '../private-files.ts';
 export type CachedAnswer = {
   /** The agent's result as it wrote it; undefined for one that did not answer in time and counts as baseline. */
   readonly text: string | undefined;
-  /** How it was found to speak, where that is not plain ACP; to be checked by whoever uses it. */
-  readonly tongue?: unknown;
+  /** The dialect detected for it, when it is not plain ACP. Not validated here. */
+  readonly dialect?: unknown;
 };
 
 /** How an agent has met servers that were offered to it, by transport. */
@@ -18,7 +18,7 @@ type Entry = {
   readonly at: string;
   readonly result: string | null;
   readonly transports?: Seen;
-  readonly tongue?: unknown;
+  readonly dialect?: unknown;
 };
 type File = { readonly version: 1; readonly entries: Readonly<Record<string, Entry>> };
 
@@ -26,7 +26,7 @@ export type CapabilityCache = {
   find(key: string): CachedAnswer | undefined;
   keep(
     key: string,
-    entry: { readonly agent: string; readonly version: string | undefined; readonly text: string | undefined; readonly tongue?: unknown },
+    entry: { readonly agent: string; readonly version: string | undefined; readonly text: string | undefined; readonly dialect?: unknown },
   ): void;
 };
 
@@ -87,16 +87,17 @@ export function createCapabilityCache(
   return {
     find(key) {
       known ??= read();
-      const { result, tongue }: { result?: unknown; tongue?: unknown } = known.entries[key] ?? {};
+      // Version 0.1 wrote the dialect as `tongue`.
+      const { result, tongue, dialect = tongue }: { result?: unknown; tongue?: unknown; dialect?: unknown } = known.entries[key] ?? {};
       if (result === null) return { text: undefined };
-      return typeof result === 'string' && isJson(result) ? { text: result, tongue } : undefined;
+      return typeof result === 'string' && isJson(result) ? { text: result, dialect } : undefined;
     },
-    keep(key, { agent, version, text, tongue }) {
+    keep(key, { agent, version, text, dialect }) {
       known ??= read();
       const isKnown = known.entries[key] && (known.entries[key].result ?? undefined) === text;
-      if (isKnown && JSON.stringify(known.entries[key]?.tongue) === JSON.stringify(tongue)) return;
+      if (isKnown && JSON.stringify(known.entries[key]?.dialect) === JSON.stringify(dialect)) return;
       write(key, (before) => ({
-        ...{ agent, ...(version !== undefined && { version }), at: now(), result: text ?? null, ...(tongue !== undefined && { tongue }) },
+        ...{ agent, ...(version !== undefined && { version }), at: now(), result: text ?? null, ...(dialect !== undefined && { dialect }) },
         // Another version may take what this one did not.
         ...(before?.transports && before.version === version && { transports: before.transports }),
       }));

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import {
   DIALECT_NAMES,
-  type FirstWords,
-  firstTongue,
-  isTongue,
+  type DialectSetting,
+  type FirstOutput,
+  initialDialect,
+  isSelectedDialect,
   otherFraming,
   PLAIN,
   recognise,
-  type Tongue,
-  type TongueSetting,
+  type SelectedDialect,
 } from '../../src/dialects/select-dialect.ts';
 
-const AUTO: TongueSetting = { framing: 'auto', dialect: 'auto' };
-const LSP: Tongue = { framing: 'content-length', dialect: 'webapp' };
+const AUTO: DialectSetting = { framing: 'auto', dialect: 'auto' };
+const LSP: SelectedDialect = { framing: 'content-length', dialect: 'webapp' };
 
 describe('what is asked first', () => {
-  test.each<[string, TongueSetting, Tongue | undefined, Tongue]>([
+  test.each<[string, DialectSetting, SelectedDialect | undefined, SelectedDialect]>([
     ['nothing is known', AUTO, undefined, PLAIN],
     ['something was found', AUTO, LSP, LSP],
     ['a framing is set', { framing: 'content-length', dialect: 'auto' }, undefined, LSP],
@@ -23,7 +23,7 @@ describe('what is asked first', () => {
     ['a dialect is set', { framing: 'auto', dialect: 'agentkit' }, undefined, { framing: 'ndjson', dialect: 'agentkit' }],
     ['what was found is not what is set', { framing: 'ndjson', dialect: 'auto' }, LSP, PLAIN],
   ])('when %s', (_, setting, found, expected) => {
-    expect(firstTongue(setting, found)).toEqual(expected);
+    expect(initialDialect(setting, found)).toEqual(expected);
   });
 
   test('the other framing is asked for only where it is left open', () => {
@@ -36,13 +36,13 @@ describe('what is asked first', () => {
   test.each([null, 7, {}, { framing: 'ndjson' }, { framing: 'ndjson', dialect: 'constructor' }, { framing: 'x', dialect: 'acp' }])(
     'a kept %j is no tongue',
     (value) => {
-      expect(isTongue(value)).toBe(false);
+      expect(isSelectedDialect(value)).toBe(false);
     },
   );
 });
 
 describe('first words', () => {
-  test.each<[string, FirstWords, Tongue]>([
+  test.each<[string, FirstOutput, SelectedDialect]>([
     ['a header', { kind: 'noise', line: 'Content-Length: 12\r' }, LSP],
     ['a header in small letters', { kind: 'noise', line: 'content-type: application/json' }, LSP],
     ['a sign of life', { kind: 'method', method: 'heartbeat' }, { framing: 'ndjson', dialect: 'intercom' }],
@@ -64,7 +64,7 @@ describe('first words', () => {
     expect(recognise(AUTO, LSP, { kind: 'noise', line: 'outside of a body: {"jsonrpc":"2.0"}' })).toEqual(PLAIN);
   });
 
-  test.each<[string, FirstWords]>([
+  test.each<[string, FirstOutput]>([
     ['a word on stdout', { kind: 'noise', line: 'starting' }],
     ["the next version's answer", { kind: 'answer', result: { protocolVersion: 2, info: {}, capabilities: {} } }],
     ['an answer that is nothing', { kind: 'answer', result: null }],

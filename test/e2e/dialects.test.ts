@@ -10,8 +10,8 @@ const speaking = (dialect: string, name: string, options: Json = {}, ...args: st
   ...fixture(`dialects/${dialect}`, name, ...args),
   ...options,
 });
-const tongueOf = ({ state }: Stage): Json =>
-  Object.values<Json>(JSON.parse(readFileSync(path.join(state, 'capabilities.json'), 'utf8')).entries)[0].tongue;
+const dialectOf = ({ state }: Stage): Json =>
+  Object.values<Json>(JSON.parse(readFileSync(path.join(state, 'capabilities.json'), 'utf8')).entries)[0].dialect;
 
 describe("webapp: the web app's generic agents", () => {
   const named = speaking('webapp', 'generic', { framing: 'content-length', dialect: 'webapp' });
@@ -109,7 +109,7 @@ describe("webapp: the web app's generic agents", () => {
       expect(client.said()).toContain('heard hello');
       await client.prompt(sessionId, 'permission');
     });
-    expect(tongueOf(stage)).toEqual({ framing: 'content-length', dialect: 'webapp' });
+    expect(dialectOf(stage)).toEqual({ framing: 'content-length', dialect: 'webapp' });
   });
 });
 
@@ -195,7 +195,7 @@ describe('agentkit: the Go server', () => {
         await client.prompt(two.sessionId, round);
         expect(new Set(client.of('agent_message_chunk').map(({ content }) => content.text)).size).toBe(2);
       });
-    expect(tongueOf(stage)).toEqual({ framing: 'ndjson', dialect: 'agentkit' });
+    expect(dialectOf(stage)).toEqual({ framing: 'ndjson', dialect: 'agentkit' });
   });
 });
 
@@ -308,7 +308,7 @@ describe('intercom: the operator stream', () => {
       expect(await client.prompt(sessionId, 'hello')).toEqual({ stopReason: 'end_turn' });
       expect(client.thought()).toMatch(/^ready\nheard hello as \d+\n$/);
     });
-    expect(tongueOf(stage)).toEqual({ framing: 'ndjson', dialect: 'intercom' });
+    expect(dialectOf(stage)).toEqual({ framing: 'ndjson', dialect: 'intercom' });
   });
 });
 

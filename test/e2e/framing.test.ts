@@ -8,8 +8,8 @@ import { contentOf } from '../faults/setup.ts';
 import { fixture, type Json, open, prompt, type Stage, SWITCHBOARD, test } from './harness.ts';
 
 const startsOf = ({ dir }: Stage, name: string) => contentOf(path.join(dir, `${name}.starts`)).split('\n').length - 1;
-const tonguesIn = ({ state }: Stage) =>
-  Object.values(JSON.parse(readFileSync(path.join(state, 'capabilities.json'), 'utf8')).entries).map(({ tongue }: Json) => tongue);
+const dialectsIn = ({ state }: Stage) =>
+  Object.values(JSON.parse(readFileSync(path.join(state, 'capabilities.json'), 'utf8')).entries).map(({ dialect }: Json) => dialect);
 
 describe('an agent framed by Content-Length', () => {
   test('works when it is set: characters of several bytes, bodies over several lines, an answer over the limit', async ({ stage }) => {
@@ -34,7 +34,7 @@ describe('an agent framed by Content-Length', () => {
     expect((await prompt(first, id, 'found')).result).toEqual({ stopReason: 'end_turn' });
     await first.close();
     expect(startsOf(stage, 'lsp')).toBe(2);
-    expect(tonguesIn(stage)).toEqual([{ framing: 'content-length', dialect: 'webapp' }]);
+    expect(dialectsIn(stage)).toEqual([{ framing: 'content-length', dialect: 'webapp' }]);
 
     const second = await stage.connect({ lsp });
     const again = await open(second, stage.cwd);

@@ -14,7 +14,7 @@ import { decide } from '../../src/policy/decide.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { PLACE, policyOf } from './support.ts';
 
-const verdict = (policy: Policy, asked: Action) => decide(policy, asked).verdict;
+const verdict = (policy: Policy, action: Action) => decide(policy, action).verdict;
 
 describe('the strictest rule wins', () => {
   const policy = policyOf('allow: [ edit($cwd/**), "execute(git ...)" ]\nask: [ edit($cwd/infra/**) ]\ndeny: [ "edit(**/.env)" ]');
@@ -46,7 +46,7 @@ describe('the strictest rule wins', () => {
 
 describe('what an agent tells is believed only as far as it goes', () => {
   const policy = policyOf('default: allow\nallow: [ read, edit, execute, think, fetch, other, mcp ]\ndeny: [ "execute(sudo ...)" ]');
-  const asked = (toolCall: object, agent = 'inhouse') =>
+  const actionOf = (toolCall: object, agent = 'inhouse') =>
     permissionAction({ ...PLACE, agent }, { toolCall: { toolCallId: 't', ...toolCall } });
   test.each([
     ['a kind alone', { kind: 'read' }],
@@ -56,12 +56,12 @@ describe('what an agent tells is believed only as far as it goes', () => {
     ['a kind that is none', { kind: 'frobnicate', title: 'x' }],
     ['an input without a fact', { kind: 'read', rawInput: { n: 1 } }],
   ])('%s allows nothing', (_, toolCall) => {
-    expect(verdict(policy, asked(toolCall))).toBe('ask');
+    expect(verdict(policy, actionOf(toolCall))).toBe('ask');
   });
 
   test('locations are enough for a path', () => {
-    expect(asked({ kind: 'read', locations: [{ path: 'a.ts' }] })).toMatchObject({ evidence: 'locations', action: 'read' });
-    expect(verdict(policy, asked({ kind: 'read', locations: [{ path: 'a.ts' }] }))).toBe('allow');
+    expect(actionOf({ kind: 'read', locations: [{ path: 'a.ts' }] })).toMatchObject({ evidence: 'locations', kind: 'read' });
+    expect(verdict(policy, actionOf({ kind: 'read', locations: [{ path: 'a.ts' }] }))).toBe('allow');
   });
 
   test.each([
@@ -74,62 +74,62 @@ describe('what an agent tells is believed only as far as it goes', () => {
     ['title beside a harmless command', { kind: 'execute', title: 'sudo ls', rawInput: { command: 'ls' } }],
     ['nested', { rawInput: { command: { command: 'sudo ls' } } }],
   ])('a command in a request of kind %s is an execution', (_, toolCall) => {
-    expect(asked(toolCall)).toMatchObject({ action: 'execute' });
-    expect(verdict(policy, asked(toolCall))).toBe('deny');
+    expect(actionOf(toolCall)).toMatchObject({ kind: 'execute' });
+    expect(verdict(policy, actionOf(toolCall))).toBe('deny');
   });
 
   test('text to be written makes a read an edit', () => {
-    expect(asked({ kind: 'read', rawInput: { path: 'a', content: 'x' } }).action).toBe('edit');
-    expect(asked({ kind: 'read', rawInput: { path: 'a' }, content: [{ type: 'diff', path: 'b', newText: '' }] })).toMatchObject({
-      action: 'edit',
+    expect(actionOf({ kind: 'read', rawInput: { path: 'a', content: 'x' } }).kind).toBe('edit');
+    expect(actionOf({ kind: 'read', rawInput: { path: 'a' }, content: [{ type: 'diff', path: 'b', newText: '' }] })).toMatchObject({
+      kind: 'edit',
       paths: [{ path: '/work/project/a' }, { path: '/work/project/b' }],
     });
   });
 
   test('every path anywhere in the input counts', () => {
     const strict = policyOf('allow: [ read($cwd/**) ]');
-    expect(verdict(strict, asked({ kind: 'read', rawInput: { path: 'a' } }))).toBe('allow');
-    expect(verdict(strict, asked({ kind: 'read', rawInput: { path: 'a', whatever: '/etc/passwd' } }))).toBe('ask');
-    expect(verdict(strict, asked({ kind: 'read', rawInput: { path: 'a', more: [{ deep: '~/.netrc' }] } }))).toBe('ask');
-    expect(verdict(strict, asked({ kind: 'read', rawInput: { path: 'a' }, locations: [{ path: '/etc/passwd' }] }))).toBe('ask');
+    expect(verdict(strict, actionOf({ kind: 'read', rawInput: { path: 'a' } }))).toBe('allow');
+    expect(verdict(strict, actionOf({ kind: 'read', rawInput: { path: 'a', whatever: '/etc/passwd' } }))).toBe('ask');
+    expect(verdict(strict, actionOf({ kind: 'read', rawInput: { path: 'a', more: [{ deep: '~/.netrc' }] } }))).toBe('ask');
+    expect(verdict(strict, actionOf({ kind: 'read', rawInput: { path: 'a' }, locations: [{ path: '/etc/passwd' }] }))).toBe('ask');
   });
 
   test('a patch names its files', () => {
     const patch = '*** Begin Patch\n*** Update File: src/a.ts\n*** Move to: /etc/b\n*** End Patch';
-    expect(asked({ kind: 'other', rawInput: { input: patch } }, 'cline')).toMatchObject({
-      action: 'edit',
+    expect(actionOf({ kind: 'other', rawInput: { input: patch } }, 'cline')).toMatchObject({
+      kind: 'edit',
       paths: [{ path: '/work/project/src/a.ts' }, { path: '/etc/b' }],
     });
   });
 
   test("an agent's own tool names count more than the kind, except where the kind is worse", () => {
-    expect(asked({ name: 'Read', kind: 'read', rawInput: { file_path: 'a' } }, 'claude').action).toBe('read');
-    expect(asked({ name: 'Write', kind: 'read', rawInput: { file_path: 'a' } }, 'claude').action).toBe('edit');
-    expect(asked({ name: 'Read', kind: 'delete', rawInput: { file_path: 'a' } }, 'claude').action).toBe('delete');
-    expect(asked({ name: 'TodoWrite', kind: 'think', rawInput: { todos: [] } }, 'claude')).toMatchObject({
-      action: 'think',
+    expect(actionOf({ name: 'Read', kind: 'read', rawInput: { file_path: 'a' } }, 'claude').kind).toBe('read');
+    expect(actionOf({ name: 'Write', kind: 'read', rawInput: { file_path: 'a' } }, 'claude').kind).toBe('edit');
+    expect(actionOf({ name: 'Read', kind: 'delete', rawInput: { file_path: 'a' } }, 'claude').kind).toBe('delete');
+    expect(actionOf({ name: 'TodoWrite', kind: 'think', rawInput: { todos: [] } }, 'claude')).toMatchObject({
+      kind: 'think',
       evidence: 'raw',
     });
   });
 
   test('an MCP name that can be split in two ways is not split', () => {
-    expect(asked({ name: 'mcp__a__b__c', rawInput: { x: 1 } }, 'claude').mcp).toBeUndefined();
-    expect(asked({ name: 'mcp__a__b', rawInput: { x: 1 } }, 'claude').mcp).toMatchObject({ server: 'a', tool: 'b' });
+    expect(actionOf({ name: 'mcp__a__b__c', rawInput: { x: 1 } }, 'claude').mcp).toBeUndefined();
+    expect(actionOf({ name: 'mcp__a__b', rawInput: { x: 1 } }, 'claude').mcp).toMatchObject({ server: 'a', tool: 'b' });
   });
 
   test('variables set for a command make it opaque', () => {
-    expect(verdict(policy, asked({ rawInput: { command: 'ls', env: { LD_PRELOAD: 'x' } } }))).toBe('ask');
+    expect(verdict(policy, actionOf({ rawInput: { command: 'ls', env: { LD_PRELOAD: 'x' } } }))).toBe('ask');
   });
 
   test("a command's directory is where it says it runs", () => {
     const npm = policyOf('allow: [ "execute(npm test)" ]');
-    expect(verdict(npm, asked({ rawInput: { command: 'npm test', cwd: '/work/project/sub' } }))).toBe('allow');
-    expect(verdict(npm, asked({ rawInput: { command: 'npm test', workdir: '/tmp/evil' } }))).toBe('ask');
+    expect(verdict(npm, actionOf({ rawInput: { command: 'npm test', cwd: '/work/project/sub' } }))).toBe('allow');
+    expect(verdict(npm, actionOf({ rawInput: { command: 'npm test', workdir: '/tmp/evil' } }))).toBe('ask');
   });
 
   test('what agents do unasked is read the same way', () => {
     expect(toolCallAction(PLACE, { toolCallId: 't', kind: 'execute', rawInput: { command: 'ls' } })).toMatchObject({
-      action: 'execute',
+      kind: 'execute',
       evidence: 'raw',
     });
   });
@@ -264,9 +264,9 @@ describe('an error is never an allow', () => {
       }),
     ],
     ['a shell that is not ours', commandAction({ ...PLACE, shell: 'unknown' }, 'ls')],
-  ])('%s', (_, asked) => {
-    expect(verdict(open, asked)).not.toBe('allow');
-    expect(verdict(open, { ...asked, interactive: false })).toBe('deny');
+  ])('%s', (_, action) => {
+    expect(verdict(open, action)).not.toBe('allow');
+    expect(verdict(open, { ...action, interactive: false })).toBe('deny');
   });
 
   test('what cannot be followed is seen as it is written by rules that deny', () => {
@@ -276,22 +276,22 @@ describe('an error is never an allow', () => {
     for (const line of ['sudo cat circle', 'cd circle && sudo ls', 'cat circle/.env', 'ls circle; echo $(sudo ls)'])
       expect(verdict(strict, commandAction(place, line)), line).toBe('deny');
     for (const line of ['cat circle', 'cd circle && ls']) expect(verdict(strict, commandAction(place, line)), line).toBe('ask');
-    const asked = (rawInput: object) => permissionAction(place, { toolCall: { toolCallId: '1', rawInput } });
-    expect(verdict(strict, asked({ command: 'sudo ls', cwd: 'circle' }))).toBe('deny');
-    expect(verdict(strict, asked({ command: 'ls', cwd: 'circle' }))).toBe('ask');
-    expect(verdict(strict, asked({ path: 'circle/.env' }))).toBe('deny');
-    expect(verdict(strict, asked({ command: 'sudo ls', others: Array(15_000).fill('y') }))).toBe('deny');
+    const actionOf = (rawInput: object) => permissionAction(place, { toolCall: { toolCallId: '1', rawInput } });
+    expect(verdict(strict, actionOf({ command: 'sudo ls', cwd: 'circle' }))).toBe('deny');
+    expect(verdict(strict, actionOf({ command: 'ls', cwd: 'circle' }))).toBe('ask');
+    expect(verdict(strict, actionOf({ path: 'circle/.env' }))).toBe('deny');
+    expect(verdict(strict, actionOf({ command: 'sudo ls', others: Array(15_000).fill('y') }))).toBe('deny');
   });
 
   test('a path with ".." must fit as tools of either kind take it', () => {
     const canonical = (path: string) =>
       path.includes('link/..') ? '/work/project/inside' : path === '/work/project/x' ? '/etc/passwd' : path;
     const allowing = policyOf('allow: [ read($cwd/**) ]');
-    const asked = permissionAction(
+    const action = permissionAction(
       { ...PLACE, canonical },
       { toolCall: { toolCallId: '1', kind: 'read', rawInput: { path: 'link/../x' } } },
     );
-    expect(verdict(allowing, asked)).toBe('ask');
+    expect(verdict(allowing, action)).toBe('ask');
   });
 
   test('more files, or more words in more directories, than can be looked up in time are not', () => {
@@ -313,10 +313,10 @@ describe('an error is never an allow', () => {
   });
 
   test('not even one of the engine itself', () => {
-    const asked = commandAction(PLACE, 'ls');
+    const action = commandAction(PLACE, 'ls');
     for (const policy of [undefined, null, {}, { ...open, allow: undefined }, { ...open, strict: [{ rule: null }] }]) {
-      expect(decide(policy as unknown as Policy, asked).verdict).toBe('ask');
-      expect(decide(policy as unknown as Policy, { ...asked, interactive: false }).verdict).toBe('deny');
+      expect(decide(policy as unknown as Policy, action).verdict).toBe('ask');
+      expect(decide(policy as unknown as Policy, { ...action, interactive: false }).verdict).toBe('deny');
     }
     expect(decide(open, undefined as unknown as Action).verdict).toBe('deny');
   });

@@ -13,7 +13,7 @@ type Recorded = { agent: string; cwd: string; before: ToolCall[]; request: { too
 const RECORDED = JSON.parse(fileText('test/policy/fixtures/permission-requests.json')) as Recorded[];
 const policy = combine([{ name: 'user', policy: policyFile(fileText('config/policies/standard.yaml'), 'standard.yaml') }]);
 
-function askedBy({ agent, cwd, before, request }: Recorded): Action {
+function actionOf({ agent, cwd, before, request }: Recorded): Action {
   const place: Place = { agent, cwd, home: '/run/home', session: 'session:0' };
   return permissionAction(
     place,
@@ -23,12 +23,12 @@ function askedBy({ agent, cwd, before, request }: Recorded): Action {
 }
 
 function summary(recorded: Recorded): string {
-  const asked = askedBy(recorded);
-  const { verdict, why } = decide(policy, asked);
-  const what = asked.mcp
-    ? `${asked.mcp.server}:${asked.mcp.tool}`
-    : [...asked.commands.map(({ argv }) => argv.join(' ')), ...asked.paths.map(({ path }) => path)];
-  return `${recorded.agent}: ${asked.action} ${[what].flat().join(' + ')} [${asked.evidence}] -> ${verdict}: ${why}`;
+  const action = actionOf(recorded);
+  const { verdict, why } = decide(policy, action);
+  const what = action.mcp
+    ? `${action.mcp.server}:${action.mcp.tool}`
+    : [...action.commands.map(({ argv }) => argv.join(' ')), ...action.paths.map(({ path }) => path)];
+  return `${recorded.agent}: ${action.kind} ${[what].flat().join(' + ')} [${action.evidence}] -> ${verdict}: ${why}`;
 }
 
 test(`the ${RECORDED.length} recorded permission requests are decided as written down`, async () => {
@@ -39,12 +39,12 @@ describe('of what real agents send', () => {
   const of = (agent: string, part: string) => {
     const found = RECORDED.find((recorded) => recorded.agent === agent && JSON.stringify(recorded.request).includes(part));
     if (!found) throw new Error(`no ${part} of ${agent}`);
-    return askedBy(found);
+    return actionOf(found);
   };
 
   test("claude's MCP call names server and tool", () => {
     expect(of('claude', 'mcp__probe__host_echo')).toMatchObject({
-      action: 'mcp',
+      kind: 'mcp',
       evidence: 'raw',
       mcp: { server: 'probe', tool: 'host_echo', args: { message: 'from-fake-llm' } },
     });
@@ -52,7 +52,7 @@ describe('of what real agents send', () => {
 
   test("codex's MCP request says nothing but its id, and is read from the earlier tool call", () => {
     expect(of('codex', 'is_mcp_tool_approval')).toMatchObject({
-      action: 'mcp',
+      kind: 'mcp',
       evidence: 'raw',
       mcp: { server: 'probe', tool: 'host_echo' },
     });
@@ -62,28 +62,28 @@ describe('of what real agents send', () => {
     const request = RECORDED.find(
       ({ agent, request }) => agent === 'codex' && JSON.stringify(request).includes('is_mcp_tool_approval'),
     )?.request;
-    const asked = permissionAction({ agent: 'codex', cwd: '/run/project' }, request);
-    expect(asked).toMatchObject({ action: 'execute', evidence: 'none', commands: [] });
+    const action = permissionAction({ agent: 'codex', cwd: '/run/project' }, request);
+    expect(action).toMatchObject({ kind: 'execute', evidence: 'none', commands: [] });
     const open = combine([{ name: 'user', policy: policyFile('version: 1\ndefault: allow\nallow: [execute, mcp, other]') }]);
-    expect(decide(open, asked).verdict).toBe('ask');
+    expect(decide(open, action).verdict).toBe('ask');
   });
 
   test("gemini's command stands in the title alone, which is not enough to allow it", () => {
-    const asked = of('gemini', 'run_shell_command');
-    expect(asked).toMatchObject({ action: 'execute', evidence: 'title' });
-    expect(asked.commands.map(({ argv, where }) => [argv.join(' '), where])).toEqual([
+    const action = of('gemini', 'run_shell_command');
+    expect(action).toMatchObject({ kind: 'execute', evidence: 'title' });
+    expect(action.commands.map(({ argv, where }) => [argv.join(' '), where])).toEqual([
       ['touch fake-shell-ran', 'within'],
       ['echo shell-ran', 'within'],
     ]);
     const open = combine([{ name: 'user', policy: policyFile('version: 1\ndefault: allow\nallow: [execute]') }]);
-    expect(decide(open, asked).verdict).toBe('ask');
+    expect(decide(open, action).verdict).toBe('ask');
     const strict = combine([{ name: 'user', policy: policyFile('version: 1\ndeny: [execute(touch ...)]') }]);
-    expect(decide(strict, asked).verdict).toBe('deny');
+    expect(decide(strict, action).verdict).toBe('deny');
   });
 
   test.each(['claude', 'gemini', 'opencode', 'copilot'])('the file that %s writes is known from its input or diff', (agent) => {
     expect(of(agent, 'note.txt')).toMatchObject({
-      action: 'edit',
+      kind: 'edit',
       evidence: 'raw',
       paths: [{ path: '/run/project/note.txt', access: 'write' }],
     });

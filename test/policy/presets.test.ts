@@ -48,6 +48,6 @@ test.each([
   ['readonly', 'allow', pathAction(PLACE, 'read', 'src/a.ts')],
   ['readonly', 'deny', pathAction(PLACE, 'edit', 'src/a.ts')],
   ['readonly', 'deny', commandAction(PLACE, 'npm test')],
-] as const)('%s: %s', (name, expected, asked) => {
-  expect(decide(preset(name), asked).verdict).toBe(expected);
+] as const)('%s: %s', (name, expected, action) => {
+  expect(decide(preset(name), action).verdict).toBe(expected);
 });

@@ -69,17 +69,17 @@ const actionArb: fc.Arbitrary<Action> = fc.oneof(
 
 const RUNS = { numRuns: 500 };
 const looseness = (verdict: Verdict) => VERDICTS.indexOf(verdict); // deny 0, ask 1, allow 2
-const verdictOf = (layers: readonly Layer[], asked: Action) => decide(combine(layers), asked).verdict;
+const verdictOf = (layers: readonly Layer[], action: Action) => decide(combine(layers), action).verdict;
 
 test('adding a deny rule never makes a verdict looser, and an ask rule opens at most what a default has closed', () => {
   fc.assert(
-    fc.property(layersArb, layerArb, rule(['deny', 'ask']), actionArb, (layers, extra, added, asked) => {
+    fc.property(layersArb, layerArb, rule(['deny', 'ask']), actionArb, (layers, extra, added, action) => {
       const before = [...layers.filter(({ name }) => name !== extra.name), extra];
       const after = before.map((layer) =>
         layer === extra ? { ...extra, policy: { ...extra.policy, rules: [...extra.policy.rules, added] } } : layer,
       );
-      const was = decide(combine(before), asked);
-      const is = verdictOf(after, asked);
+      const was = decide(combine(before), action);
+      const is = verdictOf(after, action);
       // Whoever closes a policy by default and asks about one thing in it means to be asked.
       if (added.verdict === 'ask' && was.verdict === 'deny' && was.rule === undefined) expect(is).not.toBe('allow');
       else expect(looseness(is)).toBeLessThanOrEqual(looseness(was.verdict));
@@ -91,10 +91,10 @@ test('adding a deny rule never makes a verdict looser, and an ask rule opens at 
 test('adding a layer below never loosens what a layer above has settled', () => {
   const ORDER = ['managed', 'user', 'project', 'command-line', 'remembered'];
   fc.assert(
-    fc.property(layersArb, layerArb, actionArb, (layers, below, asked) => {
+    fc.property(layersArb, layerArb, actionArb, (layers, below, action) => {
       const above = layers.filter(({ name }) => ORDER.indexOf(name) < ORDER.indexOf(below.name));
-      const before = decide(combine(above), asked);
-      const after = verdictOf([...above, below], asked);
+      const before = decide(combine(above), action);
+      const after = verdictOf([...above, below], action);
       // "No rule settles it" under a default of ask is not a decision: it leaves the question open for whoever comes below.
       const isOpen =
         before.verdict === 'ask' &&
@@ -108,10 +108,10 @@ test('adding a layer below never loosens what a layer above has settled', () => 
 
 test('an untrusted project layer never loosens anything', () => {
   fc.assert(
-    fc.property(layersArb, policyArb, actionArb, (layers, policy, asked) => {
+    fc.property(layersArb, policyArb, actionArb, (layers, policy, action) => {
       const others = layers.filter(({ name }) => name !== 'project');
       const project: Layer = { name: 'project', policy, isTrusted: false };
-      expect(looseness(verdictOf([...others, project], asked))).toBeLessThanOrEqual(looseness(verdictOf(others, asked)));
+      expect(looseness(verdictOf([...others, project], action))).toBeLessThanOrEqual(looseness(verdictOf(others, action)));
     }),
     RUNS,
   );
@@ -119,11 +119,11 @@ test('an untrusted project layer never loosens anything', () => {
 
 test('the order of rules and layers changes nothing', () => {
   fc.assert(
-    fc.property(layersArb, actionArb, (layers, asked) => {
+    fc.property(layersArb, actionArb, (layers, action) => {
       const turned = layers
         .map((layer) => ({ ...layer, policy: { ...layer.policy, rules: layer.policy.rules.toReversed() as readonly Rule[] } }))
         .toReversed();
-      expect(verdictOf(turned, asked)).toBe(verdictOf(layers, asked));
+      expect(verdictOf(turned, action)).toBe(verdictOf(layers, action));
     }),
     RUNS,
   );
@@ -131,17 +131,17 @@ test('the order of rules and layers changes nothing', () => {
 
 test('what is opaque, unreadable or known by its title alone is never allowed', () => {
   fc.assert(
-    fc.property(layersArb, actionArb, fc.constantFrom('opaque', 'unreadable', 'title'), (layers, asked, flaw) => {
+    fc.property(layersArb, actionArb, fc.constantFrom('opaque', 'unreadable', 'title'), (layers, action, flaw) => {
       const flawed: Action =
         flaw === 'opaque'
-          ? { ...asked, opaque: ['a reason'] }
+          ? { ...action, opaque: ['a reason'] }
           : flaw === 'unreadable'
-            ? { ...asked, isUnreadable: true }
+            ? { ...action, isUnreadable: true }
             : {
-                ...asked,
+                ...action,
                 evidence: 'title',
                 paths: [],
-                commands: asked.commands.map((command) => ({ ...command, evidence: 'title' as const })),
+                commands: action.commands.map((command) => ({ ...command, evidence: 'title' as const })),
               };
       expect(verdictOf(layers, flawed)).not.toBe('allow');
     }),

@@ -7,7 +7,7 @@ import { lastWords } from '../../agents/stderr-tail.ts';
 import { secretsOf } from '../../app/launch.ts';
 import { VERSION } from '../../app/package-files.ts';
 import { type Client, ClientError, ConnectionEnded, createClient } from '../../client/client.ts';
-import { firstTongue, settingOf, translate } from '../../dialects/select-dialect.ts';
+import { initialDialect, settingOf, translate } from '../../dialects/select-dialect.ts';
 import { failure } from '../../errors.ts';
 import { didYouMean } from '../../policy/format/nearest.ts';
 import { systemClock } from '../../proxy/context.ts';
@@ -114,7 +114,7 @@ function startAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, launch: L
   const exited = new Promise<Exit>((resolve) => child.onExit(resolve));
   const streams = translate(
     child,
-    firstTongue(settingOf(spec), undefined),
+    initialDialect(settingOf(spec), undefined),
     { agent: spec.name, isNamed: spec.dialect !== 'auto', timeouts: spec.timeouts, mint: randomUUID },
     { maxFrameBytes: limits.maxFrameBytes, after: systemClock.after, remark: () => {}, kill: () => child.kill() },
   );

@@ -2,7 +2,7 @@
 import type { InitializeResult } from '../../acp/shapes.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { secretsOf } from '../../app/launch.ts';
-import { isSame, PLAIN, type Tongue } from '../../dialects/select-dialect.ts';
+import { isSame, PLAIN, type SelectedDialect } from '../../dialects/select-dialect.ts';
 import type { ProxyError } from '../../errors.ts';
 import { startAgent } from '../../proxy/agents/start-agent.ts';
 import { systemClock } from '../../proxy/context.ts';
@@ -21,8 +21,8 @@ type Tested = {
   readonly ok: boolean;
   readonly startMs: number;
   readonly result?: InitializeResult;
-  /** Where it is not ACP in lines. */
-  readonly tongue?: Tongue;
+  /** Unless it speaks ACP in lines. */
+  readonly dialect?: SelectedDialect;
   readonly error?: ProxyError;
 };
 
@@ -52,6 +52,7 @@ export async function testAgents(name: string | undefined, flags: AgentsFlags): 
 function printAsJson(tested: readonly Tested[], failed: Tested | undefined, { redact }: Secrets): void {
   const agents = tested.map(({ error, ...rest }) => ({
     ...rest,
+    ...(rest.dialect && { tongue: rest.dialect }), // its name in version 0.1
     ...(error && { error: { code: error.key, message: error.message, stderr: stderrOf(error) } }),
   }));
   const data = redactJson({ agents }, redact);
@@ -69,7 +70,7 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, lau
   const from = performance.now();
   return new Promise((resolve) => {
     let isDone = false;
-    const done = async (about: Pick<Tested, 'ok' | 'result' | 'error' | 'tongue'>, leaving: Promise<void>) => {
+    const done = async (about: Pick<Tested, 'ok' | 'result' | 'error' | 'dialect'>, leaving: Promise<void>) => {
       if (isDone) return; // the end that we asked for ourselves
       isDone = true;
       const startMs = Math.round(performance.now() - from);
@@ -86,7 +87,7 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, lau
         isTrial: true,
       },
       {
-        ready: ({ result }, tongue) => void done({ ok: true, result, ...(!isSame(tongue, PLAIN) && { tongue }) }, run.stop()),
+        ready: ({ result }, dialect) => void done({ ok: true, result, ...(!isSame(dialect, PLAIN) && { dialect }) }, run.stop()),
         over: (error, _, leaving) => void done({ ok: false, error }, leaving),
         frame: () => {},
         answer: () => {},
@@ -97,7 +98,7 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, lau
   });
 }
 
-function describe({ agent, ok, startMs, result, error, tongue }: Tested): string {
+function describe({ agent, ok, startMs, result, error, dialect }: Tested): string {
   if (!ok) return [`${agent}: FAILED. ${error?.message}`, ...stderrOf(error).map((line) => `  | ${line}`)].join('\n');
   const info = result?.agentInfo;
   const methods = result?.authMethods ?? [];
@@ -105,7 +106,7 @@ function describe({ agent, ok, startMs, result, error, tongue }: Tested): string
     `${agent}: ok, initialized in ${startMs} ms`,
     `  is            ${info ? `${info.title ?? info.name} ${info.version ?? ''}`.trim() : 'unnamed'}`,
     `  capabilities  ${offered(result?.agentCapabilities ?? {}).join(', ') || 'the baseline only'}`,
-    ...(tongue ? [`  speaks        ${tongue.dialect}, framed by ${tongue.framing}`] : []),
+    ...(dialect ? [`  speaks        ${dialect.dialect}, framed by ${dialect.framing}`] : []),
     `  logins        ${methods.map((method) => `${method.id} (${method.name})`).join(', ') || 'none'}`,
   ].join('\n');
 }

@@ -5,7 +5,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { ACTIONS, type Action, type ActionKind, type Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { type Decision, decide } from '../../policy/decide.ts';
-import { askedAbout, isAction } from '../../policy/explain.ts';
+import { describedAction, isAction } from '../../policy/explain.ts';
 import { didYouMean } from '../../policy/format/nearest.ts';
 import { combine } from '../../policy/rules/layers.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
@@ -59,7 +59,7 @@ async function question(flags: ExplainFlags): Promise<{ readonly asked: Action; 
   const { command, path: file, tool } = flags;
   // A command is executed, whatever else is said.
   const action = flags.action === undefined || command !== undefined ? undefined : actionOf(flags.action);
-  return { asked: askedAbout(place, { command, path: file, tool, action }), tier: undefined };
+  return { asked: describedAction(place, { command, path: file, tool, action }), tier: undefined };
 }
 
 async function frameQuestion(file: string, place: Place): Promise<{ readonly asked: Action; readonly tier: string }> {
@@ -93,8 +93,9 @@ function canonicalOr(directory: string): string {
   }
 }
 
-function shown({ commands, paths, ...rest }: Action) {
+function shown({ kind: action, commands, paths, ...rest }: Action) {
   return {
+    action,
     ...rest,
     commands: commands.map(({ argv, where, isLiteral, evidence, cwds, operands }) => ({
       argv,
@@ -113,7 +114,7 @@ function tell(policy: string, asked: Action, decision: Decision, tier: string | 
   row('policy', policy);
   row('agent', asked.agent);
   row('cwd', asked.cwd);
-  row('action', `${asked.action} (evidence: ${asked.evidence}${tier === undefined ? '' : `; ${tier}`})`);
+  row('action', `${asked.kind} (evidence: ${asked.evidence}${tier === undefined ? '' : `; ${tier}`})`);
   row('tool', asked.tool);
   row('mcp', asked.mcp && `${asked.mcp.server}:${asked.mcp.tool}`);
   for (const { argv, where, operands } of asked.commands) {

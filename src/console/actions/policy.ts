@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
 import { decide } from '../../policy/decide.ts';
-import { askedAbout, isAction } from '../../policy/explain.ts';
+import { describedAction, isAction } from '../../policy/explain.ts';
 import { loadPolicy } from '../../policy/format/load.ts';
 import { hitKey, type LayeredRule } from '../../policy/policy.ts';
 import { sourceOf } from '../../policy/rules/add-rule.ts';
@@ -71,7 +71,7 @@ export function policyPart(policies: PolicyStore, redact: Redactor) {
         .refine(({ command, path, tool }) => [command, path, tool].filter((one) => one).length === 1, 'give a command, a path or a tool'),
       perform({ agent, cwd, action, ...about }) {
         if (action !== undefined && !isAction(action)) throw new ClientError(-32602, 'there is no such action');
-        const asked = askedAbout(policies.placeFor(agent, cwd), { ...about, action });
+        const asked = describedAction(policies.placeFor(agent, cwd), { ...about, action });
         const { verdict, why, rule, matches, opaque } = decide(state().policy, asked);
         return clean({ verdict, why, rule, matches, opaque, summary: summaryOf(asked) });
       },

@@ -78,7 +78,7 @@ export type Action = {
   readonly home: string | undefined;
   /** Whether somebody can answer a question; if not, ask becomes deny. */
   readonly interactive: boolean;
-  readonly action: ActionKind;
+  readonly kind: ActionKind;
   /** Further actions the request could also be, such as the kind the agent claims. Deny and ask only. */
   readonly claims: readonly ActionKind[];
   readonly tool: string | undefined;
@@ -115,16 +115,16 @@ export type Place = {
 };
 
 // Puts an `Asked` together, and makes an error while doing so into a request that nothing allows.
-export type Facts = Partial<Omit<Action, 'agent' | 'session' | 'cwd' | 'home' | 'interactive'>> & Pick<Action, 'action' | 'evidence'>;
+export type Facts = Partial<Omit<Action, 'agent' | 'session' | 'cwd' | 'home' | 'interactive'>> & Pick<Action, 'kind' | 'evidence'>;
 
-export function ask(place: Place, facts: () => Facts): Action {
+export function buildAction(place: Place, facts: () => Facts): Action {
   const empty: Action = {
     agent: place.agent,
     session: place.session,
     cwd: place.cwd === '' ? '' : resolvePath('/', place.cwd),
     home: place.home === undefined ? undefined : resolvePath('/', place.home),
     interactive: place.interactive ?? true,
-    action: 'other',
+    kind: 'other',
     claims: [],
     tool: undefined,
     mcp: undefined,
@@ -144,7 +144,7 @@ export function ask(place: Place, facts: () => Facts): Action {
     // Whatever could not be looked through could be anything, an execution included.
     return {
       ...empty,
-      action: 'execute',
+      kind: 'execute',
       claims: ['read', 'edit', 'other'],
       opaque: ['an error while it was read'],
       isUnreadable: error instanceof RangeError,

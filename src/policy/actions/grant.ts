@@ -19,21 +19,21 @@ export type Grant =
  */
 export function grantsIn(place: Place, request: unknown): readonly Grant[] {
   const call = record(record(request).toolCall);
-  const asked = permissionAction(place, request);
-  if (asked.isUnreadable || asked.mcp || asked.evidence !== 'raw') return [];
+  const action = permissionAction(place, request);
+  if (action.isUnreadable || action.mcp || action.evidence !== 'raw') return [];
   const raw = rawFacts(call.rawInput);
-  if (asked.action === 'execute') {
+  if (action.kind === 'execute') {
     const commands = [...raw.lines, ...raw.argvs];
     const [command] = commands;
     if (commands.length !== 1 || command === undefined || raw.doubts.length > 0) return [];
     return run(place, typeof command === 'string' ? command : wordsOf(command), raw.workdir);
   }
   const diffs = list(call.content).filter((entry) => record(entry).type === 'diff');
-  if (asked.action === 'edit' && diffs.length > 0) return edits(place, diffs);
-  if ((asked.action !== 'edit' && asked.action !== 'read') || asked.opaque.length > 0) return [];
-  const [first, ...others] = asked.paths;
+  if (action.kind === 'edit' && diffs.length > 0) return edits(place, diffs);
+  if ((action.kind !== 'edit' && action.kind !== 'read') || action.opaque.length > 0) return [];
+  const [first, ...others] = action.paths;
   if (first?.evidence !== 'raw' || others.some(({ path }) => path !== first.path)) return [];
-  if (asked.action === 'read') return [{ of: 'read', path: first.path }];
+  if (action.kind === 'read') return [{ of: 'read', path: first.path }];
   // Without a diff, the whole text may be there as it is. Anything else (what is replaced by what) cannot be compared with what is written.
   const fields = Object.entries(record(call.rawInput)).filter(([, value]) => !(typeof value === 'string' && raw.paths.includes(value)));
   const isClear = fields.every(([key, value]) => (key === 'content' ? typeof value === 'string' : !isTelling(value)));

@@ -8,7 +8,7 @@ import {
   type Action,
   type ActionKind,
   type ActionPath,
-  ask,
+  buildAction,
   directoryIn,
   type Evidence,
   type Facts,
@@ -28,12 +28,12 @@ const KINDS: ReadonlySet<string> = new Set(ACTIONS.slice(0, ACTIONS.indexOf('mcp
  * say nothing but the id here.
  */
 export function permissionAction(place: Place, request: unknown, known?: ToolCall): Action {
-  return ask(place, () => factsOf(place, mergeToolCall(known, record(request).toolCall)));
+  return buildAction(place, () => factsOf(place, mergeToolCall(known, record(request).toolCall)));
 }
 
 /** The same for a tool call seen in an update, for what agents do unasked. */
 export function toolCallAction(place: Place, call: ToolCall): Action {
-  return ask(place, () => factsOf(place, mergeToolCall(undefined, call)));
+  return buildAction(place, () => factsOf(place, mergeToolCall(undefined, call)));
 }
 
 function factsOf(place: Place, call: ToolCall): Facts {
@@ -65,7 +65,7 @@ function factsOf(place: Place, call: ToolCall): Facts {
   const isCut = paths.length >= MAX_PATHS;
   const opaque = mcp ? [] : [...commands.opaque, ...raw.doubts, ...patternDoubts, ...(isCut ? ['more files than are looked at'] : [])];
   return {
-    action: settled,
+    kind: settled,
     claims: claimsOf(settled, [
       kind,
       known,

@@ -11,21 +11,21 @@ export type Subject =
   | { readonly kind: 'mcp'; readonly call: McpCall }
   | { readonly kind: 'whole' };
 
-export function subjectsOf(asked: Action): readonly Subject[] {
-  const commands = asked.commands.filter(({ where }) => where === 'line');
-  if (commands.length > 0) return [...commands.map((command): Subject => ({ kind: 'command', command })), ...besideCommands(asked)];
+export function subjectsOf(action: Action): readonly Subject[] {
+  const commands = action.commands.filter(({ where }) => where === 'line');
+  if (commands.length > 0) return [...commands.map((command): Subject => ({ kind: 'command', command })), ...otherSubjects(action)];
   // An execution whose command is not known has nothing that could be allowed.
-  if (asked.action === 'execute') return [];
-  if (asked.mcp !== undefined) return [{ kind: 'mcp', call: asked.mcp }];
+  if (action.kind === 'execute') return [];
+  if (action.mcp !== undefined) return [{ kind: 'mcp', call: action.mcp }];
   const parts: Subject[] = [
-    ...asked.paths.map((path): Subject => ({ kind: 'path', path })),
-    ...asked.hosts.map((host): Subject => ({ kind: 'host', host })),
+    ...action.paths.map((path): Subject => ({ kind: 'path', path })),
+    ...action.hosts.map((host): Subject => ({ kind: 'host', host })),
   ];
   return parts.length > 0 ? parts : [{ kind: 'whole' }];
 }
 
 // What is told beside a command is a part of the request as well; but agents also list files of the project that a command is about.
-function besideCommands({ paths, hosts, commands, claims, cwd }: Action): readonly Subject[] {
+function otherSubjects({ paths, hosts, commands, claims, cwd }: Action): readonly Subject[] {
   const isWrite = claims.includes('edit');
   return [
     ...paths
@@ -38,8 +38,8 @@ function besideCommands({ paths, hosts, commands, claims, cwd }: Action): readon
 }
 
 /** Whether enough is known of it for an allow. A title never is, and neither is a kind alone. */
-export function isEvident(subject: Subject, asked: Action): boolean {
+export function isEvident(subject: Subject, action: Action): boolean {
   if (subject.kind === 'path') return subject.path.evidence === 'raw' || subject.path.evidence === 'locations';
   if (subject.kind === 'command') return subject.command.evidence === 'raw';
-  return asked.evidence === 'raw';
+  return action.evidence === 'raw';
 }

@@ -3,21 +3,21 @@
 import { analyseArgv, analyseLine } from '../commands/analyse.ts';
 import { actionPath } from '../commands/operands.ts';
 import { hostOf, resolvePath } from '../paths/path.ts';
-import { type Action, type ActionKind, ask, directoryIn, type McpCall, type Place } from './action.ts';
+import { type Action, type ActionKind, buildAction, directoryIn, type McpCall, type Place } from './action.ts';
 import { rawFacts, textsOf } from './raw-input.ts';
 
 /** `fs/read_text_file` is `read`, `fs/write_text_file` is `edit`. */
-export function pathAction(place: Place, action: ActionKind, path: string): Action {
-  return ask(place, () => {
-    const access = action === 'read' || action === 'search' ? 'read' : 'write';
-    return { action, evidence: 'raw', paths: [actionPath(path, place.cwd, place, access, 'raw')] };
+export function pathAction(place: Place, kind: ActionKind, path: string): Action {
+  return buildAction(place, () => {
+    const access = kind === 'read' || kind === 'search' ? 'read' : 'write';
+    return { kind, evidence: 'raw', paths: [actionPath(path, place.cwd, place, access, 'raw')] };
   });
 }
 
 /** A line for a shell. */
 export function commandAction(place: Place, line: string, cwd: string = place.cwd): Action {
-  return ask(place, () => ({
-    action: 'execute',
+  return buildAction(place, () => ({
+    kind: 'execute',
     evidence: 'raw',
     texts: [line],
     ...analyseLine(line, resolvePath(place.cwd, cwd), place, 'raw'),
@@ -36,7 +36,7 @@ export type TerminalRequest = {
 
 /** `terminal/create`. Clients hand a command without `args` to a shell, and some do so with `args` too: words a shell would read otherwise are opaque. */
 export function terminalAction(place: Place, { command, args = [], env = [], cwd }: TerminalRequest): Action {
-  return ask(place, () => {
+  return buildAction(place, () => {
     const { cwd: at, opaque } = directoryIn(place, cwd ?? '.');
     const analysis = args.length === 0 ? analyseLine(command, at, place, 'raw') : analyseArgv([command, ...args], at, place, 'raw');
     const isShell = /(^|\/)(ba|z|da)?sh$/.test(command);
@@ -45,7 +45,7 @@ export function terminalAction(place: Place, { command, args = [], env = [], cwd
       ? []
       : analyseLine([command, ...args].join(' '), at, place, 'raw').commands.map((found) => ({ ...found, where: 'within' as const }));
     return {
-      action: 'execute',
+      kind: 'execute',
       evidence: 'raw',
       texts: [JSON.stringify([command, ...args])],
       commands: [...analysis.commands, ...asLine],
@@ -62,13 +62,13 @@ export function terminalAction(place: Place, { command, args = [], env = [], cwd
 
 /** `tools/call` on a server we front. Commands and paths among the arguments are for deny and ask rules. */
 export function mcpAction(place: Place, call: McpCall): Action {
-  return ask(place, () => {
+  return buildAction(place, () => {
     const raw = rawFacts(call.args);
     const commands = raw.lines.flatMap((line) =>
       analyseLine(line, place.cwd, place, 'raw').commands.map((found) => ({ ...found, where: 'within' as const })),
     );
     return {
-      action: 'mcp',
+      kind: 'mcp',
       claims: commands.length > 0 ? ['execute'] : [],
       evidence: 'raw',
       tool: call.tool,
@@ -83,8 +83,8 @@ export function mcpAction(place: Place, call: McpCall): Action {
 
 /** A program the client wants started for a session, such as a stdio server in `mcpServers`. */
 export function startAction(place: Place, argv: readonly string[], name: string): Action {
-  return ask(place, () => ({
-    action: 'execute',
+  return buildAction(place, () => ({
+    kind: 'execute',
     evidence: 'raw',
     tool: `mcp-server:${name}`,
     texts: [JSON.stringify(argv)],
@@ -93,15 +93,15 @@ export function startAction(place: Place, argv: readonly string[], name: string)
 }
 
 /** `elicitation/create` with a URL, or a fetch of our own. Given a URL or a bare host. */
-export function hostAction(place: Place, action: 'fetch' | 'elicit', url: string): Action {
-  return ask(place, () => {
+export function hostAction(place: Place, kind: 'fetch' | 'elicit', url: string): Action {
+  return buildAction(place, () => {
     const host = hostOf(url.includes('://') ? url : `https://${url}`);
-    if (host === undefined) return { action, evidence: 'none', opaque: ['an address that cannot be read'] };
-    return { action, evidence: 'raw', hosts: [host], texts: [url] };
+    if (host === undefined) return { kind, evidence: 'none', opaque: ['an address that cannot be read'] };
+    return { kind, evidence: 'raw', hosts: [host], texts: [url] };
   });
 }
 
 /** Something that is its action and a name: a mode (`mode`, its id as the tool), a form (`elicit`). */
-export function toolAction(place: Place, action: ActionKind, tool?: string): Action {
-  return ask(place, () => ({ action, tool, evidence: 'raw' }));
+export function toolAction(place: Place, kind: ActionKind, tool?: string): Action {
+  return buildAction(place, () => ({ kind, tool, evidence: 'raw' }));
 }

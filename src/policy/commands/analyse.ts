@@ -23,7 +23,7 @@ const NULL_DEVICE = '/dev/null';
 
 class Unreadable extends Error {}
 
-type Scene = {
+type Reading = {
   readonly place: Place;
   readonly evidence: Evidence;
   readonly commands: Command[];
@@ -33,9 +33,9 @@ type Scene = {
 
 /** Every command of a line in Bash's grammar. `cwd` is where the line starts. */
 export function analyseLine(text: string, cwd: string, place: Place, evidence: Evidence): Analysis {
-  return reading(place, evidence, (scene) => {
+  return analysisOf(place, evidence, (reading) => {
     if (text.length > MAX_LINE_CHARACTERS) throw new Unreadable();
-    readScript(scene, text, [cwd], 'line', 0);
+    readScript(reading, text, [cwd], 'line', 0);
   });
 }
 
@@ -44,70 +44,70 @@ export function analyseArgv(argv: readonly string[], cwd: string, place: Place, 
   const [shell = '', option, script] = argv;
   const isLine = argv.length === 3 && /^(\/(usr\/)?bin\/)?(ba|z|da)?sh$/.test(shell) && /^-l?c$/.test(option ?? '');
   if (isLine && script !== undefined) return analyseLine(script, cwd, place, evidence);
-  return reading(place, evidence, (scene) => {
+  return analysisOf(place, evidence, (reading) => {
     const joined = argv.join(' ');
     if (joined.length > MAX_LINE_CHARACTERS) throw new Unreadable();
-    if (hasInvisible(joined)) scene.opaque.add('control or invisible characters');
-    addCommand(scene, argv, true, [cwd], 'line', [], 0);
+    if (hasInvisible(joined)) reading.opaque.add('control or invisible characters');
+    addCommand(reading, argv, true, [cwd], 'line', [], 0);
   });
 }
 
-function reading(place: Place, evidence: Evidence, read: (scene: Scene) => void): Analysis {
-  const scene: Scene = { place, evidence, commands: [], opaque: new Set(), budget: { words: MAX_WORDS, operands: MAX_OPERANDS } };
+function analysisOf(place: Place, evidence: Evidence, read: (reading: Reading) => void): Analysis {
+  const reading: Reading = { place, evidence, commands: [], opaque: new Set(), budget: { words: MAX_WORDS, operands: MAX_OPERANDS } };
   let isUnreadable = false;
   try {
-    read(scene);
+    read(reading);
   } catch (error) {
     // Too deep for the call stack is too deep as well.
     if (!(error instanceof Unreadable) && !(error instanceof RangeError)) throw error;
     isUnreadable = true;
-    scene.opaque.add('too long or nested too deeply to be read');
+    reading.opaque.add('too long or nested too deeply to be read');
   }
-  return { commands: scene.commands, opaque: [...scene.opaque], isUnreadable };
+  return { commands: reading.commands, opaque: [...reading.opaque], isUnreadable };
 }
 
-function readScript(scene: Scene, text: string, cwds: readonly string[], where: Command['where'], depth: number): void {
+function readScript(reading: Reading, text: string, cwds: readonly string[], where: Command['where'], depth: number): void {
   if (depth > MAX_NESTING || isTooSlow(text)) throw new Unreadable();
-  if (hasInvisible(text)) scene.opaque.add('control or invisible characters');
+  if (hasInvisible(text)) reading.opaque.add('control or invisible characters');
   // Agents put lines into scripts of their own, where it would join the next line to this one.
-  if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) scene.opaque.add('a backslash at the end');
-  if (scene.place.shell === 'unknown') scene.opaque.add("a shell whose grammar is not Bash's");
+  if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) reading.opaque.add('a backslash at the end');
+  if (reading.place.shell === 'unknown') reading.opaque.add("a shell whose grammar is not Bash's");
   const script = parse(text);
-  if (script.errors !== undefined && script.errors.length > 0) scene.opaque.add('not valid Bash');
-  if (scene.opaque.has('not valid Bash') || scene.place.shell === 'unknown')
-    for (const argv of crudeCommands(text)) addCommand(scene, argv, false, cwds, 'within', [], depth + 1);
-  if (script.commands.length === 0 && where === 'line') scene.opaque.add('no command');
+  if (script.errors !== undefined && script.errors.length > 0) reading.opaque.add('not valid Bash');
+  if (reading.opaque.has('not valid Bash') || reading.place.shell === 'unknown')
+    for (const argv of crudeCommands(text)) addCommand(reading, argv, false, cwds, 'within', [], depth + 1);
+  if (script.commands.length === 0 && where === 'line') reading.opaque.add('no command');
   let at = cwds;
   for (const statement of script.commands) {
-    if (statement.background) scene.opaque.add('a background job');
-    at = readNode(scene, statement.command, at, where, depth);
+    if (statement.background) reading.opaque.add('a background job');
+    at = readNode(reading, statement.command, at, where, depth);
   }
   // The parser saw nothing of the kind: then one of the two is wrong, and the careful one counts.
-  if (scene.opaque.size === 0 && hasLiveCharacter(text)) scene.opaque.add('a construct that is not a plain command');
+  if (reading.opaque.size === 0 && hasLiveCharacter(text)) reading.opaque.add('a construct that is not a plain command');
 }
 
 /** Returns the directories a later command may run in. */
-function readNode(scene: Scene, node: SyntaxNode, cwds: readonly string[], where: Command['where'], depth: number): readonly string[] {
+function readNode(reading: Reading, node: SyntaxNode, cwds: readonly string[], where: Command['where'], depth: number): readonly string[] {
   switch (node.type) {
     case 'Command':
-      return readCommand(scene, node, cwds, where, depth);
+      return readCommand(reading, node, cwds, where, depth);
     case 'AndOr': {
       let at = cwds;
       for (const [index, command] of node.commands.entries()) {
         // Behind `&&` a `cd` has worked; behind `||` it may not have.
-        const moved = readNode(scene, command, at, where, depth);
+        const moved = readNode(reading, command, at, where, depth);
         at = node.operators[index] === '&&' && command.type === 'Command' ? certain(at, moved) : moved;
       }
       return at;
     }
     case 'Pipeline':
-      for (const prefix of node.prefixes) if (prefix.type === 'Time') scene.opaque.add('"time"');
-      if (node.commands.length === 0) scene.opaque.add('not valid Bash'); // a lone `!`, which unbash 6.0.3 lets pass
+      for (const prefix of node.prefixes) if (prefix.type === 'Time') reading.opaque.add('"time"');
+      if (node.commands.length === 0) reading.opaque.add('not valid Bash'); // a lone `!`, which unbash 6.0.3 lets pass
       // The parts of a pipeline run in shells of their own, except the last one in zsh.
-      return union([cwds, ...node.commands.map((command) => readNode(scene, command, cwds, where, depth))]);
+      return union([cwds, ...node.commands.map((command) => readNode(reading, command, cwds, where, depth))]);
     default:
-      scene.opaque.add(NODE_REASONS[node.type] ?? 'a construct that is not a plain command');
-      return readInside(scene, node, cwds, depth);
+      reading.opaque.add(NODE_REASONS[node.type] ?? 'a construct that is not a plain command');
+      return readInside(reading, node, cwds, depth);
   }
 }
 
@@ -127,72 +127,78 @@ const NODE_REASONS: Partial<Record<SyntaxNode['type'], string>> = {
 };
 
 // Whatever it is, the commands inside it are found.
-function readInside(scene: Scene, node: SyntaxNode, cwds: readonly string[], depth: number): readonly string[] {
+function readInside(reading: Reading, node: SyntaxNode, cwds: readonly string[], depth: number): readonly string[] {
   if (depth > MAX_NESTING) throw new Unreadable();
   let at = cwds;
   forEachChild(node, (child) => {
-    if (child.type === 'Script' && child.errors !== undefined && child.errors.length > 0) scene.opaque.add('not valid Bash');
-    if (child.type === 'Command') at = union([at, readCommand(scene, child, at, 'within', depth + 1)]);
-    else at = union([at, readInside(scene, child, at, depth + (isNesting(child) ? 1 : 0))]);
+    if (child.type === 'Script' && child.errors !== undefined && child.errors.length > 0) reading.opaque.add('not valid Bash');
+    if (child.type === 'Command') at = union([at, readCommand(reading, child, at, 'within', depth + 1)]);
+    else at = union([at, readInside(reading, child, at, depth + (isNesting(child) ? 1 : 0))]);
   });
-  if (node.type === 'Redirect') readRedirect(scene, node, at, []);
+  if (node.type === 'Redirect') readRedirect(reading, node, at, []);
   return at;
 }
 
 const isNesting = ({ type }: SyntaxNode): boolean => type === 'Script' || type === 'CompoundList' || type === 'Word';
 
-function readCommand(scene: Scene, node: CommandNode, cwds: readonly string[], where: Command['where'], depth: number): readonly string[] {
+function readCommand(
+  reading: Reading,
+  node: CommandNode,
+  cwds: readonly string[],
+  where: Command['where'],
+  depth: number,
+): readonly string[] {
   const words = [...(node.name ? [node.name] : []), ...node.suffix];
   const argv: string[] = [];
   let isLiteral = true;
   for (const word of words) {
     if (word.type === 'Word') {
-      const { text, opaque } = readWord(word, scene.place);
+      const { text, opaque } = readWord(word, reading.place);
       argv.push(text);
       if (opaque === undefined) continue;
-      scene.opaque.add(opaque);
+      reading.opaque.add(opaque);
       isLiteral = false;
-      if (word.parts !== undefined) readInside(scene, word, cwds, depth + 1);
+      if (word.parts !== undefined) readInside(reading, word, cwds, depth + 1);
     } else if (word.type === 'Assignment') {
       argv.push(word.text);
-      scene.opaque.add('a variable is set');
+      reading.opaque.add('a variable is set');
       isLiteral = false;
-      readInside(scene, word, cwds, depth + 1);
+      readInside(reading, word, cwds, depth + 1);
     }
   }
   const redirects: Operand[] = [];
   for (const part of node.prefix.length > 0 || node.suffix.length > 0 ? [...node.prefix, ...node.suffix] : []) {
     if (part.type === 'Word' || (part.type === 'Assignment' && node.suffix.includes(part))) continue;
     if (part.type === 'Assignment') {
-      scene.opaque.add('a variable is set');
-      readInside(scene, part, cwds, depth + 1);
+      reading.opaque.add('a variable is set');
+      readInside(reading, part, cwds, depth + 1);
     } else {
-      readRedirect(scene, part, cwds, redirects);
-      if (part.type !== 'Redirect' || part.target?.parts !== undefined) readInside(scene, part, cwds, depth + 1);
+      readRedirect(reading, part, cwds, redirects);
+      if (part.type !== 'Redirect' || part.target?.parts !== undefined) readInside(reading, part, cwds, depth + 1);
     }
   }
   if (node.name === undefined && redirects.length === 0) return cwds;
-  return addCommand(scene, argv, isLiteral, cwds, where, redirects, depth);
+  return addCommand(reading, argv, isLiteral, cwds, where, redirects, depth);
 }
 
-function readRedirect(scene: Scene, part: Redirection, cwds: readonly string[], operands: Operand[]): void {
-  if (part.type === 'HereDoc') scene.opaque.add('a here-document');
-  else if (part.type === 'HereString') scene.opaque.add('a here-string');
-  else if (part.target === undefined) scene.opaque.add('a redirection without its target');
+function readRedirect(reading: Reading, part: Redirection, cwds: readonly string[], operands: Operand[]): void {
+  if (part.type === 'HereDoc') reading.opaque.add('a here-document');
+  else if (part.type === 'HereString') reading.opaque.add('a here-string');
+  else if (part.target === undefined) reading.opaque.add('a redirection without its target');
   else {
-    const { text, opaque } = readWord(part.target, scene.place);
+    const { text, opaque } = readWord(part.target, reading.place);
     const isNamed = part.descriptor?.type === 'FileDescriptorVariable';
     if (opaque === undefined && !isNamed && /^[<>]&$/.test(part.operator) && /^[012]$/.test(text)) return; // 2>&1
     if (opaque === undefined && !isNamed && text === NULL_DEVICE && part.operator !== '<>') return;
-    scene.opaque.add('a redirection to or from a file');
-    if (opaque !== undefined) scene.opaque.add(opaque);
+    reading.opaque.add('a redirection to or from a file');
+    if (opaque !== undefined) reading.opaque.add(opaque);
     const access = part.operator === '<' ? 'read' : 'write';
-    for (const cwd of cwds) operands.push({ ...actionPath(text, cwd, scene.place, access, scene.evidence), word: -1 });
+    for (const cwd of cwds) operands.push({ ...actionPath(text, cwd, reading.place, access, reading.evidence), word: -1 });
   }
 }
 
 function addCommand(
-  scene: Scene,
+  reading: Reading,
   argv: readonly string[],
   isLiteral: boolean,
   cwds: readonly string[],
@@ -200,47 +206,47 @@ function addCommand(
   redirects: readonly Operand[],
   depth: number,
 ): readonly string[] {
-  scene.budget.words -= argv.length;
-  if (depth > MAX_NESTING || scene.commands.length >= MAX_COMMANDS || scene.budget.words < 0) throw new Unreadable();
-  scene.budget.operands -= argv.length * cwds.length;
-  if (scene.budget.operands < 0) throw new Unreadable();
-  const { place, evidence } = scene;
+  reading.budget.words -= argv.length;
+  if (depth > MAX_NESTING || reading.commands.length >= MAX_COMMANDS || reading.budget.words < 0) throw new Unreadable();
+  reading.budget.operands -= argv.length * cwds.length;
+  if (reading.budget.operands < 0) throw new Unreadable();
+  const { place, evidence } = reading;
   const program = programName(argv[0] ?? '');
   const operands = [...operandsOf(program, argv, cwds, place, evidence), ...redirects];
-  scene.commands.push({ argv, isLiteral, program, where, evidence, cwds, operands, hosts: hostsOf(argv) });
-  if (STATE_BUILTINS.has(program)) scene.opaque.add(`"${program}" changes what later commands mean`);
+  reading.commands.push({ argv, isLiteral, program, where, evidence, cwds, operands, hosts: hostsOf(argv) });
+  if (STATE_BUILTINS.has(program)) reading.opaque.add(`"${program}" changes what later commands mean`);
   for (const inner of unwrap(argv)) {
-    if (inner.kind === 'code') scene.opaque.add(inner.reason);
-    else if (inner.kind === 'words') addCommand(scene, inner.argv, isLiteral, cwds, 'within', [], depth + 1);
-    else readNested(scene, inner.text, cwds, depth + 1);
+    if (inner.kind === 'code') reading.opaque.add(inner.reason);
+    else if (inner.kind === 'words') addCommand(reading, inner.argv, isLiteral, cwds, 'within', [], depth + 1);
+    else readNested(reading, inner.text, cwds, depth + 1);
   }
-  return program === 'cd' ? afterCd(scene, argv, isLiteral, cwds) : cwds;
+  return program === 'cd' ? afterCd(reading, argv, isLiteral, cwds) : cwds;
 }
 
 // Code in a string is never allowed, whatever it says, so its own reasons are not worth telling; what it starts is.
-function readNested(scene: Scene, text: string, cwds: readonly string[], depth: number): void {
-  scene.opaque.add('a command line inside a word');
-  const nested: Scene = { ...scene, opaque: new Set() };
+function readNested(reading: Reading, text: string, cwds: readonly string[], depth: number): void {
+  reading.opaque.add('a command line inside a word');
+  const nested: Reading = { ...reading, opaque: new Set() };
   readScript(nested, text, cwds, 'within', depth);
 }
 
-function afterCd(scene: Scene, argv: readonly string[], isLiteral: boolean, cwds: readonly string[]): readonly string[] {
+function afterCd(reading: Reading, argv: readonly string[], isLiteral: boolean, cwds: readonly string[]): readonly string[] {
   const operands = argv.slice(1).filter((word) => !/^-[LPe@]+$|^--$/.test(word));
   const [target] = operands;
-  const { home } = scene.place;
+  const { home } = reading.place;
   const isKnown = isLiteral && operands.length === 1 && target !== undefined && target !== '-' && target !== '';
-  if (!isKnown) scene.opaque.add('a change to a directory that is not known');
+  if (!isKnown) reading.opaque.add('a change to a directory that is not known');
   const goal = target === undefined ? home : target === '-' ? undefined : target;
-  const reached = goal === undefined ? [...(home === undefined ? [] : [home]), '/'] : cwds.map((cwd) => directoryAt(scene, goal, cwd));
+  const reached = goal === undefined ? [...(home === undefined ? [] : [home]), '/'] : cwds.map((cwd) => directoryAt(reading, goal, cwd));
   const all = union([cwds, reached.map((path) => resolvePath('/', path))]);
   if (all.length <= MAX_CWDS) return all;
-  scene.opaque.add('too many changes of directory');
+  reading.opaque.add('too many changes of directory');
   return [...all.slice(0, 2), ...all.slice(2 - MAX_CWDS)];
 }
 
-function directoryAt(scene: Scene, goal: string, cwd: string): string {
-  const { path, isUnfollowed } = actionPath(goal, cwd, scene.place, 'read', 'raw');
-  if (isUnfollowed) scene.opaque.add('a change to a directory that is not known');
+function directoryAt(reading: Reading, goal: string, cwd: string): string {
+  const { path, isUnfollowed } = actionPath(goal, cwd, reading.place, 'read', 'raw');
+  if (isUnfollowed) reading.opaque.add('a change to a directory that is not known');
   return path;
 }
 

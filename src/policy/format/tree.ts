@@ -44,7 +44,7 @@ export function parseTree(file: string, text: string): { readonly tree: Tree | u
   });
   const errors = [...document.errors, ...document.warnings].sort((one, other) => one.pos[0] - other.pos[0]);
   const [first, ...more] = errors.filter(({ code }) => !ON_ITS_OWN.has(code));
-  for (const error of first ? [first] : errors) report(spotAt(error.pos[0]), `syntax error: ${inWords(error)}`, followers(more.length));
+  for (const error of first ? [first] : errors) report(spotAt(error.pos[0]), `syntax error: ${messageOf(error)}`, followers(more.length));
   if (problems.length > 0) return { tree: undefined, problems };
 
   const convert = (node: Node | null, spot: Spot, depth: number): Tree => {
@@ -79,7 +79,7 @@ export function parseTree(file: string, text: string): { readonly tree: Tree | u
 }
 
 // The parser's own words quote the text, which may be a secret; its codes do not.
-const WORDS: Partial<Record<YAMLError['code'], string>> = {
+const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   BAD_ALIAS: 'an alias without its anchor',
   BAD_DQ_ESCAPE: 'an escape that YAML does not have; in double quotes a backslash is written twice',
   BAD_INDENT: 'the indentation does not fit',
@@ -103,6 +103,6 @@ const ON_ITS_OWN: ReadonlySet<YAMLError['code']> = new Set([
   'TAG_RESOLVE_FAILED',
 ]);
 
-function inWords(error: YAMLError): string {
-  return WORDS[error.code] ?? 'this cannot be read as YAML';
+function messageOf(error: YAMLError): string {
+  return MESSAGES[error.code] ?? 'this cannot be read as YAML';
 }

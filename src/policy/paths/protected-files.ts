@@ -4,7 +4,7 @@ import { NO_CONDITIONS, type Rule } from '../rules/rule.ts';
 import { isAbsolute, resolvePath } from './path.ts';
 import { compilePathGlob, type PathGlob } from './path-glob.ts';
 
-const FLOOR: readonly { readonly id: string; readonly reason: string; readonly globs: readonly string[] }[] = [
+const PROTECTED: readonly { readonly id: string; readonly reason: string; readonly globs: readonly string[] }[] = [
   {
     id: 'floor:switchboard',
     reason: 'a file that governs the switchboard itself',
@@ -57,15 +57,18 @@ const FLOOR: readonly { readonly id: string; readonly reason: string; readonly g
 
 const BUILT_IN = '<built-in>';
 
-const FLOOR_RULES = FLOOR.map(({ id, reason, globs }) => floorRule(id, reason, globs.map(glob)));
+const PROTECTED_RULES = PROTECTED.map(({ id, reason, globs }) => protectedFileRule(id, reason, globs.map(glob)));
 
 /** As ask rules, so that they hold against every allow and give way only to a deny. */
-export function floorRules(ours: readonly string[]): Rule[] {
+export function protectedFileRules(ours: readonly string[]): Rule[] {
   const own = ours.filter(isAbsolute).flatMap((path) => literal(resolvePath('/', path)));
-  return [...FLOOR_RULES, ...(own.length > 0 ? [floorRule('floor:own-files', 'a file that governs the switchboard itself', own)] : [])];
+  return [
+    ...PROTECTED_RULES,
+    ...(own.length > 0 ? [protectedFileRule('floor:own-files', 'a file that governs the switchboard itself', own)] : []),
+  ];
 }
 
-function floorRule(id: string, reason: string, paths: readonly PathGlob[]): Rule {
+function protectedFileRule(id: string, reason: string, paths: readonly PathGlob[]): Rule {
   const actions = new Set(['edit', 'delete', 'move', 'other'] as const);
   return { ...NO_CONDITIONS, verdict: 'ask', id, file: BUILT_IN, line: 1, column: 1, reason, actions, paths };
 }

@@ -20,9 +20,9 @@ export const ruleText = (rule: ProposedRule & { readonly reason?: string }): str
 export function addRule(file: string, text: string, verdict: Verdict, rule: string): AddedRule | NotAdded {
   const lines = rule.replaceAll('\r\n', '\n').trimEnd().split('\n');
   if (lines.every((line) => line.trim() === '')) return wrong(1, 'the rule is empty', 'name at least an action');
-  const alone = loadPolicy(file, `version: 1\n${verdict}:\n${indented(lines, '  ')}`);
-  if (!alone.policy) return { problems: alone.problems.map((problem) => byItself(problem, verdict)) };
-  if (alone.policy.rules.length !== 1) return wrong(1, 'this is more than one rule', 'add one at a time');
+  const single = loadPolicy(file, `version: 1\n${verdict}:\n${indented(lines, '  ')}`);
+  if (!single.policy) return { problems: single.problems.map((problem) => byItself(problem, verdict)) };
+  if (single.policy.rules.length !== 1) return wrong(1, 'this is more than one rule', 'add one at a time');
 
   const before = loadPolicy(file, text);
   if (!before.policy) return { problems: before.problems };

@@ -3,64 +3,64 @@
 import type { Action, Command } from '../actions/action.ts';
 import { isEvident, type Subject } from '../actions/subjects.ts';
 import { ANY_COMMAND, type CommandPattern, fitsExactly, isFree } from '../commands/command-pattern.ts';
-import { floorReason } from '../commands/option-test.ts';
+import { dangerousOptionReason } from '../commands/dangerous-options.ts';
 import { interpreterOf, WRAPPERS } from '../commands/programs.ts';
 import { isInside } from '../paths/path.ts';
 import { argsMatch } from './args-test.ts';
 import type { Rule } from './rule.ts';
 
 /** `floored` gets the reason when only the option floor stands between the rule and the command. */
-export function covers(rule: Rule, subject: Subject, asked: Action, floored: (reason: string) => void): boolean {
-  if (rule.actions && !rule.actions.has(('as' in subject ? subject.as : undefined) ?? asked.action)) return false;
+export function covers(rule: Rule, subject: Subject, action: Action, blocked: (reason: string) => void): boolean {
+  if (rule.actions && !rule.actions.has(('as' in subject ? subject.as : undefined) ?? action.kind)) return false;
   if (subject.kind === 'command' && rule.mcp) return false;
-  if (rule.agents && !rule.agents.some((agent) => agent.matches(asked.agent))) return false;
-  if (rule.interactive !== undefined && rule.interactive !== asked.interactive) return false;
-  if (rule.evidence && !rule.evidence.has(asked.evidence)) return false;
-  if (rule.tools && !rule.tools.some((tool) => asked.tool !== undefined && tool.matches(asked.tool))) return false;
-  if (!isEvident(subject, asked)) return false;
-  if (rule.isExactly) return rule.isExactly(asked);
+  if (rule.agents && !rule.agents.some((agent) => agent.matches(action.agent))) return false;
+  if (rule.interactive !== undefined && rule.interactive !== action.interactive) return false;
+  if (rule.evidence && !rule.evidence.has(action.evidence)) return false;
+  if (rule.tools && !rule.tools.some((tool) => action.tool !== undefined && tool.matches(action.tool))) return false;
+  if (!isEvident(subject, action)) return false;
+  if (rule.isExactly) return rule.isExactly(action);
   switch (subject.kind) {
     case 'command':
-      return coversCommand(rule, subject.command, asked, floored);
+      return coversCommand(rule, subject.command, action, blocked);
     case 'mcp': {
-      if (rule.commands || rule.paths || rule.hosts || !isAt(rule, [asked.cwd], asked)) return false;
+      if (rule.commands || rule.paths || rule.hosts || !isAt(rule, [action.cwd], action)) return false;
       const name = `${subject.call.server}:${subject.call.tool}`;
       if (rule.mcp && !rule.mcp.some((wanted) => wanted.matches(name))) return false;
       return rule.args === undefined || argsMatch(rule.args, subject.call.args);
     }
     case 'path':
-      if (rule.commands || rule.mcp || rule.hosts || !isAt(rule, [asked.cwd], asked)) return false;
-      return rule.paths === undefined || rule.paths.some((glob) => glob.matches(subject.path.path, asked));
+      if (rule.commands || rule.mcp || rule.hosts || !isAt(rule, [action.cwd], action)) return false;
+      return rule.paths === undefined || rule.paths.some((glob) => glob.matches(subject.path.path, action));
     case 'host':
-      if (rule.commands || rule.mcp || rule.paths || !isAt(rule, [asked.cwd], asked)) return false;
+      if (rule.commands || rule.mcp || rule.paths || !isAt(rule, [action.cwd], action)) return false;
       return rule.hosts === undefined || rule.hosts.some((wanted) => wanted.matches(subject.host));
     case 'whole':
-      return !rule.commands && !rule.mcp && !rule.paths && !rule.hosts && isAt(rule, [asked.cwd], asked);
+      return !rule.commands && !rule.mcp && !rule.paths && !rule.hosts && isAt(rule, [action.cwd], action);
   }
 }
 
-function isAt({ cwds }: Rule, at: readonly string[], asked: Action): boolean {
-  return cwds === undefined || at.every((cwd) => cwds.some((glob) => glob.matches(cwd, asked)));
+function isAt({ cwds }: Rule, at: readonly string[], action: Action): boolean {
+  return cwds === undefined || at.every((cwd) => cwds.some((glob) => glob.matches(cwd, action)));
 }
 
-function coversCommand(rule: Rule, command: Command, asked: Action, floored: (reason: string) => void): boolean {
-  if (!command.isLiteral || !isAt(rule, command.cwds, asked)) return false;
+function coversCommand(rule: Rule, command: Command, action: Action, blocked: (reason: string) => void): boolean {
+  if (!command.isLiteral || !isAt(rule, command.cwds, action)) return false;
   const { argv } = command;
   return (rule.commands ?? [ANY_COMMAND]).some((pattern) => {
     if (!fitsExactly(pattern, argv)) return false;
     const free = (index: number) => isFree(pattern, index);
-    if (rule.paths && !operandsFit(rule, command, asked, free)) return false;
+    if (rule.paths && !operandsFit(rule, command, action, free)) return false;
     if (rule.hosts && !(command.hosts.length > 0 && command.hosts.every((host) => rule.hosts?.some((wanted) => wanted.matches(host)))))
       return false;
-    const reason = strangeness(pattern, command, asked, rule.cwds !== undefined) ?? floorReason(argv, free);
-    if (reason !== undefined) floored(reason);
+    const reason = strangeness(pattern, command, action, rule.cwds !== undefined) ?? dangerousOptionReason(argv, free);
+    if (reason !== undefined) blocked(reason);
     return reason === undefined;
   });
 }
 
 // Every file the command names in a word that the rule left open. What the rule spells out, it has approved.
-function operandsFit(rule: Rule, { operands }: Command, asked: Action, free: (index: number) => boolean): boolean {
-  return operands.every(({ word, path }) => (word >= 0 && !free(word)) || rule.paths?.some((glob) => glob.matches(path, asked)));
+function operandsFit(rule: Rule, { operands }: Command, action: Action, free: (index: number) => boolean): boolean {
+  return operands.every(({ word, path }) => (word >= 0 && !free(word)) || rule.paths?.some((glob) => glob.matches(path, action)));
 }
 
 // A word behind the program that is no option and at least begins as the rule says: `scripts/build.mjs`, `scripts/*.mjs`.
@@ -72,7 +72,7 @@ function namesScript({ tokens }: CommandPattern): boolean {
 function strangeness(
   pattern: CommandPattern,
   { argv, program, cwds, operands }: Command,
-  asked: Action,
+  action: Action,
   isPlaced: boolean,
 ): string | undefined {
   const name = argv[0] ?? '';
@@ -83,11 +83,11 @@ function strangeness(
   const isInterpreter = interpreterOf(program) !== undefined || interpreterOf(name) !== undefined;
   if (isInterpreter && !isSpelledOut && !namesScript(pattern)) return `${program} runs code; a rule must name what it runs`;
   // Given paths outside its repository, `git diff` compares any two files; so `--no-index` need not even be written.
-  if (program === 'git' && operands.some(({ word, path }) => isFree(pattern, word) && !isInside(asked.cwd, path)))
+  if (program === 'git' && operands.some(({ word, path }) => isFree(pattern, word) && !isInside(action.cwd, path)))
     return 'git is given a file outside the session directory';
   if (isPlaced) return undefined;
-  if (!cwds.every((cwd) => isInside(asked.cwd, cwd))) return 'it runs outside the session directory';
+  if (!cwds.every((cwd) => isInside(action.cwd, cwd))) return 'it runs outside the session directory';
   // A repository in a subdirectory brings its own hooks and configuration, and a relative script is another one there.
   const isBound = program === 'git' || isInterpreter || name.includes('/');
-  return isBound && cwds.some((cwd) => cwd !== asked.cwd) ? `${program} in another directory may be or run something else` : undefined;
+  return isBound && cwds.some((cwd) => cwd !== action.cwd) ? `${program} in another directory may be or run something else` : undefined;
 }

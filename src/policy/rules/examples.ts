@@ -36,12 +36,12 @@ function isMatched(rule: Rule, example: Example): boolean {
   const layered = { rule, layer: 'user', onlyTightens: false } as const;
   const isAllow = rule.verdict === 'allow';
   const policy: Policy = { strict: isAllow ? [] : [layered], allow: isAllow ? [layered] : [], default: 'ask', settings: [] };
-  const { rule: decisive } = decide(policy, askedBy(rule, example.text));
+  const { rule: decisive } = decide(policy, actionOf(rule, example.text));
   return decisive !== undefined;
 }
 
 // What an example is follows from the rule's keys: a command line, a path, a tool, a host.
-function askedBy(rule: Rule, example: string): Action {
+function actionOf(rule: Rule, example: string): Action {
   const [agent] = rule.agents ?? [];
   const place: Place = {
     agent: agent?.source.replaceAll('*', 'x') ?? 'agent',

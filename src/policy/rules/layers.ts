@@ -1,5 +1,5 @@
 // Several policy files as one policy. Deny beats ask beats allow over all of them, so a layer can be loosened by no other.
-import { floorRules } from '../paths/protected-files.ts';
+import { protectedFileRules } from '../paths/protected-files.ts';
 import { LAYERS, type LayeredRule, type OnViolation, type Policy, type PolicyFile, type Settings } from '../policy.ts';
 import { VERDICTS, type Verdict } from './rule.ts';
 
@@ -51,7 +51,7 @@ export function combine(layers: readonly Layer[], { protect = [] }: CombineOptio
     if (policy.default !== undefined && (policy.default !== 'allow' || mayLoosen)) defaults.push(policy.default);
     if (policy.default === 'deny') closedAt = Math.min(closedAt, rank);
   }
-  for (const rule of floorRules([...protect, ...layers.map(({ policy }) => policy.file)]))
+  for (const rule of protectedFileRules([...protect, ...layers.map(({ policy }) => policy.file)]))
     strict.push({ rule, layer: 'built-in', onlyTightens: true });
   const strictest = VERDICTS.find((verdict) => defaults.includes(verdict)) ?? 'ask';
   const settings = ordered.map(({ name, policy, isTrusted = name !== 'project' }) => (isTrusted ? policy : tightening(policy)));

@@ -16,23 +16,23 @@ export type ProposedRule = {
 };
 
 /** `cannot`: why no rule would cover it, in words that end a sentence. */
-export function proposeRule(asked: Action): ProposedRule | { readonly cannot: string } {
-  if (asked.isUnreadable) return { cannot: 'it is too long, or nested too deeply' };
-  const [doubt] = asked.opaque;
+export function proposeRule(action: Action): ProposedRule | { readonly cannot: string } {
+  if (action.isUnreadable) return { cannot: 'it is too long, or nested too deeply' };
+  const [doubt] = action.opaque;
   if (doubt !== undefined) return { cannot: `it holds ${doubt}` };
-  const subjects = subjectsOf(asked);
+  const subjects = subjectsOf(action);
   const kinds = new Set(subjects.map(({ kind }) => kind));
   const [kind] = kinds;
   if (kind === undefined) return { cannot: 'the agent does not say what it is about' };
   if (kinds.size > 1 || subjects.some((subject) => 'as' in subject && subject.as !== undefined))
     return { cannot: 'it is about several things at once, such as a command and a file outside the directory' };
-  const who = { action: asked.action, agent: asked.agent };
-  const where = isPlain(asked.cwd) ? { cwd: asked.cwd } : {};
-  const what = inWords(subjects, asked);
+  const who = { action: action.kind, agent: action.agent };
+  const where = isPlain(action.cwd) ? { cwd: action.cwd } : {};
+  const what = conditionsOf(subjects, action);
   return what === undefined ? { cannot: 'there are characters in it that mean something else in a rule' } : { ...who, ...what, ...where };
 }
 
-function inWords(subjects: readonly Subject[], asked: Action): Partial<ProposedRule> | undefined {
+function conditionsOf(subjects: readonly Subject[], action: Action): Partial<ProposedRule> | undefined {
   const [first] = subjects;
   switch (first?.kind) {
     case 'command':
@@ -43,7 +43,7 @@ function inWords(subjects: readonly Subject[], asked: Action): Partial<ProposedR
     case 'path':
       return some(
         'path',
-        subjects.map((subject) => subject.kind === 'path' && pathOf(subject.path.path, asked.cwd)),
+        subjects.map((subject) => subject.kind === 'path' && pathOf(subject.path.path, action.cwd)),
       );
     case 'host':
       return some(
@@ -54,7 +54,7 @@ function inWords(subjects: readonly Subject[], asked: Action): Partial<ProposedR
     case 'mcp':
       return isName(`${first.call.server}:${first.call.tool}`) ? { mcp: `${first.call.server}:${first.call.tool}` } : undefined;
     default:
-      return asked.tool === undefined ? {} : isName(asked.tool) ? { tool: asked.tool } : undefined;
+      return action.tool === undefined ? {} : isName(action.tool) ? { tool: action.tool } : undefined;
   }
 }
 

@@ -12,36 +12,36 @@ export type Remembered = { readonly id: string; readonly verdict: 'allow' | 'den
  * canonical paths, the MCP tool, the address. Undefined when an answer to it must not be kept: something in it is not understood, is known
  * from words alone, or is nothing but a kind of action, so that another request could hide behind the same key.
  */
-export function keyOf(asked: Action): string | undefined {
-  const subjects = subjectsOf(asked);
-  if (asked.opaque.length > 0 || asked.isUnreadable || asked.agent === '' || asked.cwd === '') return undefined;
-  if (!subjects.every((subject) => isEvident(subject, asked) && subject.kind !== 'whole') || subjects.length === 0) return undefined;
-  if (asked.commands.some(({ where }) => where === 'line') && asked.texts.length === 0) return undefined;
-  if (subjects.some(({ kind }) => kind === 'host') && asked.texts.length === 0) return undefined;
+export function keyOf(action: Action): string | undefined {
+  const subjects = subjectsOf(action);
+  if (action.opaque.length > 0 || action.isUnreadable || action.agent === '' || action.cwd === '') return undefined;
+  if (!subjects.every((subject) => isEvident(subject, action) && subject.kind !== 'whole') || subjects.length === 0) return undefined;
+  if (action.commands.some(({ where }) => where === 'line') && action.texts.length === 0) return undefined;
+  if (subjects.some(({ kind }) => kind === 'host') && action.texts.length === 0) return undefined;
   return JSON.stringify([
     'v1',
-    asked.agent,
-    asked.cwd,
-    asked.action,
-    asked.tool ?? null,
-    asked.mcp === undefined ? null : [asked.mcp.server, asked.mcp.tool, asked.mcp.schema ?? null],
-    asked.texts,
-    asked.commands
+    action.agent,
+    action.cwd,
+    action.kind,
+    action.tool ?? null,
+    action.mcp === undefined ? null : [action.mcp.server, action.mcp.tool, action.mcp.schema ?? null],
+    action.texts,
+    action.commands
       .filter(({ evidence }) => evidence === 'raw')
       .map(({ argv, where, cwds, operands }) => [argv, where, cwds, operands.map(({ path }) => path)]),
-    asked.paths.map(({ path, access }) => [path, access]),
-    asked.hosts,
+    action.paths.map(({ path, access }) => [path, access]),
+    action.hosts,
   ]);
 }
 
 /** One rule for each answer; strictest wins among them as among all. `hash` makes a key into what the answers hold. */
 export function rememberedLayer(answers: readonly Remembered[], file: string, hash: (key: string) => string): Layer {
   const seen = new WeakMap<Action, string | undefined>();
-  const hashOf = (asked: Action): string | undefined => {
-    if (seen.has(asked)) return seen.get(asked);
-    const key = keyOf(asked);
+  const hashOf = (action: Action): string | undefined => {
+    if (seen.has(action)) return seen.get(action);
+    const key = keyOf(action);
     const hashed = key === undefined ? undefined : hash(key);
-    seen.set(asked, hashed);
+    seen.set(action, hashed);
     return hashed;
   };
   const rules = answers.map(
@@ -53,7 +53,7 @@ export function rememberedLayer(answers: readonly Remembered[], file: string, ha
       line: index + 1,
       column: 1,
       reason: `your answer of ${at}`,
-      isExactly: (asked) => hashOf(asked) === key,
+      isExactly: (action) => hashOf(action) === key,
     }),
   );
   return {

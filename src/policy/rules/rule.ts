@@ -32,7 +32,7 @@ export type Rule = {
   readonly interactive: boolean | undefined;
   readonly evidence: ReadonlySet<Evidence> | undefined;
   /** An answer of the user: it holds for one very request, and its other keys are empty. */
-  readonly isExactly?: ((asked: Action) => boolean) | undefined;
+  readonly isExactly?: ((action: Action) => boolean) | undefined;
   readonly match: readonly Example[];
   readonly notMatch: readonly Example[];
 };

@@ -6,25 +6,26 @@ import { GLOBAL_VALUES } from '../commands/programs.ts';
 import { argsMatch } from './args-test.ts';
 import type { Rule } from './rule.ts';
 
-export function touches(rule: Rule, asked: Action): boolean {
-  if (rule.isExactly) return rule.isExactly(asked);
-  if (rule.agents && !rule.agents.some((agent) => agent.matches(asked.agent))) return false;
-  if (rule.interactive !== undefined && rule.interactive !== asked.interactive) return false;
-  if (rule.evidence && !rule.evidence.has(asked.evidence)) return false;
-  if (rule.tools && !rule.tools.some((tool) => asked.tool !== undefined && tool.matches(asked.tool))) return false;
-  if (rule.cwds && !touchesDirectory(rule, asked)) return false;
-  if (rule.mcp && !touchesMcp(rule, asked)) return false;
-  if (rule.commands) return hasAction(rule, asked) && asked.commands.some((command) => touchesCommand(rule, command, asked));
+export function touches(rule: Rule, action: Action): boolean {
+  if (rule.isExactly) return rule.isExactly(action);
+  if (rule.agents && !rule.agents.some((agent) => agent.matches(action.agent))) return false;
+  if (rule.interactive !== undefined && rule.interactive !== action.interactive) return false;
+  if (rule.evidence && !rule.evidence.has(action.evidence)) return false;
+  if (rule.tools && !rule.tools.some((tool) => action.tool !== undefined && tool.matches(action.tool))) return false;
+  if (rule.cwds && !touchesDirectory(rule, action)) return false;
+  if (rule.mcp && !touchesMcp(rule, action)) return false;
+  if (rule.commands) return hasAction(rule, action) && action.commands.some((command) => touchesCommand(rule, command, action));
   if (rule.paths)
     return (
-      asked.paths.some((path) => touchesPath(rule, path, asked)) || asked.commands.some((command) => touchesOperand(rule, command, asked))
+      action.paths.some((path) => touchesPath(rule, path, action)) ||
+      action.commands.some((command) => touchesOperand(rule, command, action))
     );
-  if (rule.hosts) return hasAction(rule, asked) && asked.hosts.some((host) => rule.hosts?.some((wanted) => wanted.matches(host)));
-  return hasAction(rule, asked);
+  if (rule.hosts) return hasAction(rule, action) && action.hosts.some((host) => rule.hosts?.some((wanted) => wanted.matches(host)));
+  return hasAction(rule, action);
 }
 
-function hasAction({ actions }: Rule, { action, claims }: Action): boolean {
-  return actions === undefined || actions.has(action) || claims.some((claim) => actions.has(claim));
+function hasAction({ actions }: Rule, { kind, claims }: Action): boolean {
+  return actions === undefined || actions.has(kind) || claims.some((claim) => actions.has(claim));
 }
 
 function touchesMcp({ mcp, args }: Rule, { mcp: call }: Action): boolean {
@@ -32,33 +33,33 @@ function touchesMcp({ mcp, args }: Rule, { mcp: call }: Action): boolean {
   return args === undefined || argsMatch(args, call.args);
 }
 
-function touchesDirectory({ cwds }: Rule, asked: Action): boolean {
-  const all = [asked.cwd, ...asked.commands.flatMap((command) => command.cwds)];
+function touchesDirectory({ cwds }: Rule, action: Action): boolean {
+  const all = [action.cwd, ...action.commands.flatMap((command) => command.cwds)];
   return all.some((cwd) =>
-    cwds?.some((glob) => glob.touches({ path: cwd, written: cwd, folded: [cwd.toLowerCase()], access: 'read', evidence: 'raw' }, asked)),
+    cwds?.some((glob) => glob.touches({ path: cwd, written: cwd, folded: [cwd.toLowerCase()], access: 'read', evidence: 'raw' }, action)),
   );
 }
 
-function touchesCommand(rule: Rule, command: Command, asked: Action): boolean {
+function touchesCommand(rule: Rule, command: Command, action: Action): boolean {
   if (!rule.commands?.some((pattern) => fitsLoosely(pattern, command.program, command.argv, GLOBAL_VALUES))) return false;
-  if (rule.paths && !command.operands.some((operand) => rule.paths?.some((glob) => glob.touches(operand, asked)))) return false;
+  if (rule.paths && !command.operands.some((operand) => rule.paths?.some((glob) => glob.touches(operand, action)))) return false;
   return !rule.hosts || command.hosts.some((host) => rule.hosts?.some((wanted) => wanted.matches(host)));
 }
 
-function touchesPath(rule: Rule, path: ActionPath, asked: Action): boolean {
-  if (!rule.paths?.some((glob) => glob.touches(path, asked))) return false;
-  if (hasAction(rule, asked)) return true;
+function touchesPath(rule: Rule, path: ActionPath, action: Action): boolean {
+  if (!rule.paths?.some((glob) => glob.touches(path, action))) return false;
+  if (hasAction(rule, action)) return true;
   // What a tool of somebody else, a command or an unknown action does with a file is not told by its action.
-  const isUntold = asked.action === 'other' || asked.action === 'mcp' || asked.action === 'execute';
+  const isUntold = action.kind === 'other' || action.kind === 'mcp' || action.kind === 'execute';
   return isUntold && isMeant(rule.actions, path.access);
 }
 
 // `cat .env` is no `read` by its action, but whoever denies reading `.env` means it: an operand counts as what its program may do to it.
-function touchesOperand({ actions, paths = [] }: Rule, { operands }: Command, asked: Action): boolean {
+function touchesOperand({ actions, paths = [] }: Rule, { operands }: Command, action: Action): boolean {
   // The innermost loop of a decision: every glob against every file of every command.
   for (const operand of operands) {
     if (actions !== undefined && !actions.has('execute') && !isMeant(actions, operand.access)) continue;
-    for (const glob of paths) if (glob.touches(operand, asked)) return true;
+    for (const glob of paths) if (glob.touches(operand, action)) return true;
   }
   return false;
 }

@@ -4,7 +4,7 @@ import type { AgentProcess, Exit } from '../../agents/agent-process.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { type Handshake, readHandshake } from '../../agents/handshake.ts';
 import { lastWords } from '../../agents/stderr-tail.ts';
-import { type FirstWords, PLAIN, type Tongue, translate } from '../../dialects/select-dialect.ts';
+import { type FirstOutput, PLAIN, type SelectedDialect, translate } from '../../dialects/select-dialect.ts';
 import { failure, type ProxyError } from '../../errors.ts';
 import { createConnection } from '../../wire/connection.ts';
 import type { Frame, Limits } from '../../wire/frame.ts';
@@ -51,7 +51,7 @@ export type RunDeps = {
 export type RunEvents = {
   ready(handshake: Handshake): void;
   /** It has not said what an agent says to initialize; true when somebody knows better what to make of it, and this life is of no use. */
-  suspect?(words: FirstWords): boolean;
+  suspect?(words: FirstOutput): boolean;
   /** A request or a notification. */
   frame(frame: Frame): void;
   answer(idText: string, frame: Frame): void;
@@ -71,7 +71,7 @@ const HANG_UP_MS = 1000;
 const STUCK_MS = 60_000;
 const UNHEALTHY_BAD_LINES = 100;
 
-export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: Tongue = PLAIN): AgentRun {
+export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, selected: SelectedDialect = PLAIN): AgentRun {
   const { limits, clock } = deps;
   const process = deps.launch(spec);
   let isReady = false;
@@ -86,8 +86,8 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
   );
   const streams = translate(
     process,
-    tongue,
-    { agent: spec.name, isNamed: spec.dialect === tongue.dialect, timeouts: spec.timeouts, mint: randomUUID },
+    selected,
+    { agent: spec.name, isNamed: spec.dialect === selected.dialect, timeouts: spec.timeouts, mint: randomUUID },
     {
       maxFrameBytes: limits.maxFrameBytes,
       after: clock.after,
@@ -128,7 +128,7 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, tongue: 
     end(whyGone(exit));
   });
   // A dialect may answer in its agent's place, and must not for one that has not started.
-  const isStarted = process.pid !== undefined || tongue.dialect === 'acp';
+  const isStarted = process.pid !== undefined || selected.dialect === 'acp';
   if (isStarted) agent.writer.line(requestLine(String(HANDSHAKE_ID), 'initialize', deps.initializeParams()));
 
   function received(frame: Frame): void {

@@ -3,7 +3,7 @@
 import type { AgentSpec } from '../../agents/defaults.ts';
 import type { Handshake } from '../../agents/handshake.ts';
 import { createRestartPolicy, type RestartPolicy } from '../../agents/restart-policy.ts';
-import { firstTongue, settingOf, type Tongue, traitsOf } from '../../dialects/select-dialect.ts';
+import { initialDialect, type SelectedDialect, settingOf, traitsOf } from '../../dialects/select-dialect.ts';
 import type { ProxyError } from '../../errors.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { NativeSessions } from '../sessions/native-sessions.ts';
@@ -39,19 +39,19 @@ export class AgentState {
   /** What it answered to initialize, now or in an earlier life. */
   handshake: Handshake | undefined = undefined;
   /** How it speaks, as far as is known. */
-  tongue: Tongue | undefined;
+  selectedDialect: SelectedDialect | undefined;
   /** The life that it is in, and how often it has been started. */
   run: AgentRun | undefined = undefined;
   generation = 0;
 
   /** `of` is the agent's first leg, when this is a further process of it. */
-  constructor(spec: AgentSpec, id: string, of: Pick<AgentState, 'restart' | 'standing' | 'tongue'> | undefined) {
+  constructor(spec: AgentSpec, id: string, of: Pick<AgentState, 'restart' | 'standing' | 'selectedDialect'> | undefined) {
     this.spec = spec;
     this.name = spec.name;
     this.id = id;
     this.restart = of?.restart ?? createRestartPolicy(spec.restart);
     this.standing = of?.standing ?? { isStopped: false };
-    this.tongue = of?.tongue;
+    this.selectedDialect = of?.selectedDialect;
   }
 
   get title(): string {
@@ -77,6 +77,6 @@ export class AgentState {
   }
 
   get #traits(): ReturnType<typeof traitsOf> {
-    return traitsOf(this.tongue ?? firstTongue(settingOf(this.spec), undefined));
+    return traitsOf(this.selectedDialect ?? initialDialect(settingOf(this.spec), undefined));
   }
 }

@@ -121,15 +121,15 @@ export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.
     state.generation++;
     let isOver = false;
     let current: AgentRun | undefined;
-    const memory = { found: () => self.tongue, isKnown: () => self.handshake !== undefined, isBusy: () => calls.size() > 0 };
+    const memory = { found: () => self.selectedDialect, isKnown: () => self.handshake !== undefined, isBusy: () => calls.size() > 0 };
     current = startAgent(
       spec,
       { ...deps, ...memory },
       {
-        ready(handshake, tongue) {
+        ready(handshake, selected) {
           restart.started();
           self.handshake = handshake;
-          self.tongue = tongue;
+          self.selectedDialect = selected;
           deps.onReady(self, handshake);
           // One of them may lead to the end of this life, and the others then wait for the next.
           while (state.isReady && waiting.length > 0) (waiting.shift() as Waiting).onReady();

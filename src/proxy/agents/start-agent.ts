@@ -2,7 +2,15 @@
 // the wrong tongue is started anew, since there is no telling what it has made of the question.
 import type { AgentSpec } from '../../agents/defaults.ts';
 import type { Handshake } from '../../agents/handshake.ts';
-import { type FirstWords, firstTongue, isSame, otherFraming, recognise, settingOf, type Tongue } from '../../dialects/select-dialect.ts';
+import {
+  type FirstOutput,
+  initialDialect,
+  isSame,
+  otherFraming,
+  recognise,
+  type SelectedDialect,
+  settingOf,
+} from '../../dialects/select-dialect.ts';
 import type { ProxyError } from '../../errors.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import { type AgentRun, type RunDeps, type RunEvents, startRun } from './agent-connection.ts';
@@ -12,15 +20,15 @@ const SILENCE_MS = 3000;
 
 export type StartDeps = RunDeps & {
   /** How it was found to speak the last time. */
-  readonly found?: (() => Tongue | undefined) | undefined;
+  readonly found?: (() => SelectedDialect | undefined) | undefined;
   /** It has answered before, in lines or as `found` says. */
   readonly isKnown?: (() => boolean) | undefined;
 };
 
-export type StartEvents = Omit<RunEvents, 'ready' | 'suspect'> & { ready(handshake: Handshake, tongue: Tongue): void };
+export type StartEvents = Omit<RunEvents, 'ready' | 'suspect'> & { ready(handshake: Handshake, selected: SelectedDialect): void };
 
 type Attempt = {
-  readonly tongue: Tongue;
+  readonly selected: SelectedDialect;
   readonly run: AgentRun;
   /** What it has said while another one's words counted. */
   held: Frame[];
@@ -31,7 +39,7 @@ const MAX_HELD = 1000;
 
 export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): AgentRun {
   const setting = settingOf(spec);
-  const tried: Tongue[] = [];
+  const tried: SelectedDialect[] = [];
   const attempts = new Set<Attempt>();
   const leavings: Promise<void>[] = [];
   /** All that were ever started: of one that is over something may be left. */
@@ -43,8 +51,8 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
   let isActive = false;
   let callOffSilence = () => {};
 
-  function attempt(tongue: Tongue): void {
-    tried.push(tongue);
+  function attempt(selected: SelectedDialect): void {
+    tried.push(selected);
     let mine: Attempt | undefined;
     let ended: (() => void) | undefined;
     const isCurrent = () => mine === undefined || mine === current;
@@ -57,10 +65,10 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
           callOffSilence();
           for (const other of [...attempts]) if (other !== mine) drop(other);
           if (mine) listenTo(mine);
-          on.ready(handshake, tongue);
+          on.ready(handshake, selected);
         },
         suspect(words) {
-          const better = isDecided ? undefined : otherThanTried(tongue, words);
+          const better = isDecided ? undefined : otherThanTried(selected, words);
           if (!better || !mine) return false;
           const wasCurrent = isCurrent();
           drop(mine);
@@ -83,17 +91,17 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
           else ended = tell;
         },
       },
-      tongue,
+      selected,
     );
     runs.push(run);
-    mine = { tongue, run, held: [] };
+    mine = { selected, run, held: [] };
     attempts.add(mine);
     current ??= mine;
     if (isPaused) run.pause();
     ended?.();
   }
-  function otherThanTried(tongue: Tongue, words: FirstWords): Tongue | undefined {
-    const better = recognise(setting, tongue, words);
+  function otherThanTried(selected: SelectedDialect, words: FirstOutput): SelectedDialect | undefined {
+    const better = recognise(setting, selected, words);
     return better && !tried.some((one) => isSame(one, better)) ? better : undefined;
   }
   function listenTo(one: Attempt): void {
@@ -125,7 +133,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
     );
   }
 
-  attempt(firstTongue(setting, deps.found?.()));
+  attempt(initialDialect(setting, deps.found?.()));
   const [first] = tried;
   const other = first && otherFraming(setting, first);
   if (other && attempts.size > 0) {

@@ -51,7 +51,7 @@ export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision co
 
 /** With the place that was judged: what is opened must be that very one. */
 function allowed({ asked }: PendingAction): GateVerdict {
-  const judged = asked.action === 'mcp' || asked.action === 'execute' ? undefined : asked.paths[0]?.path;
+  const judged = asked.kind === 'mcp' || asked.kind === 'execute' ? undefined : asked.paths[0]?.path;
   return { allow: true, ...(judged !== undefined && { judged }) };
 }
 

@@ -85,15 +85,15 @@ describe('the rule that is proposed for a request', () => {
     'a mode': toolAction(PLACE, 'mode', 'plan'),
   };
 
-  test.each(Object.entries(requests))('covers it, and not what differs: %s', (_, asked) => {
-    const rule = proposeRule(asked) as ProposedRule;
+  test.each(Object.entries(requests))('covers it, and not what differs: %s', (_, action) => {
+    const rule = proposeRule(action) as ProposedRule;
     const { text } = added('version: 1\ndefault: ask\n', 'allow', ruleText({ ...rule, reason: 'your answer' }));
     const { policy: file } = loadPolicy('p.yaml', text);
     const policy = combine([{ name: 'user', policy: file as NonNullable<typeof file> }]);
-    const verdictOf = (what: typeof asked) => decide(policy, what).verdict;
-    expect(verdictOf(asked)).toBe('allow');
-    expect(verdictOf({ ...asked, agent: 'codex' })).toBe('ask');
-    for (const other of Object.values(requests)) if (other !== asked) expect(verdictOf(other)).toBe('ask');
+    const verdictOf = (what: typeof action) => decide(policy, what).verdict;
+    expect(verdictOf(action)).toBe('allow');
+    expect(verdictOf({ ...action, agent: 'codex' })).toBe('ask');
+    for (const other of Object.values(requests)) if (other !== action) expect(verdictOf(other)).toBe('ask');
   });
 
   test('is for the session’s directory alone', () => {
@@ -108,7 +108,7 @@ describe('the rule that is proposed for a request', () => {
     ['a host would be every host', hostAction(PLACE, 'fetch', 'https://*/x'), 'mean something else'],
     ['a host would be many', hostAction(PLACE, 'fetch', 'https://*.com/'), 'mean something else'],
     ['nothing is known of it', { ...toolAction(PLACE, 'execute'), evidence: 'none' as const }, 'does not say'],
-  ])('is none where %s', (_, asked, why) => {
-    expect((proposeRule(asked) as { cannot: string }).cannot).toContain(why);
+  ])('is none where %s', (_, action, why) => {
+    expect((proposeRule(action) as { cannot: string }).cannot).toContain(why);
   });
 });

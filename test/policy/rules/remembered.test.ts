@@ -40,9 +40,9 @@ describe('an answer holds for the very request it was given to', () => {
     ['a tool of an MCP server', mcpAction(PLACE, { server: 'github', tool: 'get_issue', args: { number: 1 } })],
     ['an address', hostAction(PLACE, 'fetch', 'https://example.com/a')],
     ['what an agent asked', permissionAction(PLACE, { toolCall: { toolCallId: '1', kind: 'execute', rawInput: { command: 'make all' } } })],
-  ])('%s', (_, asked) => {
-    expect(given(asked, asked)).toMatchObject({ verdict: 'allow', rule: { id: 'remembered:a1', layer: 'remembered' } });
-    expect(given(asked, asked, { verdict: 'deny' })).toMatchObject({ verdict: 'deny', layer: 'remembered' });
+  ])('%s', (_, action) => {
+    expect(given(action, action)).toMatchObject({ verdict: 'allow', rule: { id: 'remembered:a1', layer: 'remembered' } });
+    expect(given(action, action, { verdict: 'deny' })).toMatchObject({ verdict: 'deny', layer: 'remembered' });
   });
 
   test('a tool may be called with other arguments', () => {
@@ -129,27 +129,27 @@ describe('no answer is kept to', () => {
     ['a terminal that sets variables', terminalAction(PLACE, { command: 'make', env: [{ name: 'LD_PRELOAD' }] })],
     ['an address that is none', hostAction(PLACE, 'fetch', 'http://')],
     ['an agent without a name', command('npm test', { ...PLACE, agent: '' })],
-  ])('%s', (_, asked) => {
-    expect(keyOf(asked)).toBeUndefined();
+  ])('%s', (_, action) => {
+    expect(keyOf(action)).toBeUndefined();
   });
 
   test('any line of the hostile corpus that is opaque', () => {
     for (const line of corpus('hostile.txt')) {
-      const asked = command(line);
-      if (asked.opaque.length > 0 || asked.isUnreadable) expect(keyOf(asked)).toBeUndefined();
+      const action = command(line);
+      if (action.opaque.length > 0 || action.isUnreadable) expect(keyOf(action)).toBeUndefined();
     }
   });
 });
 
 describe('an answer is the weakest word of all', () => {
-  const asked = pathAction(PLACE, 'edit', 'src/a.ts');
+  const action = pathAction(PLACE, 'edit', 'src/a.ts');
   test.each([
     ['deny', 'deny: [ edit($cwd/src/**) ]'],
     ['ask', 'ask: [ edit($cwd/src/**) ]'],
     ['deny', 'default: deny'],
     ['allow', 'default: ask'],
   ] as const)('%s with %s', (verdict, policy) => {
-    expect(given(asked, asked, { policy }).verdict).toBe(verdict);
+    expect(given(action, action, { policy }).verdict).toBe(verdict);
   });
 
   test('the floor asks all the same', () => {
@@ -158,7 +158,7 @@ describe('an answer is the weakest word of all', () => {
   });
 
   test('a refusal holds against an allow of the policy', () => {
-    expect(given(asked, asked, { verdict: 'deny', policy: 'allow: [ edit ]' }).verdict).toBe('deny');
+    expect(given(action, action, { verdict: 'deny', policy: 'allow: [ edit ]' }).verdict).toBe('deny');
   });
 });
 
@@ -171,6 +171,6 @@ test.each<[string, Action]>([
   ['fetch: example.com', hostAction(PLACE, 'fetch', 'https://example.com/a')],
   ['mode: plan', toolAction(PLACE, 'mode', 'plan')],
   [`execute: '$(id)' (opaque: a command substitution)`, command('$(id)')],
-])('in one line: %s', (expected, asked) => {
-  expect(summaryOf(asked).replace(/\(opaque: .*/, '(opaque: a command substitution)')).toBe(expected);
+])('in one line: %s', (expected, action) => {
+  expect(summaryOf(action).replace(/\(opaque: .*/, '(opaque: a command substitution)')).toBe(expected);
 });

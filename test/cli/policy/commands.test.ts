@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { asCommandFailure, CommandFailure } from '../../../src/cli/failure.ts';
 import { addPolicyCommands } from '../../../src/cli/policy/policy.ts';
-import { fileText } from '../support.ts';
+import { fileText } from '../../policy/support.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -128,7 +128,11 @@ describe('policy explain', () => {
     ];
     const frame = file('frame.ndjson', lines.map((line) => JSON.stringify(line)).join('\n'));
     const { data } = await json('--agent', 'codex', '--frame', frame, '--cwd', folder);
-    expect(data).toMatchObject({ verdict: 'ask', tier: 'mediated', asked: { action: 'mcp', mcp: { server: 'probe', tool: 'host_echo' } } });
+    expect(data).toMatchObject({
+      verdict: 'ask',
+      tier: 'mediated',
+      asked: { action: 'mcp', mcp: { server: 'probe', tool: 'host_echo' } },
+    });
   });
 
   test('nobody to ask makes ask a deny', async () => {

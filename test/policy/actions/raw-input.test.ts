@@ -1,14 +1,14 @@
 // What an agent puts into a tool's input, under whatever name: all of it counts, and what cannot be read allows nothing.
 import { describe, expect, test } from 'vitest';
-import { permissionAction } from '../../src/policy/actions/permission.ts';
-import { decide } from '../../src/policy/decide.ts';
-import { combine } from '../../src/policy/rules/layers.ts';
-import { keyOf } from '../../src/policy/rules/remembered.ts';
-import { fileText, PLACE, policyFile, policyOf } from './support.ts';
+import { permissionAction } from '../../../src/policy/actions/permission.ts';
+import { decide } from '../../../src/policy/decide.ts';
+import { combine } from '../../../src/policy/rules/layers.ts';
+import { keyOf } from '../../../src/policy/rules/remembered.ts';
+import { fileText, PLACE, policyFile, policyOf } from '../support.ts';
 
 const standard = combine([{ name: 'user', policy: policyFile(fileText('config/policies/standard.yaml'), 'standard.yaml') }]);
-const asked = (rawInput: unknown, more: object = {}) => permissionAction(PLACE, { toolCall: { toolCallId: '1', rawInput, ...more } });
-const verdict = (rawInput: unknown, more?: object) => decide(standard, asked(rawInput, more)).verdict;
+const action = (rawInput: unknown, more: object = {}) => permissionAction(PLACE, { toolCall: { toolCallId: '1', rawInput, ...more } });
+const verdict = (rawInput: unknown, more?: object) => decide(standard, action(rawInput, more)).verdict;
 const IN = '/work/project/src/a.ts';
 
 describe('what stands beside a command counts as much as the command', () => {
@@ -29,25 +29,25 @@ describe('what stands beside a command counts as much as the command', () => {
     ['the directory of the session', { locations: [{ path: '/work/project' }] }],
     ['a file of the project', { locations: [{ path: IN }] }],
   ])('%s among its locations changes nothing, also where no rule speaks of files', (_, more) => {
-    expect(decide(policyOf('allow: [execute(ls ...)]'), asked({ command: 'ls' }, more)).verdict).toBe('allow');
+    expect(decide(policyOf('allow: [execute(ls ...)]'), action({ command: 'ls' }, more)).verdict).toBe('allow');
   });
 
   test('a text to be written needs a rule that allows the writing', () => {
     const both = { command: 'ls', path: IN, content: 'x' };
-    expect(decide(policyOf('allow: [execute(ls ...)]'), asked(both)).verdict).toBe('ask');
-    expect(decide(policyOf('allow: [execute(ls ...), read($cwd/**)]'), asked(both)).verdict).toBe('ask');
-    expect(decide(policyOf('allow: [execute(ls ...), edit($cwd/**)]'), asked(both)).verdict).toBe('allow');
+    expect(decide(policyOf('allow: [execute(ls ...)]'), action(both)).verdict).toBe('ask');
+    expect(decide(policyOf('allow: [execute(ls ...), read($cwd/**)]'), action(both)).verdict).toBe('ask');
+    expect(decide(policyOf('allow: [execute(ls ...), edit($cwd/**)]'), action(both)).verdict).toBe('allow');
   });
 
   test('an address that is part of the command is judged with the command', () => {
     const policy = policyOf('allow: [{ command: "curl ...", host: example.com }]');
-    expect(decide(policy, asked({ command: 'curl https://example.com/x' })).verdict).toBe('allow');
-    expect(decide(policy, asked({ command: 'curl https://example.com/x', url: 'https://other.example/' })).verdict).toBe('ask');
+    expect(decide(policy, action({ command: 'curl https://example.com/x' })).verdict).toBe('allow');
+    expect(decide(policy, action({ command: 'curl https://example.com/x', url: 'https://other.example/' })).verdict).toBe('ask');
   });
 
   test.each(['stdin', 'input', 'standard_input'])('a text for its standard input (%s) makes it another request', (key) => {
-    const given = asked({ command: 'git apply', [key]: 'one patch' });
-    expect(decide(policyOf('allow: [execute(git apply)]'), asked({ command: 'git apply' })).verdict).toBe('allow');
+    const given = action({ command: 'git apply', [key]: 'one patch' });
+    expect(decide(policyOf('allow: [execute(git apply)]'), action({ command: 'git apply' })).verdict).toBe('allow');
     expect(decide(policyOf('allow: [execute(git apply)]'), given).verdict).toBe('ask');
     expect(keyOf(given)).toBeUndefined();
   });

@@ -298,3 +298,20 @@ test('when we stop, an agent hears answers to what it has asked and to nothing e
   await stopped;
   expect(left.seen.filter(({ msg }) => msg.method === undefined).map(({ msg }) => msg.id)).toEqual(['call']);
 });
+
+test('an agent that begins a tool call which the policy denied is reported, also when its update does not say what the call does', async () => {
+  const { enforcement, entries } = memoryGuard({ deny: ['execute(make)'] });
+  const left = able('left');
+  const { client } = await connection([left], {}, { enforcement });
+  const { id } = await open(client, CWD);
+  const request = execution(id, 'make');
+  expect(await left.call('session/request_permission', request)).toEqual(selected('r1'));
+  const { toolCallId } = request.toolCall;
+  left.notify('session/update', { sessionId: id, update: { sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' } });
+  const report = await client.got('session/update', ({ update }) => JSON.stringify(update).includes('did what it was refused'));
+  expect(report.msg.params.sessionId).toBe(id);
+  expect(entries.map(({ verdict, method }) => [verdict, method])).toEqual([
+    ['deny', 'session/request_permission'],
+    ['deny', 'tool_call'],
+  ]);
+});

@@ -12,7 +12,7 @@ import { agentTitles, type InitializeParams } from './agents/agent-pool.ts';
 import type { OpenRequest } from './client/client-connection.ts';
 import type { ProxyParts } from './parts.ts';
 import { withWorkspace } from './requests/serve-workspace.ts';
-import { hasBridges } from './tools/bridge-servers.ts';
+import { hasBridges } from './tools/session-servers.ts';
 
 /** Calls `greeted` once the editor has its answer. */
 export function initialize(proxy: ProxyParts, request: OpenRequest, frame: Frame, initialized: () => void): void {

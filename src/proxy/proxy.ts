@@ -37,10 +37,10 @@ import { actAsUser, answerElsewhere, cancelElsewhere, type ElsewhereAnswer } fro
 import { createAliases } from './requests/name-table.ts';
 import { loseSessions } from './sessions/recover-session.ts';
 import { skipLine } from './skip-line.ts';
-import { createBridging } from './tools/bridge-servers.ts';
+import { type HostToolsState, hostToolsState } from './tools/confirm-tools.ts';
 import { delegate } from './tools/delegation.ts';
 import { createToolAttachments, type HostToolsOptions } from './tools/host-tools.ts';
-import { type HostToolsState, hostToolsState } from './tools/lent-state.ts';
+import { createBridging } from './tools/session-servers.ts';
 import { createTrafficWatch } from './traffic-watch.ts';
 import { CANCELLED, cancelTurns } from './turns/cancel.ts';
 

@@ -2,12 +2,70 @@
 import { randomUUID } from 'node:crypto';
 import { META_KEY } from '../../acp/shapes.ts';
 import type { AnsweredBy } from '../../audit/audit-line.ts';
+import type { GateVerdict } from '../../mcp/server/gate.ts';
+import type { PermissionOption } from '../../policy/actions/permission-options.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
+import { keyOf } from '../../policy/rules/remembered.ts';
+import { limitsOf, rememberOf } from '../../policy/rules/settings.ts';
+import type { Frame } from '../../wire/frame.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
+import type { AgentRequest } from '../client/client-connection.ts';
 import { updateLine } from '../messages.ts';
+import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
-import { type EnforcementDeps, type PendingAction, record } from './evaluate.ts';
-import { chosenIn, denyInTime, withdrawn } from './outcome.ts';
-import { isRememberable, remember } from './remember.ts';
+import { cancelRequest } from '../turns/cancel.ts';
+import { type EnforcementDeps, NOWHERE, type PendingAction, record, recordLate } from './evaluate.ts';
+
+// What the editor answered to a permission question. Only the one shape of the protocol is consent; whatever else it is, it is none.
+/** The offered option that was selected; undefined for a cancel, an error, an option that was not offered, and anything unclear. */
+export function chosenIn(answer: Frame, options: readonly PermissionOption[]): PermissionOption | undefined {
+  const body = answer.outcome === 'result' ? readBody(answer) : undefined;
+  if (!body?.ok || typeof body.value !== 'object' || body.value === null) return undefined;
+  const { outcome } = body.value as { outcome?: unknown };
+  if (typeof outcome !== 'object' || outcome === null) return undefined;
+  const { outcome: how, optionId } = outcome as { outcome?: unknown; optionId?: unknown };
+  return how === 'selected' ? options.find((option) => option.optionId === optionId) : undefined;
+}
+
+/** If nobody answers in time, the question is taken back at the editor and answered by `then`. Returns what calls the timer off. */
+export function denyInTime(deps: EnforcementDeps, proxy: ProxyParts, agentRequest: AgentRequest, then: () => void): () => void {
+  const { permissionTimeoutMs } = limitsOf(deps.current().policy);
+  if (permissionTimeoutMs === undefined) return () => {};
+  return proxy.context.clock.after(permissionTimeoutMs, () => {
+    if (withdrawn(proxy, agentRequest)) then();
+  });
+}
+
+/** Takes a question back at the editor; false when it has been answered. */
+export function withdrawn(proxy: ProxyParts, agentRequest: AgentRequest): boolean {
+  if (agentRequest.isAnswered) return false;
+  cancelRequest(proxy, agentRequest);
+  return true;
+}
+
+// An answer for always is ours to keep: an agent would make a rule of its own of it, and ask no more.
+/** `kind` is that of the option the user chose; only those for always are kept, and as widely as the policy permits. */
+export function remember(deps: EnforcementDeps, { asked, policyHash }: PendingAction, kind: string): void {
+  if (kind !== 'allow_always' && kind !== 'reject_always') return;
+  if (asked.cwd === NOWHERE) return; // it would hold for every session whose directory nobody knows
+  const { allowAlways: scope, ttlMs } = rememberOf(deps.current().policy);
+  deps.remembered.remember({
+    verdict: kind === 'allow_always' ? 'allow' : 'deny',
+    scope,
+    agent: asked.agent,
+    cwd: asked.cwd,
+    session: asked.session,
+    key: keyOf(asked),
+    what: summaryOf(asked),
+    policy: policyHash,
+    ttlMs,
+  });
+}
+
+/** Whether it makes sense to offer an answer for always. */
+export function isRememberable(deps: EnforcementDeps, { asked }: PendingAction): boolean {
+  return asked.cwd !== NOWHERE && keyOf(asked) !== undefined && rememberOf(deps.current().policy).allowAlways !== 'once';
+}
 
 /** How the request is shown: the fields of a tool call besides its id and status. */
 export type Shown = { readonly title: string; readonly kind: string; readonly [field: string]: unknown };
@@ -74,4 +132,46 @@ export function askClient(
     signal?.removeEventListener('abort', cancelRequest);
   };
   signal?.addEventListener('abort', cancelRequest, { once: true });
+}
+
+// A call of a tool that the policy wants asked about: the editor's user decides, unless the agent takes the call back first.
+export type CallQuestion = {
+  readonly action: PendingAction;
+  readonly session: Session;
+  readonly shown: Shown;
+  /** Judges it anew. */
+  readonly look: () => PendingAction;
+  /** Aborted when nobody waits for the call any more. */
+  readonly signal: AbortSignal;
+  readonly allowed: GateVerdict;
+};
+
+const TAKEN_BACK = 'the call was taken back before anybody had answered';
+
+export function askAboutCall(deps: EnforcementDeps, { action, session, shown, look, signal, allowed }: CallQuestion): Promise<GateVerdict> {
+  const refused = (reason: string): GateVerdict => ({ allow: false, reason });
+  if (signal.aborted) {
+    record(deps, action, 'cancelled', 'agent', 'deny');
+    return Promise.resolve(refused(TAKEN_BACK));
+  }
+  return new Promise((resolve) => {
+    const idText = JSON.stringify(`call-${randomUUID()}`);
+    askClient(
+      deps,
+      action,
+      session,
+      idText,
+      shown,
+      (reply) => {
+        if (reply === 'taken-back') return resolve(refused(TAKEN_BACK));
+        if (reply !== 'allowed') return resolve(refused('the user did not allow it'));
+        // While the user thought, the policy may have changed.
+        const now = look();
+        if (now.verdict !== 'deny') return resolve(allowed);
+        recordLate(deps, now, now.decision.why);
+        resolve(refused(`denied by policy: ${now.decision.why}`));
+      },
+      signal,
+    );
+  });
 }

@@ -6,23 +6,19 @@ import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Session } from '../sessions/session.ts';
 import { skipLine } from '../skip-line.ts';
-import type { Asking } from './asking.ts';
-import { bridgedCall } from './bridged-call.ts';
-import { byUser } from './by-hand.ts';
 import { duplicateKeyUpdates } from './duplicate-keys.ts';
 import { elicitation } from './elicitation.ts';
 import type { Enforcement } from './enforcement.ts';
+import type { Asking } from './evaluate.ts';
 import { type EnforcementDeps, recordRefusedToken, recordUnread } from './evaluate.ts';
 import { isJudged } from './file-actions.ts';
 import { cancelRequest, fileOrTerminal, type WaitingRequests } from './files-and-terminals.ts';
 import { createGrants } from './grants.ts';
-import { type McpConnections, mcpCall, mcpConnect } from './mcp-servers.ts';
+import { type McpConnections, mcpCall, mcpConnect, refusesServers } from './mcp-servers.ts';
 import { modeUpdate, narrow, refusesChange, settleMode } from './modes.ts';
-import { createKnownCalls } from './observed-actions.ts';
+import { createKnownCalls, toolCall } from './observed-actions.ts';
 import { permission } from './permission.ts';
-import { refusesServers } from './servers.ts';
-import { hostToolCall, mayRead } from './tool-calls.ts';
-import { toolCall } from './unasked.ts';
+import { bridgedCall, byUser, hostToolCall, mayRead } from './tool-calls.ts';
 
 export type EnforcementOptions = Omit<EnforcementDeps, 'rootOf' | 'modes'>;
 

@@ -1,8 +1,7 @@
 // elicitation/create: where it wants to send a person, and what it wants to know. It always ends with a person, so it is declined or passed on.
 import type { Place } from '../../policy/actions/action.ts';
 import { hostAction, toolAction } from '../../policy/actions/surfaces.ts';
-import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
-import { type EnforcementDeps, evaluate, record } from './evaluate.ts';
+import { type Asking, type EnforcementDeps, evaluate, idOf, paramsOf, record, surfaceOf, textOf } from './evaluate.ts';
 
 const SECRET = /passw|secret|token|api.?key|credential|private.?key|passphrase/i;
 

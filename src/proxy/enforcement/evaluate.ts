@@ -2,6 +2,7 @@
 // anybody hears the outcome.
 import type { Audit, Written } from '../../audit/audit.ts';
 import type { AnsweredBy } from '../../audit/audit-line.ts';
+import { fields } from '../../json-object.ts';
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
@@ -10,9 +11,12 @@ import { type Decision, decide } from '../../policy/decide.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Verdict } from '../../policy/rules/rule.ts';
 import type { RememberedAnswer, RememberedAnswers } from '../../store/remembered-answers.ts';
+import type { Frame } from '../../wire/frame.ts';
+import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
+import type { PassOn } from './enforcement.ts';
 
 /** What the guard is given from outside: a policy that may be replaced at any time, places to write to, and the file system's view of a path. */
 export type EnforcementDeps = {
@@ -146,3 +150,25 @@ export function recordRefusedToken(deps: EnforcementDeps, why: string): void {
     ...{ answeredBy: 'policy', option: 'refused', latencyMs: 0, policyHash: deps.current().hash, mode: 'enforce' },
   });
 }
+
+// A request of an agent's that a policy has a say in, with everything its surface needs.
+export type Asking = {
+  readonly proxy: ProxyParts;
+  readonly agent: Agent;
+  readonly session: Session | undefined;
+  readonly frame: Frame;
+  /** Its `params`, read; what parsers read differently never gets here. */
+  readonly params: unknown;
+  readonly passOn: PassOn;
+};
+
+export type Params = Readonly<Record<string, unknown>>;
+
+export const paramsOf = ({ params }: Asking): Params => fields(params);
+
+export const surfaceOf = ({ proxy, agent, session, frame }: Asking) => ({ proxy, agent, session, surface: frame.method as string });
+
+/** The request as it came, for the record. */
+export const textOf = ({ frame }: Asking): Buffer => frame.bytes.subarray(frame.start, frame.end);
+
+export const idOf = ({ frame }: Asking): string => idTextOf(frame);

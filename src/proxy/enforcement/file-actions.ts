@@ -5,7 +5,7 @@ import type { Action, Place } from '../../policy/actions/action.ts';
 import { fileUse, type Grant, terminalUse } from '../../policy/actions/grant.ts';
 import { pathAction, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
 import type { Shown } from './ask-user.ts';
-import type { Params } from './asking.ts';
+import type { Params } from './evaluate.ts';
 
 export type Surface = {
   readonly ask: (place: Place) => Action;

@@ -6,8 +6,22 @@ import type { Agent } from '../agents/agent.ts';
 import { createFrameQueue, type FrameQueue, type Step } from '../sessions/frame-queue.ts';
 import type { Session } from '../sessions/session.ts';
 import { askClient } from './ask-user.ts';
-import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
-import { type EnforcementDeps, evaluate, kept, type PendingAction, placeFor, record, recordLate, recordUnread, write } from './evaluate.ts';
+import {
+  type Asking,
+  type EnforcementDeps,
+  evaluate,
+  idOf,
+  kept,
+  type PendingAction,
+  paramsOf,
+  placeFor,
+  record,
+  recordLate,
+  recordUnread,
+  surfaceOf,
+  textOf,
+  write,
+} from './evaluate.ts';
 import { surfaceOfMethod } from './file-actions.ts';
 import type { Grants } from './grants.ts';
 

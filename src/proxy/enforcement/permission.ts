@@ -7,14 +7,25 @@ import { onceInstead, optionToAllow, optionToDeny, type PermissionOption, readOp
 import { detach, type Frame } from '../../wire/frame.ts';
 import { elements, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';
-import { type Asking, idOf, paramsOf, surfaceOf, textOf } from './asking.ts';
+import { chosenIn, denyInTime, remember } from './ask-user.ts';
 import type { Evaluated } from './enforcement.ts';
-import { type EnforcementDeps, evaluate, kept, type PendingAction, placeFor, record, write } from './evaluate.ts';
+import {
+  type Asking,
+  type EnforcementDeps,
+  evaluate,
+  idOf,
+  kept,
+  type PendingAction,
+  paramsOf,
+  placeFor,
+  record,
+  surfaceOf,
+  textOf,
+  write,
+} from './evaluate.ts';
 import { type Grants, turnOf } from './grants.ts';
 import { isRefusedMode } from './modes.ts';
 import type { KnownCalls } from './observed-actions.ts';
-import { chosenIn, denyInTime } from './outcome.ts';
-import { remember } from './remember.ts';
 
 const CANCELLED = '{"outcome":{"outcome":"cancelled"}}';
 const selected = ({ optionId }: PermissionOption): string => JSON.stringify({ outcome: { outcome: 'selected', optionId } });

@@ -4,11 +4,10 @@ import type { Action, Place } from '../../policy/actions/action.ts';
 import { mcpAction, pathAction, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
 import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
-import { titleOf } from '../tools/tool-gate.ts';
-import { askAboutCall } from './ask-about-call.ts';
+import { TOOL_KINDS, titleOf } from '../tools/tool-gate.ts';
+import { askAboutCall } from './ask-user.ts';
+import type { BridgedCall } from './enforcement.ts';
 import { type EnforcementDeps, evaluate, type PendingAction, record } from './evaluate.ts';
-
-const KINDS = { read: 'read', write: 'edit', execute: 'execute', ask: 'other', delegate: 'other', foreign: 'other' } as const;
 
 export async function hostToolCall(
   deps: EnforcementDeps,
@@ -40,7 +39,7 @@ export async function hostToolCall(
     record(deps, action, 'refused');
     return { allow: false, reason: `denied by policy: ${action.decision.why}` };
   }
-  const shown = { title: titleOf(request), kind: KINDS[request.effect], rawInput: args };
+  const shown = { title: titleOf(request), kind: TOOL_KINDS[request.effect], rawInput: args };
   return askAboutCall(deps, { action, session, shown, look, signal, allowed: allowed(action) });
 }
 
@@ -85,4 +84,45 @@ export function mayRead(deps: EnforcementDeps, proxy: ProxyParts, session: Sessi
   if (deps.isObserving) return true;
   const about = { proxy, agent: session.agent, session, surface: 'tools/call' };
   return evaluate(deps, about, file, (place) => pathAction(place, 'read', file)).verdict === 'allow';
+}
+
+// Calls of tools of the editor's own servers that go through a bridge of ours: known by name and arguments, like those of servers in the editor itself.
+export async function bridgedCall(
+  deps: EnforcementDeps,
+  proxy: ProxyParts,
+  session: Session,
+  call: BridgedCall,
+  signal: AbortSignal,
+): Promise<GateVerdict> {
+  const about = { proxy, agent: session.agent, session, surface: 'tools/call' };
+  const look = () => evaluate(deps, about, JSON.stringify(call), (place) => mcpAction(place, call));
+  const action = look();
+  if (deps.isObserving) {
+    record(deps, action, 'passed');
+    return { allow: true };
+  }
+  // What no rule speaks of goes as it would without the bridge: it is the editor that brought the server, and the agent that asks for its own calls.
+  const isLeftOpen = action.verdict === 'ask' && action.decision.rule === undefined;
+  if (action.verdict === 'allow' || isLeftOpen) return record(deps, action, 'passed') ? { allow: true } : NOT_WRITTEN;
+  if (action.verdict === 'deny') {
+    record(deps, action, 'refused');
+    return { allow: false, reason: `denied by policy: ${action.decision.why}` };
+  }
+  const shown = { title: titleOf(call), kind: 'other', rawInput: call };
+  return askAboutCall(deps, { action, session, shown, look, signal, allowed: { allow: true } });
+}
+
+// What the user does with a file of a session by hand, in the console: judged like the agent's own request for it. Where a rule wants the user
+// asked, the user has answered by doing it.
+export function byUser(deps: EnforcementDeps, proxy: ProxyParts, session: Session, act: 'read' | 'edit', file: string): GateVerdict {
+  const about = { proxy, agent: session.agent, session, surface: `console/${act}` };
+  const action = evaluate(deps, about, JSON.stringify({ act, file }), (place) => pathAction(place, act, file));
+  if (action.verdict === 'deny' && !deps.isObserving) {
+    record(deps, action, 'refused');
+    return { allow: false, reason: `denied by policy: ${action.decision.why}` };
+  }
+  const by = action.verdict === 'ask' ? 'user' : action.by;
+  if (!record(deps, action, 'passed', by) && !deps.isObserving) return NOT_WRITTEN;
+  const judged = deps.isObserving ? undefined : action.asked.paths[0]?.path;
+  return { allow: true, ...(judged !== undefined && { judged }) };
 }

@@ -1,8 +1,11 @@
-// Requests of our own to the editor, with an answer that somebody waits for.
+// The proxy's own requests to the client: any method, a form, or a choice among buttons.
+import { randomUUID } from 'node:crypto';
+import type { Answer, Question } from '../../mcp/server/tool.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import { notificationLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
+import type { Session } from '../sessions/session.ts';
 
 /** The editor's own words on why it did not do it. */
 export class ClientRefusal extends Error {
@@ -33,4 +36,61 @@ function resultOf(method: string, answer: Frame): { readonly value: unknown } | 
   if (answer.outcome === 'result') return { value: body.value };
   const message = (body.value as { message?: unknown } | null)?.message;
   return new ClientRefusal(typeof message === 'string' ? message : `the editor refused ${method}`);
+}
+
+/** `elicitation: {}` promises nothing; `form` does. */
+function showsForms(proxy: ProxyParts): boolean {
+  const { elicitation } = (proxy.pool.initializeParams?.clientCapabilities ?? {}) as { elicitation?: { form?: unknown } | null };
+  const form = elicitation?.form;
+  return form !== undefined && form !== null && form !== false;
+}
+
+/** A form where the client shows forms, else a permission request, which every client shows as buttons. */
+export async function askUser(proxy: ProxyParts, session: Session, agentRequest: Question, signal: AbortSignal): Promise<Answer> {
+  if (showsForms(proxy)) return byForm(proxy, session, agentRequest, signal);
+  const { message, choices } = agentRequest;
+  if (!choices) return { kind: 'unavailable' };
+  const chosen = await choose(
+    proxy,
+    session,
+    { title: message, kind: 'other' },
+    choices.map((name, n) => ({ optionId: String(n), name, kind: 'allow_once' })),
+    signal,
+  );
+  const text = chosen === undefined ? undefined : choices[Number(chosen)];
+  return text === undefined ? { kind: 'declined' } : { kind: 'answered', text };
+}
+
+async function byForm(proxy: ProxyParts, session: Session, { message, choices }: Question, signal: AbortSignal): Promise<Answer> {
+  const answer = { type: 'string', title: 'Answer', ...(choices && { enum: [...choices] }) };
+  const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] };
+  const params = { sessionId: session.publicId, mode: 'form', message, requestedSchema };
+  const { action, content } = (await askClient(proxy, 'elicitation/create', params, signal)) as { action?: unknown; content?: unknown };
+  const text = (content as { answer?: unknown } | null | undefined)?.answer;
+  return action === 'accept' && typeof text === 'string' ? { kind: 'answered', text } : { kind: 'declined' };
+}
+
+type Option = { readonly optionId: string; readonly name: string; readonly kind: string };
+type Shown = {
+  readonly title: string;
+  readonly kind: string;
+  readonly rawInput?: unknown;
+  readonly locations?: readonly { readonly path: string }[];
+};
+
+/** The id of the option that was chosen; undefined when none was. */
+export async function choose(
+  proxy: ProxyParts,
+  session: Session,
+  shown: Shown,
+  options: readonly Option[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const toolCall = { toolCallId: `switchboard-${randomUUID()}`, status: 'pending', ...shown };
+  const params = { sessionId: session.publicId, toolCall, options };
+  const result = (await askClient(proxy, 'session/request_permission', params, signal)) as {
+    outcome?: { outcome?: unknown; optionId?: unknown };
+  } | null;
+  const { outcome, optionId } = result?.outcome ?? {};
+  return outcome === 'selected' && options.some((option) => option.optionId === optionId) ? String(optionId) : undefined;
 }

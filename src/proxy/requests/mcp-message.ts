@@ -6,7 +6,7 @@ import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
-import { isForBridge, noteForBridge } from '../tools/bridge-servers.ts';
+import { isForBridge, noteForBridge } from '../tools/session-servers.ts';
 import type { Put } from './agent-requests.ts';
 
 const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;

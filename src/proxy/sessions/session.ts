@@ -8,9 +8,9 @@ import type { Agent } from '../agents/agent.ts';
 import type { AgentRequest, OpenRequest } from '../client/client-connection.ts';
 import { LazySet } from '../lazy-set.ts';
 import type { Serving } from '../requests/serve-workspace.ts';
-import type { BridgedServers } from '../tools/bridge-servers.ts';
 import type { DelegatedSession } from '../tools/delegation.ts';
 import type { Attachment } from '../tools/host-tools.ts';
+import type { BridgedServers } from '../tools/session-servers.ts';
 import { createFrameQueue, type FrameQueue, type Step } from './frame-queue.ts';
 import type { Return } from './recover-session.ts';
 

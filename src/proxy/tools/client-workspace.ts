@@ -12,7 +12,6 @@ import type { Session } from '../sessions/session.ts';
 type ClientCapabilities = {
   fs?: { readTextFile?: unknown; writeTextFile?: unknown } | null;
   terminal?: unknown;
-  elicitation?: { form?: unknown } | null;
 };
 
 const capabilitiesOf = (proxy: ProxyParts): ClientCapabilities =>
@@ -41,12 +40,6 @@ export function abilitiesOf(proxy: ProxyParts): Set<Ability> {
   if (hasTerminals || proxy.context.workspace) abilities.add('terminal');
   if (proxy.pool.agents.size > 1) abilities.add('delegate');
   return abilities;
-}
-
-/** Whether the editor can show a form. `{}` in `elicitation` is no promise of that; `form` is. */
-export function showsForms(proxy: ProxyParts): boolean {
-  const form = capabilitiesOf(proxy).elicitation?.form;
-  return form !== undefined && form !== null && form !== false;
 }
 
 export function workspaceOf(proxy: ProxyParts, session: Session, roots: Roots): Workspace {

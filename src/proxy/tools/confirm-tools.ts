@@ -1,6 +1,6 @@
 // Whether the tools we lend arrive. An agent that ignores a server says nothing, so we look: has it connected by the time it works?
 import { takenTransports } from '../../mcp/server/offer.ts';
-import type { ToolServer } from '../../mcp/server/tool-server.ts';
+import type { ToolServer, ToolServerState } from '../../mcp/server/tool-server.ts';
 import { capabilityKey } from '../../store/capability-cache.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
@@ -65,3 +65,21 @@ function missed(proxy: ProxyParts, session: Session, { transport }: ToolServer):
   );
   proxy.context.report(`agent "${agent.name}" never connected to the tools it was offered by ${transport}. ${next}`);
 }
+
+// How far agents have come with the tools they are lent, session by session.
+export type HostToolsState = {
+  readonly sessionId: string;
+  /** The id of its process. */
+  readonly agent: string;
+  readonly transport: string;
+  readonly state: ToolServerState;
+  readonly tools: readonly string[];
+};
+
+export const hostToolsState = (proxy: ProxyParts): readonly HostToolsState[] =>
+  [...proxy.registry.sessions.values()].flatMap(({ publicId, agent, attachment }) => {
+    const toolServer = attachment?.toolServer;
+    if (!toolServer || toolServer.isRevoked) return [];
+    const tools = toolServer.tools().map(({ name }) => name);
+    return [{ sessionId: publicId, agent: agent.id, transport: toolServer.transport, state: toolServer.state, tools }];
+  });

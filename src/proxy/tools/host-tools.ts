@@ -16,16 +16,14 @@ import type { Patch } from '../../wire/writer.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
-import { askUser } from '../requests/ask-user.ts';
+import { askUser } from '../requests/ask-client.ts';
 import { moreDirectories, record } from '../sessions/open-params.ts';
 import type { Session } from '../sessions/session.ts';
-import type { Bridging } from './bridge-servers.ts';
 import { abilitiesOf, releaseTerminals, workspaceOf } from './client-workspace.ts';
 import { memoryKey, noteTransport, stateReached } from './confirm-tools.ts';
 import type { Delegate } from './delegation.ts';
-import { createTokenWatch } from './refused-token.ts';
-import { askingGate } from './tool-gate.ts';
-import { traceCall } from './trace-call.ts';
+import type { Bridging } from './session-servers.ts';
+import { askingGate, createTokenWatch, traceCall } from './tool-gate.ts';
 
 export type HostToolsOptions = {
   readonly tools: readonly HostTool[];

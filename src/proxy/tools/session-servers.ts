@@ -1,13 +1,189 @@
 // The MCP servers a session is opened with, as its agent hears of them: the editor's, some of them bridged, and ours behind them.
+
+import { randomUUID } from 'node:crypto';
+import type { AskClient } from '../../mcp/bridge/acp-upstream.ts';
+import type { BridgeDeps } from '../../mcp/bridge/bridge.ts';
+import { type Bridges, createBridges, type Wanted } from '../../mcp/bridge/bridges.ts';
+import { type AgentWays, bridgeFor, type ClientServer, isBridged, readServer } from '../../mcp/bridge/client-server.ts';
+import { clientServer } from '../../mcp/gateway/gateway.ts';
+import type { Children } from '../../mcp/gateway/server-process.ts';
+import type { GateVerdict } from '../../mcp/server/gate.ts';
 import type { ToolServer } from '../../mcp/server/tool-server.ts';
-import type { Frame } from '../../wire/frame.ts';
+import type { McpReply } from '../../mcp/transports/acp-transport.ts';
+import type { Shim } from '../../mcp/transports/listeners.ts';
+import type { Frame, Span } from '../../wire/frame.ts';
+import { elements, memberAt } from '../../wire/json-path.ts';
 import { patchedText } from '../../wire/observer.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
+import { notificationLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
+import { tell } from '../sessions/attachments.ts';
 import type { Session } from '../sessions/session.ts';
-import { type BridgedServers, bridgeServers } from './bridge-servers.ts';
+import { memoryKey } from './confirm-tools.ts';
 import { type Attachment, attach } from './host-tools.ts';
+import { createTokenWatch } from './tool-gate.ts';
+
+// The client's own MCP servers for an agent that cannot take them as they are: in their place it is given bridges, which lead to them through us.
+export type Bridging = {
+  readonly bridges: Bridges;
+  readonly children: Children | undefined;
+  /** What the editor says of our requests to its servers while they are under way, by server and request id. */
+  readonly notes: Map<string, (method: string, params: unknown) => void>;
+};
+
+export function createBridging(shim: Shim, children: Children | undefined, proxy: () => ProxyParts): Bridging {
+  const tokenRefused = createTokenWatch(proxy);
+  return { bridges: createBridges(shim, () => tokenRefused('a server of a session')), notes: new Map(), children };
+}
+
+/** Whether this agent is given bridges, so that any type of server may be brought to its sessions. */
+export const hasBridges = (proxy: ProxyParts, agent: Agent): boolean =>
+  proxy.tools.bridging !== undefined && isBridged(agent.spec.mcpBridge, proxy.pool.single !== undefined);
+
+/** What stands in a session's list in place of servers, from before it is opened until it ends. */
+export type BridgedServers = {
+  /** Entries for configured servers that agents are to be told of as they are, and that this one cannot take so. */
+  readonly direct: ReadonlyMap<string, string>;
+  /** The changes to `params`, whose bytes these are. */
+  patches(bytes: Buffer, params: Span | undefined): Patch[];
+  bind(session: Session): void;
+  /** The session is closed and may come back: until it is bound again nothing can be called. */
+  rest(): void;
+  revoke(): void;
+};
+
+const NONE: BridgedServers = { direct: new Map(), patches: () => [], bind: () => {}, rest: () => {}, revoke: () => {} };
+
+/** Calls back at once, unless a listener has to be opened first. */
+export function bridgeServers(
+  proxy: ProxyParts,
+  agent: Agent,
+  paramsText: string | undefined,
+  done: (bridged: BridgedServers) => void,
+): void {
+  const { bridging } = proxy.tools;
+  const direct = proxy.tools.attachments?.direct ?? [];
+  if (!bridging || paramsText === undefined || (!hasBridges(proxy, agent) && direct.length === 0)) return done(NONE);
+  const { mcpServers, cwd } = (JSON.parse(paramsText) ?? {}) as { mcpServers?: unknown; cwd?: unknown };
+  const ways = waysOf(proxy, agent);
+  const theirs = wantedOf(hasBridges(proxy, agent) && Array.isArray(mcpServers) ? mcpServers.map(readServer) : [], ways);
+  const ours = wantedOf(direct.map(clientServer), ways);
+  if (theirs.size + ours.size === 0) return done(NONE);
+  const namesOf = (wanted: ReadonlyMap<number, Wanted>) => new Set([...wanted.values()].map(({ server }) => server.name));
+  const [brought, configured] = [namesOf(theirs), namesOf(ours)];
+  let session: Session | undefined;
+  let known: () => void = () => {};
+  const bound = new Promise<void>((resolve) => {
+    known = resolve;
+  });
+  const deps: Omit<BridgeDeps, 'onEnding'> = {
+    cwd: typeof cwd === 'string' ? cwd : undefined,
+    askClient: askClient(proxy, bridging),
+    children: bridging.children,
+    exposes: (server, tool) => proxy.context.enforcement?.exposes(server, tool) ?? true,
+    async mayCall(server, tool, args, signal): Promise<GateVerdict> {
+      await bound;
+      if (!session) return { allow: false, reason: 'the session has ended' };
+      return proxy.context.enforcement?.bridgedCall(proxy, session, { server, tool, args }, signal) ?? { allow: true };
+    },
+    onDied(server, why) {
+      const whose = configured.has(server) && !brought.has(server) ? 'of your configuration' : "of the editor's";
+      proxy.context.report(`the MCP server "${server}" ${whose}, bridged for agent "${agent.name}", is not available: ${why}`);
+      void bound.then(() => session && tell(proxy, session, 'warning', `The MCP server ${server} is not available`, `${why}.`));
+    },
+  };
+  bridging.bridges.open([...theirs.values(), ...ours.values()], deps, (opened) => {
+    if (opened instanceof Error) {
+      // The agent says for itself what it thinks of the servers as they are.
+      proxy.context.report(`agent "${agent.name}" gets no bridges to the editor's MCP servers: ${opened.message}`);
+      return done(NONE);
+    }
+    const texts = new Map([...theirs.keys()].map((index, n) => [index, opened.entries[n] as string]));
+    const added = [...ours.values()].map(({ server }, n) => [server.name, opened.entries[theirs.size + n] as string] as const);
+    done({
+      direct: new Map(added),
+      patches: (bytes, params) => replaced(bytes, params, texts),
+      bind(now) {
+        session = now;
+        known();
+      },
+      rest() {
+        session = undefined;
+      },
+      revoke() {
+        opened.revoke();
+        session = undefined;
+        known();
+      },
+    });
+  });
+}
+
+function waysOf(proxy: ProxyParts, agent: Agent): AgentWays {
+  const { agentCapabilities, agentInfo } = agent.handshake?.result ?? {};
+  return {
+    mcpCapabilities: agentCapabilities?.mcpCapabilities,
+    setting: agent.spec.mcpTransport,
+    seen: proxy.tools.attachments?.memory?.seen(memoryKey(proxy, agent)) ?? {},
+    agentName: agentInfo?.name,
+  };
+}
+
+/** Those that need a bridge, by their places in the list. */
+function wantedOf(servers: readonly (ClientServer | undefined)[], ways: AgentWays): Map<number, Wanted> {
+  const wanted = new Map<number, Wanted>();
+  servers.forEach((server, index) => {
+    const way = server && bridgeFor(server, ways);
+    if (server && way) wanted.set(index, { server, way });
+  });
+  return wanted;
+}
+
+function replaced(bytes: Buffer, params: Span | undefined, texts: ReadonlyMap<number, string>): Patch[] {
+  const list = memberAt(bytes, params, 'mcpServers');
+  if (!list) return [];
+  return elements(bytes, list.start).flatMap((span, index) => {
+    const text = texts.get(index);
+    return text === undefined ? [] : [{ span, text }];
+  });
+}
+
+const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
+
+/** Requests to servers that live in the editor, made by us for agents that know no such servers. */
+function askClient(proxy: ProxyParts, { notes }: Bridging): AskClient {
+  return (serverId, method, params, done, onNote) => {
+    const requestId = `switchboard-${randomUUID()}`;
+    const name = nameOf(serverId, requestId);
+    notes.set(name, onNote);
+    const id = proxy.client.ownRequest('mcp/message', JSON.stringify({ serverId, requestId, method, params }), (answer) => {
+      notes.delete(name);
+      const body = readBody(answer);
+      const outcome = (body.ok ? body.value : undefined) as McpReply | { message?: unknown } | undefined;
+      if (answer.outcome === 'result' && typeof outcome === 'object' && outcome !== null && ('result' in outcome || 'error' in outcome))
+        return done(outcome);
+      const why = outcome && 'message' in outcome ? String(outcome.message) : 'its answer cannot be used';
+      done({ error: { code: -32603, message: `The editor did not pass ${method} on: ${why}` } });
+    });
+    return () => {
+      if (!notes.delete(name)) return; // it has been answered
+      proxy.client.forgetOwn(id);
+      proxy.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+    };
+  };
+}
+
+/** Whether a note of the editor's is about a request of ours. */
+export const isForBridge = ({ tools: { bridging } }: ProxyParts, serverId: string, requestId: string): boolean =>
+  bridging?.notes.has(nameOf(serverId, requestId)) ?? false;
+
+/** Then it goes where that came from. */
+export function noteForBridge({ tools: { bridging } }: ProxyParts, serverId: string, requestId: string, body: unknown): void {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: unknown };
+  if (typeof method === 'string') bridging?.notes.get(nameOf(serverId, requestId))?.(method, params ?? {});
+}
 
 /** From before the session is opened until it ends. */
 export type SessionServers = {

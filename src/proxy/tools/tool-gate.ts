@@ -1,10 +1,15 @@
 // Who decides about calls of lent tools where no policy does: looking is free inside the session's directories, anything else the user is asked.
+
+import { randomUUID } from 'node:crypto';
+import type { ToolEvent } from '../../mcp/server/call-tool.ts';
 import type { GateVerdict, ToolGate, ToolRequest } from '../../mcp/server/gate.ts';
+import { updateLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
-import { choose } from '../requests/ask-user.ts';
+import { choose } from '../requests/ask-client.ts';
 import type { Session } from '../sessions/session.ts';
 
-const KINDS = { read: 'read', write: 'edit', execute: 'execute', ask: 'other', delegate: 'other', foreign: 'other' } as const;
+/** The ACP tool kind of each effect. */
+export const TOOL_KINDS = { read: 'read', write: 'edit', execute: 'execute', ask: 'other', delegate: 'other', foreign: 'other' } as const;
 
 const OPTIONS = [
   { optionId: 'once', name: 'Allow', kind: 'allow_once' },
@@ -19,7 +24,12 @@ export function askingGate(proxy: ProxyParts, session: Session): ToolGate {
     const name = `${server}:${tool}`;
     if (session.allowedTools.has(name)) return { allow: true };
     const path = typeof args.path === 'string' ? args.path : undefined;
-    const shown = { title: titleOf(request), kind: KINDS[effect], rawInput: args, ...(path !== undefined && { locations: [{ path }] }) };
+    const shown = {
+      title: titleOf(request),
+      kind: TOOL_KINDS[effect],
+      rawInput: args,
+      ...(path !== undefined && { locations: [{ path }] }),
+    };
     const chosen = await choose(proxy, session, shown, OPTIONS, signal);
     if (chosen === 'session') session.allowedTools.add(name);
     return chosen === 'once' || chosen === 'session' ? { allow: true } : { allow: false, reason: 'the user did not allow it' };
@@ -37,3 +47,43 @@ export function titleOf({ server, tool, args }: Pick<ToolRequest, 'server' | 'to
 }
 
 const cut = (title: string): string => (title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE)}…` : title);
+
+// A call of a lent tool, shown to the user where the agent does not show it: some agents use MCP tools without a word.
+const SHOW_MS = 5;
+
+export function traceCall(proxy: ProxyParts, { kind, sessionId, server, tool, args }: ToolEvent): void {
+  const session = sessionId === undefined ? undefined : proxy.registry.sessions.get(sessionId);
+  if (!session || tool === undefined || kind === 'refused-token') return;
+  if (tool === 'delegate' && kind !== 'denied') return; // it shows itself
+  // An agent that reports its tool calls has one under way now, and that is this one; outside of a turn there is nothing to show it in.
+  if (session.toolCalls.size > 0 || session.turns.size === 0) return;
+  const update = {
+    sessionUpdate: 'tool_call',
+    toolCallId: `switchboard-${randomUUID()}`,
+    title: titleOf({ server, tool, args: args ?? {} }),
+    kind: 'other',
+    status: kind === 'called' ? 'completed' : 'failed',
+    rawInput: args,
+  };
+  // After the answer has left, for which the agent waits, and before anything that it says next. Agents that call tool after tool are not held up by it.
+  const isFirst = proxy.client.later(() => updateLine(session.publicId, JSON.stringify(update)));
+  if (isFirst) proxy.context.clock.after(SHOW_MS, () => proxy.client.flush());
+}
+
+// Whoever knocks with a token that is worth nothing: told to people and written down, but not more often than anybody would read it.
+const MAX_PER_MINUTE = 20;
+const MINUTE_MS = 60_000;
+
+export function createTokenWatch(proxy: () => ProxyParts): (whose: string) => void {
+  let times: number[] = [];
+  return (whose) => {
+    const { clock, report, enforcement } = proxy().context;
+    const now = clock.monotonicMs();
+    times = times.filter((at) => now - at < MINUTE_MS);
+    if (times.length >= MAX_PER_MINUTE) return;
+    times.push(now);
+    const why = 'a token that is not valid, or no longer';
+    report(`somebody was refused ${whose}: ${why}`);
+    enforcement?.tokenRefused(why);
+  };
+}

@@ -44,7 +44,7 @@ test('`run` has the same codes for an agent that stays silent and one that is ab
   home.write(home.userFile, agents(home));
   const [silent, absent] = await Promise.all([home.run(['run', '-a', 'silent', 'x']), home.run(['run', '-a', 'absent', 'x'])]);
   expect(silent).toMatchObject({ code: 3, stderr: expect.stringMatching(/^switchboard: Agent "silent" did not answer initialize/) });
-  expect(absent).toMatchObject({ code: 7, stderr: expect.stringMatching(/^switchboard: Agent "absent" could not be started/) });
+  expect(absent).toMatchObject({ code: 7, stderr: expect.stringMatching(/^switchboard: Agent "absent" did not start/) });
 });
 
 test('exit code 130: interrupted', async () => {

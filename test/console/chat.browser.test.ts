@@ -142,7 +142,7 @@ describe('a session in the browser', () => {
     await prompt(page, 'further');
     await page.locator('.path', { hasText: 'd.txt' }).waitFor();
     await page.getByRole('button', { name: 'Apply…' }).last().click();
-    await page.getByRole('alert').filter({ hasText: 'outside the directories of the session' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'outside the session directories' }).waitFor();
     expect(existsSync(path.join(here.serving.root, 'd.txt'))).toBe(false);
     const opened = here.serving.mime.seen.filter(({ msg }) => /^session\/(?:new|load)$/.test(msg.method)).slice(-2);
     expect(opened.map(({ msg }) => [msg.method, msg.params.additionalDirectories])).toEqual([

@@ -117,7 +117,7 @@ describe('in the browser', () => {
     await page.locator('.end.told', { hasText: 'Cancelled' }).waitFor();
     await card.locator('.state', { hasText: 'stopped' }).waitFor();
     await prompt(page, 'and now?');
-    await page.locator('.failure', { hasText: 'Agent "mime" was stopped by hand' }).waitFor();
+    await page.locator('.failure', { hasText: 'Agent "mime" is stopped' }).waitFor();
 
     await card.getByRole('button', { name: 'Start' }).click();
     await card.getByText('running').waitFor();

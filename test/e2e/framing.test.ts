@@ -21,7 +21,7 @@ describe('an agent framed by Content-Length', () => {
     expect((await prompt(client, id, 'pretty')).result).toEqual({ stopReason: 'end_turn', _meta: { by: 'hand' } });
     expect((await prompt(client, id, 'big 300000')).error).toMatchObject({
       code: -32603,
-      message: expect.stringContaining('longer than limits.max_frame_bytes (100000)'),
+      message: expect.stringContaining('exceeds limits.max_frame_bytes (100000)'),
     });
     expect((await prompt(client, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
     expect(startsOf(stage, 'lsp')).toBe(1);

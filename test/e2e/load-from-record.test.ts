@@ -98,7 +98,7 @@ describe('a session of an earlier process', () => {
     ] as const)
       expect(await acpClient.refused(method, { sessionId: id, ...params })).toMatchObject({
         code: -32602,
-        message: expect.stringMatching(/only a record.*"plain" offers neither session\/load nor session\/resume.*open a new session/),
+        message: expect.stringMatching(/read-only.*"plain" supports neither session\/load nor session\/resume.*open a new session/),
         data: { sessionId: id, agent: 'plain' },
       });
     acpClient.notify('session/cancel', { sessionId: id });
@@ -137,7 +137,7 @@ describe('a session of an earlier process', () => {
     expect((await hello(acpClient)).agentCapabilities.loadSession).toBe(false);
     expect((await load(acpClient, stage, id)).error).toMatchObject({
       code: -32602,
-      message: expect.stringContaining('"plain" does not offer session/load, and there is no transcript of it; open a new session'),
+      message: expect.stringContaining('"plain" does not support session/load, and no transcript is stored; open a new session'),
       data: { sessionId: id, agent: 'plain' },
     });
   });
@@ -172,7 +172,7 @@ describe('a session that its agent’s process still has', () => {
     expect((await waiting).error.message).toContain('exited');
     const { result } = await load(acpClient, stage, id);
     expect(result._meta['acp-switchboard'].canContinue).toBe(false);
-    expect((await prompt(acpClient, id, 'more')).error.message).toContain('only a record');
+    expect((await prompt(acpClient, id, 'more')).error.message).toContain('read-only');
     expect(plain.all('session/prompt')).toHaveLength(2);
   });
 });

@@ -40,7 +40,7 @@ describe('a refused mode', () => {
     const agent = agentWith(stage, { modes: modes('default'), configOptions: [option('default')] });
     const { client, id } = await guarded(stage, POLICY, {}, agent);
     expect((await client.request('session/set_mode', { sessionId: id, modeId: 'yolo' })).error.message).toContain(
-      'Mode "yolo" of agent "agent" is refused',
+      'Mode "yolo" of agent "agent" is not allowed',
     );
     expect((await client.request('session/set_config_option', { sessionId: id, configId: 'approval', value: 'yolo' })).error.code).toBe(
       -32602,

@@ -110,7 +110,7 @@ describe('files', () => {
     const missing = path.join(stage.cwd, 'none.txt');
     expect(await agent.refused('fs/read_text_file', { sessionId, path: missing })).toEqual({
       code: -32002,
-      message: 'Resource not found: there is no such file',
+      message: 'Resource not found: the file does not exist',
       data: { uri: pathToFileURL(missing).href },
     });
     expect(client.seen.filter(({ msg }) => msg.method?.startsWith('fs/'))).toEqual([]);
@@ -129,7 +129,7 @@ describe('files', () => {
     for (const name of ['secret', 'work/../secret', 'work/link', 'more/x'])
       expect(await agent.refused('fs/read_text_file', { sessionId: one, path: `${stage.dir}/${name}` })).toMatchObject({ code: -32602 });
     expect(await agent.refused('fs/write_text_file', { sessionId: one, path: path.join(stage.cwd, 'link'), content: 'x' })).toMatchObject({
-      message: expect.stringContaining('outside the directories of the session'),
+      message: expect.stringContaining('outside the session directories'),
     });
     expect(await agent.call('fs/read_text_file', { sessionId: two, path: path.join(more, 'x') })).toEqual({ content: 'more' });
     expect(contentOf(path.join(stage.dir, 'secret'))).toBe('secret');
@@ -176,7 +176,7 @@ describe('files', () => {
     expect(await b.call('fs/read_text_file', { sessionId: 'same', path: path.join(bt, 'f') })).toEqual({ content: bt });
     expect((await a.refused('fs/read_text_file', { sessionId: 'same', path: path.join(bt, 'f') })).code).toBe(-32602);
     const { terminalId } = await a.call('terminal/create', { sessionId: 'same', command: 'true' });
-    expect((await b.refused('terminal/output', { sessionId: 'same', terminalId })).message).toContain('was not created by this agent');
+    expect((await b.refused('terminal/output', { sessionId: 'same', terminalId })).message).toContain('This agent did not create');
   });
 
   test('for a session that nobody opened, and for params that can be read in two ways, nothing is done', async ({ stage }) => {
@@ -186,7 +186,7 @@ describe('files', () => {
     const file = path.join(stage.cwd, 'f');
     writeFileSync(file, 'x');
     for (const params of [{ sessionId: 'none', path: file }, { path: file }])
-      expect((await agent.refused('fs/read_text_file', params)).message).toContain('no session with a directory of its own was opened');
+      expect((await agent.refused('fs/read_text_file', params)).message).toContain('this session has no directory');
     agent.line(
       `{"jsonrpc":"2.0","id":"twice","method":"fs/read_text_file","params":{"sessionId":"${sessionId}","path":"/x","path":"${file}"}}`,
     );
@@ -371,7 +371,7 @@ describe('under a policy', () => {
     const later = client.seen.length;
     const out = agent.refused('fs/write_text_file', { sessionId, path: path.join(stage.dir, 'out'), content: 'x' });
     await answer('allow', later);
-    expect((await out).message).toContain('outside the directories of the session');
+    expect((await out).message).toContain('outside the session directories');
   });
 
   test('a link that is changed while the user thinks does not carry the yes to another file', async ({ stage }) => {

@@ -66,7 +66,7 @@ test('row 14: an agent that uses the id of a question that is still open hears -
   const first = await client.got('_vendor/ask');
   ask('second');
   const refused = await left.until((msg) => msg.id === 'q');
-  expect(refused.msg.error).toMatchObject({ code: -32600, message: expect.stringContaining('"q" is still in use') });
+  expect(refused.msg.error).toMatchObject({ code: -32600, message: expect.stringContaining('id "q" is still open') });
   client.reply(first.msg, { words: 'yes' });
   expect((await left.until((msg) => msg.id === 'q' && msg.result)).msg.result).toEqual({ words: 'yes' });
   ask('third'); // free again
@@ -98,7 +98,7 @@ describe('row 21: an agent that takes nothing of what it is sent for 60 s', () =
     clock.advance(1);
     expect((await turn).error).toMatchObject({
       code: -32603,
-      message: expect.stringContaining('has read nothing'),
+      message: expect.stringContaining('read none of its input'),
       data: { agent: 'slow' },
     });
     expect((await next).error.data.reason).toBe('not_reading');

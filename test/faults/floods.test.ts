@@ -64,7 +64,7 @@ test.concurrent('row 21: an agent that stops reading is ended when its queue is 
   const filling = upTo(20).map((n) => client.request('_x/fill', { sessionId: id, fill: 'f'.repeat(200_000) }, `fill-${n}`));
   const { error } = await turn;
   expect(error).toMatchObject({ code: -32603, data: { agent: 'deaf', reason: 'queue_full' } });
-  expect(error.message).toMatch(/"deaf" stopped reading.*max_queue_bytes \(1048576\)/);
+  expect(error.message).toMatch(/"deaf" was stopped: it does not read its input.*max_queue_bytes \(1048576\)/);
   for (const answer of await Promise.all(filling)) expect(answer.error).toBeDefined();
   for (const n of upTo(20)) expect(client.answersTo(`fill-${n}`)).toHaveLength(1);
   expect((await counting).result).toEqual({ stopReason: 'end_turn' });
@@ -102,7 +102,10 @@ test.concurrent("row 24: of an agent's permission questions 32 are put to the us
   expect(answers.filter(({ outcome }) => outcome?.optionId === 'yes')).toHaveLength(32);
   const refusals = answers.filter(({ error }) => error);
   expect(refusals).toHaveLength(8);
-  expect(refusals[0].error).toMatchObject({ code: -32603, message: expect.stringContaining('32 permission questions') });
+  expect(refusals[0].error).toMatchObject({
+    code: -32603,
+    message: expect.stringContaining('Too many permission requests are open in this session (limit 32)'),
+  });
 
   client.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'yes' } }));
   expect((await prompt(client, id, '20')).result).toEqual({ stopReason: 'end_turn' });
@@ -126,8 +129,8 @@ test.concurrent('row 24: a session has 64 terminals at most, and one that is rel
   };
   const first = await outcomes('70');
   expect(first.slice(0, 64)).toEqual(Array(64).fill('opened'));
-  expect(first.slice(64)).toEqual(Array(6).fill(expect.stringContaining('64 terminals')));
+  expect(first.slice(64)).toEqual(Array(6).fill(expect.stringContaining('Too many terminals are open in this session (limit 64)')));
   expect(opened).toBe(64);
   await outcomes('release');
-  expect(await outcomes('2')).toEqual(['opened', expect.stringContaining('64 terminals')]);
+  expect(await outcomes('2')).toEqual(['opened', expect.stringContaining('Too many terminals are open in this session (limit 64)')]);
 });

@@ -64,7 +64,7 @@ test.concurrent('row 4: that a turn was under way is said only where one was', a
   const client = await stage.connect({ sick: fixture('crash-mid-turn', 'sick', '1') });
   const [busy, idle] = [await open(client, stage.cwd), await open(client, stage.cwd)];
   const { error } = await prompt(client, busy.id, 'crash');
-  expect(error.message).toMatch(/exited \(.*\) before answering.* See: switchboard agents test sick$/);
+  expect(error.message).toMatch(/exited \(.*\) before answering.* run: switchboard agents test sick$/);
   for (const { id } of [busy, idle]) await prompt(client, id, 'again');
   expect(toldIn(client, busy.id).join('')).toContain('; what it was doing then is not repeated.');
   expect(toldIn(client, idle.id).join('')).toContain('the session was brought back.');
@@ -165,8 +165,8 @@ test.concurrent('row 4: a crash loop ends after restart.max restarts, with one l
   expect(await refusedNew(client, stage.cwd)).toMatch(/switchboard agents test sick/);
   expect(startsOf(stage, 'sick')).toBe(3);
   await open(client, stage.cwd, 'well');
-  await noticed(client, 'is left alone');
-  expect(client.stderr().match(/is left alone .* switchboard agents test sick/g)).toHaveLength(1);
+  await noticed(client, 'restarts in');
+  expect(client.stderr().match(/restarts in .* switchboard agents test sick/g)).toHaveLength(1);
 });
 
 async function refusedNew(client: Client, cwd: string): Promise<string> {

@@ -121,7 +121,7 @@ quick('an agent that is gone cannot be chosen any more, and what is not configur
   const agents = [spec('left'), spec('right')];
   expect(made.connection.reconfigure({ ...without, agents }).said).toBe('gone: middle');
   const refused = await made.client.refused('session/set_config_option', { sessionId: id, configId: 'agent', value: 'middle' });
-  expect(refused.message).toContain('configured are: left, right');
+  expect(refused.message).toContain('configured agents: left, right');
   const [options] = made.client.updates(id, 'config_option_update').at(-1).configOptions;
   expect(options.options.map(({ value }: { value: string }) => value)).toEqual(['left', 'right']);
   expect(made.connection.reconfigure({ ...without, agents }).said).toBe('the agents are as before');

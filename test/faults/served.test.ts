@@ -56,7 +56,7 @@ test('what fails inside is an error for the agent, and one answer', async () => 
   const read = agent.refused('fs/read_text_file', READ, 7);
   await client.call('_x/echo');
   asked[0]?.fail(new Error('a bug'));
-  expect(await read).toMatchObject({ code: -32603, message: 'switchboard failed on fs/read_text_file (a bug); please report this' });
+  expect(await read).toMatchObject({ code: -32603, message: 'Internal error in fs/read_text_file (a bug); please report this' });
   expect(agent.answersTo(7)).toHaveLength(1);
 });
 

@@ -37,7 +37,7 @@ test.concurrent('row 1: a command that is missing or not executable fails its ow
   expect(agentsOf(stage, client)).toHaveLength(1);
   // People read it once.
   expect(await client.close()).toBe(0);
-  for (const agent of Object.keys(reasons)) expect(client.stderr().split(`Agent "${agent}" could not be started`)).toHaveLength(2);
+  for (const agent of Object.keys(reasons)) expect(client.stderr().split(`Agent "${agent}" did not start`)).toHaveLength(2);
 });
 
 test.concurrent('row 1: an agent that is installed while we run is used by the next session', async ({ stage }) => {
@@ -63,11 +63,11 @@ test.concurrent('row 2: an agent that never answers initialize is ended, its ses
   const waiting = await refusedNew(client, stage, 'sick'); // at once: it may be tried again in a second
   for (const error of errors) {
     expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', reason: 'no_initialize', stderr: [expect.any(String)] } });
-    expect(error.message).toMatch(/"sick".*2500 ms; its last words: "waits for a server that takes .*"\. .*timeouts\.initialize_ms$/);
+    expect(error.message).toMatch(/"sick".*2500 ms; its last output: "waits for a server that takes .*"\. .*timeouts\.initialize_ms$/);
     expect(JSON.stringify(error)).not.toContain(SECRET);
   }
   expect(waiting).toMatchObject({ code: -32603, data: { agent: 'sick', reason: 'backing-off' } });
-  expect(waiting.message).toMatch(/next try is possible in 1 s/);
+  expect(waiting.message).toMatch(/try again in 1 s/);
   expect(waiting.message).toContain('did not answer initialize within 2500 ms');
   expect(startsOf(stage, 'sick')).toBe(1);
   const { id, answer } = await others;
@@ -88,9 +88,9 @@ test.concurrent('row 2: an agent that exits before it answers initialize: the er
   expect(await refusedNew(client, stage, 'sick')).toMatchObject({ data: { agent: 'sick', code: 3 } });
   const error = await refusedNew(client, stage, 'sick');
   expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', code: 3, signal: null, stderr: ['cannot find my licence'] } });
-  expect(error.message).toMatch(/"sick" is not available; the next try is possible in 1 s/);
+  expect(error.message).toMatch(/"sick" is unavailable; try again in 1 s/);
   expect(error.message).toContain(
-    'exited (code 3) before answering; its last words: "cannot find my licence". See: switchboard agents test sick',
+    'exited (code 3) before answering; its last output: "cannot find my licence". To find out why, run: switchboard agents test sick',
   );
   expect(error.data.cause).toEqual({ reason: 'agent_exited', message: expect.stringContaining('"sick" exited') });
   await delay(error.data.retryInMs);

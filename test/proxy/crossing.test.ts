@@ -78,7 +78,7 @@ test('a load that fails leaves what waits behind it to find its session anew', a
   left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
   const load = client.request('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
   const resume = client.request('session/resume', { sessionId: 'old', cwd: CWD, mcpServers: [] });
-  expect((await load).error.message).toContain('does not offer session/load');
+  expect((await load).error.message).toContain('does not support session/load');
   expect((await resume).error).toBeUndefined();
   expect((await prompt(client, 'old', 'hello')).result).toEqual(end);
 });
@@ -300,8 +300,8 @@ test('an agent that does not open a session to move to is named with the limit i
   clock.advance(1400);
   const { error } = await change;
   expect(error).toMatchObject({ code: -32603, data: { agent: 'right', stderr: ['indexing the disk'] } });
-  expect(error.message).toMatch(/"right" did not open a session within 1400 ms; its last words: "indexing the disk"\./);
-  expect(error.message).toContain('raise agent_servers.right.timeouts.initialize_ms, of which this is the double');
+  expect(error.message).toMatch(/"right" did not open a session within 1400 ms; its last output: "indexing the disk"\./);
+  expect(error.message).toContain('raise agent_servers.right.timeouts.initialize_ms (this limit is twice that)');
   expect((await prompt(client, id, 'hello')).result).toEqual(end);
 });
 
@@ -396,7 +396,7 @@ test('a bug that a waiting frame finds costs that frame alone: neither what wait
   isBroken = true;
   left.reply(asked.msg, {});
   expect((await load).error).toBeUndefined();
-  expect((await turns[0]).error.message).toContain('switchboard failed on session/prompt (no timer)');
+  expect((await turns[0]).error.message).toContain('Internal error in session/prompt (no timer)');
   expect((await turns[1]).result).toEqual(end);
   expect(notices).toEqual(['failed on session/prompt: no timer']);
 });

@@ -195,7 +195,5 @@ function isJustified(seen: Evidence, asked: AgentFrame, { error }: Message): boo
   const words = String(error?.message);
   if (seen.policyModel?.isObserving === false && /enied by policy/.test(words)) return seen.policyModel.decided(asked.serial).length > 0;
   if (seen.policyModel && error?.code === -32800) return seen.ledger.agentFrames.some(({ about }) => about.withdraws === asked.serial);
-  return /Terminal ".*" was not created|There are already \d+|No agent owns session|was not given to this agent/.test(
-    String(error?.message),
-  );
+  return /did not create terminal|Too many .* are open|No agent owns session|This agent has no MCP server/.test(String(error?.message));
 }

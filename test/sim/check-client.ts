@@ -141,7 +141,7 @@ function response(seen: Evidence, message: Message, idText: string, frame: Agent
     return own;
   }
   const waiting = seen.open.get(idText) ?? [];
-  const isInUse = message.error?.code === -32600 && String(message.error.message).includes('still in use');
+  const isInUse = message.error?.code === -32600 && String(message.error.message).includes('is still open; use another id');
   // Of several with the same id, an answer without a number may have been for any: one that has a number shows which was not meant.
   const wasGuessed = own !== undefined && seen.guessed.has(own) && !waiting.includes(own);
   const request = wasGuessed ? waiting[0] : (own ?? (isInUse ? (waiting[1] ?? waiting[0]) : waiting[0]));

@@ -107,7 +107,7 @@ test.each(['session/close', 'session/delete'])(
     const end = client.request(method, { sessionId: 'old' });
     const { msg } = await left.got('initialize', undefined, before);
     left.reply(msg, { protocolVersion: 1, agentCapabilities: capabilities });
-    expect((await load).error.message).toContain('does not offer session/load');
+    expect((await load).error.message).toContain('does not support session/load');
     expect((await resume).error).toBeUndefined();
     expect((await end).error).toBeUndefined();
     expect((await left.refused('fs/read_text_file', { sessionId: 'old', path: `${CWD}/a` })).code).toBe(-32002);

@@ -161,7 +161,7 @@ export function noticed(seen: Evidence, frame: AgentFrame): void {
 
 /** Why the client may not change something, in words that only a policy has. */
 export function isRefusal(seen: Evidence, request: ClientFrame, { error }: Message): void {
-  if (!/^Mode ".*" of agent ".*" is refused/.test(String(error?.message))) return;
+  if (!/^Mode ".*" of agent ".*" is not allowed/.test(String(error?.message))) return;
   if (!seen.policyModel) seen.problem(`${nameOf(request)} is refused by a policy, and there is none`);
   else if (seen.policyModel.isObserving) seen.problem(`${nameOf(request)} is refused by a policy that is only to observe`);
 }

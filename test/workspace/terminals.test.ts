@@ -243,7 +243,7 @@ test('release ends what runs, answers who waits, and the id is no longer one', a
   expect(terminals.release(session, made)).toEqual({});
   expect(await waiting).toEqual({ exitCode: null, signal: 'SIGTERM' });
   await gone(...pids);
-  for (const act of ['output', 'release'] as const) expect(() => terminals[act](session, made)).toThrow(/was not created by this agent/);
+  for (const act of ['output', 'release'] as const) expect(() => terminals[act](session, made)).toThrow(/did not create terminal/);
   for (const act of ['waitForExit', 'kill'] as const) expect((await refusal(terminals[act](session, made))).key).toBe('TERMINAL_FOREIGN');
 });
 
@@ -251,7 +251,7 @@ test('a terminal belongs to its session', async () => {
   const { script, terminals } = createStage();
   const made = await script(`console.log('on'); ${STAYS}`, 'on');
   const other = {};
-  expect(() => terminals.output(other, made)).toThrow(/was not created by this agent in this session/);
+  expect(() => terminals.output(other, made)).toThrow(/This agent did not create terminal ".*" in this session/);
   expect((await refusal(terminals.kill(other, made))).key).toBe('TERMINAL_FOREIGN');
   for (const terminalId of [undefined, null, 7, {}, '__proto__'])
     expect(() => terminals.release(other, { terminalId })).toThrow(ProxyError);

@@ -45,7 +45,7 @@ async function inTerminal(
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
     const { why, next } = whyUnstartable(error as NodeJS.ErrnoException, { ...spec, command });
-    const words = `agent "${spec.name}" could not be started: ${why} (command: ${command})`;
+    const words = `agent "${spec.name}" did not start: ${why} (command: ${command})`;
     throw new CommandFailure(7, words, next ?? `check "command" in agent_servers.${spec.name}`);
   } finally {
     signals.stop();

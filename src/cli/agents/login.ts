@@ -175,7 +175,7 @@ function failed(
   if (exit?.kind === 'unstartable')
     return new CommandFailure(
       EXIT.unavailable,
-      `agent "${name}" could not be started: ${exit.why} (command: ${command})`,
+      `agent "${name}" did not start: ${exit.why} (command: ${command})`,
       exit.next ?? `check "command" in agent_servers.${name}`,
     );
   if (exit) {

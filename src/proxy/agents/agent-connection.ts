@@ -197,10 +197,10 @@ export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, selected
       });
     const { code, signal } = exit;
     const how = signal === null ? `code ${code}` : `signal ${signal}`;
-    const wasAsked = !isReady || deps.isBusy?.() === true;
+    const hadOpenRequest = !isReady || deps.isBusy?.() === true;
     // One that was killed at work has most likely nothing wrong with it.
-    const isWorthTest = !deps.isTrial && wasAsked && !(isReady && signal !== null);
-    const about = { wasAsked, isWorthTest, lastWords: lastWords(process.stderrTail()) };
+    const isWorthTest = !deps.isTrial && hadOpenRequest && !(isReady && signal !== null);
+    const about = { hadOpenRequest, isWorthTest, lastOutput: lastWords(process.stderrTail()) };
     const atStart = isReady ? undefined : { atStart: true };
     return failure('AGENT_GONE', [spec.name, how, about], { ...details('agent_exited'), code, signal, ...atStart });
   }

@@ -79,7 +79,7 @@ export function fileOrTerminal(deps: EnforcementDeps, waiting: WaitingRequests, 
     // While the user thought, the policy may have changed, or what the path leads to.
     const now = reply === 'allowed' ? look(asked.request) : asked;
     const isSame = JSON.stringify(now.asked.paths) === JSON.stringify(asked.asked.paths);
-    const late = now.verdict === 'deny' ? now.decision.why : isSame ? undefined : 'the path leads elsewhere by now';
+    const late = now.verdict === 'deny' ? now.decision.why : isSame ? undefined : 'the path changed after the policy checked it';
     if (reply !== 'allowed') refuse(reply === 'cancelled' ? 'the turn was cancelled' : 'the user refused it');
     else if (late !== undefined) {
       recordLate(deps, now, late);

@@ -94,7 +94,7 @@ function toClient(proxy: ProxyParts, agent: Agent, session: Session | undefined,
   switch (frame.method) {
     case 'session/request_permission':
       if (session && openRequests(session, 'session/request_permission') >= most)
-        return agent.fail(idText, failure('TOO_MANY_OPEN', ['permission questions', most]));
+        return agent.fail(idText, failure('TOO_MANY_OPEN', ['permission requests', most]));
       return put([]);
     case 'terminal/create':
       if (session && session.terminals.size + openRequests(session, 'terminal/create') >= MAX_TERMINALS)

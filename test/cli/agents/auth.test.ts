@@ -42,7 +42,7 @@ test('a command that cannot be started: exit code 7', async () => {
   withAgent(home);
   const { code, stdout, stderr } = await home.run(['--auth', 'absent', '--', 'login']);
   expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
-  expect(stderr).toContain('agent "absent" could not be started: the command was not found');
+  expect(stderr).toContain('agent "absent" did not start: the command was not found');
   expect(stderr).toContain('check "command" in agent_servers.absent');
 });
 

@@ -90,7 +90,7 @@ test('an agent that cannot be started: 7; one that is not configured: 4; with --
   const { run } = withAgent();
   expect(await run(['auth', 'absent'])).toMatchObject({
     code: 7,
-    stderr: expect.stringContaining('could not be started: the command was not found'),
+    stderr: expect.stringContaining('did not start: the command was not found'),
   });
   const { code, stdout } = await run(['auth', 'nobody', '--json']);
   expect({ code, error: JSON.parse(stdout).error }).toMatchObject({ code: 4, error: { code: 'NOT_FOUND' } });
@@ -104,7 +104,7 @@ test('an agent that does not answer is told of with its last words and the setti
   const { code, stderr } = await home.run(['auth', 'slow']);
   expect(code).toBe(3);
   expect(stderr).toContain(
-    'Agent "slow" did not answer initialize within 2500 ms; its last words: "asking the server for its certificate".',
+    'Agent "slow" did not answer initialize within 2500 ms; its last output: "asking the server for its certificate".',
   );
   expect(stderr).toContain('raise agent_servers.slow.timeouts.initialize_ms\n  see: switchboard agents test slow\n');
   expect(home.processesLeft()).toEqual([]);

@@ -124,7 +124,7 @@ test('an agent that fails is part of the comparison, and its exit code that of t
   const { code, stdout } = await home.run(['compare', '--config', 'given.json', 'crash'], { FIXTURE_DIR: home.tmp });
   expect(code).toBe(7);
   expect(stdout).toContain('== good ==\nBuilder here.');
-  expect(stdout).toMatch(/== absent ==\nAgent "absent" could not be started: .*\n {2}see: switchboard agents test absent/);
+  expect(stdout).toMatch(/== absent ==\nAgent "absent" did not start: .*\n {2}see: switchboard agents test absent/);
   expect(stdout).toMatch(/^absent +failed +0 +0$/m);
   expect(stdout).toMatch(/== dies ==\nAgent "dies" exited/);
 });

@@ -40,9 +40,10 @@ test.each([
 });
 
 test('why it failed is said in place of when it may be tried again; its only words are said once, and so is the way on', () => {
-  const message = 'Agent "mine" exited (code 3) before answering; its last words: "no key". See: switchboard agents test mine';
+  const message =
+    'Agent "mine" exited (code 3) before answering; its last output: "no key". To find out why, run: switchboard agents test mine';
   const data = { agent: 'mine', reason: 'backing-off', stderr: ['no key'], cause: { reason: 'agent_exited', message } };
-  expect(told(`Agent "mine" is not available; the next try is possible in 1 s. ${message}`, data)).toMatchObject({
+  expect(told(`Agent "mine" is unavailable; try again in 1 s. ${message}`, data)).toMatchObject({
     message,
     hint: undefined,
   });

@@ -113,9 +113,9 @@ describe('files', () => {
     const config = configured(home, stubborn);
     const outside = home.write('../outside.txt', 'theirs');
     const turn = async (flag: string, words: string) => (await home.run(['run', '-o', 'simple', '--config', config, flag, words])).stdout;
-    expect(await turn('--write', `read ${outside}`)).toContain('outside the directories');
+    expect(await turn('--write', `read ${outside}`)).toContain('outside the session directories');
     expect(await turn('--yolo', `read ${outside}`)).toContain('ok {"content":"theirs"}');
-    expect(await turn('--yolo', `write ${outside}`)).toMatch(/^error -32602: The path leads outside the directories/);
+    expect(await turn('--yolo', `write ${outside}`)).toMatch(/^error -32602: The path is outside the session directories/);
     expect(await turn('--yolo', `write ${path.join(home.project, 'in.txt')}`)).toContain('ok ');
     expect(readFileSync(outside, 'utf8')).toBe('theirs');
   });
@@ -329,7 +329,7 @@ describe('what goes wrong', () => {
     const home = createHome();
     const { code, stderr } = await home.run(['run', '--config', configured(home, { command: 'no-such-agent' }), 'x']);
     expect(code).toBe(7);
-    expect(stderr.match(/Agent "mine" could not be started.*no-such-agent/g)).toHaveLength(1);
+    expect(stderr.match(/Agent "mine" did not start.*no-such-agent/g)).toHaveLength(1);
     expect(stderr).toContain('switchboard agents test mine');
     expect(stderr).not.toContain('    at ');
   });

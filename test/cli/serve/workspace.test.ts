@@ -19,7 +19,7 @@ function stage() {
   const read = (...names: string[]) => host.serve('s', 'fs/read_text_file', { sessionId: 's', path: at(...names) });
   return { host, at, read };
 }
-const OUTSIDE = 'outside the directories of the session';
+const OUTSIDE = 'outside the session directories';
 
 test('files of all the directories that a session was opened with are reached, and no others, also not by a link', async () => {
   const { host, at, read } = stage();

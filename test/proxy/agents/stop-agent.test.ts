@@ -5,7 +5,7 @@ import { eventually } from '../../faults/setup.ts';
 import { able, CWD, cancelled, connection, end } from '../actors.ts';
 
 const prompt = (sessionId: string, text = 'hello') => ({ sessionId, prompt: [{ type: 'text', text }] });
-const WHY = 'Agent "left" was stopped by hand; start it in the console, or use another agent';
+const WHY = 'Agent "left" is stopped; start it in the console or use another agent';
 
 test('a stopped agent refuses new sessions and prompts by name, is not started by them, and the other agent goes on', async () => {
   const left = able('left');

@@ -39,7 +39,7 @@ test('what an agent says of a session that was refused for its mode is for nobod
   const [left] = agents;
   left.on('session/new', () => ({ sessionId: 'free', modes: MODES }));
   const { client } = await connection(agents, {}, { enforcement });
-  expect((await client.refused('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') })).message).toContain('is refused');
+  expect((await client.refused('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') })).message).toContain('is not allowed');
   expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 'free' });
   left.notify('session/update', { sessionId: 'free', update: chunk('unheard') });
   expect((await left.refused('session/request_permission', execution('free', 'make'))).code).toBe(-32002);
@@ -83,7 +83,7 @@ test('an agent that dies while it leaves a refused mode is not refused what it s
   const load = client.refused('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
   await left.got('session/set_mode');
   left.exit({ kind: 'exited', code: 1, signal: null });
-  expect((await load).message).toContain('is refused');
+  expect((await load).message).toContain('is not allowed');
   left.on('session/load', ({ sessionId }) => {
     left.notify('session/update', { sessionId, update: chunk('what was said') });
     return { modes: { ...BOTH_MODES, currentModeId: 'plan' } };
@@ -136,7 +136,7 @@ test('what is asked in a session when it is refused for its mode is taken back a
   const vendor = left.request('_vendor/ask', { sessionId: id });
   const other = (await client.got('_vendor/ask')).msg;
   left.on('session/resume', () => ({ modes: MODES }));
-  expect((await client.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).message).toContain('is refused');
+  expect((await client.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).message).toContain('is not allowed');
   expect(await permission).toEqual({ outcome: { outcome: 'cancelled' } });
   expect((await vendor).error.code).toBe(-32002);
   expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([agentRequest.id, other.id]);
@@ -151,7 +151,7 @@ test.each([1, 2])(
     const { id } = await open(client, CWD);
     left.on('session/resume', () => ({ modes: MODES }));
     await client.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
-    expect((await prompt(client, id, 'hello')).error.message).toContain('is refused');
+    expect((await prompt(client, id, 'hello')).error.message).toContain('is not allowed');
     await client.call('session/close', { sessionId: id });
     left.notify('session/update', { sessionId: id, update: chunk('unheard') });
     expect((await left.refused('session/request_permission', execution(id, 'make'))).code).toBe(-32002);

@@ -15,7 +15,7 @@ test('of the elicitations of a session 32 are put to the user at once; the next 
   const asked = flood(left, { sessionId: id });
   expect((await asked[32]).error).toEqual({
     code: -32603,
-    message: 'There are already 32 elicitations open in this session; settle some first',
+    message: 'Too many elicitations are open in this session (limit 32); wait until one completes',
   });
   const elsewhere = left.request('elicitation/create', form({ sessionId: other.id }));
   const { msg } = await client.got('elicitation/create', ({ sessionId }) => sessionId === other.id);
@@ -39,7 +39,7 @@ test('before there is a session it is the same', async () => {
   const opening = open(client, CWD, 'left');
   const { msg } = await left.got('session/new');
   expect((await flood(left, { requestId: msg.id })[32])?.error.message).toBe(
-    'There are already 32 elicitations open before a session; settle some first',
+    'Too many elicitations are open before a session (limit 32); wait until one completes',
   );
   left.reply(msg, { sessionId: 's1' });
   expect((await opening).id).toBe('s1');

@@ -93,7 +93,7 @@ describe('a session that its agent takes long to bring back', () => {
     expect(client.answersTo('turn')).toEqual([]);
     clock.advance(1);
     const { message, data } = (await turn).error;
-    expect(message).toContain(`no answer to session/load within ${limitMs} ms`);
+    expect(message).toContain(`no response to session/load within ${limitMs} ms`);
     expect(message).toContain('agent_servers.left.timeouts.initialize_ms');
     expect(data).toMatchObject({ sessionId: id, agent: 'left', reason: 'session_lost' });
   });

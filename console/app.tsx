@@ -1,16 +1,16 @@
 // The frame around the screens: where one can go, what runs, who waits.
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { Icon } from './parts/icon.tsx';
-import { LinkQuestion } from './parts/link.tsx';
-import { ago } from './parts/words.ts';
+import { ago } from './components/format.ts';
+import { Icon } from './components/icon.tsx';
+import { ConfirmLink } from './components/link.tsx';
 import { route, toSession } from './route.ts';
 import { SCREENS, screenOf } from './screens.ts';
 import { refusal, status } from './socket.ts';
-import { isReady, newestFirst, questions, version } from './state.ts';
+import { isReady, newestFirst, requests, version } from './state.ts';
 
 export function App(): VNode {
-  const waiting = questions.value.length;
+  const waiting = requests.value.length;
   useEffect(() => {
     document.title = waiting === 0 ? 'Switchboard' : `(${waiting}) Switchboard`;
   }, [waiting]);
@@ -26,7 +26,7 @@ export function App(): VNode {
         )}
         {isReady.value ? <Here /> : <p class="quiet-text centred">Connecting…</p>}
       </main>
-      <LinkQuestion />
+      <ConfirmLink />
     </div>
   );
 }
@@ -38,7 +38,7 @@ function Here(): VNode {
 }
 
 function Side(): VNode {
-  const waiting = questions.value.length;
+  const waiting = requests.value.length;
   const here = route.value;
   const { name: current, under } = screenOf(here.screen);
   return (

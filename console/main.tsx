@@ -3,11 +3,11 @@ import { App } from './app.tsx';
 import { followAddress } from './route.ts';
 import { fetchNext } from './screens.ts';
 import { connect } from './socket.ts';
-import { hear, position } from './state.ts';
+import { position, receive } from './state.ts';
 import './theme.ts';
 
 // The token in the address goes before anything is shown.
-await connect(position, hear);
+await connect(position, receive);
 followAddress();
 render(<App />, document.getElementById('app') as HTMLElement);
 fetchNext();

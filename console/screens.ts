@@ -1,6 +1,6 @@
 // Every screen: its name in the address, its place at the side, what is loaded for it. One more line here is one more screen.
 import type { FunctionComponent } from 'preact';
-import { type Later, later } from './parts/later.tsx';
+import { type Later, later } from './components/later.tsx';
 import { Sessions } from './screens/sessions.tsx';
 
 type Shown = FunctionComponent<{ readonly rest: string }>;
@@ -14,7 +14,7 @@ export type Screen = {
   readonly Show: Shown | Later<{ readonly rest: string }>;
 };
 
-const Chat = later(() => import('./screens/chat.tsx').then((loaded) => loaded.Chat), 'content', 'question', 'chat');
+const Chat = later(() => import('./screens/chat.tsx').then((loaded) => loaded.Chat), 'content', 'request', 'chat');
 
 export const SCREENS: readonly Screen[] = [
   { name: '', label: 'Sessions', icon: 'sessions', Show: Sessions },
@@ -22,13 +22,13 @@ export const SCREENS: readonly Screen[] = [
   {
     name: 'new',
     under: '',
-    Show: later(() => import('./screens/new-session.tsx').then((loaded) => loaded.NewSession), 'form', 'content', 'question'),
+    Show: later(() => import('./screens/new-session.tsx').then((loaded) => loaded.NewSession), 'form', 'content', 'request'),
   },
   {
     name: 'inbox',
-    label: 'Questions',
+    label: 'Requests',
     icon: 'inbox',
-    Show: later(() => import('./screens/inbox.tsx').then((loaded) => loaded.Inbox), 'content', 'question'),
+    Show: later(() => import('./screens/inbox.tsx').then((loaded) => loaded.Inbox), 'content', 'request'),
   },
   {
     name: 'frames',

@@ -1,6 +1,6 @@
 // The way to the server: in by the link, then one socket that is opened again whenever it is lost, and goes on where it was.
 import { signal } from '@preact/signals';
-import type { Acts, Failure, FromPage, FromServer, Hello, Topics } from '../src/console/protocol/messages.ts';
+import type { Actions, Failure, FromPage, FromServer, Hello, Topics } from '../src/console/protocol/messages.ts';
 
 /** `out`: this page has not been let in, or not any more. */
 export const status = signal<'connecting' | 'open' | 'lost' | 'out'>('connecting');
@@ -20,31 +20,31 @@ export class Refused extends Error {
 
 type Waiting = { readonly resolve: (result: unknown) => void; readonly reject: (error: Error) => void };
 
-type Followed = {
-  readonly give: unknown;
-  readonly hear: (news: never) => void;
-  readonly told: (error: Error | undefined) => void;
+type Subscription = {
+  readonly params: unknown;
+  readonly receive: (news: never) => void;
+  readonly onResult: (error: Error | undefined) => void;
 };
 
-const WORD = 'switchboard-word';
+const PAGE_KEY = 'switchboard-word';
 const waiting = new Map<number, Waiting>();
-const followed = new Map<string, Followed>();
+const subscriptions = new Map<string, Subscription>();
 let socket: WebSocket | undefined;
 let nextId = 0;
 let delayMs = 250;
 let where: () => Omit<Hello, 'hello'> = () => ({});
-let hear: (message: FromServer) => void = () => {};
+let receive: (message: FromServer) => void = () => {};
 
 /** `position` says what this page has already. */
 export async function connect(position: () => Omit<Hello, 'hello'>, listener: (message: FromServer) => void): Promise<void> {
   where = position;
-  hear = listener;
+  receive = listener;
   const token = location.hash.slice(1);
   if (/^[\w-]{43}$/.test(token)) {
     history.replaceState(null, '', location.pathname); // it is not to be read off the screen, or found in the history
     const problem = await enter(token);
     // A link that was used before may still be in a tab that is let in already.
-    if (problem !== undefined && localStorage.getItem(WORD) === null) return out(problem);
+    if (problem !== undefined && localStorage.getItem(PAGE_KEY) === null) return out(problem);
   }
   open();
 }
@@ -54,7 +54,7 @@ async function enter(token: string): Promise<string | undefined> {
   try {
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch('/enter', { method: 'POST', headers, body: JSON.stringify({ token }) });
-    if (answer.ok) localStorage.setItem(WORD, ((await answer.json()) as { word: string }).word);
+    if (answer.ok) localStorage.setItem(PAGE_KEY, ((await answer.json()) as { pageKey: string }).pageKey);
     else if (answer.status === 401) return 'The link is not valid, or was used before.';
     else return `The console did not take the link: ${(await answer.text()).trim() || answer.status}.`;
   } catch {
@@ -69,14 +69,14 @@ function out(why: string): void {
 }
 
 function open(): void {
-  const word = localStorage.getItem(WORD);
-  if (word === null) return out('The console is opened with a link.');
+  const pageKey = localStorage.getItem(PAGE_KEY);
+  if (pageKey === null) return out('The console is opened with a link.');
   const mine = new WebSocket(`ws://${location.host}/socket`);
   let wasOpen = false;
   socket = mine;
   mine.onopen = () => {
     wasOpen = true;
-    mine.send(JSON.stringify({ hello: word, ...where() }));
+    mine.send(JSON.stringify({ hello: pageKey, ...where() }));
   };
   mine.onmessage = ({ data }) => {
     const message = JSON.parse(String(data)) as FromServer;
@@ -84,10 +84,10 @@ function open(): void {
       pageId.value = message.page;
       status.value = 'open';
       delayMs = 250;
-      for (const [topic, { give, told }] of followed) begin(topic as keyof Topics, give, told);
+      for (const [topic, { params, onResult }] of subscriptions) begin(topic as keyof Topics, params, onResult);
     }
     if (message.t === 'answer') answered(message);
-    else hear(message);
+    else receive(message);
   };
   mine.onclose = ({ code }) => {
     for (const { reject } of waiting.values()) reject(new Refused({ message: 'the connection was lost' }));
@@ -128,37 +128,37 @@ function send(message: Omit<FromPage, 'id'>): Promise<unknown> {
 }
 
 /** Rejects with what the server says against it. */
-export const ask = <Name extends keyof Acts>(act: Name, give: Acts[Name]['give']): Promise<Acts[Name]['get']> =>
-  send({ act, give }) as Promise<Acts[Name]['get']>;
+export const ask = <Name extends keyof Actions>(action: Name, params: Actions[Name]['params']): Promise<Actions[Name]['result']> =>
+  send({ action, params }) as Promise<Actions[Name]['result']>;
 
 /**
  * What there is to say of a topic, now and from now on, also when the connection was lost in between. One at a time: to follow it again, with
  * something else given, ends the one before. `told` hears whether the server takes it. Returns how to stop.
  */
-export function follow<Name extends keyof Topics>(
+export function subscribe<Name extends keyof Topics>(
   topic: Name,
-  give: Topics[Name]['give'],
-  hearNews: (news: Topics[Name]['news']) => void,
-  told: (error: Error | undefined) => void = () => {},
+  params: Topics[Name]['params'],
+  onNews: (news: Topics[Name]['news']) => void,
+  onResult: (error: Error | undefined) => void = () => {},
 ): () => void {
-  const mine: Followed = { give, hear: hearNews, told };
-  followed.set(topic, mine);
-  if (status.value === 'open') begin(topic, give, told);
+  const mine: Subscription = { params, receive: onNews, onResult };
+  subscriptions.set(topic, mine);
+  if (status.value === 'open') begin(topic, params, onResult);
   return () => {
-    if (followed.get(topic) !== mine) return;
-    followed.delete(topic);
-    send({ act: 'unfollow', topic }).catch(() => {});
+    if (subscriptions.get(topic) !== mine) return;
+    subscriptions.delete(topic);
+    send({ action: 'unsubscribe', topic }).catch(() => {});
   };
 }
 
-function begin(topic: keyof Topics, give: unknown, told: Followed['told']): void {
-  send({ act: 'follow', topic, give }).then(
-    () => told(undefined),
-    (error: Error) => told(error),
+function begin(topic: keyof Topics, params: unknown, onResult: Subscription['onResult']): void {
+  send({ action: 'subscribe', topic, params }).then(
+    () => onResult(undefined),
+    (error: Error) => onResult(error),
   );
 }
 
 /** News for whoever follows the topic; called when the page is about to be drawn. */
-export function tellNews({ topic, news }: Extract<FromServer, { t: 'news' }>): void {
-  followed.get(topic)?.hear(news as never);
+export function deliver({ topic, news }: Extract<FromServer, { t: 'news' }>): void {
+  subscriptions.get(topic)?.receive(news as never);
 }

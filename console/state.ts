@@ -3,8 +3,8 @@ import { batch, computed, type Signal, signal } from '@preact/signals';
 import { apply } from '../src/console/protocol/apply-event.ts';
 import type { Conversation, Event } from '../src/console/protocol/conversation.ts';
 import type { FromServer } from '../src/console/protocol/messages.ts';
-import type { AgentRow, Question, SessionRow, StateEvent } from '../src/console/protocol/state.ts';
-import { ask, pageId, tellNews } from './socket.ts';
+import type { AgentRow, PendingRequest, SessionRow, StateEvent } from '../src/console/protocol/state.ts';
+import { ask, deliver, pageId } from './socket.ts';
 
 export const version = signal('');
 export const cwd = signal('');
@@ -12,10 +12,10 @@ export const cwd = signal('');
 export const configured = signal<readonly string[]>([]);
 export const agents = signal<readonly AgentRow[]>([]);
 export const sessions = signal<ReadonlyMap<string, SessionRow>>(new Map());
-export const questions = signal<readonly Question[]>([]);
+export const requests = signal<readonly PendingRequest[]>([]);
 /** What became of questions that this page has seen, for a while. */
 export const settled = signal<
-  readonly { readonly question: Question; readonly outcome: string; readonly isElsewhere: boolean; readonly isFromClient: boolean }[]
+  readonly { readonly request: PendingRequest; readonly outcome: string; readonly isElsewhere: boolean; readonly isFromClient: boolean }[]
 >([]);
 export const isReady = signal(false);
 export const newestFirst = computed(() => [...sessions.value.values()].sort((a, b) => b.at - a.at));
@@ -74,7 +74,7 @@ function keep(conversation: Conversation, at: number): void {
 let waiting: FromServer[] = [];
 let isScheduled = false;
 
-export function hear(message: FromServer): void {
+export function receive(message: FromServer): void {
   waiting.push(message);
   if (isScheduled) return;
   isScheduled = true;
@@ -97,7 +97,7 @@ function take(message: FromServer): void {
     case 'welcome':
       epoch = message.epoch;
       return;
-    case 'board': {
+    case 'state': {
       const { state } = message;
       seq = message.seq;
       version.value = state.version;
@@ -105,7 +105,7 @@ function take(message: FromServer): void {
       configured.value = state.servers;
       agents.value = state.agents;
       sessions.value = new Map(state.sessions.map((row) => [row.sessionId, row]));
-      questions.value = state.questions;
+      requests.value = state.requests;
       isReady.value = true;
       return;
     }
@@ -114,21 +114,21 @@ function take(message: FromServer): void {
     case 'deltas':
       for (const delta of message.deltas) {
         seq = Math.max(seq, delta.seq);
-        if (delta.sessionId === undefined) onBoard(delta.event as StateEvent);
+        if (delta.sessionId === undefined) onState(delta.event as StateEvent);
         else onSession(delta.sessionId, delta.seq, delta.event as Event);
       }
       return;
     case 'news':
-      return tellNews(message);
+      return deliver(message);
   }
 }
 
-function onBoard(event: StateEvent): void {
+function onState(event: StateEvent): void {
   switch (event.b) {
     case 'session':
       sessions.value = new Map(sessions.value).set(event.row.sessionId, event.row);
       return;
-    case 'gone': {
+    case 'deleted': {
       const left = new Map(sessions.value);
       left.delete(event.sessionId);
       sessions.value = left;
@@ -137,16 +137,16 @@ function onBoard(event: StateEvent): void {
     case 'agents':
       agents.value = event.agents;
       return;
-    case 'question':
-      questions.value = [...questions.value.filter(({ questionId }) => questionId !== event.question.questionId), event.question];
+    case 'request':
+      requests.value = [...requests.value.filter(({ requestId }) => requestId !== event.request.requestId), event.request];
       return;
     case 'settled': {
-      const question = questions.value.find(({ questionId }) => questionId === event.questionId);
-      questions.value = questions.value.filter((one) => one !== question);
-      if (question)
+      const request = requests.value.find(({ requestId }) => requestId === event.requestId);
+      requests.value = requests.value.filter((one) => one !== request);
+      if (request)
         settled.value = [
           ...settled.value,
-          { question, outcome: event.outcome, isElsewhere: event.by !== pageId.value, isFromClient: event.by === 'editor' },
+          { request, outcome: event.outcome, isElsewhere: event.by !== pageId.value, isFromClient: event.by === 'client' },
         ].slice(-20);
     }
   }

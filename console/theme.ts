@@ -5,7 +5,7 @@ export type Theme = 'system' | 'light' | 'dark';
 const KEY = 'switchboard-theme';
 const system = matchMedia('(prefers-color-scheme: dark)');
 
-const isTheme = (word: string | null): word is Theme => word === 'light' || word === 'dark';
+const isTheme = (value: string | null): value is Theme => value === 'light' || value === 'dark';
 const kept = localStorage.getItem(KEY);
 export const theme = signal<Theme>(isTheme(kept) ? kept : 'system');
 /** What is on screen. */

@@ -101,7 +101,7 @@ try {
     const before = await page.locator('.end').count();
     await page.getByLabel('Prompt').fill(words);
     await page.getByLabel('Prompt').press('Enter');
-    if (answer) await page.locator('.question').getByRole('button', { name: answer }).first().click();
+    if (answer) await page.locator('.request-card').getByRole('button', { name: answer }).first().click();
     if (answer !== null) await page.waitForFunction((count) => document.querySelectorAll('.end').length > count, before);
   }
   const wanted = process.argv.slice(2);
@@ -120,10 +120,10 @@ try {
   await page.locator('.scroll').evaluate((element) => element.scrollTo(0, 60));
   await take('apply');
   await prompt('plant something', null);
-  await page.locator('.question form').waitFor();
-  await page.locator('.question input').first().fill('Rosemary');
+  await page.locator('.request-card form').waitFor();
+  await page.locator('.request-card input').first().fill('Rosemary');
   await take('form');
-  await page.locator('.question').getByRole('button', { name: 'Decline' }).click();
+  await page.locator('.request-card').getByRole('button', { name: 'Decline' }).click();
   await page.goto(`${origin}/#/new`);
   await page.getByRole('button', { name: 'Add a server' }).click();
   await page.getByLabel('Name').fill('almanac');
@@ -143,7 +143,7 @@ try {
   await begin('Sketcher');
   await prompt('/plan a garden shed');
   await prompt('/edit shed.md', null);
-  await page.locator('.question .diff').waitFor();
+  await page.locator('.request-card .diff').waitFor();
   await take('chat');
   await page.emulateMedia({ colorScheme: 'dark' });
   await take('chat-dark');
@@ -152,9 +152,9 @@ try {
   await page.setViewportSize({ width: 1120, height: 700 });
   await page.emulateMedia({ colorScheme: 'light' });
   await page.goto(`${origin}/#/inbox`);
-  await page.locator('.question .diff').waitFor();
+  await page.locator('.request-card .diff').waitFor();
   await take('questions');
-  await page.locator('.question').getByRole('button', { name: 'Always' }).first().click();
+  await page.locator('.request-card').getByRole('button', { name: 'Always' }).first().click();
   await page.getByText(', under allow').waitFor();
   await take('rule');
   await page.getByRole('button', { name: 'Back' }).click();

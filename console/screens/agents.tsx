@@ -2,16 +2,16 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AgentLoad, AgentTopics, HostTools } from '../../src/console/protocol/agents.ts';
 import type { AgentRow } from '../../src/console/protocol/state.ts';
-import { Confirm } from '../parts/dialog.tsx';
-import { Fact } from '../parts/fact.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { amount, lasting, shownId } from '../parts/words.ts';
+import { Confirm } from '../components/dialog.tsx';
+import { Fact } from '../components/fact.tsx';
+import { amount, lasting, shownId } from '../components/format.ts';
+import { Icon } from '../components/icon.tsx';
+import { Problem } from '../components/problem.tsx';
 import { toSession } from '../route.ts';
-import { ask, follow } from '../socket.ts';
+import { ask, subscribe } from '../socket.ts';
 import { agents, sessions } from '../state.ts';
 
-const WORDS: Readonly<Record<string, string>> = {
+const STATE_LABELS: Readonly<Record<string, string>> = {
   idle: 'not started',
   starting: 'starting',
   ready: 'running',
@@ -24,8 +24,8 @@ const NOT_RUNNING = ['idle', 'unavailable', 'stopped'];
 
 export function Agents(): VNode {
   const rows = agents.value;
-  const [{ loads, lent }, use] = useState<AgentTopics['agentUse']['news']>({ loads: [], lent: [] });
-  useEffect(() => follow('agentUse', {}, use), []);
+  const [{ loads, hostTools }, use] = useState<AgentTopics['agentUse']['news']>({ loads: [], hostTools: [] });
+  useEffect(() => subscribe('agentUse', {}, use), []);
   const capabilities = [...new Set(rows.flatMap((row) => row.capabilities))].sort();
   return (
     <div class="screen">
@@ -38,7 +38,7 @@ export function Agents(): VNode {
             <Card key={row.id} row={row} load={loads.find(({ id }) => id === row.id)} />
           ))}
         </div>
-        {lent.length > 0 && <Tools lent={lent} />}
+        {hostTools.length > 0 && <Tools hostTools={hostTools} />}
         {capabilities.length > 0 && (
           <section>
             <h2>What they can do</h2>
@@ -82,28 +82,28 @@ export function Agents(): VNode {
 }
 
 /** What is to be done, and is not done before it was said once more. */
-type Wish = { readonly title: string; readonly words: string; readonly act: () => Promise<unknown> };
+type Operation = { readonly title: string; readonly text: string; readonly action: () => Promise<unknown> };
 
 type Kind = 'restart' | 'stop' | 'drain';
 
-function wishes({ name, title, inFlight }: AgentRow): Readonly<Record<Kind, Wish>> {
+function operationsOf({ name, title, inFlight }: AgentRow): Readonly<Record<Kind, Operation>> {
   const under = inFlight === 0 ? '' : ` ${inFlight === 1 ? 'One request is' : `${inFlight} requests are`} under way.`;
   const until = 'New sessions and prompts are refused until it is started again';
   return {
     restart: {
       title: `Restart ${title}`,
-      words: `Its process is ended in good order and another is started; its sessions are brought back with their next prompt.${under}`,
-      act: () => ask('restart', { agent: name }),
+      text: `Its process is ended in good order and another is started; its sessions are brought back with their next prompt.${under}`,
+      action: () => ask('restart', { agent: name }),
     },
     stop: {
       title: `Stop ${title}`,
-      words: `What it does is cancelled, and its process is ended. ${until}.${under}`,
-      act: () => ask('stopAgent', { agent: name, how: 'now' }),
+      text: `What it does is cancelled, and its process is ended. ${until}.${under}`,
+      action: () => ask('stopAgent', { agent: name, how: 'now' }),
     },
     drain: {
       title: `Drain ${title}`,
-      words: `What it does comes to its end, and then its process is ended. ${until}.${under}`,
-      act: () => ask('stopAgent', { agent: name, how: 'drain' }),
+      text: `What it does comes to its end, and then its process is ended. ${until}.${under}`,
+      action: () => ask('stopAgent', { agent: name, how: 'drain' }),
     },
   };
 }
@@ -117,12 +117,12 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
     return () => clearInterval(timer);
   }, []);
   const { id, title, isDefault, state, pid, since, restarts, sessions: open, inFlight, version, lastError, stderr } = row;
-  const all = wishes(row);
-  const asked = kind && all[kind];
-  const perform = ({ act }: Wish) => {
+  const all = operationsOf(row);
+  const pending = kind && all[kind];
+  const perform = ({ action }: Operation) => {
     setProblem('');
     askAbout(undefined);
-    act().catch((error: Error) => setProblem(error.message));
+    action().catch((error: Error) => setProblem(error.message));
   };
   const isRunning = !NOT_RUNNING.includes(state);
   return (
@@ -131,7 +131,7 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
         <span class={`dot ${state}`} />
         <h2>{title}</h2>
         {isDefault && <span class="chip">default</span>}
-        <span class={`state ${state}`}>{WORDS[state] ?? state}</span>
+        <span class={`state ${state}`}>{STATE_LABELS[state] ?? state}</span>
       </header>
       <div class="buttons">
         <button type="button" onClick={() => (isRunning ? askAbout('restart') : perform(all.restart))}>
@@ -148,9 +148,9 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
           </button>
         )}
       </div>
-      {asked && (
-        <Confirm title={asked.title} yes={asked.title} act={() => perform(asked)} close={() => askAbout(undefined)}>
-          <p>{asked.words}</p>
+      {pending && (
+        <Confirm title={pending.title} confirmLabel={pending.title} action={() => perform(pending)} close={() => askAbout(undefined)}>
+          <p>{pending.text}</p>
         </Confirm>
       )}
       <dl>
@@ -183,7 +183,7 @@ const STEPS: Readonly<Record<string, string>> = {
   called: 'connected, tools called',
 };
 
-function Tools({ lent }: { readonly lent: readonly HostTools[] }): VNode {
+function Tools({ hostTools }: { readonly hostTools: readonly HostTools[] }): VNode {
   return (
     <section aria-label="Lent tools">
       <h2>Tools that sessions were lent</h2>
@@ -199,7 +199,7 @@ function Tools({ lent }: { readonly lent: readonly HostTools[] }): VNode {
             </tr>
           </thead>
           <tbody>
-            {lent.map(({ sessionId, agent, transport, state, tools }) => (
+            {hostTools.map(({ sessionId, agent, transport, state, tools }) => (
               <tr key={sessionId}>
                 <td>
                   <a href={toSession(sessionId)}>{sessions.value.get(sessionId)?.title || shownId(sessionId).slice(0, 18)}</a>

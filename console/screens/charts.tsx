@@ -3,15 +3,15 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ChartRow, ChartTopics } from '../../src/console/protocol/charts.ts';
-import { Plot, type Plotted } from '../parts/plot.tsx';
-import { follow } from '../socket.ts';
+import { Plot, type Plotted } from '../components/plot.tsx';
+import { subscribe } from '../socket.ts';
 
 const MOST_ROWS = 900;
 const MINUTES = [1, 5, 15];
 const rows = signal<readonly ChartRow[]>([]);
 const minutes = signal(5);
 
-function hear({ rows: fresh, isFirst }: ChartTopics['charts']['news']): void {
+function receive({ rows: fresh, isFirst }: ChartTopics['charts']['news']): void {
   rows.value = isFirst ? fresh : [...rows.value, ...fresh].slice(-MOST_ROWS);
 }
 
@@ -56,7 +56,7 @@ const PLOTS: readonly Plotted[] = [
 ];
 
 export function Charts(): VNode {
-  useEffect(() => follow('charts', {}, hear), []);
+  useEffect(() => subscribe('charts', {}, receive), []);
   const since = (rows.value.at(-1)?.t ?? 0) - minutes.value * 60;
   const shown = rows.value.filter(({ t }) => t >= since);
   return (

@@ -1,16 +1,16 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Composer } from '../parts/composer.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Items } from '../parts/items.tsx';
-import { Pickers } from '../parts/pickers.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { Elsewhere, QuestionCard } from '../parts/question.tsx';
-import { save } from '../parts/save.ts';
-import { SessionMenu } from '../parts/session-menu.tsx';
-import { place, short } from '../parts/words.ts';
+import { Composer } from '../components/composer.tsx';
+import { place, short } from '../components/format.ts';
+import { Icon } from '../components/icon.tsx';
+import { Items } from '../components/items.tsx';
+import { Pickers } from '../components/pickers.tsx';
+import { Problem } from '../components/problem.tsx';
+import { Elsewhere, RequestCard } from '../components/request.tsx';
+import { save } from '../components/save.ts';
+import { SessionMenu } from '../components/session-menu.tsx';
 import { ask, status } from '../socket.ts';
-import { conversation, questions, type Shown, sessions, watch } from '../state.ts';
+import { conversation, requests, type Shown, sessions, watch } from '../state.ts';
 
 export function Chat({ rest: sessionId }: { readonly rest: string }): VNode {
   const [problem, setProblem] = useState('');
@@ -29,8 +29,8 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
   const [problem, setProblem] = useState('');
   const { isRunning, options, commands, accepts, usage, items } = shown.conversation;
   const row = sessions.value.get(sessionId);
-  const mine = questions.value.filter((question) => question.sessionId === sessionId);
-  const [question] = mine;
+  const mine = requests.value.filter((request) => request.sessionId === sessionId);
+  const [request] = mine;
   const isStored = row?.state === 'stored';
   return (
     <div class="chat">
@@ -80,7 +80,7 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
       </header>
       <Scroll shown={shown} cwd={row?.cwd ?? ''} />
       <footer>
-        {question && <QuestionCard key={question.questionId} question={question} isCurrent isAlone />}
+        {request && <RequestCard key={request.requestId} request={request} isCurrent isInSession />}
         {mine.length > 1 && <p class="quiet-text">{mine.length - 1} more to answer</p>}
         <Elsewhere sessionId={sessionId} />
         <Problem text={problem} />

@@ -3,12 +3,12 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { FrameRow, FrameTopics } from '../../src/console/protocol/frames.ts';
-import { FrameDetail } from '../parts/frame-detail.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { save } from '../parts/save.ts';
-import { SearchField } from '../parts/search-field.tsx';
-import { ask, follow } from '../socket.ts';
+import { FrameDetail } from '../components/frame-detail.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Problem } from '../components/problem.tsx';
+import { save } from '../components/save.ts';
+import { SearchField } from '../components/search-field.tsx';
+import { ask, subscribe } from '../socket.ts';
 
 const ROW = 24;
 const MAX_ROWS = 60_000;
@@ -23,7 +23,7 @@ const heldCount = signal(0);
 const filter = signal('');
 const dropped = signal(0);
 
-function hear(message: FrameTopics['frames']['news']): void {
+function receive(message: FrameTopics['frames']['news']): void {
   if (message.isFirst) {
     rows = [];
     held = [];
@@ -52,7 +52,7 @@ export function Frames(): VNode {
   useEffect(() => {
     let stop = () => {};
     const timer = setTimeout(() => {
-      stop = follow('frames', { filter: filter.value }, hear, (error) => setProblem(error?.message ?? ''));
+      stop = subscribe('frames', { filter: filter.value }, receive, (error) => setProblem(error?.message ?? ''));
     }, 150);
     return () => {
       clearTimeout(timer);
@@ -66,7 +66,7 @@ export function Frames(): VNode {
         <SearchField
           label="Filter frames"
           placeholder="agent:claude method:session/* dir:in err:true ms>500"
-          words={filter.value}
+          text={filter.value}
           set={(wanted) => {
             filter.value = wanted;
           }}

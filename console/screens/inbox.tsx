@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Elsewhere, isTyping, QuestionCard } from '../parts/question.tsx';
-import { ago } from '../parts/words.ts';
-import { questions, settled } from '../state.ts';
+import { ago } from '../components/format.ts';
+import { Elsewhere, isTyping, RequestCard } from '../components/request.tsx';
+import { requests, settled } from '../state.ts';
 
 /** Questions of all sessions, the oldest first. `j` and `k` go to the next and the one before. */
 export function Inbox(): VNode {
   const [at, setAt] = useState(0);
-  const open = questions.value.toSorted((a, b) => a.at - b.at);
+  const open = requests.value.toSorted((a, b) => a.at - b.at);
   const current = Math.min(at, open.length - 1);
   useEffect(() => {
     const pressed = ({ key, target }: KeyboardEvent) => {
@@ -22,7 +22,7 @@ export function Inbox(): VNode {
   return (
     <div class="screen">
       <header class="bar">
-        <h1>Questions</h1>
+        <h1>Requests</h1>
         {waiting && <span class="dim">the oldest waits since {ago(waiting.at)}</span>}
       </header>
       <div class="body inbox">
@@ -32,18 +32,18 @@ export function Inbox(): VNode {
             <p>Nobody waits for an answer.</p>
           </div>
         )}
-        {open.map((question, index) => (
-          <div key={question.questionId} class={index === current ? 'entry current' : 'entry'}>
-            <QuestionCard question={question} isCurrent={index === current} />
+        {open.map((request, index) => (
+          <div key={request.requestId} class={index === current ? 'entry current' : 'entry'}>
+            <RequestCard request={request} isCurrent={index === current} />
           </div>
         ))}
         {settled.value.length > 0 && (
           <section class="answered">
             <h2>Answered</h2>
             <ul>
-              {settled.value.toReversed().map(({ question, outcome, isElsewhere }) => (
-                <li key={question.questionId}>
-                  <b>{outcome}</b> — {question.title} <span class="dim">{isElsewhere ? 'elsewhere' : 'here'}</span>
+              {settled.value.toReversed().map(({ request, outcome, isElsewhere }) => (
+                <li key={request.requestId}>
+                  <b>{outcome}</b> — {request.title} <span class="dim">{isElsewhere ? 'elsewhere' : 'here'}</span>
                 </li>
               ))}
             </ul>

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Failure } from '../../src/console/protocol/messages.ts';
-import { Logins } from '../parts/logins.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { QuestionCard } from '../parts/question.tsx';
-import { keepServers, keptServers, problemWithServers, Servers, serversToSend } from '../parts/servers.tsx';
+import { Logins } from '../components/logins.tsx';
+import { Problem } from '../components/problem.tsx';
+import { RequestCard } from '../components/request.tsx';
+import { keepServers, problemWithServers, Servers, savedServers, serversToSend } from '../components/servers.tsx';
 import { go, toSession } from '../route.ts';
 import { ask, Refused } from '../socket.ts';
-import { agents, cwd, questions } from '../state.ts';
+import { agents, cwd, requests } from '../state.ts';
 
 export function NewSession(): VNode {
   const names = [...new Map(agents.value.map((agent) => [agent.name, agent])).values()];
@@ -16,18 +16,18 @@ export function NewSession(): VNode {
   const [more, setMore] = useState('');
   const [problem, setProblem] = useState('');
   const [failure, setFailure] = useState<Failure>();
-  const [servers, setServers] = useState(keptServers);
+  const [servers, setServers] = useState(savedServers);
   const [isBusy, setBusy] = useState(false);
 
   const chosen = names.find(({ name, isDefault }) => (agent === undefined ? isDefault : agent === name));
   const takesMore = chosen?.capabilities.includes('sessionCapabilities.additionalDirectories') === true;
 
-  async function attempt(act: () => Promise<void>): Promise<void> {
+  async function attempt(action: () => Promise<void>): Promise<void> {
     setBusy(true);
     setProblem('');
     setFailure(undefined);
     try {
-      await act();
+      await action();
     } catch (error) {
       setProblem((error as Error).message);
       setFailure(error instanceof Refused ? error.failure : undefined);
@@ -50,10 +50,10 @@ export function NewSession(): VNode {
         <h1>New session</h1>
       </header>
       {/* What an agent wants to know before there is a session. */}
-      {questions.value
+      {requests.value
         .filter(({ sessionId }) => sessionId === '')
-        .map((question) => (
-          <QuestionCard key={question.questionId} question={question} isCurrent isAlone />
+        .map((request) => (
+          <RequestCard key={request.requestId} request={request} isCurrent isInSession />
         ))}
       <form
         class="body form"

@@ -3,10 +3,10 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { PolicyShown, RuleRow } from '../../src/console/protocol/policy.ts';
-import { DryRun } from '../parts/dry-run.tsx';
-import { Explain } from '../parts/explain.tsx';
-import { ago, place } from '../parts/words.ts';
-import { follow } from '../socket.ts';
+import { DryRun } from '../components/dry-run.tsx';
+import { Explain } from '../components/explain.tsx';
+import { ago, place } from '../components/format.ts';
+import { subscribe } from '../socket.ts';
 
 type There = Extract<PolicyShown, { isThere: true }>;
 
@@ -15,7 +15,7 @@ const shown = signal<PolicyShown | undefined>(undefined);
 export function Policy(): VNode {
   useEffect(
     () =>
-      follow('policy', {}, (news) => {
+      subscribe('policy', {}, (news) => {
         shown.value = news;
       }),
     [],

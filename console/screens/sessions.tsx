@@ -2,9 +2,9 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { Hit } from '../../src/console/protocol/sessions.ts';
 import type { SessionRow } from '../../src/console/protocol/state.ts';
-import { Icon } from '../parts/icon.tsx';
-import { SearchField } from '../parts/search-field.tsx';
-import { ago, place, short, shownId } from '../parts/words.ts';
+import { ago, place, short, shownId } from '../components/format.ts';
+import { Icon } from '../components/icon.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { go, toSession } from '../route.ts';
 import { ask } from '../socket.ts';
 import { newestFirst } from '../state.ts';
@@ -12,13 +12,13 @@ import { newestFirst } from '../state.ts';
 const MOST_HITS = 10;
 const filter = signal('');
 /** What was found in transcripts, and for which words. */
-const found = signal<{ readonly words: string; readonly hits: readonly Hit[] } | undefined>(undefined);
+const found = signal<{ readonly query: string; readonly hits: readonly Hit[] } | undefined>(undefined);
 
 function search(): void {
-  const words = filter.value;
-  ask('search', { words }).then(
+  const query = filter.value;
+  ask('search', { query }).then(
     ({ found: hits }) => {
-      found.value = { words, hits };
+      found.value = { query, hits };
     },
     () => {},
   );
@@ -31,10 +31,10 @@ export const STATES: Readonly<Record<SessionRow['state'], string>> = {
 };
 
 export function Sessions(): VNode {
-  const words = filter.value.toLowerCase().split(/\s+/);
+  const query = filter.value.toLowerCase().split(/\s+/);
   const rows = newestFirst.value.filter((row) => {
     const text = `${row.title} ${row.agent} ${row.cwd} ${row.sessionId} ${STATES[row.state]}`.toLowerCase();
-    return words.every((word) => text.includes(word));
+    return query.every((word) => text.includes(word));
   });
   const agents = [...new Set(rows.map(({ agent }) => agent))];
   return (
@@ -44,7 +44,7 @@ export function Sessions(): VNode {
         <SearchField
           label="Filter sessions"
           placeholder="Filter; Enter searches inside"
-          words={filter.value}
+          text={filter.value}
           set={(wanted) => {
             filter.value = wanted;
             if (wanted === '') found.value = undefined;
@@ -88,11 +88,11 @@ export function Sessions(): VNode {
   );
 }
 
-function Found({ words, hits }: { readonly words: string; readonly hits: readonly Hit[] }): VNode {
+function Found({ query, hits }: { readonly query: string; readonly hits: readonly Hit[] }): VNode {
   return (
     <section class="found" aria-label="Found in transcripts">
       <h2>
-        “{words}” was said in {hits.length === 1 ? 'one session' : `${hits.length} sessions`}
+        “{query}” was said in {hits.length === 1 ? 'one session' : `${hits.length} sessions`}
       </h2>
       <ul>
         {hits.slice(0, MOST_HITS).map(({ row: { sessionId, title }, lines }) => (

@@ -2,10 +2,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Finding, Settings as Read } from '../../src/console/protocol/settings.ts';
-import { Fact } from '../parts/fact.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { SearchField } from '../parts/search-field.tsx';
+import { Fact } from '../components/fact.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Problem } from '../components/problem.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { ask } from '../socket.ts';
 import { chooseTheme, type Theme, theme } from '../theme.ts';
 
@@ -109,9 +109,9 @@ function ThisPage(): VNode {
       <h2>This page</h2>
       <fieldset class="choices">
         <legend>Colours</legend>
-        {THEMES.map(([name, words]) => (
+        {THEMES.map(([name, text]) => (
           <label key={name}>
-            <input type="radio" name="theme" checked={theme.value === name} onChange={() => chooseTheme(name)} /> {words}
+            <input type="radio" name="theme" checked={theme.value === name} onChange={() => chooseTheme(name)} /> {text}
           </label>
         ))}
       </fieldset>
@@ -123,13 +123,13 @@ function ThisPage(): VNode {
 function Configuration(): VNode {
   const [read, setRead] = useState<Read>();
   const [problem, setProblem] = useState('');
-  const [words, setWords] = useState('');
+  const [text, setText] = useState('');
   const [isAll, showAll] = useState(false);
   useEffect(() => {
     ask('settings', {}).then(setRead, (error: Error) => setProblem(error.message));
   }, []);
   const shown = read?.settings.filter(
-    ({ key, value, from }) => (isAll || from !== '') && `${key} ${value}`.toLowerCase().includes(words.toLowerCase()),
+    ({ key, value, from }) => (isAll || from !== '') && `${key} ${value}`.toLowerCase().includes(text.toLowerCase()),
   );
   return (
     <section aria-label="Configuration">
@@ -137,7 +137,7 @@ function Configuration(): VNode {
       <Problem text={problem} />
       {read && <Files read={read} />}
       <div class="buttons">
-        <SearchField label="Filter settings" placeholder="Filter" words={words} set={setWords} />
+        <SearchField label="Filter settings" placeholder="Filter" text={text} set={setText} />
         <label>
           <input type="checkbox" checked={isAll} onChange={({ currentTarget }) => showAll(currentTarget.checked)} /> with defaults
         </label>

@@ -3,33 +3,33 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Hit } from '../../src/console/protocol/sessions.ts';
-import { Confirm } from '../parts/dialog.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { save } from '../parts/save.ts';
-import { SearchField } from '../parts/search-field.tsx';
-import { ago, place, shownId } from '../parts/words.ts';
+import { Confirm } from '../components/dialog.tsx';
+import { ago, place, shownId } from '../components/format.ts';
+import { Problem } from '../components/problem.tsx';
+import { save } from '../components/save.ts';
+import { SearchField } from '../components/search-field.tsx';
 import { toSession } from '../route.ts';
 import { ask } from '../socket.ts';
 import { agents } from '../state.ts';
 
-const words = signal('');
+const query = signal('');
 const agent = signal('');
 const WAIT_MS = 250;
 
-type Found = { readonly words: string; readonly hits: readonly Hit[]; readonly isAll: boolean };
+type Found = { readonly query: string; readonly hits: readonly Hit[]; readonly isAll: boolean };
 
 export function Transcripts(): VNode {
   const [found, setFound] = useState<Found>();
   const [problem, setProblem] = useState('');
   const [going, forget] = useState<Hit>();
-  const [asked, again] = useState(0);
+  const [round, again] = useState(0);
   useEffect(() => {
     let isOver = false;
-    const wanted = words.value;
+    const wanted = query.value;
     const timer = setTimeout(() => {
-      ask('search', { words: wanted, ...(agent.value !== '' && { agent: agent.value }) }).then(
+      ask('search', { query: wanted, ...(agent.value !== '' && { agent: agent.value }) }).then(
         ({ found: hits, isAll }) => {
-          if (!isOver) setFound({ words: wanted, hits, isAll });
+          if (!isOver) setFound({ query: wanted, hits, isAll });
         },
         (error: Error) => setProblem(error.message),
       );
@@ -38,12 +38,12 @@ export function Transcripts(): VNode {
       isOver = true;
       clearTimeout(timer);
     };
-  }, [words.value, agent.value, asked]);
+  }, [query.value, agent.value, round]);
   const remove = ({ row: { sessionId } }: Hit) => {
     forget(undefined);
     setProblem('');
     ask('forget', { sessionId }).then(
-      () => again(asked + 1),
+      () => again(round + 1),
       (error: Error) => setProblem(error.message),
     );
   };
@@ -54,9 +54,9 @@ export function Transcripts(): VNode {
         <SearchField
           label="Search transcripts"
           placeholder="Words that were said"
-          words={words.value}
+          text={query.value}
           set={(wanted) => {
-            words.value = wanted;
+            query.value = wanted;
           }}
         />
         <select
@@ -76,15 +76,21 @@ export function Transcripts(): VNode {
       </header>
       <div class="body">
         <Problem text={problem} />
-        {found && <p class="quiet-text">{said(found)}</p>}
+        {found && <p class="quiet-text">{summaryOf(found)}</p>}
         <ul class="transcripts" aria-label="Transcripts">
           {found?.hits.map((hit) => (
-            <One key={hit.row.sessionId} hit={hit} words={found.words} forget={() => forget(hit)} fail={setProblem} />
+            <One key={hit.row.sessionId} hit={hit} query={found.query} forget={() => forget(hit)} fail={setProblem} />
           ))}
         </ul>
       </div>
       {going && (
-        <Confirm title="Delete the transcript" yes="Delete" look="danger" act={() => remove(going)} close={() => forget(undefined)}>
+        <Confirm
+          title="Delete the transcript"
+          confirmLabel="Delete"
+          look="danger"
+          action={() => remove(going)}
+          close={() => forget(undefined)}
+        >
           <p>
             What is kept here of “{titleOf(going)}” is deleted for good. What agent {going.row.agent} itself keeps of the session stays with
             it.
@@ -95,16 +101,16 @@ export function Transcripts(): VNode {
   );
 }
 
-function said({ words: wanted, hits, isAll }: Found): string {
+function summaryOf({ query: wanted, hits, isAll }: Found): string {
   const count = `${isAll ? '' : 'the newest '}${hits.length} ${hits.length === 1 ? 'session' : 'sessions'}`;
   return wanted.trim() === '' ? `There ${hits.length === 1 ? 'is' : 'are'} ${count}.` : `“${wanted}” was said in ${count}.`;
 }
 
 const titleOf = ({ row: { title, sessionId } }: Hit): string => title || shownId(sessionId);
 
-type OneProps = { readonly hit: Hit; readonly words: string; readonly forget: () => void; readonly fail: (why: string) => void };
+type OneProps = { readonly hit: Hit; readonly query: string; readonly forget: () => void; readonly fail: (why: string) => void };
 
-function One({ hit, words: wanted, forget, fail }: OneProps): VNode {
+function One({ hit, query: wanted, forget, fail }: OneProps): VNode {
   const { sessionId, agent: whose, cwd, turns, at, state, cost } = hit.row;
   const exported = (format: 'md' | 'json') => {
     ask('export', { sessionId, format }).then(
@@ -121,7 +127,7 @@ function One({ hit, words: wanted, forget, fail }: OneProps): VNode {
         <a href={toSession(sessionId)}>{titleOf(hit)}</a> <span class="dim">{facts.join(' · ')}</span>
         {hit.lines.map((line) => (
           <p key={line} class="line">
-            <Marked line={line} words={wanted} />
+            <Marked line={line} query={wanted} />
           </p>
         ))}
       </div>
@@ -147,7 +153,7 @@ function One({ hit, words: wanted, forget, fail }: OneProps): VNode {
 }
 
 /** The words in it stand out. */
-function Marked({ line, words: wanted }: { readonly line: string; readonly words: string }): VNode {
+function Marked({ line, query: wanted }: { readonly line: string; readonly query: string }): VNode {
   const needles = wanted.split(/\s+/).filter((word) => word !== '');
   const pattern = new RegExp(`(${needles.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`, 'i');
   // Every other part is one of the words.

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { ClientError } from '../client/client.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import { chatActions } from './actions/chat.ts';
-import { policyPart } from './actions/policy.ts';
+import { policyHandlers } from './actions/policy.ts';
 import type { PolicyStore } from './actions/policy-store.ts';
 import { ruleActions } from './actions/rules.ts';
 import { sessionActions } from './actions/sessions.ts';
@@ -15,14 +15,13 @@ import type { Failure } from './protocol/messages.ts';
 import type { Hit } from './protocol/sessions.ts';
 import type { AgentRow, SessionRow } from './protocol/state.ts';
 import { openPage, type Page } from './server/page-connection.ts';
-import { readPageFiles } from './server/page-files.ts';
-import { joinParts, type Part } from './server/screens.ts';
-import { openServer } from './server/server.ts';
+import { type Handlers, joinHandlers } from './server/screens.ts';
+import { openServer, readPageFiles } from './server/server.ts';
 import { adviceOn } from './state/advice.ts';
 import { neutralise } from './state/clean-text.ts';
 import { createFeed } from './state/feed.ts';
 import type { Frames } from './state/frames.ts';
-import type { Judged } from './state/pending-requests.ts';
+import type { PolicyResult } from './state/pending-requests.ts';
 import { createState, type StateKeeper } from './state/state.ts';
 import { eventsOfTranscript, type Transcript } from './state/transcript-events.ts';
 
@@ -30,7 +29,7 @@ export type Connected = {
   readonly input: Readable;
   readonly output: Writable;
   /** What the policy has said of a question, by its id on this connection. */
-  readonly judged: (id: string) => Judged | undefined;
+  readonly judged: (id: string) => PolicyResult | undefined;
   readonly byUser: ByUser;
 };
 
@@ -44,7 +43,7 @@ export type ConsoleDeps = {
   readonly host: Host;
   /** A connection to the proxy: at once, or beside an editor when the first session is opened here. */
   readonly connect: () => Connected;
-  readonly beside?: ((state: StateKeeper) => Beside) | undefined;
+  readonly attached?: ((state: StateKeeper) => Attached) | undefined;
   /** A link was used, and another one may be wanted. */
   readonly entered?: (() => void) | undefined;
   readonly frames: Frames;
@@ -61,14 +60,14 @@ export type ConsoleDeps = {
   /** The policy of this process. */
   readonly policy: PolicyStore;
   /** What screens bring that show more than sessions and frames. */
-  readonly parts?: readonly Part[];
+  readonly handlers?: readonly Handlers[];
 };
 
 /** Sessions as they were written down. */
 export type Transcripts = {
   read(sessionId: string): Transcript | undefined;
   /** Those in which every word occurs, of one agent if it is named, the newest first; `isAll` when there are no more. */
-  search(words: string, agent: string | undefined): Promise<{ readonly found: readonly Hit[]; readonly isAll: boolean }>;
+  search(query: string, agent: string | undefined): Promise<{ readonly found: readonly Hit[]; readonly isAll: boolean }>;
   /** As the command line exports it. */
   text(sessionId: string, format: 'md' | 'json'): string | undefined;
   /** Our records of it go; throws when there are none. */
@@ -76,7 +75,7 @@ export type Transcripts = {
 };
 
 /** An editor in this process, whose sessions are shown too. */
-export type Beside = {
+export type Attached = {
   holds(sessionId: string): boolean;
   cancel(sessionId: string): boolean;
   /** A page is there, or none is left. */
@@ -101,7 +100,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   const feed = createFeed();
   const { servers, stored } = deps;
   const state = createState({ feed, redact, now: Date.now, version, cwd, servers, stored });
-  const beside = deps.beside?.(state);
+  const attached = deps.attached?.(state);
   const pages = new Set<Page>();
   let looks = 0;
 
@@ -125,7 +124,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
       transcript: deps.transcripts.read,
       directoriesOf: deps.directoriesOf,
     });
-    void made.closed.then(() => beside || isOver());
+    void made.closed.then(() => attached || isOver());
     return made;
   }
   /** What is known of a session: told live, else as it was written down. */
@@ -140,27 +139,27 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
 
   /** Only while somebody looks on. */
   function look(): void {
-    state.agentsAre(deps.agents());
+    state.setAgents(deps.agents());
     if (looks++ % REFRESH_EVERY === 0) state.refresh();
   }
   let timer: NodeJS.Timeout | undefined;
   function watchWhileOpen(): void {
     clearInterval(timer);
     if (pages.size === 0) {
-      beside?.sleep();
+      attached?.sleep();
       return frames.rest();
     }
     frames.look();
-    if (pages.size === 1) beside?.wake();
+    if (pages.size === 1) attached?.wake();
     timer = setInterval(look, LOOK_EVERY_MS);
   }
 
   const { transcripts, restart } = deps;
-  const acts = sessionActions({ state, consoleClient, beside, transcripts, redact, restart, look, link: () => server.link() });
+  const actions = sessionActions({ state, consoleClient, attached, transcripts, redact, restart, look, link: () => server.link() });
   const rules = ruleActions(state, deps.policy, redact, Date.now);
-  const policy = policyPart(deps.policy, redact);
-  const chat = chatActions({ state, consoleClient, beside });
-  const parts = joinParts([{ acts }, { acts: chat }, frames.part, { acts: rules }, policy, ...(deps.parts ?? [])]);
+  const policy = policyHandlers(deps.policy, redact);
+  const chat = chatActions({ state, consoleClient, attached });
+  const handlers = joinHandlers([{ actions }, { actions: chat }, frames.handlers, { actions: rules }, policy, ...(deps.handlers ?? [])]);
   function failure(error: unknown): Failure {
     const message = neutralise(redact(String((error as Error).message)));
     if (!(error instanceof ClientError)) return { message };
@@ -178,7 +177,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
         feed,
         state: state.snapshot,
         conversation: conversationOf,
-        parts,
+        handlers,
         failure,
         opened(page) {
           pages.add(page);
@@ -192,7 +191,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
     },
   });
   // Not before there is a way in for pages: no agent is started for nothing.
-  if (!beside) void consoleClient().ready.then(look, () => {});
+  if (!attached) void consoleClient().ready.then(look, () => {});
 
   return {
     port: server.port,

@@ -31,7 +31,7 @@ describe('a session in the browser', () => {
   const lines = (changed: Readonly<Record<number, string>> = {}) =>
     Array.from({ length: 30 }, (_, n) => `${changed[n + 1] ?? `line ${n + 1}`}\n`).join('');
   /** A turn in which the mime tells of a change, and does nothing. */
-  const tells = (word: string, diff: () => Json) =>
+  const announces = (word: string, diff: () => Json) =>
     turns.set(word, ({ id }, mime) => {
       mime.update(id, { sessionUpdate: 'tool_call', toolCallId: word, title: word, kind: 'edit', status: 'failed', content: [diff()] });
       return DONE;
@@ -41,7 +41,7 @@ describe('a session in the browser', () => {
 
   test('hunks of a change are chosen and applied by keyboard; what was changed on disk meanwhile is a conflict, and nothing is written', async () => {
     const changed = { 3: `three ${EVIL}`, 15: 'fifteen', 28: 'twenty-eight' };
-    tells('change', () => ({ type: 'diff', path: file('a.txt'), oldText: lines(), newText: lines(changed) }));
+    announces('change', () => ({ type: 'diff', path: file('a.txt'), oldText: lines(), newText: lines(changed) }));
     writeFileSync(file('a.txt'), lines());
     const page = await begin('Mime');
     await prompt(page, 'change');
@@ -85,11 +85,11 @@ describe('a session in the browser', () => {
   });
 
   test('a change is applied inside the directory, as far as the policy goes, and only as it was shown', async () => {
-    tells('outside', () => ({ type: 'diff', path: path.join(here.serving.root, 'b.txt'), newText: 'no' }));
-    tells('locked', () => ({ type: 'diff', path: file('locked', 'b.txt'), newText: 'no' }));
-    tells('hidden', () => ({ type: 'diff', path: file('b.txt'), newText: `key ${CANARY}\n` }));
-    tells('turned', () => ({ type: 'diff', path: file('b.txt'), newText: 'a\u202eb\n' }));
-    tells('fresh', () => ({ type: 'diff', path: file('new', 'b.txt'), oldText: null, newText: 'new\n' }));
+    announces('outside', () => ({ type: 'diff', path: path.join(here.serving.root, 'b.txt'), newText: 'no' }));
+    announces('locked', () => ({ type: 'diff', path: file('locked', 'b.txt'), newText: 'no' }));
+    announces('hidden', () => ({ type: 'diff', path: file('b.txt'), newText: `key ${CANARY}\n` }));
+    announces('turned', () => ({ type: 'diff', path: file('b.txt'), newText: 'a\u202eb\n' }));
+    announces('fresh', () => ({ type: 'diff', path: file('new', 'b.txt'), oldText: null, newText: 'new\n' }));
     const page = await begin('Mime');
     await prompt(page, 'outside');
     await page.getByRole('button', { name: 'Apply…' }).click();
@@ -119,8 +119,8 @@ describe('a session in the browser', () => {
     const more = path.join(here.serving.root, 'more');
     mkdirSync(more);
     symlinkSync(here.serving.root, path.join(more, 'way-out'));
-    tells('beyond', () => ({ type: 'diff', path: path.join(more, 'c.txt'), oldText: null, newText: 'there\n' }));
-    tells('further', () => ({ type: 'diff', path: path.join(more, 'way-out', 'd.txt'), oldText: null, newText: 'no\n' }));
+    announces('beyond', () => ({ type: 'diff', path: path.join(more, 'c.txt'), oldText: null, newText: 'there\n' }));
+    announces('further', () => ({ type: 'diff', path: path.join(more, 'way-out', 'd.txt'), oldText: null, newText: 'no\n' }));
     const page = await open('#/new');
     await page.getByRole('radio', { name: 'Sketcher' }).check();
     expect(await page.getByLabel('More directories').count()).toBe(0); // it does not take them
@@ -160,7 +160,7 @@ describe('a session in the browser', () => {
     createSessionLog(path.join(here.serving.root, 'state'), (error) => {
       throw error;
     }).append({ sessionId: 'elsewhere', nativeId: 'elsewhere', ...about });
-    tells('abroad', () => ({ type: 'diff', path: path.join(kept, 'e.txt'), oldText: null, newText: 'there\n' }));
+    announces('abroad', () => ({ type: 'diff', path: path.join(kept, 'e.txt'), oldText: null, newText: 'there\n' }));
     const page = await open('#/session/elsewhere');
     await prompt(page, 'abroad');
     await page.getByText(`A directory of this session is gone: ${gone}`).waitFor();
@@ -175,7 +175,7 @@ describe('a session in the browser', () => {
   });
 
   test('a change that is told anew while somebody chooses from it is not applied in place of what was looked at', async () => {
-    tells('swapped', () => ({ type: 'diff', path: file('swapped.txt'), oldText: null, newText: 'harmless\n' }));
+    announces('swapped', () => ({ type: 'diff', path: file('swapped.txt'), oldText: null, newText: 'harmless\n' }));
     const page = await begin('Mime');
     await prompt(page, 'swapped');
     await page.getByRole('button', { name: 'Apply…' }).click();
@@ -218,7 +218,7 @@ describe('a session in the browser', () => {
     turns.set('form', ({ id }) => asks(id));
     const page = await begin('Mime');
     await prompt(page, 'form');
-    const card = page.locator('.question');
+    const card = page.locator('.request-card');
     await card.getByLabel('Name').fill('A');
     await card.getByRole('button', { name: 'Send' }).click();
     await card.getByText('This must be at least 2 characters.').waitFor();
@@ -258,14 +258,14 @@ describe('a session in the browser', () => {
     turns.set('script', asks('javascript:window.hacked=1'));
     const page = await begin('Mime');
     await prompt(page, 'go');
-    expect(await page.locator('.question').innerText()).not.toContain(CANARY);
+    expect(await page.locator('.request-card').innerText()).not.toContain(CANARY);
     const [opened] = await Promise.all([here.context.waitForEvent('page'), page.getByRole('button', { name: 'Open 127.0.0.1:9' }).click()]);
     await page.getByText('got {"action":"accept"}').waitFor();
     await page.getByText('What the page was opened for is done.').waitFor();
     await opened.close();
     await prompt(page, 'script');
     await page.getByText('This cannot be answered here').waitFor();
-    await page.locator('.question').getByRole('button', { name: 'Decline' }).click();
+    await page.locator('.request-card').getByRole('button', { name: 'Decline' }).click();
     await page.getByText('got {"action":"decline"}').waitFor();
     await safe(page);
 
@@ -282,7 +282,7 @@ describe('a session in the browser', () => {
     const fresh = await open('#/new');
     await fresh.getByRole('radio', { name: 'Mime' }).check();
     await fresh.getByRole('button', { name: 'Begin' }).click();
-    await fresh.locator('.question').getByRole('button', { name: 'Send' }).click();
+    await fresh.locator('.request-card').getByRole('button', { name: 'Send' }).click();
     await fresh.getByLabel('Prompt').waitFor();
     expect(asked.result).toEqual({ action: 'accept', content: { it: 'this' } });
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { filledRows } from '../../console/parts/filled-rows.ts';
+import { filledRows } from '../../console/components/filled-rows.ts';
 import { createCharts } from '../../src/console/state/charts.ts';
 
 const prompt = { leg: 'mime', session: 's', method: 'session/prompt' };

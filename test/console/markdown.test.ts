@@ -7,7 +7,7 @@ type Draws = ((props: unknown) => unknown) & (new (props: unknown) => { render()
 
 // By its path: what the page is made of has types of the browser, which are not those of here.
 const { Markdown }: { Markdown: (props: { text: string }) => unknown } = await import(
-  path.resolve(import.meta.dirname, '../../console/parts/markdown.tsx')
+  path.resolve(import.meta.dirname, '../../console/components/markdown.tsx')
 );
 
 /** The text that is drawn, and how deep its elements lie. */

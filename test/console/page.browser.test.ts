@@ -16,12 +16,12 @@ describe('in the browser', () => {
   const file = (name: string) => path.join(here.serving.project, name);
   /** Keys answer nothing right after a question has come up, nor while one types. */
   async function answerByKey(page: Page, key: string): Promise<void> {
-    const id = await page.locator('.question').getAttribute('data-question');
+    const id = await page.locator('.request-card').getAttribute('data-request');
     await page.getByLabel('Prompt').press('Escape');
     await expect
       .poll(async () => {
         await page.keyboard.press(key);
-        return page.locator(`[data-question="${id}"]`).count();
+        return page.locator(`[data-request="${id}"]`).count();
       })
       .toBe(0);
   }
@@ -70,9 +70,9 @@ describe('in the browser', () => {
   test('a change of a file is shown before it is allowed, by key, and is then on disk; what is rejected is not', async () => {
     const page = await begin('Sketcher');
     await prompt(page, '/edit shown.txt');
-    await page.locator('.question .diff .new', { hasText: 'Sketcher was here in turn 1.' }).waitFor();
+    await page.locator('.request-card .diff .new', { hasText: 'Sketcher was here in turn 1.' }).waitFor();
     await page.getByLabel('Prompt').press('a'); // typed, and no answer
-    expect(await page.locator('.question').count()).toBe(1);
+    expect(await page.locator('.request-card').count()).toBe(1);
     expect(existsSync(file('shown.txt'))).toBe(false);
     await page.getByLabel('Prompt').fill('');
     await answerByKey(page, 'a');
@@ -81,7 +81,7 @@ describe('in the browser', () => {
     expect(await page.locator('.decision').innerText()).toContain('Allow — Edit shown.txt');
 
     await prompt(page, '/edit shown.txt');
-    await page.locator('.question').waitFor();
+    await page.locator('.request-card').waitFor();
     await answerByKey(page, 'd');
     await ends(page, 2);
     expect(readFileSync(file('shown.txt'), 'utf8')).not.toContain('turn 2');
@@ -91,8 +91,8 @@ describe('in the browser', () => {
   test('a command is asked about in full, and what it prints is seen', async () => {
     const page = await begin('Builder');
     await prompt(page, '/run printf "\\033[31mred\\033[0m and plain"');
-    expect(await page.locator('.question .command').innerText()).toBe("$ printf '\\033[31mred\\033[0m and plain'");
-    await page.locator('.question').getByRole('button', { name: 'Allow', exact: false }).first().click();
+    expect(await page.locator('.request-card .command').innerText()).toBe("$ printf '\\033[31mred\\033[0m and plain'");
+    await page.locator('.request-card').getByRole('button', { name: 'Allow', exact: false }).first().click();
     await page.locator('.terminal .sgr-1', { hasText: 'red' }).waitFor();
     await page.getByText('exit 0').waitFor();
     await ends(page, 1);
@@ -102,12 +102,12 @@ describe('in the browser', () => {
     const page = await begin('Sketcher');
     const other = await open('#/inbox');
     await prompt(page, '/edit two.txt');
-    await other.locator('.question', { hasText: 'Edit two.txt' }).waitFor();
+    await other.locator('.request-card', { hasText: 'Edit two.txt' }).waitFor();
     await expect.poll(() => other.title()).toBe('(1) Switchboard');
-    await page.locator('.question').waitFor();
+    await page.locator('.request-card').waitFor();
     await other.getByRole('button', { name: 'Reject' }).click();
     await page.getByText('was answered elsewhere: Reject').waitFor();
-    expect(await page.locator('.question').count()).toBe(0);
+    expect(await page.locator('.request-card').count()).toBe(0);
     await ends(page, 1);
     expect(existsSync(file('two.txt'))).toBe(false);
   });
@@ -115,10 +115,10 @@ describe('in the browser', () => {
   test('a turn can be cancelled, also while it asks', async () => {
     const page = await begin('Sketcher');
     await prompt(page, '/edit never.txt');
-    await page.locator('.question').waitFor();
+    await page.locator('.request-card').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.end.told', { hasText: 'Cancelled' }).waitFor();
-    expect(await page.locator('.question').count()).toBe(0);
+    expect(await page.locator('.request-card').count()).toBe(0);
   });
 
   test('a page that is loaded anew, or loses its connection, in the middle of a turn misses nothing', async () => {
@@ -174,12 +174,12 @@ describe('in the browser', () => {
     });
     const page = await begin('Mime');
     await prompt(page, 'evil');
-    await page.locator('.question').waitFor();
+    await page.locator('.request-card').waitFor();
     await page.getByLabel('Prompt').fill('/');
     await page.getByRole('listbox').getByRole('option').last().waitFor();
     await page.getByLabel('Prompt').fill('');
-    expect(await page.locator('.question .outside').innerText()).toContain('/etc/');
-    await page.locator('.question button.primary').click();
+    expect(await page.locator('.request-card .outside').innerText()).toContain('/etc/');
+    await page.locator('.request-card button.primary').click();
     await ends(page, 1);
     expect(await page.locator('.message.agent').innerText()).toContain(`${evil}\n`);
     expect(await page.locator('.message.agent').innerText()).toContain('⟨U+202E⟩abc');
@@ -212,8 +212,8 @@ describe('in the browser', () => {
     });
     const page = await begin('Mime');
     await prompt(page, 'secret');
-    expect(await page.locator('.question').innerText()).not.toContain(CANARY);
-    await page.locator('.question button.primary').click();
+    expect(await page.locator('.request-card').innerText()).not.toContain(CANARY);
+    await page.locator('.request-card button.primary').click();
     await page.locator('.message.agent', { hasText: CANARY.slice(0, 12) }).waitFor(); // as long as it is no secret yet
     goOn();
     await page.getByText('That was all.').waitFor();
@@ -317,7 +317,7 @@ describe('in the browser', () => {
   });
 
   test('where no policy is configured, what changes something is asked, and a rule goes into a file of the console’s own', async () => {
-    expect(here.serving.said()).toContain('No policy is configured');
+    expect(here.serving.output()).toContain('No policy is configured');
     turns.set('scribble', async ({ id, cwd }, mime) => {
       const write = (name: string) => mime.call('fs/write_text_file', { sessionId: id, path: path.join(cwd, name), content: 'x' });
       await mime.call('fs/read_text_file', { sessionId: id, path: path.join(cwd, 'nothing') }).catch(() => {});
@@ -327,9 +327,9 @@ describe('in the browser', () => {
     });
     const page = await begin('Mime');
     await prompt(page, 'scribble');
-    expect(await page.locator('.question h3').innerText()).toContain('scribble.txt');
+    expect(await page.locator('.request-card h3').innerText()).toContain('scribble.txt');
     expect(existsSync(file('scribble.txt'))).toBe(false);
-    await page.locator('.question').getByRole('button', { name: 'Always allow' }).click();
+    await page.locator('.request-card').getByRole('button', { name: 'Always allow' }).click();
     const place = await page.locator('.rule code').innerText();
     expect(place.startsWith(here.serving.root)).toBe(true);
     await page.getByRole('button', { name: 'Save the rule and allow' }).click();
@@ -365,7 +365,7 @@ describe('in the browser', () => {
     const page = await begin('Sketcher');
     await page.setViewportSize({ width: 390, height: 780 });
     await prompt(page, '/edit narrow.txt');
-    await page.locator('.question .diff').waitFor();
+    await page.locator('.request-card .diff').waitFor();
     const address = page.url();
     for (const hash of [
       new URL(address).hash,
@@ -385,7 +385,7 @@ describe('in the browser', () => {
         expect((await field.boundingBox())?.width).toBeGreaterThan(120);
     }
     await page.goto(address);
-    await page.locator('.question button.danger').click();
+    await page.locator('.request-card button.danger').click();
     await ends(page, 1);
   });
 

@@ -53,12 +53,12 @@ describe('in the browser, under a policy', () => {
     });
     const page = await begin('Mime');
     await prompt(page, 'forge');
-    const question = page.locator('.question');
-    expect(await question.locator('.why').innerText()).toBe('The agent asks; the policy says: no rule settles it');
-    expect(await question.innerText()).not.toContain('rule everything');
-    const buttons = await question.locator('.buttons button').allInnerTexts();
+    const request = page.locator('.request-card');
+    expect(await request.locator('.why').innerText()).toBe('The agent asks; the policy says: no rule settles it');
+    expect(await request.innerText()).not.toContain('rule everything');
+    const buttons = await request.locator('.buttons button').allInnerTexts();
     const inbox = await open('#/inbox');
-    expect(await inbox.locator('.question .from').innerText()).toContain('forge');
+    expect(await inbox.locator('.request-card .from').innerText()).toContain('forge');
     expect(await inbox.locator('body').innerText()).not.toMatch(/\u202e/);
     expect(await page.locator('body').innerText()).not.toMatch(/\u202e/);
     expect(buttons.map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
@@ -69,7 +69,7 @@ describe('in the browser, under a policy', () => {
       'Never… D',
       'Dismiss',
     ]);
-    await question.getByRole('button', { name: 'No, stop' }).click();
+    await request.getByRole('button', { name: 'No, stop' }).click();
     await ends(page, 1);
     await page.getByText('Stopped: tired⟨U+202E⟩').waitFor();
     expect(await page.locator('.decision .icon path').getAttribute('d')).toBe('M3 8.500l3 3 7-7'); // a yes, whatever it is called
@@ -82,9 +82,9 @@ describe('in the browser, under a policy', () => {
     });
     const page = await begin('Mime');
     await prompt(page, 'write');
-    const why = await page.locator('.question .why').innerText();
+    const why = await page.locator('.request-card .why').innerText();
     expect(why).toBe(`Asked because: ask by rule careful-with-notes (${path.join(here.serving.root, 'policy.yaml')}:5): they are mine`);
-    await page.locator('.question').getByRole('button', { name: 'Reject' }).first().click();
+    await page.locator('.request-card').getByRole('button', { name: 'Reject' }).first().click();
     await ends(page, 1);
     expect(await page.locator('.tool').count()).toBe(0);
 
@@ -93,12 +93,12 @@ describe('in the browser, under a policy', () => {
     }));
     turns.set('look', asks({ toolCallId: 'look', title: 'Read', kind: 'read', locations }).turn);
     await prompt(page, 'look');
-    await page.locator('.question .command .outside').first().waitFor();
-    expect(await page.locator('.question .command .outside').allInnerTexts()).toEqual([
+    await page.locator('.request-card .command .outside').first().waitFor();
+    expect(await page.locator('.request-card .command .outside').allInnerTexts()).toEqual([
       '⚠ /etc/passwd',
       `⚠ ${here.serving.project}/../up.txt`,
     ]);
-    await page.locator('.question').getByRole('button', { name: 'No' }).first().click();
+    await page.locator('.request-card').getByRole('button', { name: 'No' }).first().click();
     await ends(page, 2);
   });
 
@@ -108,7 +108,7 @@ describe('in the browser, under a policy', () => {
     turns.set('make', make.turn);
     const page = await begin('Mime');
     await prompt(page, 'make');
-    await page.locator('.question').getByRole('button', { name: 'Always' }).click();
+    await page.locator('.request-card').getByRole('button', { name: 'Always' }).click();
     const rule = page.getByRole('form', { name: 'Rule' });
     await rule.getByText(`It goes into ${file}, line 10, under allow.`).waitFor();
     const text = rule.getByRole('textbox');
@@ -123,27 +123,27 @@ describe('in the browser, under a policy', () => {
     await text.fill('action: execute\ncommand: make clean');
     await rule.getByText('This would still be asked: no rule settles it').waitFor();
     await text.press('Escape');
-    await page.locator('.question').getByRole('button', { name: 'Always' }).click();
+    await page.locator('.request-card').getByRole('button', { name: 'Always' }).click();
     await text.fill('action: execute\ncommand: make all   # as often as it likes');
     await rule.getByText(', line 10').waitFor();
     await rule.getByRole('button', { name: 'Save the rule and allow' }).click();
     await ends(page, 1);
-    const said = page.getByText(`The rule was saved: ${file}:10.`);
-    await said.waitFor();
+    const saved = page.getByText(`The rule was saved: ${file}:10.`);
+    await saved.waitFor();
     expect(readFileSync(file, 'utf8')).toBe(`${POLICY}  - action: execute\n    command: make all   # as often as it likes\n`);
 
     await prompt(page, 'make');
     await ends(page, 2);
-    expect(await said.count()).toBe(0);
-    expect(await page.locator('.question').count()).toBe(0);
+    expect(await saved.count()).toBe(0);
+    expect(await page.locator('.request-card').count()).toBe(0);
     expect(make.answers).toEqual([1, 2].map(() => ({ outcome: { outcome: 'selected', optionId: 'yes' } })));
     // And what is not said in a rule is asked as before.
     turns.set('other', asks(run('make clean && $X')).turn);
     await prompt(page, 'other');
-    await page.locator('.question').getByRole('button', { name: 'Always' }).click();
+    await page.locator('.request-card').getByRole('button', { name: 'Always' }).click();
     await page.getByText('No rule can be made of this: it holds').waitFor();
     await page.getByRole('button', { name: 'Back' }).click();
-    await page.locator('.question').getByRole('button', { name: 'No' }).first().click();
+    await page.locator('.request-card').getByRole('button', { name: 'No' }).first().click();
     await ends(page, 3);
   });
 

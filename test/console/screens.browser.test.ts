@@ -140,7 +140,7 @@ describe('in the browser', () => {
     const charts = await open('#/charts');
     await charts.locator('canvas').first().waitFor();
     await prompt(page, 'chart');
-    await page.locator('.question button.primary').click();
+    await page.locator('.request-card button.primary').click();
     await ends(page, 1);
     const chart = (name: string) => charts.getByRole('figure', { name });
     for (const name of ['Frames per second', 'Bytes per second', 'Time of turns', 'From prompt to first update', 'Wait for permission']) {

@@ -17,7 +17,7 @@ export type Serving = {
   readonly root: string;
   readonly mime: ScriptedAgent;
   readonly child: ChildProcess;
-  readonly said: () => string;
+  readonly output: () => string;
   stop(): Promise<number | null>;
 };
 
@@ -47,17 +47,17 @@ export async function serve(
     env: { PATH: process.env.PATH, HOME: home, TMPDIR: root, SWITCHBOARD_HOME: path.join(root, 'state'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let said = '';
+  let output = '';
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const link = await new Promise<string>((resolve, reject) => {
-    const hear = (data: unknown) => {
-      said += String(data);
-      const [found] = /http:\/\/\S+/.exec(said) ?? [];
+    const collect = (data: unknown) => {
+      output += String(data);
+      const [found] = /http:\/\/\S+/.exec(output) ?? [];
       if (found !== undefined) resolve(found);
     };
-    child.stdout?.on('data', hear);
-    child.stderr?.on('data', hear);
-    void exited.then(() => reject(new Error(`serve has ended: ${said}`)));
+    child.stdout?.on('data', collect);
+    child.stderr?.on('data', collect);
+    void exited.then(() => reject(new Error(`serve has ended: ${output}`)));
   });
   return {
     link,
@@ -66,7 +66,7 @@ export async function serve(
     root,
     mime,
     child,
-    said: () => said,
+    output: () => output,
     async stop() {
       child.kill('SIGINT');
       const code = await exited;

@@ -211,10 +211,10 @@ describe('around a session', () => {
     const page = await begin('Mime');
     await page.setViewportSize({ width: 390, height: 780 });
     await prompt(page, 'wants it');
-    await page.locator('.question').getByLabel('Colour').waitFor();
+    await page.locator('.request-card').getByLabel('Colour').waitFor();
     await page.getByText('first {"action":"decline"}').waitFor();
     expect(await page.evaluate('[document.documentElement.scrollWidth, document.querySelector("main").scrollWidth]')).toEqual([390, 390]);
-    await page.locator('.question').getByRole('button', { name: 'Decline' }).press('Enter');
+    await page.locator('.request-card').getByRole('button', { name: 'Decline' }).press('Enter');
     await ends(page, 1);
   });
 
@@ -238,7 +238,7 @@ describe('around a session', () => {
   test('what runs in a terminal of an agent is killed from the page', async () => {
     const page = await begin('Builder');
     await prompt(page, '/run sleep 600');
-    await page.locator('.question').getByRole('button', { name: 'Allow' }).first().click();
+    await page.locator('.request-card').getByRole('button', { name: 'Allow' }).first().click();
     await page.getByRole('button', { name: 'Kill' }).click();
     await page.locator('.terminal figcaption', { hasText: 'SIGTERM' }).waitFor();
     await ends(page, 1);

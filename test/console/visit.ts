@@ -35,8 +35,8 @@ export function visit(
 
   beforeAll(async () => {
     const turn = (session: ScriptedSession, words: string, params: Json) => {
-      const act = turns.get(words.split(' ', 1)[0] ?? '');
-      if (act) return act(session, self.serving.mime, params);
+      const action = turns.get(words.split(' ', 1)[0] ?? '');
+      if (action) return action(session, self.serving.mime, params);
       self.serving.mime.say(session.id, `heard: ${words}`);
       return { stopReason: 'end_turn' };
     };

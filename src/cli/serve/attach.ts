@@ -23,10 +23,10 @@ import { watchClient } from './watch-client.ts';
 export type Attachment = {
   readonly onlooker: (secrets: Secrets) => Onlooker;
   /** Resolves when it listens, or has said why it cannot; returns how to end it. */
-  open(editor: Served, parts: Parts): Promise<() => Promise<void>>;
+  open(client: Served, parts: ServedParts): Promise<() => Promise<void>>;
 };
 
-type Parts = {
+type ServedParts = {
   readonly config: Config;
   readonly files: readonly string[];
   readonly flags: ConfigFlags;
@@ -56,7 +56,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
     async open({ connection, transcripts }, { config, files, flags, secrets, policy, connect }) {
       const file = path.join(stateDir, `console-${process.pid}.html`);
       const log = createSessionLog(stateDir, () => {});
-      const beside = attachedClient({
+      const attached = attachedClient({
         connection,
         watch,
         redact: secrets.redact,
@@ -68,7 +68,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
       });
       try {
         const opened = await openHere({
-          ...{ connection, transcripts, config, files, flags, stateDir, secrets, policy, port, beside, frames: frames as Frames },
+          ...{ connection, transcripts, config, files, flags, stateDir, secrets, policy, port, attached, frames: frames as Frames },
           connect() {
             const [input, output] = [new PassThrough(), new PassThrough()];
             const { judged, byUser } = connect({ input: output, output: input }).connection;

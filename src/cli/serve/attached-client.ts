@@ -1,6 +1,6 @@
 // The console beside an editor: it shows the editor's sessions, and their questions can be answered in either place.
 
-import type { Beside } from '../../console/console.ts';
+import type { Attached } from '../../console/console.ts';
 import { neutralise } from '../../console/state/clean-text.ts';
 import { list, text } from '../../console/state/read-update.ts';
 import type { StateKeeper } from '../../console/state/state.ts';
@@ -21,16 +21,16 @@ export type AttachedClientDeps = {
   readonly agentOf: (sessionId: string) => string;
 };
 
-type Waiting = { readonly questionId: string; readonly controller: AbortController };
+type Waiting = { readonly requestId: string; readonly controller: AbortController };
 
-export function attachedClient({ connection, watch, redact, transcript, agentOf }: AttachedClientDeps): (state: StateKeeper) => Beside {
+export function attachedClient({ connection, watch, redact, transcript, agentOf }: AttachedClientDeps): (state: StateKeeper) => Attached {
   return (state) => {
     const held = new Set<string>();
-    const questions = new Map<string, Waiting>();
+    const requests = new Map<string, Waiting>();
     /** Sessions that were in the middle of a turn when a page came: the beginning of what was being said is told when the turn is over. */
     const partial = new Set<string>();
-    const clean = (words: string) => neutralise(redact(words));
-    const retell = (sessionId: string) => state.retell(sessionId, eventsOfTranscript(transcript(sessionId) ?? []));
+    const clean = (text: string) => neutralise(redact(text));
+    const replaceHistory = (sessionId: string) => state.replaceHistory(sessionId, eventsOfTranscript(transcript(sessionId) ?? []));
 
     watch.begin({
       opened(sessionId, { cwd, agent }, answer) {
@@ -41,21 +41,21 @@ export function attachedClient({ connection, watch, redact, transcript, agentOf 
       update(sessionId, update) {
         if (watch.isAwake) state.update(sessionId, update);
       },
-      prompt: (sessionId, words, blocks) => state.event(sessionId, { e: 'prompt', text: clean(words), blocks }),
+      prompt: (sessionId, text, blocks) => state.event(sessionId, { e: 'prompt', text: clean(text), blocks }),
       end(sessionId, { stopReason, error }) {
         state.event(sessionId, { e: 'end', stopReason, error: error === undefined ? undefined : clean(error) });
-        if (partial.delete(sessionId) && watch.isAwake) retell(sessionId);
+        if (partial.delete(sessionId) && watch.isAwake) replaceHistory(sessionId);
       },
       closed(sessionId) {
         held.delete(sessionId);
         state.closed(sessionId);
       },
-      asked(id, sessionId, params) {
+      requested(id, sessionId, params) {
         const controller = new AbortController();
         const answers = list(params.options).map(fields);
         void state.ask(sessionId, params, controller.signal, {
           judged: connection.judged(id),
-          opened: (questionId) => void questions.set(id, { questionId, controller }),
+          opened: (requestId) => void requests.set(id, { requestId, controller }),
           take(option) {
             const chosen = option === undefined ? undefined : answers[option];
             const how = `${text(chosen?.name) ?? 'dismissed'}: ${text(fields(params.toolCall).title) ?? 'the question'}`;
@@ -66,19 +66,19 @@ export function attachedClient({ connection, watch, redact, transcript, agentOf 
       elicited(id, sessionId, params) {
         const controller = new AbortController();
         void state.elicit(sessionId, params, controller.signal, {
-          opened: (questionId) => void questions.set(id, { questionId, controller }),
+          opened: (requestId) => void requests.set(id, { requestId, controller }),
           take: (_, reply) => connection.answer({ id, reply, where: 'the console', how: text(params.message) ?? 'the question' }),
         });
       },
       answered(id, option, action) {
-        const open = questions.get(id);
-        questions.delete(id);
+        const open = requests.get(id);
+        requests.delete(id);
         const known = (['accept', 'decline', 'cancel'] as const).find((one) => one === action);
-        if (open) state.settle(open.questionId, { option, by: 'editor', reply: known && { action: known } });
+        if (open) state.settle(open.requestId, { option, by: 'client', reply: known && { action: known } });
       },
       withdrawn(id) {
-        questions.get(id)?.controller.abort();
-        questions.delete(id);
+        requests.get(id)?.controller.abort();
+        requests.delete(id);
       },
     });
     return {
@@ -88,7 +88,7 @@ export function attachedClient({ connection, watch, redact, transcript, agentOf 
         watch.isAwake = true;
         for (const sessionId of held) {
           if (state.conversation(sessionId)?.isRunning) partial.add(sessionId);
-          retell(sessionId);
+          replaceHistory(sessionId);
         }
       },
       sleep() {

@@ -58,7 +58,7 @@ function stamp(file: string): string {
 /** Sessions in the list of every page; all of them are searched. */
 const MOST_SHOWN = 300;
 
-export type Here = Pick<ConsoleDeps, 'port' | 'frames' | 'connect' | 'beside' | 'entered'> & {
+export type Here = Pick<ConsoleDeps, 'port' | 'frames' | 'connect' | 'attached' | 'entered'> & {
   readonly connection: Connection;
   readonly config: Config;
   /** Where it was read, and what the command line said of that. */
@@ -82,15 +82,15 @@ export async function openHere({
   port,
   frames,
   connect,
-  beside,
+  attached,
   entered,
   transcripts,
   policy,
   otherwise,
 }: Here): Promise<Console> {
   const { openConsole } = await import('../../console/console.ts');
-  const { agentPart } = await import('../../console/actions/agents.ts');
-  const { settingsPart } = await import('../../console/actions/settings.ts');
+  const { agentHandlers } = await import('../../console/actions/agents.ts');
+  const { settingsHandlers } = await import('../../console/actions/settings.ts');
   const log = createSessionLog(stateDir, () => {}); // problems with the directory are said by whoever writes there
   const stored = storedSessions(stateDir, log);
   const newest = () => stored().slice(-MOST_SHOWN);
@@ -99,7 +99,7 @@ export async function openHere({
       port,
       frames,
       connect,
-      beside,
+      attached,
       entered,
       secrets,
       pageDir: fileURLToPath(new URL('./console', import.meta.url)),
@@ -113,10 +113,10 @@ export async function openHere({
       agents: () => agentRows(connection, config, secrets.redact),
       restart: connection.restart,
       policy: policyStore({ policy, otherwise, stateDir, stored }),
-      parts: [
-        agentPart({ stop: connection.stopAgent, loads: agentLoads(connection), lent: connection.lent, redact: secrets.redact }),
-        settingsPart({
-          settings: settingsHere(flags, files, stateDir, beside !== undefined),
+      handlers: [
+        agentHandlers({ stop: connection.stopAgent, loads: agentLoads(connection), hostTools: connection.lent, redact: secrets.redact }),
+        settingsHandlers({
+          settings: settingsHere(flags, files, stateDir, attached !== undefined),
           doctor: async (start) => (await import('../doctor/doctor.ts')).findingsOf({ config: flags.config, start }),
           redact: secrets.redact,
         }),

@@ -26,9 +26,9 @@ export async function pastInTranscripts(stateDir: string, rows: readonly Session
     for (const record of records) {
       if (record.kind !== 'permission') continue;
       const call = calls.get(String(record.toolCallId));
-      const asked = permissionAction(placeFor(agent, cwd), { toolCall: call ? asCall(call) : { title: record.title } });
+      const action = permissionAction(placeFor(agent, cwd), { toolCall: call ? asCall(call) : { title: record.title } });
       const { name } = Object(record.option) as { name?: unknown };
-      found.push({ where: title || sessionId, asked, answer: typeof name === 'string' ? name : record.outcome });
+      found.push({ where: title || sessionId, action, answer: typeof name === 'string' ? name : record.outcome });
     }
   }
   return found;
@@ -41,7 +41,10 @@ export async function pastInRecording(file: string, cwd: string, placeFor: Place
   const text = await readInput('the recording', path.resolve(cwd, file));
   const { agent: fallbackAgent, ...place } = placeFor(path.basename(file).replace(/\..*$/, ''), cwd);
   try {
-    return questionsIn(text, { ...place, agent: undefined, fallbackAgent }).map(({ line, asked }) => ({ where: `${file}:${line}`, asked }));
+    return questionsIn(text, { ...place, agent: undefined, fallbackAgent }).map(({ line, asked }) => ({
+      where: `${file}:${line}`,
+      action: asked,
+    }));
   } catch (error) {
     if (!(error instanceof BrokenLine)) throw error;
     throw new ClientError(-32602, `line ${error.line} of the recording is not JSON; make one with --record`);

@@ -37,7 +37,7 @@ export function defaultPolicy(flags: ConfigFlags): DefaultPolicy {
   };
 }
 
-export type PolicyStoreParts = {
+export type PolicyStoreDeps = {
   readonly policy: EnforcedPolicy | undefined;
   /** What holds when nobody has one; undefined where nothing does. */
   readonly otherwise: DefaultPolicy | undefined;
@@ -45,7 +45,7 @@ export type PolicyStoreParts = {
   readonly stored: () => readonly SessionRow[];
 };
 
-export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStoreParts): PolicyStore {
+export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStoreDeps): PolicyStore {
   const isOurs = (source: PolicySource) =>
     otherwise !== undefined && (source.policy === otherwise.shipped || source.policy === otherwise.own);
 

@@ -27,8 +27,8 @@ export function transcriptsOf(stateDir: string, stored: () => readonly SessionRo
       settle();
       return readTranscript(dir, sessionId);
     },
-    async search(words, agent) {
-      const needles = words
+    async search(query, agent) {
+      const needles = query
         .toLowerCase()
         .split(/\s+/)
         .filter((needle) => needle !== '');

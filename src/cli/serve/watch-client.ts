@@ -13,11 +13,11 @@ export type ClientEvents = {
   opened(sessionId: string, about: { readonly cwd: string; readonly agent: string | undefined }, answer: Fields): void;
   options(sessionId: string, answer: Fields): void;
   update(sessionId: string, update: Fields): void;
-  prompt(sessionId: string, words: string, blocks: readonly Block[]): void;
+  prompt(sessionId: string, text: string, blocks: readonly Block[]): void;
   end(sessionId: string, how: { readonly stopReason?: string; readonly error?: string }): void;
   closed(sessionId: string): void;
   /** A permission question, under the id the editor knows it by. */
-  asked(id: string, sessionId: string, params: Fields): void;
+  requested(id: string, sessionId: string, params: Fields): void;
   /** Likewise an elicitation; before there is a session there is none it is about. */
   elicited(id: string, sessionId: string | undefined, params: Fields): void;
   /** The editor has answered it; `option` is the place of the option, undefined for none, `action` what became of an elicitation. */
@@ -44,9 +44,9 @@ type Asked = { readonly method: string; readonly params: Fields };
 
 const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
 const REQUESTS = new Set([...OPENS, 'session/prompt', 'session/set_config_option', 'session/close', 'session/delete']);
-const QUESTIONS = new Set(['session/request_permission', 'elicitation/create']);
+const USER_REQUESTS = new Set(['session/request_permission', 'elicitation/create']);
 const NONE: readonly Patch[] = [];
-const MOST_ASKED = 10_000;
+const MAX_PENDING = 10_000;
 
 export function watchClient(): ClientWatch {
   const fromClient = new Map<string, Asked>();
@@ -68,34 +68,34 @@ export function watchClient(): ClientWatch {
     const { method, params } = message;
     const id = message.id === undefined ? undefined : JSON.stringify(message.id);
     if (typeof method !== 'string') return isReceived ? answerOfClient(events, id, message) : answerToClient(events, id, message);
-    if (isReceived) return ofEditor(events, method, id, fields(params));
-    toldEditor(events, method, id, fields(params));
+    if (isReceived) return onClientFrame(events, method, id, fields(params));
+    onAgentFrame(events, method, id, fields(params));
   }
   /** Files and pictures pass here too, and are not read for nothing. */
   function isWanted(frame: Frame, patches: readonly Patch[], isReceived: boolean): boolean {
     const { kind, method = '' } = frame;
     if (kind === 'notification') return method === 'session/update' || method === '$/cancel_request';
-    if (kind === 'request') return isReceived ? REQUESTS.has(method) : QUESTIONS.has(method);
+    if (kind === 'request') return isReceived ? REQUESTS.has(method) : USER_REQUESTS.has(method);
     const id = patchedId(frame, patches) ?? '';
     return isReceived ? toClient.has(id) : fromClient.has(id);
   }
-  function ofEditor(on: ClientEvents, method: string, id: string | undefined, params: Fields): void {
-    if (id === undefined || !REQUESTS.has(method) || fromClient.size >= MOST_ASKED) return;
+  function onClientFrame(on: ClientEvents, method: string, id: string | undefined, params: Fields): void {
+    if (id === undefined || !REQUESTS.has(method) || fromClient.size >= MAX_PENDING) return;
     fromClient.set(id, { method, params });
     if (method !== 'session/prompt') return;
     const blocks = list(params.prompt).map(blockOf);
-    const words = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+    const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
     on.prompt(
       String(params.sessionId),
-      words,
+      text,
       blocks.filter(({ type }) => type !== 'text'),
     );
   }
   function answerToClient(on: ClientEvents, id: string | undefined, message: Fields): void {
-    const asked = id === undefined ? undefined : fromClient.get(id);
-    if (!asked || id === undefined) return;
+    const requested = id === undefined ? undefined : fromClient.get(id);
+    if (!requested || id === undefined) return;
     fromClient.delete(id);
-    const { method, params } = asked;
+    const { method, params } = requested;
     const result = fields(message.result);
     const sessionId = String(result.sessionId ?? params.sessionId);
     const error = message.error === undefined ? undefined : (text(fields(message.error).message) ?? 'failed');
@@ -108,13 +108,13 @@ export function watchClient(): ClientWatch {
     if (method === 'session/set_config_option') on.options(sessionId, result);
     if (method === 'session/close' || method === 'session/delete') on.closed(sessionId);
   }
-  function toldEditor(on: ClientEvents, method: string, id: string | undefined, params: Fields): void {
+  function onAgentFrame(on: ClientEvents, method: string, id: string | undefined, params: Fields): void {
     if (method === 'session/update') on.update(String(params.sessionId), fields(params.update));
     if (method === '$/cancel_request') withdraw(on, JSON.stringify(params.requestId));
-    if (!QUESTIONS.has(method) || id === undefined || toClient.size >= MOST_ASKED) return;
+    if (!USER_REQUESTS.has(method) || id === undefined || toClient.size >= MAX_PENDING) return;
     toClient.set(id, params);
     if (method === 'elicitation/create') on.elicited(id, text(params.sessionId), params);
-    else on.asked(id, String(params.sessionId), params);
+    else on.requested(id, String(params.sessionId), params);
   }
   function answerOfClient(on: ClientEvents, id: string | undefined, message: Fields): void {
     const params = id === undefined ? undefined : toClient.get(id);
@@ -131,8 +131,8 @@ export function watchClient(): ClientWatch {
 
   const self: ClientWatch = {
     isAwake: false,
-    begin(told) {
-      events = told;
+    begin(listener) {
+      events = listener;
     },
     observer: {
       received(frame) {

@@ -3,24 +3,24 @@ import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { AgentActions, AgentLoad, AgentTopics, HostTools } from '../protocol/agents.ts';
-import type { ActionsOf, Part, TopicsOf } from '../server/screens.ts';
+import type { ActionsOf, Handlers, TopicsOf } from '../server/screens.ts';
 import { neutralise } from '../state/clean-text.ts';
 
 export type AgentDeps = {
   /** Whether there is such an agent. */
   readonly stop: (agent: string, how: 'now' | 'drain') => boolean;
   readonly loads: () => readonly AgentLoad[];
-  readonly lent: () => readonly HostTools[];
+  readonly hostTools: () => readonly HostTools[];
   readonly redact: Redactor;
 };
 
 const LOOK_EVERY_MS = 2000;
 
-export function agentPart({ stop, loads, lent, redact }: AgentDeps): Part {
+export function agentHandlers({ stop, loads, hostTools, redact }: AgentDeps): Handlers {
   const clean = (text: string) => neutralise(redact(text));
-  const acts: ActionsOf<AgentActions> = {
+  const actions: ActionsOf<AgentActions> = {
     stopAgent: {
-      gives: z.strictObject({ agent: z.string().max(200), how: z.enum(['now', 'drain']) }),
+      params: z.strictObject({ agent: z.string().max(200), how: z.enum(['now', 'drain']) }),
       perform({ agent, how }) {
         if (!stop(agent, how)) throw new ClientError(-32602, `there is no agent "${neutralise(agent)}"`);
       },
@@ -28,11 +28,11 @@ export function agentPart({ stop, loads, lent, redact }: AgentDeps): Part {
   };
   const topics: TopicsOf<AgentTopics> = {
     agentUse: {
-      gives: z.strictObject({}),
-      follow(_, tell, page) {
+      params: z.strictObject({}),
+      subscribe(_, send, page) {
         const look = () => {
           if (page.isBehind) return;
-          tell({ loads: loads(), lent: lent().map((row) => ({ ...row, tools: row.tools.map(clean) })) });
+          send({ loads: loads(), hostTools: hostTools().map((row) => ({ ...row, tools: row.tools.map(clean) })) });
         };
         look();
         const timer = setInterval(look, LOOK_EVERY_MS);
@@ -40,5 +40,5 @@ export function agentPart({ stop, loads, lent, redact }: AgentDeps): Part {
       },
     },
   };
-  return { acts, topics };
+  return { actions, topics };
 }

@@ -33,8 +33,8 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
       throw new ClientError(-32602, 'the change is too large to be applied from here');
     return { diff, hunks: hunksOf(diff), file: path.resolve(row.cwd, diff.path) };
   }
-  function allowed(sessionId: string, act: 'read' | 'edit', file: string): string | undefined {
-    const verdict = byUser(sessionId, act, file);
+  function allowed(sessionId: string, operation: 'read' | 'edit', file: string): string | undefined {
+    const verdict = byUser(sessionId, operation, file);
     if (!verdict.allow) throw new ClientError(-32603, verdict.reason);
     return verdict.judged;
   }
@@ -50,9 +50,9 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
 
   return {
     /** What can be applied. */
-    async hunks(asked: ChangeAt): Promise<ChatActions['hunks']['get']> {
-      const found = find(asked);
-      const { sessionId } = asked;
+    async hunks(change: ChangeAt): Promise<ChatActions['hunks']['result']> {
+      const found = find(change);
+      const { sessionId } = change;
       const judged = allowed(sessionId, 'read', found.file);
       const text = await host.serve(sessionId, 'fs/read_text_file', { sessionId, path: found.file }, judged).then(
         (answer) => String(fields(answer).content),
@@ -64,9 +64,9 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
       return { hunks: statesOf(text, found) };
     },
     /** All that were chosen, or nothing. */
-    async apply(asked: ChatActions['apply']['give']): Promise<ChatActions['apply']['get']> {
-      const found = find(asked);
-      const { sessionId, hunks: chosen } = asked;
+    async apply(change: ChatActions['apply']['params']): Promise<ChatActions['apply']['result']> {
+      const found = find(change);
+      const { sessionId, hunks: chosen } = change;
       const judged = allowed(sessionId, 'edit', found.file);
       let states: readonly HunkState[] = [];
       const edit = (text: string | undefined): string | undefined => {
@@ -83,7 +83,7 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
       return { isWritten, hunks: states };
     },
     /** The beginning of a file that the agent names, of those that the session may reach. */
-    async preview(sessionId: string, uri: string): Promise<ChatActions['preview']['get']> {
+    async preview(sessionId: string, uri: string): Promise<ChatActions['preview']['result']> {
       const row = state.row(sessionId);
       const file = fileOf(uri);
       if (!row || file === undefined) throw new ClientError(-32602, 'only files of this machine can be shown here');

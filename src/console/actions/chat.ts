@@ -8,31 +8,31 @@ const inSession = { sessionId: id };
 const change = { ...inSession, toolCallId: z.string().max(2000), at: z.int().nonnegative(), print: z.string().min(1).max(64) };
 const value = z.union([z.string().max(100_000), z.number(), z.boolean(), z.array(z.int().nonnegative()).max(1000), z.null()]);
 
-export function chatActions(deps: Pick<SessionDeps, 'state' | 'consoleClient' | 'beside'>): ActionsOf<ChatActions> {
+export function chatActions(deps: Pick<SessionDeps, 'state' | 'consoleClient' | 'attached'>): ActionsOf<ChatActions> {
   const mine = holderOf(deps);
   return {
-    hunks: { gives: z.strictObject(change), perform: (given) => mine(given.sessionId).changes.hunks(given) },
+    hunks: { params: z.strictObject(change), perform: (given) => mine(given.sessionId).changes.hunks(given) },
     apply: {
-      gives: z.strictObject({ ...change, hunks: z.array(z.int().nonnegative()).min(1).max(10_000) }),
+      params: z.strictObject({ ...change, hunks: z.array(z.int().nonnegative()).min(1).max(10_000) }),
       perform: (given) => mine(given.sessionId).changes.apply(given),
     },
     reply: {
-      gives: z.strictObject({ questionId: z.uuid(), action: z.enum(['accept', 'decline', 'cancel']), values: z.array(value).max(200) }),
+      params: z.strictObject({ requestId: z.uuid(), action: z.enum(['accept', 'decline', 'cancel']), values: z.array(value).max(200) }),
       perform: (given, page) => deps.state.reply(given, page.id),
     },
     kill: {
-      gives: z.strictObject({ ...inSession, terminalId: id }),
+      params: z.strictObject({ ...inSession, terminalId: id }),
       perform: ({ sessionId, terminalId }) => mine(sessionId).kill(sessionId, terminalId),
     },
     preview: {
-      gives: z.strictObject({ ...inSession, uri: z.string().max(8000) }),
+      params: z.strictObject({ ...inSession, uri: z.string().max(8000) }),
       perform: ({ sessionId, uri }) => mine(sessionId).changes.preview(sessionId, uri),
     },
     rename: {
-      gives: z.strictObject({ ...inSession, title: z.string().trim().min(1).max(400) }),
+      params: z.strictObject({ ...inSession, title: z.string().trim().min(1).max(400) }),
       perform: ({ sessionId, title }) => mine(sessionId).rename(sessionId, title),
     },
-    delete: { gives: z.strictObject(inSession), perform: ({ sessionId }) => mine(sessionId).remove(sessionId) },
-    fork: { gives: z.strictObject(inSession), perform: ({ sessionId }) => mine(sessionId).fork(sessionId) },
+    delete: { params: z.strictObject(inSession), perform: ({ sessionId }) => mine(sessionId).remove(sessionId) },
+    fork: { params: z.strictObject(inSession), perform: ({ sessionId }) => mine(sessionId).fork(sessionId) },
   };
 }

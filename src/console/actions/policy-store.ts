@@ -36,4 +36,4 @@ export type PolicyPlace = {
   readonly insteadOf: string;
 };
 
-export type PastRequest = { readonly where: string; readonly asked: Action; readonly answer?: string | undefined };
+export type PastRequest = { readonly where: string; readonly action: Action; readonly answer?: string | undefined };

@@ -8,7 +8,7 @@ import { loadPolicy } from '../../policy/format/load.ts';
 import { hitKey, type LayeredRule } from '../../policy/policy.ts';
 import { sourceOf } from '../../policy/rules/add-rule.ts';
 import type { Redactor } from '../../redaction/redact.ts';
-import type { PolicyActions, PolicyShown, PolicyTopics, RulePlace, RuleRow, Said, Tried } from '../protocol/policy.ts';
+import type { DecisionText, PolicyActions, PolicyShown, PolicyTopics, RulePlace, RuleRow, Tried } from '../protocol/policy.ts';
 import type { ActionsOf, TopicsOf } from '../server/screens.ts';
 import { cleanValue } from '../state/clean-text.ts';
 import type { PolicyState, PolicyStore } from './policy-store.ts';
@@ -17,10 +17,10 @@ type ScreenActions = Pick<PolicyActions, 'policy.explain' | 'policy.text' | 'pol
 
 const LOOK_EVERY_MS = 1000;
 const MOST_CHANGED = 500;
-const words = z.string().max(20_000);
+const shortText = z.string().max(20_000);
 const file = z.string().max(4000);
 
-export function policyPart(policies: PolicyStore, redact: Redactor) {
+export function policyHandlers(policies: PolicyStore, redact: Redactor) {
   const clean = <T>(value: T): T => cleanValue(value, redact) as T;
   function state(): PolicyState {
     const found = policies.state();
@@ -57,13 +57,13 @@ export function policyPart(policies: PolicyStore, redact: Redactor) {
     });
   }
 
-  const acts: ActionsOf<ScreenActions> = {
+  const actions: ActionsOf<ScreenActions> = {
     'policy.explain': {
-      gives: z
+      params: z
         .strictObject({
           agent: z.string().min(1).max(200),
           cwd: file.refine((directory) => directory.startsWith('/') || /^[A-Za-z]:/.test(directory), 'give an absolute directory'),
-          command: words.optional(),
+          command: shortText.optional(),
           path: file.optional(),
           tool: z.string().max(400).optional(),
           action: z.string().max(40).optional(),
@@ -77,13 +77,13 @@ export function policyPart(policies: PolicyStore, redact: Redactor) {
       },
     },
     'policy.text': {
-      gives: z.strictObject({ file }),
+      params: z.strictObject({ file }),
       perform({ file: wanted }) {
         return { text: clean(layerOf(wanted).text) };
       },
     },
     'policy.try': {
-      gives: z.strictObject({ file, text: z.string().max(1_000_000), recording: file.optional() }),
+      params: z.strictObject({ file, text: z.string().max(1_000_000), recording: file.optional() }),
       async perform({ file: wanted, text, recording }) {
         layerOf(wanted);
         const { policy: before, with: other } = state();
@@ -93,11 +93,11 @@ export function policyPart(policies: PolicyStore, redact: Redactor) {
         const past = await policies.past(recording === '' ? undefined : recording);
         const counts = { allow: 0, ask: 0, deny: 0 };
         const changed: Tried['changed'][number][] = [];
-        for (const { where, asked, answer } of past) {
-          const [was, now] = [said(decide(before, asked)), said(decide(after, asked))];
+        for (const { where, action, answer } of past) {
+          const [was, now] = [decisionText(decide(before, action)), decisionText(decide(after, action))];
           counts[now.verdict]++;
           if (was.verdict !== now.verdict && changed.length < MOST_CHANGED)
-            changed.push({ where, agent: asked.agent, summary: summaryOf(asked), was, now, answer });
+            changed.push({ where, agent: action.agent, summary: summaryOf(action), was, now, answer });
         }
         return clean({ problems: [], requests: past.length, counts, changed });
       },
@@ -105,8 +105,8 @@ export function policyPart(policies: PolicyStore, redact: Redactor) {
   };
   const topics: TopicsOf<PolicyTopics> = {
     policy: {
-      gives: z.strictObject({}),
-      follow(_, tell, page) {
+      params: z.strictObject({}),
+      subscribe(_, send, page) {
         let before = '';
         const look = () => {
           if (page.isBehind) return;
@@ -114,7 +114,7 @@ export function policyPart(policies: PolicyStore, redact: Redactor) {
           const text = JSON.stringify(news);
           if (text === before) return;
           before = text;
-          tell(news);
+          send(news);
         };
         look();
         const timer = setInterval(look, LOOK_EVERY_MS);
@@ -122,7 +122,7 @@ export function policyPart(policies: PolicyStore, redact: Redactor) {
       },
     },
   };
-  return { acts, topics };
+  return { actions, topics };
 }
 
 const placeShown = (place: ReturnType<PolicyStore['place']>): RulePlace =>
@@ -130,13 +130,13 @@ const placeShown = (place: ReturnType<PolicyStore['place']>): RulePlace =>
 
 const NOTHING_TRIED = { requests: 0, counts: { allow: 0, ask: 0, deny: 0 }, changed: [] };
 
-const said = <Verdict extends string>({
+const decisionText = <Verdict extends string>({
   verdict,
   why,
 }: {
   readonly verdict: Verdict;
   readonly why: string;
-}): Said & { verdict: Verdict } => ({
+}): DecisionText & { verdict: Verdict } => ({
   verdict,
   why,
 });

@@ -15,14 +15,14 @@ import type { PolicyPlace, PolicyStore } from './policy-store.ts';
 
 type RuleActions = Pick<PolicyActions, 'rule.propose' | 'rule.check' | 'rule.save'>;
 
-const about = { questionId: z.uuid(), verdict: z.enum(['allow', 'deny']) };
+const about = { requestId: z.uuid(), verdict: z.enum(['allow', 'deny']) };
 const withRule = z.strictObject({ ...about, rule: z.string().max(20_000) });
 
 export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: Redactor, now: () => number): ActionsOf<RuleActions> {
   const clean = (text: string) => neutralise(redact(text));
 
-  function askedIn(questionId: string): Action | undefined {
-    const open = state.openQuestion(questionId);
+  function actionOf(requestId: string): Action | undefined {
+    const open = state.openRequest(requestId);
     if (!open) throw new ClientError(-32600, 'the question was answered meanwhile');
     return open.judged?.asked;
   }
@@ -32,7 +32,7 @@ export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: R
     return place;
   }
   /** What would come of it. */
-  function check(place: PolicyPlace, text: string, asked: Action | undefined, verdict: 'allow' | 'deny', rule: string): Checked {
+  function check(place: PolicyPlace, text: string, action: Action | undefined, verdict: 'allow' | 'deny', rule: string): Checked {
     const added = addRule(place.file, text, verdict, rule);
     if ('problems' in added)
       return {
@@ -44,19 +44,19 @@ export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: R
         })),
       };
     const policy = policies.state()?.with(place.insteadOf, added.text);
-    const said = asked && policy && decide(policy, asked);
-    return { problems: [], line: added.line, after: said && { verdict: said.verdict, why: clean(said.why) } };
+    const decision = action && policy && decide(policy, action);
+    return { problems: [], line: added.line, after: decision && { verdict: decision.verdict, why: clean(decision.why) } };
   }
 
   return {
     'rule.propose': {
-      gives: z.strictObject(about),
-      perform({ questionId, verdict }) {
-        const asked = askedIn(questionId);
-        if (!asked) return { cannot: 'there is no policy to put a rule into' };
+      params: z.strictObject(about),
+      perform({ requestId, verdict }) {
+        const action = actionOf(requestId);
+        if (!action) return { cannot: 'there is no policy to put a rule into' };
         const place = policies.place();
         if ('why' in place) return { cannot: clean(place.why) };
-        const proposed = proposeRule(asked);
+        const proposed = proposeRule(action);
         if ('cannot' in proposed) return { cannot: `no rule can be made of this: ${clean(proposed.cannot)}` };
         const day = new Date(now()).toISOString().slice(0, 10);
         const rule = ruleText({
@@ -70,27 +70,27 @@ export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: R
       },
     },
     'rule.check': {
-      gives: withRule,
-      async perform({ questionId, verdict, rule }) {
-        return check(placeOrThrow(), await policies.read(), askedIn(questionId), verdict, rule);
+      params: withRule,
+      async perform({ requestId, verdict, rule }) {
+        return check(placeOrThrow(), await policies.read(), actionOf(requestId), verdict, rule);
       },
     },
     'rule.save': {
-      gives: withRule,
-      async perform({ questionId, verdict, rule }, page) {
-        const asked = askedIn(questionId);
+      params: withRule,
+      async perform({ requestId, verdict, rule }, page) {
+        const action = actionOf(requestId);
         let checked: Checked = { problems: [] };
         await policies.write((text) => {
           const place = placeOrThrow(); // another may have been saved meanwhile, and the file is there now
-          checked = check(place, text, asked, verdict, rule);
+          checked = check(place, text, action, verdict, rule);
           const added = addRule(place.file, text, verdict, rule);
           if ('problems' in added) throw new ClientError(-32602, added.problems.map(({ message }) => clean(message)).join('; '));
           return added.text;
         });
-        const options = state.openQuestion(questionId)?.question.options ?? [];
+        const options = state.openRequest(requestId)?.request.options ?? [];
         const kinds = verdict === 'allow' ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
         const option = kinds.map((kind) => options.findIndex((one) => one.kind === kind)).find((index) => index !== -1);
-        const isAnswered = option !== undefined && state.answer(questionId, option, page.id);
+        const isAnswered = option !== undefined && state.answer(requestId, option, page.id);
         return { ...checked, isAnswered };
       },
     },

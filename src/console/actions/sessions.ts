@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { ConsoleClient } from '../client/console-client.ts';
-import type { Beside, Transcripts } from '../console.ts';
+import type { Attached, Transcripts } from '../console.ts';
 import type { McpServer, PromptBlock, SessionActions } from '../protocol/sessions.ts';
 import type { ActionsOf } from '../server/screens.ts';
 import { neutralise } from '../state/clean-text.ts';
@@ -12,7 +12,7 @@ import type { StateKeeper } from '../state/state.ts';
 export type SessionDeps = {
   readonly state: StateKeeper;
   readonly consoleClient: () => ConsoleClient;
-  readonly beside: Beside | undefined;
+  readonly attached: Attached | undefined;
   readonly transcripts: Transcripts;
   readonly redact: Redactor;
   readonly restart: (agent: string) => boolean;
@@ -23,16 +23,16 @@ export type SessionDeps = {
 
 const id = z.string().min(1).max(2000);
 const inSession = z.strictObject({ sessionId: id });
-const words = z.string().max(16 * 1024 * 1024);
+const longText = z.string().max(16 * 1024 * 1024);
 const uri = z.string().max(4000);
 const mimeType = z.string().max(200).optional();
 const promptBlock: z.ZodType<PromptBlock> = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('text'), text: words }),
-  z.strictObject({ type: z.enum(['image', 'audio']), data: words, mimeType: z.string().regex(/^(?:image|audio)\/[\w.+-]{1,80}$/) }),
+  z.strictObject({ type: z.literal('text'), text: longText }),
+  z.strictObject({ type: z.enum(['image', 'audio']), data: longText, mimeType: z.string().regex(/^(?:image|audio)\/[\w.+-]{1,80}$/) }),
   z.strictObject({ type: z.literal('resource_link'), uri, name: z.string().max(400) }),
   z.strictObject({
     type: z.literal('resource'),
-    resource: z.union([z.strictObject({ uri, mimeType, text: words }), z.strictObject({ uri, mimeType, blob: words })]),
+    resource: z.union([z.strictObject({ uri, mimeType, text: longText }), z.strictObject({ uri, mimeType, blob: longText })]),
   }),
 ]);
 
@@ -55,9 +55,12 @@ const mcpServer: z.ZodType<McpServer> = z.strictObject({
 });
 
 /** For what only whoever holds a session can do with it. */
-export function holderOf({ consoleClient, beside }: Pick<SessionDeps, 'consoleClient' | 'beside'>): (sessionId: string) => ConsoleClient {
+export function holderOf({
+  consoleClient,
+  attached,
+}: Pick<SessionDeps, 'consoleClient' | 'attached'>): (sessionId: string) => ConsoleClient {
   return (sessionId) => {
-    if (beside?.holds(sessionId)) throw new ClientError(-32600, 'the editor has this session; go on with it there');
+    if (attached?.holds(sessionId)) throw new ClientError(-32600, 'the editor has this session; go on with it there');
     return consoleClient();
   };
 }
@@ -65,19 +68,19 @@ export function holderOf({ consoleClient, beside }: Pick<SessionDeps, 'consoleCl
 export function sessionActions({
   state,
   consoleClient,
-  beside,
+  attached,
   transcripts,
   redact,
   restart,
   look,
   link,
 }: SessionDeps): ActionsOf<SessionActions> {
-  const mine = holderOf({ consoleClient, beside });
+  const mine = holderOf({ consoleClient, attached });
   return {
-    watch: { gives: inSession, perform: ({ sessionId }, page) => page.watch(sessionId) },
-    unwatch: { gives: inSession, perform: ({ sessionId }, page) => page.unwatch(sessionId) },
+    watch: { params: inSession, perform: ({ sessionId }, page) => page.watch(sessionId) },
+    unwatch: { params: inSession, perform: ({ sessionId }, page) => page.unwatch(sessionId) },
     new: {
-      gives: z.strictObject({
+      params: z.strictObject({
         agent: z.string().max(200).optional(),
         cwd: z.string().max(4000).optional(),
         additionalDirectories: z.array(z.string().max(4000)).max(50).optional(),
@@ -86,44 +89,44 @@ export function sessionActions({
       perform: (given) => consoleClient().open(given),
     },
     prompt: {
-      gives: z.strictObject({ sessionId: id, blocks: z.array(promptBlock).min(1).max(100) }),
+      params: z.strictObject({ sessionId: id, blocks: z.array(promptBlock).min(1).max(100) }),
       perform: (given) => mine(given.sessionId).prompt(given),
     },
     cancel: {
-      gives: inSession,
+      params: inSession,
       perform: ({ sessionId }, page) =>
-        beside?.holds(sessionId) ? { isDone: beside.cancel(sessionId) } : consoleClient().cancel(sessionId, page.id),
+        attached?.holds(sessionId) ? { isDone: attached.cancel(sessionId) } : consoleClient().cancel(sessionId, page.id),
     },
-    close: { gives: inSession, perform: ({ sessionId }) => mine(sessionId).close(sessionId) },
+    close: { params: inSession, perform: ({ sessionId }) => mine(sessionId).close(sessionId) },
     option: {
-      gives: z.strictObject({ sessionId: id, option: z.string().max(400), value: z.union([z.string().max(4000), z.boolean()]) }),
+      params: z.strictObject({ sessionId: id, option: z.string().max(400), value: z.union([z.string().max(4000), z.boolean()]) }),
       perform: (given) => mine(given.sessionId).option(given),
     },
     answer: {
-      gives: z.strictObject({ questionId: z.uuid(), option: z.int().nonnegative().nullable() }),
-      perform: ({ questionId, option }, page) => ({ isFirst: state.answer(questionId, option ?? undefined, page.id) }),
+      params: z.strictObject({ requestId: z.uuid(), option: z.int().nonnegative().nullable() }),
+      perform: ({ requestId, option }, page) => ({ isFirst: state.answer(requestId, option ?? undefined, page.id) }),
     },
     authenticate: {
-      gives: z.strictObject({ methodId: z.string().max(400) }),
+      params: z.strictObject({ methodId: z.string().max(400) }),
       perform: ({ methodId }) => consoleClient().authenticate(methodId),
     },
     restart: {
-      gives: z.strictObject({ agent: z.string().max(200) }),
+      params: z.strictObject({ agent: z.string().max(200) }),
       perform({ agent }) {
         if (!restart(agent)) throw new ClientError(-32602, `there is no agent "${neutralise(agent)}"`);
         look();
       },
     },
     search: {
-      gives: z.strictObject({ words: z.string().max(400), agent: z.string().max(200).optional() }),
-      async perform({ words: wanted, agent }) {
+      params: z.strictObject({ query: z.string().max(400), agent: z.string().max(200).optional() }),
+      async perform({ query: wanted, agent }) {
         const { found, isAll } = await transcripts.search(wanted, agent);
         const clean = (line: string) => neutralise(redact(line));
         return { found: found.map(({ row, lines }) => ({ row: state.row(row.sessionId) ?? row, lines: lines.map(clean) })), isAll };
       },
     },
     export: {
-      gives: z.strictObject({ sessionId: id, format: z.enum(['md', 'json']) }),
+      params: z.strictObject({ sessionId: id, format: z.enum(['md', 'json']) }),
       perform({ sessionId, format }) {
         const text = transcripts.text(sessionId, format);
         if (text === undefined) throw new ClientError(-32002, 'nothing of this session was written down');
@@ -131,13 +134,13 @@ export function sessionActions({
       },
     },
     forget: {
-      gives: inSession,
+      params: inSession,
       perform({ sessionId }) {
         if (state.isLive(sessionId)) throw new ClientError(-32600, 'the session is open; close it first');
         transcripts.remove(sessionId);
-        state.gone(sessionId);
+        state.deleted(sessionId);
       },
     },
-    link: { gives: z.strictObject({}), perform: () => ({ link: link() }) },
+    link: { params: z.strictObject({}), perform: () => ({ link: link() }) },
   };
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { Finding, SettingActions, Settings } from '../protocol/settings.ts';
-import type { ActionsOf, Part } from '../server/screens.ts';
+import type { ActionsOf, Handlers } from '../server/screens.ts';
 import { cleanValue } from '../state/clean-text.ts';
 
 export type SettingDeps = {
@@ -11,13 +11,13 @@ export type SettingDeps = {
   readonly redact: Redactor;
 };
 
-export function settingsPart({ settings, doctor, redact }: SettingDeps): Part {
+export function settingsHandlers({ settings, doctor, redact }: SettingDeps): Handlers {
   /** One at a time: it starts every agent, and a second look would find nothing else. */
   let running: Promise<readonly Finding[]> | undefined;
-  const acts: ActionsOf<SettingActions> = {
-    settings: { gives: z.strictObject({}), perform: async () => cleanValue(await settings(), redact) as Settings },
+  const actions: ActionsOf<SettingActions> = {
+    settings: { params: z.strictObject({}), perform: async () => cleanValue(await settings(), redact) as Settings },
     doctor: {
-      gives: z.strictObject({ isStarting: z.boolean() }),
+      params: z.strictObject({ isStarting: z.boolean() }),
       async perform({ isStarting }) {
         running ??= doctor(isStarting).finally(() => {
           running = undefined;
@@ -26,5 +26,5 @@ export function settingsPart({ settings, doctor, redact }: SettingDeps): Part {
       },
     },
   };
-  return { acts };
+  return { actions };
 }

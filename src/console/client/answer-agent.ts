@@ -2,7 +2,7 @@
 
 import { ClientError } from '../../client/client.ts';
 import { fields } from '../../json-object.ts';
-import type { Judged } from '../state/pending-requests.ts';
+import type { PolicyResult } from '../state/pending-requests.ts';
 import { list, text } from '../state/read-update.ts';
 import type { StateKeeper } from '../state/state.ts';
 import type { createTerminalWatch } from '../state/terminal-watch.ts';
@@ -12,7 +12,7 @@ type Deps = {
   readonly state: StateKeeper;
   readonly host: Host;
   readonly terminals: ReturnType<typeof createTerminalWatch>;
-  readonly judged: (id: string) => Judged | undefined;
+  readonly judged: (id: string) => PolicyResult | undefined;
 };
 
 const MOST_SENT = 100;

@@ -9,7 +9,7 @@ import type { Block } from '../protocol/conversation.ts';
 import type { InSession, PromptBlock, SessionActions } from '../protocol/sessions.ts';
 import { adviceOn } from '../state/advice.ts';
 import { neutralise } from '../state/clean-text.ts';
-import type { Judged } from '../state/pending-requests.ts';
+import type { PolicyResult } from '../state/pending-requests.ts';
 import { type Fields, list, MODE_OPTION, text } from '../state/read-update.ts';
 import type { StateKeeper } from '../state/state.ts';
 import { createTerminalWatch } from '../state/terminal-watch.ts';
@@ -26,12 +26,12 @@ export type ConsoleClientDeps = {
   readonly clientInfo: { readonly name: string; readonly title: string; readonly version: string };
   readonly cwd: string;
   /** What the policy has said of a question, by its id on the connection. */
-  readonly judged: (id: string) => Judged | undefined;
+  readonly judged: (id: string) => PolicyResult | undefined;
   readonly transcript: (sessionId: string) => Transcript | undefined;
   readonly directoriesOf: (sessionId: string) => readonly string[];
 };
 
-type Given<Act extends keyof SessionActions> = SessionActions[Act]['give'];
+type Given<Name extends keyof SessionActions> = SessionActions[Name]['params'];
 export type ConsoleClient = ReturnType<typeof createConsoleClient>;
 
 /** What a page can show. */
@@ -77,14 +77,14 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
     await wake(sessionId);
     if (state.conversation(sessionId)?.isRunning)
       throw new ClientError(-32600, 'the session is still busy with another prompt; wait for it, or cancel it');
-    const words = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+    const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
     const others = blocks.flatMap((block) => (block.type === 'text' ? [] : [shownBlock(block)]));
-    state.event(sessionId, { e: 'prompt', text: neutralise(redact(words)), blocks: others });
+    state.event(sessionId, { e: 'prompt', text: neutralise(redact(text)), blocks: others });
     const over = client.request('session/prompt', { sessionId, prompt: blocks });
     over.then(
       (answer) => state.event(sessionId, { e: 'end', stopReason: String(fields(answer).stopReason) }),
       (error: Error) =>
-        state.event(sessionId, { e: 'end', error: neutralise(redact(wordsOf(error))), ...adviceOn(error, state.agents(), true) }),
+        state.event(sessionId, { e: 'end', error: neutralise(redact(errorText(error))), ...adviceOn(error, state.agents(), true) }),
     );
     return {};
   }
@@ -113,7 +113,7 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
     option,
     async cancel(sessionId: string, by: string): Promise<unknown> {
       client.notify('session/cancel', { sessionId });
-      state.cancelQuestions(sessionId, by);
+      state.cancelRequests(sessionId, by);
       return {};
     },
     async close(sessionId: string): Promise<unknown> {
@@ -129,7 +129,7 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
     async rename(sessionId: string, title: string): Promise<unknown> {
       await wake(sessionId);
       const answer = fields(await client.request('session/set_title', { sessionId, title }));
-      state.titled(sessionId, text(answer.title) ?? title);
+      state.setTitle(sessionId, text(answer.title) ?? title);
       return {};
     },
     async remove(sessionId: string): Promise<unknown> {
@@ -137,7 +137,7 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
       await client.request('session/delete', { sessionId });
       host.endOf(sessionId);
       sessions.forget(sessionId);
-      state.gone(sessionId);
+      state.deleted(sessionId);
       return {};
     },
     async fork(sessionId: string): Promise<InSession> {
@@ -164,7 +164,7 @@ function shownBlock(block: Exclude<PromptBlock, { type: 'text' }>): Block {
   return { type: 'resource', uri, mimeType, text: 'text' in block.resource ? block.resource.text : undefined };
 }
 
-function wordsOf(error: Error): string {
+function errorText(error: Error): string {
   const { stderr } = fields(error instanceof ClientError ? error.data : undefined);
   return [error.message, ...list(stderr).map((line) => `  ${String(line)}`)].join('\n');
 }

@@ -20,7 +20,7 @@ type Deps = {
   /** What a session was last opened with besides its `cwd`, in whichever process. */
   readonly directoriesOf: (sessionId: string) => readonly string[];
 };
-type Given = SessionActions['new']['give'];
+type Given = SessionActions['new']['params'];
 /** What a session can be opened with besides its `cwd`. */
 type With = Pick<Given, 'additionalDirectories' | 'mcpServers'>;
 type Opened = InSession & { readonly answer: Fields };
@@ -39,10 +39,10 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
     if (!row) throw new ClientError(-32002, `there is no session "${neutralise(sessionId)}"`);
     return row;
   }
-  async function opened<T>(act: () => Promise<T>): Promise<T> {
+  async function opened<T>(action: () => Promise<T>): Promise<T> {
     opening++;
     try {
-      return await act();
+      return await action();
     } finally {
       if (--opening === 0) early.clear();
     }
@@ -51,13 +51,13 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
   async function openBy(method: string, params: Fields, cwd: string, more: With, known?: string): Promise<Opened> {
     const { additionalDirectories = [], mcpServers = [] } = more;
     for (const directory of [cwd, ...additionalDirectories]) checkDirectory(directory);
-    const lend = host.look([cwd, ...additionalDirectories]);
+    const grant = host.look([cwd, ...additionalDirectories]);
     const also = additionalDirectories.length > 0 && { additionalDirectories };
-    if (known !== undefined) lend(known); // its agent may want files before it has answered
+    if (known !== undefined) grant(known); // its agent may want files before it has answered
     try {
       const answer = fields(await client.request(method, { ...params, cwd, ...also, mcpServers }));
       const sessionId = known ?? String(answer.sessionId);
-      if (known === undefined) lend(sessionId);
+      if (known === undefined) grant(sessionId);
       begunWith.set(sessionId, more);
       return { answer, sessionId };
     } catch (error) {
@@ -66,20 +66,20 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
     }
   }
   /** What it was begun with, here or elsewhere, without directories that are there no more: those are said in it, and do not keep it from going on. */
-  function again(sessionId: string): { readonly more: With; readonly sayGone: (opened: string) => void } {
+  function again(sessionId: string): { readonly more: With; readonly reportMissing: (opened: string) => void } {
     const { additionalDirectories = directoriesOf(sessionId), mcpServers } = begunWith.get(sessionId) ?? {};
     const there = additionalDirectories.filter(isDirectory);
-    const gone = additionalDirectories.filter((one) => !there.includes(one));
-    const title = gone.length === 1 ? 'A directory of this session is gone' : 'Directories of this session are gone';
+    const missing = additionalDirectories.filter((one) => !there.includes(one));
+    const title = missing.length === 1 ? 'A directory of this session is gone' : 'Directories of this session are gone';
     return {
       more: { additionalDirectories: there, mcpServers },
-      sayGone(opened) {
-        if (gone.length > 0)
+      reportMissing(opened) {
+        if (missing.length > 0)
           state.update(opened, {
             sessionUpdate: 'notice',
             severity: 'warning',
             title,
-            description: `${gone.join(', ')}; it goes on without`,
+            description: `${missing.join(', ')}; it goes on without`,
           });
       },
     };
@@ -121,20 +121,20 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
       await opened(async () => {
         const method = canLoad ? 'session/load' : 'session/resume';
         const before = canLoad ? undefined : transcript(sessionId);
-        const { more, sayGone } = again(sessionId);
+        const { more, reportMissing } = again(sessionId);
         const { answer } = await openBy(method, { sessionId }, row.cwd, more, sessionId);
         begin(sessionId, row, answer, before);
-        sayGone(sessionId);
+        reportMissing(sessionId);
       });
     },
     async fork(sessionId: string): Promise<InSession> {
       const row = rowOf(sessionId);
       return opened(async () => {
-        const { more, sayGone } = again(sessionId);
+        const { more, reportMissing } = again(sessionId);
         const { answer, sessionId: forked } = await openBy('session/fork', { sessionId }, row.cwd, more);
         begin(forked, row, answer, transcript(sessionId));
-        sayGone(forked);
-        state.titled(forked, row.title);
+        reportMissing(forked);
+        state.setTitle(forked, row.title);
         return { sessionId: forked };
       });
     },

@@ -22,6 +22,6 @@ export type Host = {
 /** Whether the user may read or change a file of a session from a page, as a policy has it. */
 export type ByUser = (
   sessionId: string,
-  act: 'read' | 'edit',
+  operation: 'read' | 'edit',
   file: string,
 ) => { readonly allow: true; readonly judged?: string } | { readonly allow: false; readonly reason: string };

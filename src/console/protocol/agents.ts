@@ -21,13 +21,13 @@ export type HostTools = {
 
 export type AgentActions = {
   /** Out of service until it is restarted: `now` cancels its turns, `drain` lets them end. */
-  stopAgent: { give: { readonly agent: string; readonly how: 'now' | 'drain' }; get: unknown };
+  stopAgent: { params: { readonly agent: string; readonly how: 'now' | 'drain' }; result: unknown };
 };
 
 export type AgentTopics = {
   /** Looked up every other second while somebody follows. */
   agentUse: {
-    give: Nothing;
-    news: { readonly loads: readonly AgentLoad[]; readonly lent: readonly HostTools[] };
+    params: Nothing;
+    news: { readonly loads: readonly AgentLoad[]; readonly hostTools: readonly HostTools[] };
   };
 };

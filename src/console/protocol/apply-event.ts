@@ -41,7 +41,13 @@ export function apply(conversation: Conversation, event: Event): Item | undefine
     case 'unknown':
       return unknown(conversation, event.name, event.text);
     case 'decision':
-      return add(conversation, { kind: 'decision', title: event.title, outcome: event.outcome, by: event.by, isYes: event.isYes });
+      return add(conversation, {
+        kind: 'decision',
+        title: event.title,
+        outcome: event.outcome,
+        by: event.by,
+        isAccepted: event.isAccepted,
+      });
     case 'note':
       return add(conversation, { kind: 'note', text: event.text, severity: event.severity });
     case 'end':
@@ -134,10 +140,10 @@ function addBlock(conversation: Conversation, role: Role, block: Block): Item {
 function tool(conversation: Conversation, { e: _, ...news }: { readonly e: 'tool' } & ToolNews): Item | undefined {
   const known = conversation.items.findLast((item) => item.kind === 'tool' && item.toolCallId === news.toolCallId);
   // The end of something that was only asked about, or is not kept any more: there is nothing of it to show.
-  const isEndAlone = (news.status === 'completed' || news.status === 'failed') && Object.keys(told(news)).length <= 2;
-  if (known === undefined && isEndAlone) return undefined;
+  const isOnlyEnd = (news.status === 'completed' || news.status === 'failed') && Object.keys(defined(news)).length <= 2;
+  if (known === undefined && isOnlyEnd) return undefined;
   if (known?.kind !== 'tool') return add(conversation, { kind: 'tool', ...news });
-  return grown(conversation, Object.assign(known, told(news)));
+  return grown(conversation, Object.assign(known, defined(news)));
 }
 
 /** A turn has one plan, however often it is told; one that has an id stays the same in later turns. */
@@ -162,19 +168,19 @@ function compaction(
   { e: _, isMore, drop = 0, ...news }: { readonly e: 'compaction'; readonly isMore?: boolean; readonly drop?: number } & Compaction,
 ): Item {
   const known = conversation.items.findLast((item) => item.kind === 'compaction' && item.compactionId === news.compactionId);
-  if (known?.kind !== 'compaction') return add(conversation, { kind: 'compaction', status: 'in_progress', ...told(news) });
+  if (known?.kind !== 'compaction') return add(conversation, { kind: 'compaction', status: 'in_progress', ...defined(news) });
   const before = known.summary ?? '';
   const summary = isMore ? kept(before.slice(0, before.length - drop) + (news.summary ?? '')) : news.summary;
-  return grown(conversation, Object.assign(known, told({ ...news, summary })));
+  return grown(conversation, Object.assign(known, defined({ ...news, summary })));
 }
 
 function subagent(conversation: Conversation, { e: _, ...news }: { readonly e: 'subagent' } & Subagent): Item {
   const known = conversation.items.findLast((item) => item.kind === 'subagent' && item.childId === news.childId);
-  return known ? grown(conversation, Object.assign(known, told(news))) : add(conversation, { kind: 'subagent', ...told(news) });
+  return known ? grown(conversation, Object.assign(known, defined(news))) : add(conversation, { kind: 'subagent', ...defined(news) });
 }
 
 /** What an update leaves out stays as it was. */
-function told<News extends object>(news: News): News {
+function defined<News extends object>(news: News): News {
   return Object.fromEntries(Object.entries(news).filter(([, value]) => value !== undefined)) as News;
 }
 

@@ -23,5 +23,5 @@ export type ChartRow = {
 
 export type ChartTopics = {
   /** `isFirst`: all there are; then each as it comes. */
-  charts: { give: Nothing; news: { readonly rows: readonly ChartRow[]; readonly isFirst: boolean } };
+  charts: { params: Nothing; news: { readonly rows: readonly ChartRow[]; readonly isFirst: boolean } };
 };

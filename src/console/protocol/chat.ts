@@ -22,27 +22,27 @@ export type LoginMethod = {
 
 export type ChatActions = {
   /** What of a change can be applied. */
-  hunks: { give: ChangeAt; get: { readonly hunks: readonly HunkState[] } };
+  hunks: { params: ChangeAt; result: { readonly hunks: readonly HunkState[] } };
   /** All of these hunks, or nothing. */
   apply: {
-    give: ChangeAt & { readonly hunks: readonly number[] };
-    get: { readonly isWritten: boolean; readonly hunks: readonly HunkState[] };
+    params: ChangeAt & { readonly hunks: readonly number[] };
+    result: { readonly isWritten: boolean; readonly hunks: readonly HunkState[] };
   };
   /** To an elicitation; values stand in the order of the fields. `url` is to be opened. */
   reply: {
-    give: {
-      readonly questionId: string;
+    params: {
+      readonly requestId: string;
       readonly action: 'accept' | 'decline' | 'cancel';
       readonly values: readonly (Exclude<Value, undefined> | null)[];
     };
-    get: { readonly isFirst: boolean; readonly problem?: string | undefined; readonly url?: string | undefined };
+    result: { readonly isFirst: boolean; readonly problem?: string | undefined; readonly url?: string | undefined };
   };
   /** Ends what runs in a terminal of an agent's. */
-  kill: { give: InSession & { readonly terminalId: string }; get: unknown };
+  kill: { params: InSession & { readonly terminalId: string }; result: unknown };
   /** The beginning of a file that an agent names. */
-  preview: { give: InSession & { readonly uri: string }; get: { readonly text: string; readonly isCut: boolean } };
-  rename: { give: InSession & { readonly title: string }; get: unknown };
-  delete: { give: InSession; get: unknown };
+  preview: { params: InSession & { readonly uri: string }; result: { readonly text: string; readonly isCut: boolean } };
+  rename: { params: InSession & { readonly title: string }; result: unknown };
+  delete: { params: InSession; result: unknown };
   /** Another session that begins with what was said in this one. */
-  fork: { give: InSession; get: InSession };
+  fork: { params: InSession; result: InSession };
 };

@@ -98,7 +98,7 @@ export type Item = { readonly id: number; size: number } & (
       readonly title: string;
       readonly outcome: string;
       readonly by: string;
-      readonly isYes: boolean | undefined;
+      readonly isAccepted: boolean | undefined;
     }
   | { readonly kind: 'note'; readonly text: string; readonly severity?: string | undefined }
   | ({ readonly kind: 'end'; readonly stopReason: string | undefined; readonly error: string | undefined } & Advice)
@@ -132,7 +132,13 @@ export type Event =
   | ({ readonly e: 'subagent' } & Subagent)
   | { readonly e: 'unknown'; readonly name: string; readonly text: string }
   /** `isYes` by the kind of the option, whatever the agent calls it; undefined when it is not known. */
-  | { readonly e: 'decision'; readonly title: string; readonly outcome: string; readonly by: string; readonly isYes?: boolean | undefined }
+  | {
+      readonly e: 'decision';
+      readonly title: string;
+      readonly outcome: string;
+      readonly by: string;
+      readonly isAccepted?: boolean | undefined;
+    }
   | { readonly e: 'note'; readonly text: string; readonly severity?: string | undefined }
   | ({ readonly e: 'end'; readonly stopReason?: string | undefined; readonly error?: string | undefined } & Advice)
   | { readonly e: 'commands'; readonly commands: readonly Command[] }

@@ -58,7 +58,7 @@ export function problemWith(field: Field, value: Value): string | undefined {
   }
 }
 
-function outOf({ min, max }: Range, is: number, said: (bound: number) => string): string | undefined {
-  if (min !== undefined && is < min) return `This must be at least ${said(min)}.`;
-  return max !== undefined && is > max ? `This must be at most ${said(max)}.` : undefined;
+function outOf({ min, max }: Range, is: number, describe: (bound: number) => string): string | undefined {
+  if (min !== undefined && is < min) return `This must be at least ${describe(min)}.`;
+  return max !== undefined && is > max ? `This must be at most ${describe(max)}.` : undefined;
 }

@@ -54,18 +54,18 @@ export type FrameDetail = {
 
 export type FrameActions = {
   /** The frame with that number, as long as it is kept. */
-  frame: { give: { readonly n: number }; get: FrameDetail };
+  frame: { params: { readonly n: number }; result: FrameDetail };
   /** Frames as lines of JSON, those after that number; `next` when there are more than go into one answer. */
   exportFrames: {
-    give: { readonly filter: string; readonly after: number };
-    get: { readonly text: string; readonly next?: number | undefined };
+    params: { readonly filter: string; readonly after: number };
+    result: { readonly text: string; readonly next?: number | undefined };
   };
 };
 
 export type FrameTopics = {
   /** `isFirst`: those before are not among them, and the page begins anew. */
   frames: {
-    give: { readonly filter: string };
+    params: { readonly filter: string };
     news: { readonly rows: readonly FrameRow[]; readonly isFirst: boolean; readonly dropped: number };
   };
 };

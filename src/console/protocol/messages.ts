@@ -11,7 +11,7 @@ import type { SettingActions } from './settings.ts';
 import type { ConsoleState, StateEvent } from './state.ts';
 
 /** What a page can ask for: what it gives, and what it gets. */
-export type Acts = SessionActions & ChatActions & AgentActions & FrameActions & PolicyActions & SettingActions;
+export type Actions = SessionActions & ChatActions & AgentActions & FrameActions & PolicyActions & SettingActions;
 /** What a page can follow: what it gives, and what it then hears whenever there is news. */
 export type Topics = AgentTopics & FrameTopics & ChartTopics & PolicyTopics;
 
@@ -27,14 +27,14 @@ export type Hello = {
 
 export type FromPage = {
   readonly id: number;
-  readonly act: keyof Acts | 'follow' | 'unfollow';
+  readonly action: keyof Actions | 'subscribe' | 'unsubscribe';
   readonly topic?: keyof Topics | undefined;
-  readonly give?: unknown;
+  readonly params?: unknown;
 };
 
 export type FromServer =
   | { readonly t: 'welcome'; readonly page: string; readonly epoch: string; readonly isResumed: boolean }
-  | { readonly t: 'board'; readonly seq: number; readonly state: ConsoleState }
+  | { readonly t: 'state'; readonly seq: number; readonly state: ConsoleState }
   | { readonly t: 'conversation'; readonly seq: number; readonly conversation: Conversation }
   | { readonly t: 'deltas'; readonly deltas: readonly Delta[] }
   | { readonly t: 'answer'; readonly re: number; readonly result?: unknown; readonly error?: Failure }

@@ -48,9 +48,9 @@ export type MatchedRow = {
   readonly reason?: string | undefined;
 };
 
-export type Said = { readonly verdict: string; readonly why: string };
+export type DecisionText = { readonly verdict: string; readonly why: string };
 
-export type Explained = Said & {
+export type Explained = DecisionText & {
   readonly rule?: MatchedRow | undefined;
   readonly matches: readonly MatchedRow[];
   /** What was understood of it. */
@@ -73,8 +73,8 @@ export type Tried = {
     readonly where: string;
     readonly agent: string;
     readonly summary: string;
-    readonly was: Said;
-    readonly now: Said;
+    readonly was: DecisionText;
+    readonly now: DecisionText;
     /** What was answered then. */
     readonly answer?: string | undefined;
   }[];
@@ -88,14 +88,14 @@ export type Proposed =
 export type Checked = {
   readonly problems: readonly PolicyProblem[];
   readonly line?: number | undefined;
-  readonly after?: Said | undefined;
+  readonly after?: DecisionText | undefined;
 };
 
-type AboutQuestion = { readonly questionId: string; readonly verdict: 'allow' | 'deny' };
+type AboutRequest = { readonly requestId: string; readonly verdict: 'allow' | 'deny' };
 
 export type PolicyActions = {
   'policy.explain': {
-    give: {
+    params: {
       readonly agent: string;
       readonly cwd: string;
       readonly command?: string | undefined;
@@ -103,19 +103,19 @@ export type PolicyActions = {
       readonly tool?: string | undefined;
       readonly action?: string | undefined;
     };
-    get: Explained;
+    result: Explained;
   };
   /** A file of the policy as it is in force. */
-  'policy.text': { give: { readonly file: string }; get: { readonly text: string } };
+  'policy.text': { params: { readonly file: string }; result: { readonly text: string } };
   /** What another text of that file would make of requests of before: those in transcripts, or in a recording. */
-  'policy.try': { give: { readonly file: string; readonly text: string; readonly recording?: string | undefined }; get: Tried };
+  'policy.try': { params: { readonly file: string; readonly text: string; readonly recording?: string | undefined }; result: Tried };
   /** A rule for what a question is about. */
-  'rule.propose': { give: AboutQuestion; get: Proposed };
-  'rule.check': { give: AboutQuestion & { readonly rule: string }; get: Checked };
+  'rule.propose': { params: AboutRequest; result: Proposed };
+  'rule.check': { params: AboutRequest & { readonly rule: string }; result: Checked };
   /** Saves it, and answers the question accordingly. */
-  'rule.save': { give: AboutQuestion & { readonly rule: string }; get: Checked & { readonly isAnswered: boolean } };
+  'rule.save': { params: AboutRequest & { readonly rule: string }; result: Checked & { readonly isAnswered: boolean } };
 };
 
 export type PolicyTopics = {
-  policy: { give: Nothing; news: PolicyShown };
+  policy: { params: Nothing; news: PolicyShown };
 };

@@ -26,36 +26,36 @@ export type McpServer = {
 
 export type SessionActions = {
   /** Its conversation, and from then on what happens in it. */
-  watch: { give: InSession; get: unknown };
-  unwatch: { give: InSession; get: unknown };
+  watch: { params: InSession; result: unknown };
+  unwatch: { params: InSession; result: unknown };
   new: {
-    give: {
+    params: {
       readonly agent?: string | undefined;
       readonly cwd?: string | undefined;
       /** Of agents that take them. */
       readonly additionalDirectories?: readonly string[] | undefined;
       readonly mcpServers?: readonly McpServer[] | undefined;
     };
-    get: InSession;
+    result: InSession;
   };
-  prompt: { give: InSession & { readonly blocks: readonly PromptBlock[] }; get: unknown };
-  cancel: { give: InSession; get: unknown };
-  close: { give: InSession; get: unknown };
-  option: { give: InSession & { readonly option: string; readonly value: string | boolean }; get: unknown };
+  prompt: { params: InSession & { readonly blocks: readonly PromptBlock[] }; result: unknown };
+  cancel: { params: InSession; result: unknown };
+  close: { params: InSession; result: unknown };
+  option: { params: InSession & { readonly option: string; readonly value: string | boolean }; result: unknown };
   /** Options go by their place; null for none of them. */
-  answer: { give: { readonly questionId: string; readonly option: number | null }; get: { readonly isFirst: boolean } };
-  authenticate: { give: { readonly methodId: string }; get: unknown };
-  restart: { give: { readonly agent: string }; get: unknown };
+  answer: { params: { readonly requestId: string; readonly option: number | null }; result: { readonly isFirst: boolean } };
+  authenticate: { params: { readonly methodId: string }; result: unknown };
+  restart: { params: { readonly agent: string }; result: unknown };
   /** Looks for words in what was said, in all sessions or in those of one agent; without words, the newest. */
   search: {
-    give: { readonly words: string; readonly agent?: string | undefined };
-    get: { readonly found: readonly Hit[]; readonly isAll: boolean };
+    params: { readonly query: string; readonly agent?: string | undefined };
+    result: { readonly found: readonly Hit[]; readonly isAll: boolean };
   };
-  export: { give: InSession & { readonly format: 'md' | 'json' }; get: { readonly text: string } };
+  export: { params: InSession & { readonly format: 'md' | 'json' }; result: { readonly text: string } };
   /** Our records of a session that is not open go. */
-  forget: { give: InSession; get: unknown };
+  forget: { params: InSession; result: unknown };
   /** Another way in, for another browser. */
-  link: { give: Nothing; get: { readonly link: string } };
+  link: { params: Nothing; result: { readonly link: string } };
 };
 
 /** A session, and lines of it that have one of the words. */

@@ -27,7 +27,7 @@ export type Settings = {
 };
 
 export type SettingActions = {
-  settings: { give: Nothing; get: Settings };
+  settings: { params: Nothing; result: Settings };
   /** `isStarting`: each agent is started for a moment, to see whether it answers. */
-  doctor: { give: { readonly isStarting: boolean }; get: { readonly findings: readonly Finding[] } };
+  doctor: { params: { readonly isStarting: boolean }; result: { readonly findings: readonly Finding[] } };
 };

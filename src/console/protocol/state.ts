@@ -26,7 +26,7 @@ export type SessionRow = {
 
 export type AnswerOption = { readonly name: string; readonly kind: string };
 
-export type QuestionPolicy = {
+export type RequestPolicy = {
   /** The agent did not ask; the policy wants it asked. */
   readonly isOurs: boolean;
   readonly verdict: string;
@@ -41,8 +41,8 @@ export type Elicitation =
   | { readonly mode: 'other'; readonly text: string };
 
 /** A permission question, or an elicitation. Options go by their place in the list. */
-export type Question = {
-  readonly questionId: string;
+export type PendingRequest = {
+  readonly requestId: string;
   readonly sessionId: string;
   /** Of the tool call that is asked about. */
   readonly toolCallId: string;
@@ -56,7 +56,7 @@ export type Question = {
   readonly locations: readonly string[];
   readonly input?: string | undefined;
   /** What the policy says of it, where there is one. */
-  readonly policy?: QuestionPolicy | undefined;
+  readonly policy?: RequestPolicy | undefined;
   readonly options: readonly AnswerOption[];
   /** No permission is asked for: there are no options then. */
   readonly elicitation?: Elicitation | undefined;
@@ -89,14 +89,14 @@ export type ConsoleState = {
   readonly servers: readonly string[];
   readonly agents: readonly AgentRow[];
   readonly sessions: readonly SessionRow[];
-  readonly questions: readonly Question[];
+  readonly requests: readonly PendingRequest[];
 };
 
 export type StateEvent =
   | { readonly b: 'session'; readonly row: SessionRow }
   /** It was deleted. */
-  | { readonly b: 'gone'; readonly sessionId: string }
-  | { readonly b: 'question'; readonly question: Question }
+  | { readonly b: 'deleted'; readonly sessionId: string }
+  | { readonly b: 'request'; readonly request: PendingRequest }
   /** `by`: the page that answered, as it was told in `welcome`, or `editor`; undefined when nobody did. */
-  | { readonly b: 'settled'; readonly questionId: string; readonly outcome: string; readonly by?: string | undefined }
+  | { readonly b: 'settled'; readonly requestId: string; readonly outcome: string; readonly by?: string | undefined }
   | { readonly b: 'agents'; readonly agents: readonly AgentRow[] };

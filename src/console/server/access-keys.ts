@@ -2,22 +2,22 @@
 // only our own page can know: a cookie alone would let any page on another port of this machine speak for the user.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-export type Guest = { readonly cookie: string; readonly word: string };
+export type Credentials = { readonly cookie: string; readonly pageKey: string };
 
 export type Keys = {
   /** A new link's token. */
   issue(): string;
   /** Undefined when the token is none of ours, or was used. */
-  redeem(token: string): Guest | undefined;
+  redeem(token: string): Credentials | undefined;
   hasCookie(cookie: string): boolean;
   /** Both, and of the same guest. */
-  admits(cookie: string, word: string): boolean;
+  admits(cookie: string, pageKey: string): boolean;
   /** Somebody guessed wrong; whether it was too often lately. */
   failed(): boolean;
 };
 
 const MAX_FAILURES_PER_MINUTE = 20;
-const MAX_GUESTS = 64;
+const MAX_ADMITTED = 64;
 const MAX_LINKS = 16;
 
 const secret = (): string => randomBytes(32).toString('base64url');
@@ -27,7 +27,7 @@ const isSame = (a: Buffer, b: Buffer): boolean => timingSafeEqual(a, b);
 
 export function createKeys(now: () => number): Keys {
   let links: Buffer[] = [];
-  let guests: { readonly cookie: Buffer; readonly word: Buffer }[] = [];
+  let admitted: { readonly cookie: Buffer; readonly pageKey: Buffer }[] = [];
   let failures: number[] = [];
   return {
     issue() {
@@ -40,17 +40,17 @@ export function createKeys(now: () => number): Keys {
       const left = links.filter((link) => !isSame(link, given));
       if (left.length === links.length) return undefined;
       links = left;
-      const guest = { cookie: secret(), word: secret() };
-      guests = [...guests, { cookie: digest(guest.cookie), word: digest(guest.word) }].slice(-MAX_GUESTS);
-      return guest;
+      const credentials = { cookie: secret(), pageKey: secret() };
+      admitted = [...admitted, { cookie: digest(credentials.cookie), pageKey: digest(credentials.pageKey) }].slice(-MAX_ADMITTED);
+      return credentials;
     },
     hasCookie(cookie) {
       const given = digest(cookie);
-      return guests.some((guest) => isSame(guest.cookie, given));
+      return admitted.some((credentials) => isSame(credentials.cookie, given));
     },
-    admits(cookie, word) {
-      const [its, said] = [digest(cookie), digest(word)];
-      return guests.some((guest) => isSame(guest.cookie, its) && isSame(guest.word, said));
+    admits(cookie, pageKey) {
+      const [cookieDigest, keyDigest] = [digest(cookie), digest(pageKey)];
+      return admitted.some((credentials) => isSame(credentials.cookie, cookieDigest) && isSame(credentials.pageKey, keyDigest));
     },
     failed() {
       failures = [...failures.filter((at) => now() - at < 60_000), now()].slice(-MAX_FAILURES_PER_MINUTE - 1);

@@ -7,13 +7,13 @@ import type { Conversation } from '../protocol/conversation.ts';
 import type { Failure, FromServer } from '../protocol/messages.ts';
 import type { ConsoleState } from '../protocol/state.ts';
 import type { Feed, Numbered } from '../state/feed.ts';
-import type { Parts } from './screens.ts';
+import type { AllHandlers } from './screens.ts';
 
 export type PageDeps = {
   readonly feed: Feed;
   readonly state: () => ConsoleState;
   readonly conversation: (sessionId: string) => Conversation;
-  readonly parts: Parts;
+  readonly handlers: AllHandlers;
   readonly failure: (error: unknown) => Failure;
   readonly opened: (page: Page) => void;
   readonly closed: (page: Page) => void;
@@ -31,7 +31,7 @@ export type Page = {
 const BATCH_MS = 16;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 const CAUGHT_UP_BYTES = 256 * 1024;
-const MAX_ASKED = 64;
+const MAX_IN_FLIGHT = 64;
 /** Each is sent anew to a page that has caught up. */
 const MAX_WATCHED = 100;
 
@@ -41,13 +41,13 @@ const helloShape = z.strictObject({
   since: z.int().nonnegative().optional(),
   sessions: z.array(z.string().min(1).max(2000)).max(50).optional(),
 });
-const askedShape = z.strictObject({
+const messageShape = z.strictObject({
   id: z.int().nonnegative(),
-  act: z.string().max(100),
+  action: z.string().max(100),
   topic: z.string().max(100).optional(),
-  give: z.unknown(),
+  params: z.unknown(),
 });
-type Asked = z.infer<typeof askedShape>;
+type PageMessage = z.infer<typeof messageShape>;
 
 export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): void {
   const hello = helloShape.safeParse(first).data;
@@ -55,13 +55,13 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
   const { feed } = deps;
   const watched = new Set<string>(hello.sessions ?? []);
   /** How to end each topic that it follows. */
-  const followed = new Map<string, () => void>();
+  const subscriptions = new Map<string, () => void>();
   let waiting: string[] = [];
   let timer: NodeJS.Timeout | undefined;
   let isLost = false;
-  let asked = 0;
+  let inFlight = 0;
   /** What it has asked for and nobody has looked at yet. */
-  const heard: unknown[] = [];
+  const unread: unknown[] = [];
 
   const page: Page = {
     id: randomUUID(),
@@ -92,11 +92,11 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
       isLost = false;
       sendAll();
     }
-    hear();
+    readNext();
   }
   /** One read may bring many wishes, more than are in time for a pause. */
-  function hear(): void {
-    while (heard.length > 0 && !socket.isPaused) void received(heard.shift());
+  function readNext(): void {
+    while (unread.length > 0 && !socket.isPaused) void received(unread.shift());
   }
   /** The number is that of the last event in it: asking for it may have led to one more. */
   function sendConversation(sessionId: string): void {
@@ -105,7 +105,7 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
   }
   function sendAll(): void {
     const state = deps.state();
-    page.send({ t: 'board', seq: feed.seq, state });
+    page.send({ t: 'state', seq: feed.seq, state });
     for (const sessionId of watched) sendConversation(sessionId);
   }
   function take({ sessionId, text }: Numbered): void {
@@ -122,27 +122,27 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
     if (socket.bufferedAmount > MAX_BUFFERED_BYTES) isLost = true;
     else sendText(text);
   }
-  function perform({ act, topic = '', give }: Asked): unknown {
-    if (act !== 'follow' && act !== 'unfollow') return deps.parts.perform(act, give, page);
-    const end = followed.get(topic);
-    followed.delete(topic);
+  function perform({ action, topic = '', params }: PageMessage): unknown {
+    if (action !== 'subscribe' && action !== 'unsubscribe') return deps.handlers.perform(action, params, page);
+    const end = subscriptions.get(topic);
+    subscriptions.delete(topic);
     end?.();
-    if (act === 'follow')
-      followed.set(
+    if (action === 'subscribe')
+      subscriptions.set(
         topic,
-        deps.parts.follow(topic, give, (news) => page.send({ t: 'news', topic, news }), page),
+        deps.handlers.subscribe(topic, params, (news) => page.send({ t: 'news', topic, news }), page),
       );
     return undefined;
   }
   async function received(data: unknown): Promise<void> {
     const value = parse(String(data));
-    const wish = askedShape.safeParse(value);
+    const message = messageShape.safeParse(value);
     const re = Number((value as { id?: unknown } | undefined)?.id ?? -1);
-    if (!wish.success) return page.send({ t: 'answer', re, error: { message: z.prettifyError(wish.error) } });
-    if (asked >= MAX_ASKED) return page.send({ t: 'answer', re, error: { message: 'too much is asked for at once' } });
-    asked++;
+    if (!message.success) return page.send({ t: 'answer', re, error: { message: z.prettifyError(message.error) } });
+    if (inFlight >= MAX_IN_FLIGHT) return page.send({ t: 'answer', re, error: { message: 'too much is asked for at once' } });
+    inFlight++;
     try {
-      const made = perform(wish.data);
+      const made = perform(message.data);
       // What is there at once goes out at once: the next wish is heard only if there is room for it.
       const result = made instanceof Promise ? await made : made;
       flush(); // what has come of it stands before the answer
@@ -150,7 +150,7 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
     } catch (error) {
       page.send({ t: 'answer', re, error: deps.failure(error) });
     } finally {
-      asked--;
+      inFlight--;
     }
   }
 
@@ -161,14 +161,14 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
   else sendAll();
   const silence = feed.listen(take);
   socket.on('message', (data) => {
-    heard.push(data);
-    hear();
+    unread.push(data);
+    readNext();
   });
   socket.once('close', () => {
-    heard.length = 0;
+    unread.length = 0;
     silence();
     clearTimeout(timer);
-    for (const end of followed.values()) end();
+    for (const end of subscriptions.values()) end();
     deps.closed(page);
   });
 }

@@ -5,13 +5,13 @@ import { ClientError } from '../../client/client.ts';
 import { neutralise } from '../state/clean-text.ts';
 import type { Page } from './page-connection.ts';
 
-type ActTypes = { readonly give: unknown; readonly get: unknown };
-type TopicTypes = { readonly give: unknown; readonly news: unknown };
+type ActionTypes = { readonly params: unknown; readonly result: unknown };
+type TopicTypes = { readonly params: unknown; readonly news: unknown };
 
 /** Acts as `wire/` has their types. What `perform` throws is what the page hears. */
 export type ActionsOf<All> = {
-  readonly [Name in keyof All]: All[Name] extends ActTypes
-    ? { readonly gives: z.ZodType<All[Name]['give']>; perform(given: All[Name]['give'], page: Page): Awaitable<All[Name]['get']> }
+  readonly [Name in keyof All]: All[Name] extends ActionTypes
+    ? { readonly params: z.ZodType<All[Name]['params']>; perform(given: All[Name]['params'], page: Page): Awaitable<All[Name]['result']> }
     : never;
 };
 
@@ -19,40 +19,40 @@ export type ActionsOf<All> = {
 export type TopicsOf<All> = {
   readonly [Name in keyof All]: All[Name] extends TopicTypes
     ? {
-        readonly gives: z.ZodType<All[Name]['give']>;
-        follow(given: All[Name]['give'], tell: Tell<All[Name]['news']>, page: Page): () => void;
+        readonly params: z.ZodType<All[Name]['params']>;
+        subscribe(given: All[Name]['params'], send: Send<All[Name]['news']>, page: Page): () => void;
       }
     : never;
 };
 
 type Awaitable<T> = T | Promise<T>;
-type Tell<News> = (news: News) => void;
+type Send<News> = (news: News) => void;
 
-export type Part = {
-  readonly acts?: Readonly<Record<string, { readonly gives: z.ZodType; perform(given: never, page: Page): unknown }>>;
+export type Handlers = {
+  readonly actions?: Readonly<Record<string, { readonly params: z.ZodType; perform(given: never, page: Page): unknown }>>;
   readonly topics?: Readonly<
-    Record<string, { readonly gives: z.ZodType; follow(given: never, tell: Tell<unknown>, page: Page): () => void }>
+    Record<string, { readonly params: z.ZodType; subscribe(given: never, send: Send<unknown>, page: Page): () => void }>
   >;
 };
 
-export type Parts = {
-  perform(act: string, given: unknown, page: Page): unknown;
-  follow(topic: string, given: unknown, tell: Tell<unknown>, page: Page): () => void;
+export type AllHandlers = {
+  perform(action: string, given: unknown, page: Page): unknown;
+  subscribe(topic: string, given: unknown, send: Send<unknown>, page: Page): () => void;
 };
 
-export function joinParts(parts: readonly Part[]): Parts {
-  const acts = tableOf(parts.map((part) => part.acts ?? {}));
-  const topics = tableOf(parts.map((part) => part.topics ?? {}));
+export function joinHandlers(handlers: readonly Handlers[]): AllHandlers {
+  const actions = tableOf(handlers.map((handlers) => handlers.actions ?? {}));
+  const topics = tableOf(handlers.map((handlers) => handlers.topics ?? {}));
   return {
-    perform(act, given, page) {
-      const found = acts.get(act);
-      if (!found) throw new ClientError(-32601, `there is no act "${neutralise(act)}"`);
-      return found.perform(read(found.gives, given) as never, page);
+    perform(action, given, page) {
+      const found = actions.get(action);
+      if (!found) throw new ClientError(-32601, `there is no act "${neutralise(action)}"`);
+      return found.perform(read(found.params, given) as never, page);
     },
-    follow(topic, given, tell, page) {
+    subscribe(topic, given, send, page) {
       const found = topics.get(topic);
       if (!found) throw new ClientError(-32601, `there is no topic "${neutralise(topic)}"`);
-      return found.follow(read(found.gives, given) as never, tell, page);
+      return found.subscribe(read(found.params, given) as never, send, page);
     },
   };
 }

@@ -1,15 +1,16 @@
 // The console on loopback: a few files, one exchange of a link for a cookie, and one socket. Every local user and every web page can knock
 // here, so all of it is checked before anything is routed, files and socket alike.
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createKeys, type Keys } from './access-keys.ts';
-import type { PageFile } from './page-files.ts';
 
 // What gives away a web page of somebody else's, or a name that was made to point at this machine. Asked before anything is routed.
 /** The reason, or undefined for a browser that shows our own page. `isUpgrade`: a socket comes from a page, and pages say which they are. */
-export function foreignness(request: IncomingMessage, port: number, isUpgrade: boolean): string | undefined {
+export function foreignReason(request: IncomingMessage, port: number, isUpgrade: boolean): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = request.headers;
   const names = [`127.0.0.1:${port}`, `localhost:${port}`];
   if (request.headersDistinct.host?.length !== 1 || !names.includes(host ?? '')) return 'the Host header is not this address';
@@ -62,7 +63,7 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(headersFor(portOf(server)))) response.setHeader(name, value);
-    const foreign = foreignness(request, portOf(server), false);
+    const foreign = foreignReason(request, portOf(server), false);
     if (foreign) return refuse(response, 403, foreign);
     const url = request.url ?? '';
     if (request.method === 'POST' && url === '/enter') return enter(request, response);
@@ -79,28 +80,28 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
     const body = await readBody(request);
     if (body === undefined) return refuse(response, 413, 'the body is too long, or no JSON');
     const { token } = body as { token?: unknown };
-    const guest = typeof token === 'string' ? keys.redeem(token) : undefined;
-    if (!guest) {
+    const credentials = typeof token === 'string' ? keys.redeem(token) : undefined;
+    if (!credentials) {
       if (keys.failed()) return void response.destroy();
       return refuse(response, 401, 'this link is not valid, or was used before');
     }
-    const cookie = `${cookieName(portOf(server))}=${guest.cookie}; HttpOnly; SameSite=Strict; Path=/`;
+    const cookie = `${cookieName(portOf(server))}=${credentials.cookie}; HttpOnly; SameSite=Strict; Path=/`;
     response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': cookie });
-    response.end(JSON.stringify({ word: guest.word }));
+    response.end(JSON.stringify({ pageKey: credentials.pageKey }));
     entered?.();
   }
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => {}); // a peer that goes away in the middle of it
-    const say = (status: string) => void socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    if (foreignness(request, portOf(server), true)) return say('403 Forbidden');
-    if (request.url !== '/socket') return say('404 Not Found');
+    const respond = (status: string) => void socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    if (foreignReason(request, portOf(server), true)) return respond('403 Forbidden');
+    if (request.url !== '/socket') return respond('404 Not Found');
     const cookie = cookieOf(request, portOf(server));
     if (cookie === undefined || !keys.hasCookie(cookie)) {
       if (keys.failed()) return void socket.destroy();
-      return say('401 Unauthorized');
+      return respond('401 Unauthorized');
     }
-    if (sockets.clients.size >= MAX_SOCKETS) return say('429 Too Many Requests');
-    sockets.handleUpgrade(request, socket, head, (opened) => greet(opened, cookie, keys, welcome));
+    if (sockets.clients.size >= MAX_SOCKETS) return respond('429 Too Many Requests');
+    sockets.handleUpgrade(request, socket, head, (opened) => admit(opened, cookie, keys, welcome));
   }
 
   return new Promise((resolve, reject) => {
@@ -123,7 +124,7 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
 }
 
 /** The cookie has come by itself; the word that goes with it is the first thing a page of ours says. */
-function greet(socket: WebSocket, cookie: string, keys: Keys, welcome: ServerDeps['welcome']): void {
+function admit(socket: WebSocket, cookie: string, keys: Keys, welcome: ServerDeps['welcome']): void {
   const timer = setTimeout(() => socket.terminate(), HELLO_WITHIN_MS);
   socket.on('error', () => socket.terminate());
   socket.once('close', () => clearTimeout(timer));
@@ -198,4 +199,24 @@ function refuse(response: ServerResponse, status: number, why: string): void {
   if (response.headersSent) return void response.destroy();
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
   response.end(`${why}\n`);
+}
+
+// The page's own files: read once, served from memory, each under its name and no other.
+export type PageFile = { readonly type: string; readonly bytes: Buffer };
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** By the path it is asked for. */
+export function readPageFiles(dir: string): ReadonlyMap<string, PageFile> {
+  const files = readdirSync(dir).flatMap((name): [string, PageFile][] => {
+    const type = TYPES[path.extname(name)];
+    if (type === undefined) return [];
+    return [[name === 'index.html' ? '/' : `/${name}`, { type, bytes: readFileSync(path.join(dir, name)) }]];
+  });
+  return new Map(files);
 }

@@ -15,7 +15,7 @@ const MOST_FIELDS = 100;
 const MOST_CHOICES = 500;
 
 /** undefined for a schema that asks for something no form here can ask. `clean` is for what is shown; names and values stay the agent's own. */
-export function readForm(schema: unknown, clean: (words: string) => string): Form | undefined {
+export function readForm(schema: unknown, clean: (value: string) => string): Form | undefined {
   const { properties, required } = fields(schema);
   const needed = new Set(list(required));
   const named = Object.entries(fields(properties));
@@ -38,7 +38,7 @@ export function readForm(schema: unknown, clean: (words: string) => string): For
   };
 }
 
-function readField(name: string, property: Fields, isRequired: boolean, clean: (words: string) => string): Read | undefined {
+function readField(name: string, property: Fields, isRequired: boolean, clean: (value: string) => string): Read | undefined {
   const { title, description, type, format, pattern } = property;
   const given = property.default;
   const about = {

@@ -17,7 +17,7 @@ import { createFrameRing, type Kept, type Wanted } from './frame-ring.ts';
 export type Observer = ReturnType<ReturnType<typeof createFrameLog>['watch']>['observer'];
 
 /** A page that looks on. */
-type Viewer = { readonly page: { readonly isBehind: boolean }; readonly tell: (news: FrameTopics['frames']['news']) => void };
+type Viewer = { readonly page: { readonly isBehind: boolean }; readonly send: (news: FrameTopics['frames']['news']) => void };
 
 export type Frames = ReturnType<typeof createFrames>;
 
@@ -26,7 +26,7 @@ const SAMPLE_EVERY_MS = 1000;
 const MOST_AT_ONCE = 4000;
 
 type Interest = { readonly wanted: Wanted; next: number; isFirst: boolean };
-type ChartViewer = { readonly page: Viewer['page']; readonly tell: (news: ChartTopics['charts']['news']) => void };
+type ChartViewer = { readonly page: Viewer['page']; readonly send: (news: ChartTopics['charts']['news']) => void };
 
 /** `dir` is where the frame log of all processes lies. */
 export function createFrames(secrets: Secrets, dir: string) {
@@ -62,7 +62,7 @@ export function createFrames(secrets: Secrets, dir: string) {
     ring.take(record, id === undefined ? undefined : pairs.take(leg, way?.startsWith('from') === true, id));
     charts.record(record);
   }
-  function send(): void {
+  function sendFrames(): void {
     log.settle();
     const rows = ring.rows();
     for (const [viewer, interest] of interests) {
@@ -71,7 +71,7 @@ export function createFrames(secrets: Secrets, dir: string) {
       const from = rows.findIndex(({ n }) => n >= interest.next);
       const fresh = from === -1 ? [] : rows.slice(from, from + MOST_AT_ONCE);
       const wanted = fresh.filter(interest.wanted).map(rowOf);
-      if (wanted.length > 0 || interest.isFirst) viewer.tell({ rows: wanted, isFirst: interest.isFirst, dropped });
+      if (wanted.length > 0 || interest.isFirst) viewer.send({ rows: wanted, isFirst: interest.isFirst, dropped });
       interest.isFirst = false;
       interest.next = fresh.at(-1) === undefined ? ring.next : (fresh.at(-1) as Kept).n + 1;
     }
@@ -79,11 +79,11 @@ export function createFrames(secrets: Secrets, dir: string) {
   }
   function schedule(): void {
     clearTimeout(timer);
-    if (interests.size > 0) timer = setTimeout(send, SEND_EVERY_MS);
+    if (interests.size > 0) timer = setTimeout(sendFrames, SEND_EVERY_MS);
   }
   function sample(): void {
     charts.sample(Date.now());
-    for (const { page, tell } of ofCharts) if (!page.isBehind) tell({ rows: charts.rows().slice(-1), isFirst: false });
+    for (const { page, send } of ofCharts) if (!page.isBehind) send({ rows: charts.rows().slice(-1), isFirst: false });
   }
   function wantedBy(filter: string): Wanted {
     const wanted = ring.wanted(filter);
@@ -92,9 +92,9 @@ export function createFrames(secrets: Secrets, dir: string) {
   }
 
   const filterShape = z.string().max(1000);
-  const acts: ActionsOf<FrameActions> = {
+  const actions: ActionsOf<FrameActions> = {
     frame: {
-      gives: z.strictObject({ n: z.int().nonnegative() }),
+      params: z.strictObject({ n: z.int().nonnegative() }),
       async perform({ n }) {
         const row = ring.rows().find((one) => one.n === n);
         if (!row) return { redactions: [], latency: {} };
@@ -102,7 +102,7 @@ export function createFrames(secrets: Secrets, dir: string) {
       },
     },
     exportFrames: {
-      gives: z.strictObject({ filter: filterShape, after: z.int() }),
+      params: z.strictObject({ filter: filterShape, after: z.int() }),
       perform({ filter, after }) {
         log.settle();
         return ring.lines(wantedBy(filter), after);
@@ -111,11 +111,11 @@ export function createFrames(secrets: Secrets, dir: string) {
   };
   const topics: TopicsOf<FrameTopics & ChartTopics> = {
     frames: {
-      gives: z.strictObject({ filter: filterShape }),
-      follow({ filter }, tell, page) {
-        const viewer = { page, tell };
+      params: z.strictObject({ filter: filterShape }),
+      subscribe({ filter }, send, page) {
+        const viewer = { page, send };
         interests.set(viewer, { wanted: wantedBy(filter), next: 0, isFirst: true });
-        send();
+        sendFrames();
         return () => {
           interests.delete(viewer);
           schedule();
@@ -123,10 +123,10 @@ export function createFrames(secrets: Secrets, dir: string) {
       },
     },
     charts: {
-      gives: z.strictObject({}),
-      follow(_, tell, page) {
-        const viewer = { page, tell };
-        tell({ rows: charts.rows(), isFirst: true });
+      params: z.strictObject({}),
+      subscribe(_, send, page) {
+        const viewer = { page, send };
+        send({ rows: charts.rows(), isFirst: true });
         ofCharts.add(viewer);
         return () => ofCharts.delete(viewer);
       },
@@ -162,7 +162,7 @@ export function createFrames(secrets: Secrets, dir: string) {
         },
       };
     },
-    part: { acts, topics },
+    handlers: { actions, topics },
     /** A page is there. What passes from now on is kept for it. */
     look(): void {
       if (isOpen) return;

@@ -5,7 +5,7 @@ import type { Action } from '../../policy/actions/action.ts';
 import type { Decision } from '../../policy/decide.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { ChatActions } from '../protocol/chat.ts';
-import type { Elicitation, Question, QuestionPolicy, SessionRow } from '../protocol/state.ts';
+import type { Elicitation, PendingRequest, RequestPolicy, SessionRow } from '../protocol/state.ts';
 import { cleanValue, neutralise } from './clean-text.ts';
 import type { Feed } from './feed.ts';
 import { readForm } from './form-schema.ts';
@@ -23,7 +23,7 @@ export type Elicited = {
 
 const CANNOT = { problem: 'this cannot be answered here; decline it' };
 
-export function readElicitation(params: Fields, clean: (words: string) => string): Elicited {
+export function readElicitation(params: Fields, clean: (value: string) => string): Elicited {
   const message = clean(text(params.message) ?? 'The agent asks for something');
   const { mode, url } = params;
   if (mode === 'url' && typeof url === 'string') {
@@ -39,8 +39,8 @@ export function readElicitation(params: Fields, clean: (words: string) => string
   }
   const form = mode === 'form' ? readForm(params.requestedSchema, clean) : undefined;
   if (form) return { message, shown: { mode: 'form', fields: form.fields }, accept: form.answer };
-  const asked = clean(shown(mode === 'form' ? params.requestedSchema : (url ?? mode)) ?? '');
-  return { message, shown: { mode: 'other', text: asked }, accept: () => CANNOT };
+  const unsupported = clean(shown(mode === 'form' ? params.requestedSchema : (url ?? mode)) ?? '');
+  return { message, shown: { mode: 'other', text: unsupported }, accept: () => CANNOT };
 }
 
 /** How a question ended: with the option at that place, or with none. `by` is the page that answered. */
@@ -50,33 +50,33 @@ export type Settled = { readonly option: number | undefined; readonly by: string
 export type Reply = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: Fields | undefined };
 
 /** What our own policy has said of a question. Nothing that the question itself says of that is taken for true: an agent words it. */
-export type Judged = { readonly asked: Action; readonly decision: Decision; readonly isOurs: boolean };
+export type PolicyResult = { readonly asked: Action; readonly decision: Decision; readonly isOurs: boolean };
 
-export type QuestionHooks = {
-  readonly judged?: Judged | undefined;
-  readonly opened?: (questionId: string) => void;
+export type RequestHooks = {
+  readonly judged?: PolicyResult | undefined;
+  readonly opened?: (requestId: string) => void;
   /** A page wants to answer it; false when somebody else was first. */
   readonly take?: ((option: number | undefined, reply: Reply | undefined) => boolean) | undefined;
 };
 
-export type QuestionDeps = {
+export type RequestDeps = {
   readonly feed: Feed;
   readonly redact: Redactor;
   readonly now: () => number;
   readonly row: (sessionId: string) => SessionRow | undefined;
   /** One has come. */
-  readonly asked: (question: Question) => void;
+  readonly opened: (request: PendingRequest) => void;
   readonly settled: (
-    question: Question,
-    how: { readonly outcome: string; readonly by: string | undefined; readonly isYes: boolean },
+    request: PendingRequest,
+    how: { readonly outcome: string; readonly by: string | undefined; readonly isAccepted: boolean },
   ) => void;
 };
 
 type Open = {
-  readonly question: Question;
+  readonly request: PendingRequest;
   readonly settle: (how: Settled) => void;
-  readonly take: QuestionHooks['take'];
-  readonly judged: Judged | undefined;
+  readonly take: RequestHooks['take'];
+  readonly judged: PolicyResult | undefined;
   readonly elicited: Elicited | undefined;
 };
 
@@ -84,59 +84,59 @@ type Open = {
 const MOST_OPEN = 500;
 const REPLIES = { accept: 'Answered', decline: 'Declined', cancel: 'Cancelled' } as const;
 
-export function createQuestions({ feed, redact, now, row, asked, settled }: QuestionDeps) {
+export function createPendingRequests({ feed, redact, now, row, opened, settled }: RequestDeps) {
   const all = new Map<string, Open>();
-  const ofSession = (sessionId: string) => [...all.values()].filter(({ question }) => question.sessionId === sessionId);
+  const ofSession = (sessionId: string) => [...all.values()].filter(({ request }) => request.sessionId === sessionId);
 
   /** To whoever looks on, until it is settled. */
-  function pose(question: Question, signal: AbortSignal, hooks: QuestionHooks, elicited?: Elicited): Promise<Settled> {
+  function pose(request: PendingRequest, signal: AbortSignal, hooks: RequestHooks, elicited?: Elicited): Promise<Settled> {
     if (all.size >= MOST_OPEN) return Promise.resolve({ option: undefined, by: undefined });
     return new Promise((resolve) => {
       const settle = (how: Settled) => {
-        if (!all.delete(question.questionId)) return;
+        if (!all.delete(request.requestId)) return;
         signal.removeEventListener('abort', withdrawn);
-        const chosen = question.options[how.option ?? -1];
+        const chosen = request.options[how.option ?? -1];
         const name = how.reply ? REPLIES[how.reply.action] : chosen?.name;
         const outcome = name ?? (signal.aborted ? 'withdrawn' : 'cancelled');
-        feed.publish({ b: 'settled', questionId: question.questionId, outcome, by: how.by });
-        settled(question, { outcome, by: how.by, isYes: chosen?.kind.startsWith('allow') === true || how.reply?.action === 'accept' });
+        feed.publish({ b: 'settled', requestId: request.requestId, outcome, by: how.by });
+        settled(request, { outcome, by: how.by, isAccepted: chosen?.kind.startsWith('allow') === true || how.reply?.action === 'accept' });
         resolve(how);
       };
       const withdrawn = () => settle({ option: undefined, by: undefined });
-      all.set(question.questionId, { question, settle, take: hooks.take, judged: hooks.judged, elicited });
-      hooks.opened?.(question.questionId);
+      all.set(request.requestId, { request, settle, take: hooks.take, judged: hooks.judged, elicited });
+      hooks.opened?.(request.requestId);
       signal.addEventListener('abort', withdrawn);
-      feed.publish({ b: 'question', question });
-      asked(question);
+      feed.publish({ b: 'request', request });
+      opened(request);
       if (signal.aborted) withdrawn();
     });
   }
 
   return {
     /** One that is open, and what the policy has said of it. */
-    open: (questionId: string): Pick<Open, 'question' | 'judged'> | undefined => all.get(questionId),
-    list: (): readonly Question[] => [...all.values()].map(({ question }) => question),
+    open: (requestId: string): Pick<Open, 'request' | 'judged'> | undefined => all.get(requestId),
+    list: (): readonly PendingRequest[] => [...all.values()].map(({ request }) => request),
     isAsking: (sessionId: string): boolean => ofSession(sessionId).length > 0,
 
     /** Puts a permission question to whoever looks on. Resolves to the place of the option, or undefined for none. */
-    ask(sessionId: string, params: Fields, signal: AbortSignal, hooks: QuestionHooks = {}): Promise<Settled> {
+    ask(sessionId: string, params: Fields, signal: AbortSignal, hooks: RequestHooks = {}): Promise<Settled> {
       const clean = fields(cleanValue(params, redact));
-      return pose(questionOf(sessionId, clean, row(sessionId), now(), policyOf(hooks.judged, redact)), signal, hooks);
+      return pose(requestOf(sessionId, clean, row(sessionId), now(), policyOf(hooks.judged, redact)), signal, hooks);
     },
     /** Likewise something that an agent wants to know. `sessionId` is undefined before there is a session. */
-    elicit(sessionId: string | undefined, params: Fields, signal: AbortSignal, hooks: QuestionHooks = {}): Promise<Settled> {
-      const elicited = readElicitation(params, (words) => neutralise(redact(words)));
+    elicit(sessionId: string | undefined, params: Fields, signal: AbortSignal, hooks: RequestHooks = {}): Promise<Settled> {
+      const elicited = readElicitation(params, (value) => neutralise(redact(value)));
       const about = sessionId === undefined ? undefined : row(sessionId);
-      const question: Question = {
-        ...{ questionId: randomUUID(), sessionId: sessionId ?? '', toolCallId: text(params.toolCallId) ?? '', toolKind: 'other' },
+      const request: PendingRequest = {
+        ...{ requestId: randomUUID(), sessionId: sessionId ?? '', toolCallId: text(params.toolCallId) ?? '', toolKind: 'other' },
         ...{ agent: about?.agent ?? '', sessionTitle: about?.title ?? '', cwd: about?.cwd ?? '' },
         ...{ title: elicited.message, content: [], locations: [], options: [], elicitation: elicited.shown, at: now() },
       };
-      return pose(question, signal, hooks, elicited);
+      return pose(request, signal, hooks, elicited);
     },
     /** Whether it was still open, what is wrong with the answer, and the address to open where there is one. */
-    reply({ questionId, action, values }: ChatActions['reply']['give'], by: string): ChatActions['reply']['get'] {
-      const open = all.get(questionId);
+    reply({ requestId, action, values }: ChatActions['reply']['params'], by: string): ChatActions['reply']['result'] {
+      const open = all.get(requestId);
       if (!open?.elicited) return { isFirst: false };
       const filled = action === 'accept' ? open.elicited.accept(values) : {};
       if ('problem' in filled) return { isFirst: true, problem: filled.problem };
@@ -147,16 +147,16 @@ export function createQuestions({ feed, redact, now, row, asked, settled }: Ques
       return { isFirst: true, url };
     },
     /** Whether the question was still open: the first answer counts. */
-    answer(questionId: string, option: number | undefined, by: string): boolean {
-      const open = all.get(questionId);
-      if (!open || open.elicited || (option !== undefined && !open.question.options[option])) return false;
+    answer(requestId: string, option: number | undefined, by: string): boolean {
+      const open = all.get(requestId);
+      if (!open || open.elicited || (option !== undefined && !open.request.options[option])) return false;
       if (open.take && !open.take(option, undefined)) return false;
       open.settle({ option, by });
       return true;
     },
     /** It was answered somewhere else. */
-    settle(questionId: string, how: Settled): void {
-      all.get(questionId)?.settle(how);
+    settle(requestId: string, how: Settled): void {
+      all.get(requestId)?.settle(how);
     },
     /** The turn is being cancelled: what it has asked is answered with that. */
     cancel(sessionId: string, by: string | undefined): void {
@@ -168,24 +168,24 @@ export function createQuestions({ feed, redact, now, row, asked, settled }: Ques
   };
 }
 
-function policyOf(judged: Judged | undefined, redact: Redactor): QuestionPolicy | undefined {
+function policyOf(judged: PolicyResult | undefined, redact: Redactor): RequestPolicy | undefined {
   if (!judged) return undefined;
   const { isOurs, decision } = judged;
   const { verdict, why, rule } = decision;
-  const words = { verdict, why, rule: rule && { id: rule.id, file: rule.file, line: rule.line, layer: rule.layer } };
-  return { isOurs, ...(cleanValue(words, redact) as typeof words) };
+  const value = { verdict, why, rule: rule && { id: rule.id, file: rule.file, line: rule.line, layer: rule.layer } };
+  return { isOurs, ...(cleanValue(value, redact) as typeof value) };
 }
 
-function questionOf(
+function requestOf(
   sessionId: string,
   clean: Fields,
   row: SessionRow | undefined,
   at: number,
-  policy: QuestionPolicy | undefined,
-): Question {
+  policy: RequestPolicy | undefined,
+): PendingRequest {
   const call = toolOf(fields(clean.toolCall));
   return {
-    questionId: randomUUID(),
+    requestId: randomUUID(),
     sessionId,
     toolCallId: call.toolCallId,
     agent: neutralise(row?.agent ?? ''),

@@ -45,7 +45,7 @@ export type SummaryChunk = { readonly compactionId: string; readonly text: strin
 /** A piece of what is left of a conversation that was made shorter. */
 export function summaryChunkOf(update: Fields): SummaryChunk | undefined {
   if (update.sessionUpdate !== 'compaction_summary_chunk') return undefined;
-  return { compactionId: String(update.compactionId), text: wordsOf([update.content]) };
+  return { compactionId: String(update.compactionId), text: joinedText([update.content]) };
 }
 
 /** Everything but chunks of text. What is not known is shown as it came. */
@@ -104,33 +104,33 @@ function compactionOf({ compactionId, status, summary, error }: Fields): Compact
   return {
     compactionId: String(compactionId),
     status: text(status),
-    summary: Array.isArray(summary) ? wordsOf(summary) : nullOr(summary),
+    summary: Array.isArray(summary) ? joinedText(summary) : nullOr(summary),
     error: nullOr(error),
   };
 }
 
 function subagentOf({ sessionId, title, description, state }: Fields): Subagent {
   const { state: how, stopReason } = fields(state);
-  const words = [text(how), text(stopReason)].filter((part) => part !== undefined).join(': ');
+  const shown = [text(how), text(stopReason)].filter((part) => part !== undefined).join(': ');
   return {
     childId: String(sessionId),
     title: nullOr(title),
     description: nullOr(description),
-    state: state === null ? null : words === '' ? undefined : words,
+    state: state === null ? null : shown === '' ? undefined : shown,
   };
 }
 
 /** What `null` takes back, and nothing leaves as it was. */
 const nullOr = (value: unknown): string | null | undefined => (value === null ? null : text(value));
-const wordsOf = (blocks: readonly unknown[]): string =>
+const joinedText = (blocks: readonly unknown[]): string =>
   blocks.map((block) => text(fields(block).text) ?? `[${String(fields(block).type)}]`).join('');
 
 /** A change that was not altered before it is shown gets a print. `update` is how it came, `event` what is shown. Line ends do not count. */
 export function withPrints(event: Event, update: Fields): Event {
   if (event.e !== 'tool' || !event.content?.some(({ type }) => type === 'diff')) return event;
   const given = list(update.content).map(fields);
-  const isSame = (shown: string | undefined, told: unknown) =>
-    shown === (typeof told === 'string' ? told.replaceAll('\r\n', '\n') : undefined);
+  const isSame = (shown: string | undefined, raw: unknown) =>
+    shown === (typeof raw === 'string' ? raw.replaceAll('\r\n', '\n') : undefined);
   const content = event.content.map((one, index): ToolContent => {
     const { path, oldText, newText } = given[index] ?? {};
     if (one.type !== 'diff') return one;
@@ -253,6 +253,6 @@ export function agentIn({ configOptions }: Fields): string | undefined {
 /** Anything, as a person reads it. */
 export function shown(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  const words = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  return words.length > MAX_SHOWN ? `${words.slice(0, MAX_SHOWN)}…` : words;
+  const shown = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown;
 }

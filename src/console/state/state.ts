@@ -7,9 +7,9 @@ import { type Accepts, type Conversation, createConversation, type Event } from 
 import type { AgentRow, ConsoleState, SessionRow } from '../protocol/state.ts';
 import { cleanUpdate, cleanValue, neutralise } from './clean-text.ts';
 import type { Feed } from './feed.ts';
-import { createQuestions } from './pending-requests.ts';
+import { createPendingRequests } from './pending-requests.ts';
 import { agentIn, chunkOf, eventOf, type Fields, optionsOf, type SummaryChunk, summaryChunkOf, text, withPrints } from './read-update.ts';
-import { type CleanStream, createCleanStream, createTextSayer, type TextSayer } from './text-stream.ts';
+import { type CleanStream, createCleanStream, createTextStream, type TextStream } from './text-stream.ts';
 export type StateDeps = {
   readonly feed: Feed;
   readonly redact: Redactor;
@@ -24,7 +24,7 @@ export type StateDeps = {
 type Live = {
   row: SessionRow;
   readonly conversation: Conversation;
-  readonly words: TextSayer;
+  readonly textStream: TextStream;
   /** Of the summary that is being told. */
   summary: { readonly compactionId: string; readonly clean: CleanStream } | undefined;
 };
@@ -42,20 +42,20 @@ const TEXT_EVERY_MS = 25;
 
 export function createState({ feed, redact, now, version, cwd, servers, stored }: StateDeps) {
   const live = new Map<string, Live>();
-  const questions = createQuestions({
+  const requests = createPendingRequests({
     feed,
     redact,
     now,
     row: (sessionId) => live.get(sessionId)?.row,
-    asked({ sessionId }) {
+    opened({ sessionId }) {
       const session = live.get(sessionId);
       if (session) noteState(session);
     },
-    settled({ sessionId, title }, { outcome, by, isYes }) {
+    settled({ sessionId, title }, { outcome, by, isAccepted }) {
       const session = live.get(sessionId);
       if (!session) return;
-      const whom = by === undefined ? 'nobody' : by === 'editor' ? 'the editor' : 'you';
-      other(session, { e: 'decision', title, outcome, by: whom, isYes });
+      const actor = by === undefined ? 'nobody' : by === 'client' ? 'the editor' : 'you';
+      other(session, { e: 'decision', title, outcome, by: actor, isAccepted });
       noteState(session);
     },
   });
@@ -68,50 +68,50 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
     const session: Live = {
       row,
       conversation: createConversation(row.sessionId),
-      words: createTextSayer(redact, (event) => tell(session, event)),
+      textStream: createTextStream(redact, (event) => publish(session, event)),
       summary: undefined,
     };
     return session;
   }
-  function tell(session: Live, event: Event): void {
+  function publish(session: Live, event: Event): void {
     apply(session.conversation, event);
     feed.publish(event, session.row.sessionId);
   }
   function changeRow(session: Live, news: Partial<SessionRow>): void {
     session.row = { ...session.row, ...news };
-    tellRow(session.row);
+    publishRow(session.row);
   }
-  const clean = (words: string) => neutralise(redact(words));
-  const tellRow = (row: SessionRow) => feed.publish({ b: 'session', row: shownRow(row) });
+  const clean = (value: string) => neutralise(redact(value));
+  const publishRow = (row: SessionRow) => feed.publish({ b: 'session', row: shownRow(row) });
   function stateOf({ row, conversation }: Live): SessionRow['state'] {
-    return questions.isAsking(row.sessionId) ? 'asking' : conversation.isRunning ? 'running' : 'idle';
+    return requests.isAsking(row.sessionId) ? 'asking' : conversation.isRunning ? 'running' : 'idle';
   }
   function noteState(session: Live): void {
     const state = stateOf(session);
     if (state !== session.row.state) changeRow(session, { state, at: now() });
   }
   /** The session may have moved to another agent: by the option, or by `/agent`, of which only an update tells. */
-  function noteAgent(session: Live, told: Fields): void {
-    const agent = agentIn(told);
+  function noteAgent(session: Live, incoming: Fields): void {
+    const agent = agentIn(incoming);
     if (agent !== undefined && agent !== session.row.agent) changeRow(session, { agent });
   }
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    for (const { words } of waiting) words.flush();
+    for (const { textStream } of waiting) textStream.flush();
     waiting.clear();
   }
   /** Anything but text ends the message that is being told. */
   function other(session: Live, event: Event): void {
-    session.words.end();
-    tell(session, event);
+    session.textStream.end();
+    publish(session, event);
   }
 
   /** In pieces, like what is said: a secret may lie across two of them. */
-  function summarise(session: Live, { compactionId, text: words }: SummaryChunk): void {
+  function summarise(session: Live, { compactionId, text: chunk }: SummaryChunk): void {
     if (session.summary?.compactionId !== compactionId) session.summary = { compactionId, clean: createCleanStream(redact) };
-    const { drop, text: summary } = session.summary.clean.push(words);
+    const { drop, text: summary } = session.summary.clean.push(chunk);
     other(session, { e: 'compaction', compactionId, summary, isMore: true, ...(drop > 0 && { drop }) });
   }
 
@@ -126,7 +126,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
         servers,
         agents,
         sessions: [...rows.values()].map(shownRow),
-        questions: questions.list(),
+        requests: requests.list(),
       };
     },
     conversation(sessionId: string): Conversation | undefined {
@@ -140,10 +140,10 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
     refresh(): void {
       const before = known;
       known = new Map(stored().map((row) => [row.sessionId, row]));
-      for (const id of before.keys()) if (!known.has(id) && !live.has(id)) feed.publish({ b: 'gone', sessionId: id });
-      for (const [id, row] of known) if (!live.has(id) && before.get(id)?.at !== row.at) tellRow(row);
+      for (const id of before.keys()) if (!known.has(id) && !live.has(id)) feed.publish({ b: 'deleted', sessionId: id });
+      for (const [id, row] of known) if (!live.has(id) && before.get(id)?.at !== row.at) publishRow(row);
     },
-    agentsAre(rows: readonly AgentRow[]): void {
+    setAgents(rows: readonly AgentRow[]): void {
       if (JSON.stringify(rows) === JSON.stringify(agents)) return;
       agents = rows;
       feed.publish({ b: 'agents', agents });
@@ -158,28 +158,28 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
         live.get(sessionId) ??
         begin({ sessionId, agent, title: before?.title ?? '', cwd: directory, state: 'idle', turns: before?.turns ?? 0, at: now() });
       // A page may show it as it was written down; it is told from the beginning now.
-      if (!live.has(sessionId)) tell(session, { e: 'reset' });
+      if (!live.has(sessionId)) publish(session, { e: 'reset' });
       live.set(sessionId, session);
       changeRow(session, { agent, cwd: directory, isFromClient, state: stateOf(session), at: now() });
-      tell(session, { e: 'accepts', accepts });
+      publish(session, { e: 'accepts', accepts });
       self.options(sessionId, answer);
     },
     options(sessionId: string, answer: Fields): void {
       const session = live.get(sessionId);
       if (!session) return;
-      tell(session, { e: 'options', options: optionsOf(fields(cleanValue(answer, redact))) });
+      publish(session, { e: 'options', options: optionsOf(fields(cleanValue(answer, redact))) });
       noteAgent(session, answer);
     },
     accepts(sessionId: string, accepts: Accepts): void {
       const session = live.get(sessionId);
-      if (session) tell(session, { e: 'accepts', accepts });
+      if (session) publish(session, { e: 'accepts', accepts });
     },
     update(sessionId: string, update: Fields): void {
       const session = live.get(sessionId);
       if (!session) return;
       const chunk = chunkOf(update);
       if (chunk) {
-        session.words.add(chunk);
+        session.textStream.add(chunk);
         waiting.add(session);
         timer ??= setTimeout(flush, TEXT_EVERY_MS);
         return;
@@ -192,9 +192,9 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
         if (title !== undefined) changeRow(session, { title });
         return;
       }
-      const told = eventOf(cleaned);
-      if (!told) return;
-      const event = withPrints(told, update);
+      const incoming = eventOf(cleaned);
+      if (!incoming) return;
+      const event = withPrints(incoming, update);
       other(session, event);
       if (event.e === 'options') noteAgent(session, update);
       if (event.e === 'option') {
@@ -204,11 +204,12 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
       }
       if (event.e === 'usage') changeRow(session, { used: event.usage.used, size: event.usage.size, cost: event.usage.cost });
     },
-    event(sessionId: string, told: Event): void {
+    event(sessionId: string, incoming: Event): void {
       const session = live.get(sessionId);
       if (!session) return;
       // The agent's own word, which may be any.
-      const event = told.e === 'end' && told.stopReason !== undefined ? { ...told, stopReason: clean(told.stopReason) } : told;
+      const event =
+        incoming.e === 'end' && incoming.stopReason !== undefined ? { ...incoming, stopReason: clean(incoming.stopReason) } : incoming;
       other(session, event);
       if (event.e === 'prompt') {
         const isFirst = session.row.title === '';
@@ -218,7 +219,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
         changeRow(session, { state: stateOf(session), turns: session.row.turns + 1, stopReason: event.stopReason ?? 'error', at: now() });
     },
     /** Told anew from the beginning; what is set in the session stays. */
-    retell(sessionId: string, events: readonly Event[]): void {
+    replaceHistory(sessionId: string, events: readonly Event[]): void {
       const session = live.get(sessionId);
       if (!session) return;
       const { isRunning, commands, options, accepts, usage } = session.conversation;
@@ -228,24 +229,24 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
         { e: 'accepts', accepts },
       ];
       other(session, { e: 'reset' });
-      for (const event of [...events, ...kept, ...(usage ? [{ e: 'usage' as const, usage }] : [])]) tell(session, event);
+      for (const event of [...events, ...kept, ...(usage ? [{ e: 'usage' as const, usage }] : [])]) publish(session, event);
       // Ends of turns may stand in what was told; the turn that runs goes on.
-      if (session.conversation.isRunning !== isRunning) tell(session, { e: 'running', isRunning });
+      if (session.conversation.isRunning !== isRunning) publish(session, { e: 'running', isRunning });
     },
     /** Something of before: nothing of it is news. */
     replay(sessionId: string, event: Event): void {
       const session = live.get(sessionId);
       if (session) other(session, event);
     },
-    titled(sessionId: string, title: string): void {
+    setTitle(sessionId: string, title: string): void {
       const session = live.get(sessionId);
       if (session) changeRow(session, { title: clean(title) });
     },
     /** It was deleted, here or where it was written down. */
-    gone(sessionId: string): void {
+    deleted(sessionId: string): void {
       live.delete(sessionId);
       known.delete(sessionId);
-      feed.publish({ b: 'gone', sessionId });
+      feed.publish({ b: 'deleted', sessionId });
     },
     closed(sessionId: string): void {
       const session = live.get(sessionId);
@@ -254,19 +255,19 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
       // Until the records are looked at again: it may be taken up at once.
       const row: SessionRow = { ...session.row, state: 'stored' };
       known.set(sessionId, row);
-      tellRow(row);
+      publishRow(row);
     },
 
-    ask: questions.ask,
-    elicit: questions.elicit,
-    reply: questions.reply,
-    answer: questions.answer,
-    openQuestion: questions.open,
-    settle: questions.settle,
-    cancelQuestions: questions.cancel,
+    ask: requests.ask,
+    elicit: requests.elicit,
+    reply: requests.reply,
+    answer: requests.answer,
+    openRequest: requests.open,
+    settle: requests.settle,
+    cancelRequests: requests.cancel,
     stop(): void {
       clearTimeout(timer);
-      questions.stop();
+      requests.stop();
     },
   };
   return self;
@@ -283,7 +284,7 @@ function shownRow(row: SessionRow): SessionRow {
   };
 }
 
-function titleOf(words: string): string {
-  const line = neutralise(words).replace(/\s+/g, ' ').trim();
+function titleOf(prompt: string): string {
+  const line = neutralise(prompt).replace(/\s+/g, ' ').trim();
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }

@@ -53,7 +53,7 @@ export function createCleanStream(redact: (text: string) => string): CleanStream
 
 export type Chunk = { readonly role: Role; readonly messageId: string | undefined; readonly text: string };
 
-export type TextSayer = {
+export type TextStream = {
   add(chunk: Chunk): void;
   /** Says what waits. */
   flush(): void;
@@ -61,18 +61,18 @@ export type TextSayer = {
   end(): void;
 };
 
-export function createTextSayer(redact: Redactor, tell: (event: Event) => void): TextSayer {
+export function createTextStream(redact: Redactor, emit: (event: Event) => void): TextStream {
   let pending: { readonly role: Role; readonly messageId: string | undefined; text: string } | undefined;
   let stream: { readonly key: string; readonly clean: CleanStream } | undefined;
 
   function flush(): void {
     if (!pending) return;
-    const { role, messageId, text: said } = pending;
+    const { role, messageId, text: pendingText } = pending;
     pending = undefined;
     const key = `${role}\n${messageId ?? ''}`;
     if (stream?.key !== key) stream = { key, clean: createCleanStream(redact) };
-    const { drop, text } = stream.clean.push(said);
-    if (drop > 0 || text !== '') tell({ e: 'text', role, messageId, text, ...(drop > 0 && { drop }) });
+    const { drop, text } = stream.clean.push(pendingText);
+    if (drop > 0 || text !== '') emit({ e: 'text', role, messageId, text, ...(drop > 0 && { drop }) });
   }
   return {
     add(chunk) {

@@ -7,7 +7,7 @@ import { blockOf, eventOf, list, shown, text, toolOf } from './read-update.ts';
 export type Transcript = readonly TranscriptRecord[];
 
 /** Transcripts hold no secrets; characters that are not what they look like they may. */
-const asWritten = (words: string): string => words;
+const asWritten = (value: string): string => value;
 
 export function eventsOfTranscript(records: Transcript): readonly Event[] {
   return records.flatMap((record) => eventsOf(cleanValue(record, asWritten) as TranscriptRecord));

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { sessionActions } from '../../../src/console/actions/sessions.ts';
 
-const { gives } = sessionActions({} as never).new;
+const { params } = sessionActions({} as never).new;
 const server = { type: 'http', name: 'docs', url: 'https://example.com/mcp', headers: [{ name: 'Authorization', value: 'Bearer x' }] };
-const takes = (given: object) => gives.safeParse({ mcpServers: [given] }).success;
+const takes = (given: object) => params.safeParse({ mcpServers: [given] }).success;
 
 test('a server with an address is taken', () => {
   expect(takes(server)).toBe(true);

@@ -3,16 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { apply, MAX_ITEMS, MAX_SIZE } from '../../../src/console/protocol/apply-event.ts';
 import { createConversation, type Event, type Item } from '../../../src/console/protocol/conversation.ts';
 
-const told = (events: readonly Event[]) => {
+const conversationOf = (events: readonly Event[]) => {
   const conversation = createConversation('s');
   for (const event of events) apply(conversation, event);
   return conversation;
 };
-const kinds = (events: readonly Event[]) => told(events).items.map(({ kind }) => kind);
+const kinds = (events: readonly Event[]) => conversationOf(events).items.map(({ kind }) => kind);
 
 describe('a conversation', () => {
   test('pieces of one message are one message; another role, id or a tool call in between begins a new one', () => {
-    const { items } = told([
+    const { items } = conversationOf([
       { e: 'text', role: 'agent', text: 'One ' },
       { e: 'text', role: 'agent', text: 'two' },
       { e: 'text', role: 'thought', text: 'Hm.' },
@@ -32,7 +32,7 @@ describe('a conversation', () => {
   });
 
   test('a text can take back its end', () => {
-    const { items } = told([
+    const { items } = conversationOf([
       { e: 'text', role: 'agent', text: 'the key is abc' },
       { e: 'text', role: 'agent', text: '[redacted]', drop: 3 },
     ]);
@@ -40,7 +40,7 @@ describe('a conversation', () => {
   });
 
   test('an update of a tool call changes what it names and leaves the rest', () => {
-    const { items } = told([
+    const { items } = conversationOf([
       { e: 'tool', toolCallId: 't', title: 'Edit', toolKind: 'edit', status: 'pending' },
       { e: 'tool', toolCallId: 'u', title: 'Other' },
       { e: 'tool', toolCallId: 't', status: 'completed', content: [{ type: 'terminal', terminalId: 'x' }] },
@@ -69,7 +69,7 @@ describe('a conversation', () => {
   test('a plan that has an id is told anew where it stands, also in a later turn, and can be taken back', () => {
     const plan = (planId: string, content: string): Event => ({ e: 'plan', planId, entries: [{ content, status: 'pending' }] });
     const prompt: Event = { e: 'prompt', text: 'do', blocks: [] };
-    const { items } = told([prompt, plan('p', 'a'), plan('q', 'b'), prompt, plan('p', 'c'), { e: 'unplan', planId: 'q' }]);
+    const { items } = conversationOf([prompt, plan('p', 'a'), plan('q', 'b'), prompt, plan('p', 'c'), { e: 'unplan', planId: 'q' }]);
     expect(items.map((item) => (item.kind === 'plan' ? item.entries.map(({ content }) => content) : item.kind))).toEqual([
       ...['message', ['c'], []],
       'message',
@@ -77,7 +77,7 @@ describe('a conversation', () => {
   });
 
   test('a conversation made shorter is one entry: its summary grows, can take back its end, and is kept when only the status is told', () => {
-    const { items } = told([
+    const { items } = conversationOf([
       { e: 'compaction', compactionId: 'c', summary: 'the key abc', isMore: true },
       { e: 'note', text: 'meanwhile' },
       { e: 'compaction', compactionId: 'c', summary: '[redacted] is', isMore: true, drop: 3 },
@@ -93,7 +93,7 @@ describe('a conversation', () => {
   });
 
   test('a subagent is one entry, however often it is told of; so are updates that nobody knows, in a row', () => {
-    const { items } = told([
+    const { items } = conversationOf([
       { e: 'subagent', childId: 's', title: 'Helper', state: 'running' },
       { e: 'subagent', childId: 's', state: 'idle: end_turn' },
       { e: 'unknown', name: '_x', text: '1' },
@@ -109,15 +109,15 @@ describe('a conversation', () => {
 
   test('a mode that the agent changes by itself is the current one', () => {
     const mode: Event = { e: 'options', options: [{ type: 'select', id: '$mode', name: 'Mode', value: 'ask', choices: [] }] };
-    expect(told([mode, { e: 'option', id: '$mode', value: 'code' }]).options).toMatchObject([{ value: 'code' }]);
+    expect(conversationOf([mode, { e: 'option', id: '$mode', value: 'code' }]).options).toMatchObject([{ value: 'code' }]);
   });
 
   test('the oldest go when there are too many or too much', () => {
-    const many = told(Array.from({ length: MAX_ITEMS + 10 }, (_, n): Event => ({ e: 'note', text: String(n) })));
+    const many = conversationOf(Array.from({ length: MAX_ITEMS + 10 }, (_, n): Event => ({ e: 'note', text: String(n) })));
     expect(many.items).toHaveLength(MAX_ITEMS);
     expect(many).toMatchObject({ dropped: 10, items: expect.arrayContaining([expect.objectContaining({ id: 10 })]) });
     const image = { type: 'image' as const, mimeType: 'image/png', data: 'A'.repeat(MAX_SIZE / 4 - 100) };
-    const large = told(Array.from({ length: 9 }, (): Event => ({ e: 'prompt', text: '', blocks: [image] })));
+    const large = conversationOf(Array.from({ length: 9 }, (): Event => ({ e: 'prompt', text: '', blocks: [image] })));
     expect(large.items).toHaveLength(4);
     expect(large.size).toBeLessThanOrEqual(MAX_SIZE);
   });
@@ -142,13 +142,13 @@ describe('a conversation', () => {
             ? { planId: `p${n}` }
             : {};
     const between: Event = { e: 'note', text: '' };
-    const all = told(Array.from({ length: 9 }, (_, n): Event[] => [{ ...event, ...own(n) }, between]).flat());
+    const all = conversationOf(Array.from({ length: 9 }, (_, n): Event[] => [{ ...event, ...own(n) }, between]).flat());
     expect(JSON.stringify(all).length).toBeLessThan(1.1 * MAX_SIZE);
     expect(all.size).toBeLessThanOrEqual(MAX_SIZE);
   });
 
   test('of a message that does not end the end is kept', () => {
-    const { items, size } = told(Array.from({ length: 9 }, (_, n): Event => ({ e: 'text', role: 'agent', text: `${n}${long}` })));
+    const { items, size } = conversationOf(Array.from({ length: 9 }, (_, n): Event => ({ e: 'text', role: 'agent', text: `${n}${long}` })));
     const message = items[0] as Extract<Item, { kind: 'message' }>;
     expect(message.text.length).toBeLessThanOrEqual(MAX_SIZE);
     expect(message.text.endsWith(`8${long}`)).toBe(true);
@@ -184,9 +184,9 @@ describe('a conversation', () => {
     );
     fc.assert(
       fc.property(fc.array(event, { maxLength: 40 }), fc.nat(40), (events, cut) => {
-        const joined = JSON.parse(JSON.stringify(told(events.slice(0, cut))));
+        const joined = JSON.parse(JSON.stringify(conversationOf(events.slice(0, cut))));
         for (const one of events.slice(cut)) apply(joined, one);
-        expect(JSON.parse(JSON.stringify(joined))).toEqual(JSON.parse(JSON.stringify(told(events))));
+        expect(JSON.parse(JSON.stringify(joined))).toEqual(JSON.parse(JSON.stringify(conversationOf(events))));
       }),
     );
   });

@@ -32,12 +32,12 @@ async function open(): Promise<Opened> {
           feed,
           state: () => ({}) as ConsoleState,
           conversation: createConversation,
-          parts: {
-            perform(act) {
-              performed.push(act);
+          handlers: {
+            perform(action) {
+              performed.push(action);
               return { text: LONG };
             },
-            follow: () => () => {},
+            subscribe: () => () => {},
           },
           failure: (error) => ({ message: String(error) }),
           opened: (page) => resolve({ page, server }),
@@ -64,7 +64,7 @@ test('a page that does not read its answers is not listened to until it does, an
     }),
   );
   client.pause();
-  for (let id = 0; id < ALL; id++) client.send(JSON.stringify({ id, act: 'all', give: 'y'.repeat(2000) }));
+  for (let id = 0; id < ALL; id++) client.send(JSON.stringify({ id, action: 'all', params: 'y'.repeat(2000) }));
   await expect.poll(() => server.isPaused).toBe(true);
   expect(server.bufferedAmount).toBeLessThan(10 * LONG.length);
   expect(performed.length).toBeLessThan(ALL / 2);
@@ -75,12 +75,12 @@ test('a page that does not read its answers is not listened to until it does, an
 
 test('a page watches so many sessions and no more: those that it turned to last', async () => {
   const { client, page, feed } = await open();
-  const told = new Promise<string>((resolve) =>
+  const received = new Promise<string>((resolve) =>
     client.on('message', (data) => {
       if (String(data).startsWith('{"t":"deltas"')) resolve(String(data));
     }),
   );
   for (let n = 0; n < 150; n++) page.watch(`s-${n}`);
   for (const n of [0, 49, 50, 149]) feed.publish({ c: `s-${n}`, event: { e: 'note', text: `note ${n}` } } as never, `s-${n}`);
-  expect([...(await told).matchAll(/note (\d+)/g)].map(([, n]) => n)).toEqual(['50', '149']);
+  expect([...(await received).matchAll(/note (\d+)/g)].map(([, n]) => n)).toEqual(['50', '149']);
 });

@@ -54,9 +54,9 @@ function knock(headers: Record<string, string>): Promise<WebSocket | number> {
     socket.once('error', () => resolve(0));
   });
 }
-async function guest(): Promise<{ readonly cookie: string; readonly word: string }> {
+async function credentials(): Promise<{ readonly cookie: string; readonly pageKey: string }> {
   const { headers, body } = await enter(tokenOf(server.link()));
-  return { cookie: headers['set-cookie']?.[0]?.split(';')[0] ?? '', word: JSON.parse(body).word };
+  return { cookie: headers['set-cookie']?.[0]?.split(';')[0] ?? '', pageKey: JSON.parse(body).pageKey };
 }
 
 describe('a page of somebody else', () => {
@@ -90,7 +90,7 @@ describe('a page of somebody else', () => {
   });
 
   test('gets no socket, with a good cookie and word', async () => {
-    const { cookie } = await guest();
+    const { cookie } = await credentials();
     for (const headers of [
       { origin: 'http://evil.example' },
       { origin: `http://127.0.0.1:${server.port + 1}` },
@@ -129,21 +129,21 @@ describe('a link', () => {
 
 describe('the socket', () => {
   test('wants the cookie and the word that goes with it', async () => {
-    const [one, other] = [await guest(), await guest()];
+    const [one, other] = [await credentials(), await credentials()];
     expect(await knock({ origin: origin() })).toBe(401);
     expect(await knock({ origin: origin(), cookie: `switchboard_${server.port}=guessed` })).toBe(401);
-    for (const word of ['guessed', other.word]) {
+    for (const pageKey of ['guessed', other.pageKey]) {
       const socket = await knock({ origin: origin(), cookie: one.cookie });
       if (typeof socket === 'number') throw new Error(`refused with ${socket}`);
       const closed = new Promise((resolve) => socket.once('close', resolve));
-      socket.send(JSON.stringify({ hello: word }));
+      socket.send(JSON.stringify({ hello: pageKey }));
       expect(await closed).toBe(4401);
     }
     const before = welcomed.length;
     const socket = await knock({ origin: origin(), cookie: one.cookie });
     if (typeof socket === 'number') throw new Error(`refused with ${socket}`);
     const answer = new Promise((resolve) => socket.once('message', (data) => resolve(String(data))));
-    socket.send(JSON.stringify({ hello: one.word }));
+    socket.send(JSON.stringify({ hello: one.pageKey }));
     expect(await answer).toBe('{"t":"welcome"}');
     expect(welcomed).toHaveLength(before + 1);
     socket.terminate();

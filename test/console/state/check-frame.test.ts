@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkFrame } from '../../../src/console/state/check-frame.ts';
 
 const asked = (method: string) => ({ dir: 'fromEditor', kind: 'request', method });
-const told = (update: unknown) =>
+const checkUpdate = (update: unknown) =>
   checkFrame({ dir: 'fromAgent', kind: 'notification', method: 'session/update' }, { jsonrpc: '2.0', params: { sessionId: 's', update } });
 const request = (method: string, params: unknown) => checkFrame(asked(method), { jsonrpc: '2.0', id: 1, method, params });
 
@@ -30,7 +30,7 @@ describe('a frame as the protocol has it', () => {
   });
 
   test('what was redacted is not held against it', async () => {
-    const { problems } = await told({ sessionUpdate: 'usage_update', used: '[redacted]', size: 10 });
+    const { problems } = await checkUpdate({ sessionUpdate: 'usage_update', used: '[redacted]', size: 10 });
     expect(problems).toEqual([]);
   });
 });
@@ -54,13 +54,13 @@ describe('what is wrong is said, and where', () => {
   });
 
   test('an update of a kind that there is not', async () => {
-    const { problems } = await told({ sessionUpdate: 'dance' });
+    const { problems } = await checkUpdate({ sessionUpdate: 'dance' });
     expect(problems).toMatchObject([{ at: 'params.update.sessionUpdate', isTolerated: false }]);
     expect(problems[0]?.what).toMatch(/^is "dance", and must be one of user_message_chunk, agent_message_chunk/);
   });
 
   test('a value that readers are to overlook is told from one that they are not', async () => {
-    const { problems } = await told({ sessionUpdate: 'tool_call', toolCallId: 't', kind: 'juggle' });
+    const { problems } = await checkUpdate({ sessionUpdate: 'tool_call', toolCallId: 't', kind: 'juggle' });
     expect(problems).toContainEqual({ at: 'params.update.title', what: 'is missing', isTolerated: false });
     expect(problems).toContainEqual(expect.objectContaining({ at: 'params.update.kind', isTolerated: true }));
   });

@@ -8,20 +8,20 @@ test('of a secret that stands where a long output is cut, nothing is shown', asy
   const secrets = createSecrets();
   secrets.add('KEY', 'hunter2-hunter2-hunter2');
   const output = `hunter2-hunter2-hunter2${'.'.repeat(64 * 1024 - 8)}`;
-  const told: unknown[] = [];
-  const state = { event: (_: string, event: unknown) => told.push(event) } as unknown as StateKeeper;
+  const events: unknown[] = [];
+  const state = { event: (_: string, event: unknown) => events.push(event) } as unknown as StateKeeper;
   const host = { serve: async () => ({ output, truncated: false, exitStatus: { exitCode: 0 } }) } as unknown as Host;
   await createTerminalWatch(state, host, secrets.redact).last('s', 't');
-  expect(told).toMatchObject([{ e: 'output', output: { isTruncated: true } }]);
-  expect(JSON.stringify(told)).not.toContain('hunter2');
+  expect(events).toMatchObject([{ e: 'output', output: { isTruncated: true } }]);
+  expect(JSON.stringify(events)).not.toContain('hunter2');
 });
 
 test('once it is stopped, what was being looked at is not shown, and nobody looks again', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   let [looks, answer] = [0, (_: unknown) => {}];
-  const state = { event: (_: string, event: unknown) => told.push(event) } as unknown as StateKeeper;
+  const state = { event: (_: string, event: unknown) => events.push(event) } as unknown as StateKeeper;
   const serve = () => {
     looks++;
     return new Promise((resolve) => {
@@ -35,5 +35,5 @@ test('once it is stopped, what was being looked at is not shown, and nobody look
   watch.stop();
   answer({ output: 'more', truncated: false });
   await vi.advanceTimersByTimeAsync(1000);
-  expect([looks, told, vi.getTimerCount()]).toEqual([1, [], 0]);
+  expect([looks, events, vi.getTimerCount()]).toEqual([1, [], 0]);
 });

@@ -29,7 +29,7 @@ export function Plot({ plot, rows }: { readonly plot: Plotted; readonly rows: re
   const [at, setAt] = useState<number>();
   const found = at === undefined ? undefined : rows.find(({ t }) => t === at);
   const shown = found ?? rows.at(-1);
-  const told = (row: ChartRow | undefined, key: Key) => (row?.[key] == null ? '–' : format(row[key]));
+  const textOf = (row: ChartRow | undefined, key: Key) => (row?.[key] == null ? '–' : format(row[key]));
   return (
     <figure class="plot" aria-label={name}>
       <figcaption>
@@ -37,7 +37,7 @@ export function Plot({ plot, rows }: { readonly plot: Plotted; readonly rows: re
         <ul>
           {lines.map(({ key, name: label, tone }) => (
             <li key={key}>
-              <span class={`swatch ${tone}`} /> {label} <b>{told(shown, key)}</b>
+              <span class={`swatch ${tone}`} /> {label} <b>{textOf(shown, key)}</b>
             </li>
           ))}
         </ul>

@@ -10,7 +10,7 @@ export type Entry = McpServer & { readonly isUsed: boolean; readonly keepsSecret
 
 const PLACE = 'switchboard-mcp-servers';
 
-export function keptServers(): readonly Entry[] {
+export function savedServers(): readonly Entry[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(PLACE) ?? '[]');
     return Array.isArray(kept) ? kept.flatMap(entryOf) : [];
@@ -66,7 +66,7 @@ export function Servers({
   readonly set: (entries: readonly Entry[]) => void;
 }): VNode {
   const change = (at: number, news: Partial<Entry>) => set(entries.map((entry, index) => (index === at ? { ...entry, ...news } : entry)));
-  const list = useFocusKept<HTMLFieldSetElement>(entries.length, '.server');
+  const list = useKeepFocus<HTMLFieldSetElement>(entries.length, '.server');
   return (
     <fieldset class="servers" ref={list}>
       <legend>MCP servers</legend>
@@ -127,7 +127,7 @@ export function Servers({
 }
 
 /** Whoever works by keyboard goes on in what was added, and has a place to be when something was taken out. */
-function useFocusKept<List extends HTMLElement>(count: number, row: string): RefObject<List | null> {
+function useKeepFocus<List extends HTMLElement>(count: number, row: string): RefObject<List | null> {
   const list = useRef<List>(null);
   const before = useRef(count);
   useLayoutEffect(() => {
@@ -148,7 +148,7 @@ function Headers({
 }): VNode {
   const set = (at: number, news: Partial<Entry['headers'][number]>) =>
     change({ headers: headers.map((header, index) => (index === at ? { ...header, ...news } : header)) });
-  const list = useFocusKept<HTMLDivElement>(headers.length, '.header');
+  const list = useKeepFocus<HTMLDivElement>(headers.length, '.header');
   return (
     <div class="headers" ref={list}>
       {headers.map(({ name, value }, at) => (

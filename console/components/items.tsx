@@ -44,7 +44,7 @@ function One({ item, shown, cwd }: { readonly item: Item; readonly shown: Shown;
     case 'decision':
       return (
         <p class="decision">
-          <Icon name={item.isYes === undefined ? 'inbox' : item.isYes ? 'check' : 'cross'} /> <b>{item.outcome}</b> — {item.title}
+          <Icon name={item.isAccepted === undefined ? 'inbox' : item.isAccepted ? 'check' : 'cross'} /> <b>{item.outcome}</b> — {item.title}
         </p>
       );
     case 'note':
@@ -64,7 +64,7 @@ function Message({ item: { role, text, blocks }, sessionId }: { readonly item: O
         <Markdown text={text} />
       </details>
     );
-  const draw = (words: string) => (role === 'user' ? <div class="plain">{words}</div> : <Markdown text={words} />);
+  const draw = (text: string) => (role === 'user' ? <div class="plain">{text}</div> : <Markdown text={text} />);
   return (
     <article class={`message ${role}`} aria-label={role === 'user' ? 'You' : 'Agent'}>
       {text !== '' && <Long text={text} draw={draw} />}
@@ -79,7 +79,7 @@ const LONGEST = 100_000;
 const EDGE = 20_000;
 
 /** A text of megabytes is laid out anew with everything that comes after it, which takes seconds: its beginning and its end, until one wants it all. */
-function Long({ text, draw }: { readonly text: string; readonly draw: (words: string) => VNode }): VNode {
+function Long({ text, draw }: { readonly text: string; readonly draw: (text: string) => VNode }): VNode {
   const [isWhole, setWhole] = useState(false);
   if (isWhole || text.length <= LONGEST) return draw(text);
   return (
@@ -121,6 +121,6 @@ function End({ item: { stopReason, error, hint, logins } }: { readonly item: Of<
         </div>
       </div>
     );
-  const words = REASONS[stopReason ?? ''] ?? `Stopped: ${stopReason ?? 'for no reason given'}`;
-  return <div class={words === '' ? 'end' : 'end told'}>{words}</div>;
+  const text = REASONS[stopReason ?? ''] ?? `Stopped: ${stopReason ?? 'for no reason given'}`;
+  return <div class={text === '' ? 'end' : 'end told'}>{text}</div>;
 }

@@ -29,7 +29,7 @@ export function Tabs({
   return (
     <>
       <div class="tabs" role="tablist" aria-label={label} onKeyDown={pressed}>
-        {tabs.map(({ name, label: words }) => (
+        {tabs.map(({ name, label }) => (
           <button
             key={name}
             type="button"
@@ -40,7 +40,7 @@ export function Tabs({
             tabIndex={name === current ? 0 : -1}
             onClick={() => choose(name)}
           >
-            {words}
+            {label}
           </button>
         ))}
       </div>

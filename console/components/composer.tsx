@@ -125,7 +125,7 @@ export function Composer(props: {
         <AskText
           title="Link a file"
           label="Path"
-          yes="Link"
+          confirmLabel="Link"
           spellcheck={false}
           placeholder="src/main.ts"
           take={(path) => setAttached([...attached, linkTo(path, cwd)])}

@@ -8,7 +8,7 @@ import { Icon } from './icon.tsx';
 import { Problem } from './problem.tsx';
 
 export function Preview({ sessionId, uri, name }: { readonly sessionId: string; readonly uri: string; readonly name: string }): VNode {
-  const [found, setFound] = useState<ChatActions['preview']['get']>();
+  const [found, setFound] = useState<ChatActions['preview']['result']>();
   const [problem, setProblem] = useState('');
   const look = () => {
     setProblem('');

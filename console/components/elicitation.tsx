@@ -3,18 +3,18 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { ChatActions } from '../../src/console/protocol/chat.ts';
 import { type Field, problemWith, type Value } from '../../src/console/protocol/form.ts';
-import type { Elicitation as Asked, Question } from '../../src/console/protocol/state.ts';
+import type { Elicitation as ElicitationShape, PendingRequest } from '../../src/console/protocol/state.ts';
 import { ask } from '../socket.ts';
 import { Problem } from './problem.tsx';
 
-type Action = ChatActions['reply']['give']['action'];
+type Action = ChatActions['reply']['params']['action'];
 type Reply = (action: Action, values?: readonly Value[]) => void;
 
-export function Elicitation({ question, asked }: { readonly question: Question; readonly asked: Asked }): VNode {
+export function Elicitation({ request, elicitation }: { readonly request: PendingRequest; readonly elicitation: ElicitationShape }): VNode {
   const [problem, setProblem] = useState('');
   const reply: Reply = (action, values = []) => {
     setProblem('');
-    ask('reply', { questionId: question.questionId, action, values: values.map((value) => value ?? null) }).then(
+    ask('reply', { requestId: request.requestId, action, values: values.map((value) => value ?? null) }).then(
       ({ problem: wrong, url }) => {
         if (wrong !== undefined) setProblem(wrong);
         if (url !== undefined) window.open(url, '_blank', 'noopener,noreferrer');
@@ -24,25 +24,25 @@ export function Elicitation({ question, asked }: { readonly question: Question; 
   };
   return (
     <>
-      {asked.mode === 'form' && <Form fields={asked.fields} reply={reply} />}
-      {asked.mode === 'url' && (
+      {elicitation.mode === 'form' && <Form fields={elicitation.fields} reply={reply} />}
+      {elicitation.mode === 'url' && (
         <>
           <p>
-            The agent wants you to go to <b class="host">{asked.host}</b>. It opens in a new tab; the agent is told that you said yes, not
-            what you do there.
+            The agent wants you to go to <b class="host">{elicitation.host}</b>. It opens in a new tab; the agent is told that you said yes,
+            not what you do there.
           </p>
-          <pre class="address-whole">{asked.url}</pre>
+          <pre class="address-whole">{elicitation.url}</pre>
           <Buttons reply={reply}>
             <button type="button" class="primary" onClick={() => reply('accept')}>
-              Open {asked.host}
+              Open {elicitation.host}
             </button>
           </Buttons>
         </>
       )}
-      {asked.mode === 'other' && (
+      {elicitation.mode === 'other' && (
         <>
           <p>This cannot be answered here, only declined.</p>
-          <pre class="command">{asked.text}</pre>
+          <pre class="command">{elicitation.text}</pre>
           <Buttons reply={reply} />
         </>
       )}

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChangeAt, HunkState } from '../../src/console/protocol/chat.ts';
 import { ask } from '../socket.ts';
-import { applyWords, openIn, standingOf } from './hunk-words.ts';
+import { applySummary, openIn, standingOf } from './hunk-summary.ts';
 import { Problem } from './problem.tsx';
 
 /** Where a change stands in a conversation. */
@@ -39,12 +39,12 @@ export function useApplying(place: ChangeAt | undefined): Applying {
     setStates(hunks);
     setChosen(new Set(hunks.flatMap(({ state }, index) => (state === 'open' ? [index] : []))));
   }
-  async function attempt(at: ChangeAt | undefined, act: (at: ChangeAt) => Promise<void>): Promise<void> {
+  async function attempt(at: ChangeAt | undefined, action: (at: ChangeAt) => Promise<void>): Promise<void> {
     if (!at) return;
     setBusy(true);
     setProblem('');
     setApplied(false);
-    await act(at).catch((error: Error) => setProblem(error.message));
+    await action(at).catch((error: Error) => setProblem(error.message));
     setBusy(false);
   }
   return {
@@ -76,7 +76,7 @@ export function useApplying(place: ChangeAt | undefined): Applying {
   };
 }
 
-const WORDS = { open: 'can be applied', applied: 'in the file already', conflict: 'conflict' } as const;
+const REASONS = { open: 'can be applied', applied: 'in the file already', conflict: 'conflict' } as const;
 
 /** Before a hunk: whether it is to be applied, and whether it can be. */
 export function HunkChoice({ choosing, hunk, header }: { choosing: Choosing | undefined; hunk: number; header: string }): VNode {
@@ -91,7 +91,7 @@ export function HunkChoice({ choosing, hunk, header }: { choosing: Choosing | un
         disabled={state !== 'open'}
         onChange={() => choosing.toggle(hunk)}
       />
-      {header} <span class={`chip ${state}`}>{WORDS[state]}</span>
+      {header} <span class={`chip ${state}`}>{REASONS[state]}</span>
     </label>
   );
 }
@@ -145,7 +145,7 @@ export function ApplyBar({ applying }: { readonly applying: Applying }): VNode |
       <div class="buttons">
         {!isOver && (
           <button type="button" class="primary" ref={first} disabled={isBusy || chosen.size === 0} onClick={applying.apply}>
-            {applyWords(states, chosen.size)}
+            {applySummary(states, chosen.size)}
           </button>
         )}
         <button type="button" {...(isOver && { ref: first })} onClick={applying.end}>

@@ -5,7 +5,7 @@ import { Dialog } from './dialog.tsx';
 type Props = {
   readonly title: string;
   readonly label: string;
-  readonly yes: string;
+  readonly confirmLabel: string;
   readonly value?: string;
   readonly maxLength?: number;
   readonly placeholder?: string;
@@ -17,7 +17,7 @@ type Props = {
 };
 
 /** Asks for one line of text. */
-export function AskText({ title, label, yes, value = '', take, close, children, ...about }: Props): VNode {
+export function AskText({ title, label, confirmLabel, value = '', take, close, children, ...about }: Props): VNode {
   const [text, setText] = useState(value);
   return (
     <Dialog title={title} onClose={close}>
@@ -35,7 +35,7 @@ export function AskText({ title, label, yes, value = '', take, close, children, 
             Cancel
           </button>
           <button type="submit" class="primary">
-            {yes}
+            {confirmLabel}
           </button>
         </div>
       </form>

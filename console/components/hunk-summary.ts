@@ -22,7 +22,7 @@ export function standingOf(states: readonly HunkState[]): string {
 }
 
 /** On the button that applies those which were chosen. */
-export function applyWords(states: readonly HunkState[], chosen: number): string {
+export function applySummary(states: readonly HunkState[], chosen: number): string {
   const open = openIn(states);
   if (states.length === 1) return 'Apply';
   return chosen === open ? `Apply ${hunks(open)}` : `Apply ${chosen} of ${hunks(open)}`;

@@ -86,8 +86,8 @@ function blocksOf(lines: readonly string[], depth = 0): ComponentChildren[] {
     } else if (line.includes('|') && /^\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?$/.test((lines[at + 1] ?? '').trim())) {
       blocks.push(tableOf(while_((one) => one.includes('|'))));
     } else {
-      const words = [lines[at++] as string, ...while_((one) => !FENCE.test(one) && !/^(#{1,6}\s|\s*>)/.test(one) && !ITEM.test(one))];
-      blocks.push(<p>{inline(words.join('\n'))}</p>);
+      const text = [lines[at++] as string, ...while_((one) => !FENCE.test(one) && !/^(#{1,6}\s|\s*>)/.test(one) && !ITEM.test(one))];
+      blocks.push(<p>{inline(text.join('\n'))}</p>);
     }
   }
   return blocks;
@@ -97,15 +97,15 @@ function listOf(lines: readonly string[], depth: number): VNode {
   const [, indent = '', mark = ''] = ITEM.exec(lines[0] as string) ?? [];
   const items: string[][] = [];
   for (const line of lines) {
-    const [, its = '', , words = ''] = ITEM.exec(line) ?? [];
-    if (ITEM.test(line) && its.length <= indent.length + 1) items.push([words]);
+    const [, its = '', , text = ''] = ITEM.exec(line) ?? [];
+    if (ITEM.test(line) && its.length <= indent.length + 1) items.push([text]);
     else items.at(-1)?.push(line.replace(/^\s{1,4}/, ''));
   }
   const children = items.map(([first = '', ...rest]) => {
-    const [, box, words = ''] = /^\[([ xX])\]\s+(.*)$/.exec(first) ?? [];
+    const [, box, text = ''] = /^\[([ xX])\]\s+(.*)$/.exec(first) ?? [];
     return (
       <li>
-        {box === undefined ? inline(first) : [<span class="box">{box === ' ' ? '☐' : '☑'}</span>, ' ', ...inline(words)]}
+        {box === undefined ? inline(first) : [<span class="box">{box === ' ' ? '☐' : '☑'}</span>, ' ', ...inline(text)]}
         {rest.length > 0 && blocksOf(rest, depth + 1)}
       </li>
     );

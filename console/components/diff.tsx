@@ -7,7 +7,7 @@ import type { ChangeAt } from '../../src/console/protocol/chat.ts';
 import { type Change, type Hunk as Cut, hunksOf, MAX_COMPARED } from '../../src/console/protocol/hunks.ts';
 import { ApplyBar, type Choosing, Conflict, HunkChoice, useApplying } from './apply.tsx';
 import { fetchPainter, painted } from './code.tsx';
-import { isOutside, OUTSIDE, shortened } from './words.ts';
+import { isOutside, OUTSIDE, shortened } from './format.ts';
 
 const MAX_LINE = 2000;
 
@@ -113,7 +113,7 @@ function Unified({ hunks, choosing, language }: Hunks): VNode {
             <tr class={line.kind}>
               <td class="n">{line.n}</td>
               <td class="sign">{SIGNS[line.kind]}</td>
-              <td class="text">{wordsOf(line, language)}</td>
+              <td class="text">{renderLine(line, language)}</td>
             </tr>
           ))}
         </tbody>
@@ -131,9 +131,9 @@ function Sides({ hunks, choosing, language }: Hunks): VNode {
           {rowsOf(hunk.lines).map(([left, right]) => (
             <tr>
               <td class="n">{left?.n}</td>
-              <td class={`text ${left?.kind ?? 'none'}`}>{left && wordsOf(left, language)}</td>
+              <td class={`text ${left?.kind ?? 'none'}`}>{left && renderLine(left, language)}</td>
               <td class="n">{right?.n}</td>
-              <td class={`text ${right?.kind ?? 'none'}`}>{right && wordsOf(right, language)}</td>
+              <td class={`text ${right?.kind ?? 'none'}`}>{right && renderLine(right, language)}</td>
             </tr>
           ))}
         </tbody>
@@ -195,7 +195,7 @@ function paired(lines: readonly Line[]): Line[] {
   return made;
 }
 
-function wordsOf({ kind, text, pair }: Line, language: string): ComponentChildren {
+function renderLine({ kind, text, pair }: Line, language: string): ComponentChildren {
   if (text.length > MAX_LINE) return `${text.slice(0, MAX_LINE)}… (${text.length.toLocaleString()} characters)`;
   if (pair === undefined || pair.length > MAX_LINE) return text === '' ? ' ' : painted(text, language);
   const parts = kind === 'old' ? diffWordsWithSpace(text, pair) : diffWordsWithSpace(pair, text);

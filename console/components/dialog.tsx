@@ -28,16 +28,16 @@ export function Dialog({
 /** Nothing is done before it was said once more. */
 export function Confirm({
   title,
-  yes,
+  confirmLabel,
   look = 'primary',
-  act,
+  action,
   close,
   children,
 }: {
   readonly title: string;
-  readonly yes: string;
+  readonly confirmLabel: string;
   readonly look?: 'primary' | 'danger';
-  readonly act: () => void;
+  readonly action: () => void;
   readonly close: () => void;
   readonly children: ComponentChildren;
 }): VNode {
@@ -48,8 +48,8 @@ export function Confirm({
         <button type="button" onClick={close}>
           Cancel
         </button>
-        <button type="button" class={look} onClick={act}>
-          {yes}
+        <button type="button" class={look} onClick={action}>
+          {confirmLabel}
         </button>
       </div>
     </Dialog>

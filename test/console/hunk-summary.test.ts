@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyWords, standingOf } from '../../console/parts/hunk-words.ts';
+import { applySummary, standingOf } from '../../console/components/hunk-summary.ts';
 import type { HunkState } from '../../src/console/protocol/chat.ts';
 
 const STATES: Readonly<Record<string, HunkState>> = {
@@ -29,5 +29,5 @@ test.each([
   ['aox', 1, 'Apply 1 hunk'],
   ['aoo', 0, 'Apply 0 of 2 hunks'],
 ])('of the hunks %s with %i chosen, those that can be applied are counted: %s', (letters, chosen, words) => {
-  expect(applyWords(statesOf(letters), chosen)).toBe(words);
+  expect(applySummary(statesOf(letters), chosen)).toBe(words);
 });

@@ -53,10 +53,10 @@ const COMPACTING: Readonly<Record<string, string>> = {
 };
 
 export function Compaction({ item: { status = 'in_progress', summary, error } }: Of<'compaction'>): VNode {
-  const words = COMPACTING[status] ?? `Making what was said shorter: ${status}`;
+  const label = COMPACTING[status] ?? `Making what was said shorter: ${status}`;
   return (
     <section class="aside" aria-label="Compaction">
-      <Icon name="transcripts" /> {words}
+      <Icon name="transcripts" /> {label}
       {typeof error === 'string' && <p class="bad">{error}</p>}
       {typeof summary === 'string' && summary !== '' && (
         <details class="raw">

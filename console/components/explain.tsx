@@ -15,7 +15,7 @@ export function Explain(): VNode {
   const [directory, setDirectory] = useState(cwd.value);
   const [kind, setKind] = useState('execute');
   const [what, setWhat] = useState('');
-  const [said, setSaid] = useState<Explained>();
+  const [explained, setExplained] = useState<Explained>();
   const [problem, setProblem] = useState('');
 
   function explain(): void {
@@ -29,11 +29,11 @@ export function Explain(): VNode {
             : { path: what, action: kind };
     ask('policy.explain', { agent, cwd: directory, ...about }).then(
       (found) => {
-        setSaid(found);
+        setExplained(found);
         setProblem('');
       },
       (error: Error) => {
-        setSaid(undefined);
+        setExplained(undefined);
         setProblem(error.message);
       },
     );
@@ -77,12 +77,12 @@ export function Explain(): VNode {
         <button type="submit">Explain</button>
       </form>
       <Problem text={problem} />
-      {said && <Answer said={said} />}
+      {explained && <Answer explained={explained} />}
     </section>
   );
 }
 
-function Answer({ said: { verdict, why, summary, matches, opaque } }: { readonly said: Explained }): VNode {
+function Answer({ explained: { verdict, why, summary, matches, opaque } }: { readonly explained: Explained }): VNode {
   return (
     <div class="answer" role="status">
       <p>

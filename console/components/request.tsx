@@ -1,16 +1,16 @@
 // A permission question: what exactly is to be done, and an answer by button or key. Keys never work while one types somewhere.
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Question } from '../../src/console/protocol/state.ts';
+import type { PendingRequest } from '../../src/console/protocol/state.ts';
 import { toSession } from '../route.ts';
 import { ask } from '../socket.ts';
 import { settled } from '../state.ts';
 import { Content, Raw } from './content.tsx';
+import { isOutside, OUTSIDE, shownId } from './format.ts';
 import { Icon } from './icon.tsx';
 import { later } from './later.tsx';
 import { Problem } from './problem.tsx';
 import { RulePanel, savedRule } from './rule.tsx';
-import { isOutside, OUTSIDE, shownId } from './words.ts';
 
 const Elicitation = later(() => import('./elicitation.tsx').then((loaded) => loaded.Elicitation), 'form');
 
@@ -23,19 +23,27 @@ const KINDS: Readonly<Record<string, string>> = {
   reject_always: 'rejects always',
 };
 /** A key that was meant for something else must not answer a question that has just come up under it. */
-const DEAF_MS = 600;
+const IGNORE_KEYS_MS = 600;
 
-export function QuestionCard({ question, isCurrent, isAlone }: { question: Question; isCurrent: boolean; isAlone?: boolean }): VNode {
+export function RequestCard({
+  request,
+  isCurrent,
+  isInSession,
+}: {
+  request: PendingRequest;
+  isCurrent: boolean;
+  isInSession?: boolean;
+}): VNode {
   const [problem, setProblem] = useState('');
-  const { questionId, elicitation } = question;
+  const { requestId, elicitation } = request;
   const [rule, setRule] = useState<{ readonly verdict: 'allow' | 'deny'; readonly option: number | undefined }>();
   const answer = (option: number | null) => {
-    ask('answer', { questionId, option }).catch((error: Error) => setProblem(error.message));
+    ask('answer', { requestId, option }).catch((error: Error) => setProblem(error.message));
   };
-  const choices = choicesOf(question);
+  const choices = choicesOf(request);
   /** Under a policy, "always" is a rule, and is seen before it holds. */
   const choose = ({ kind, option }: Choice) => {
-    if (question.policy && /_always$/.test(kind)) setRule({ verdict: kind === 'allow_always' ? 'allow' : 'deny', option });
+    if (request.policy && /_always$/.test(kind)) setRule({ verdict: kind === 'allow_always' ? 'allow' : 'deny', option });
     else if (option !== undefined) answer(option);
   };
   useEffect(() => {
@@ -43,7 +51,7 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
     const since = performance.now();
     const pressed = (event: KeyboardEvent) => {
       const { target, key } = event;
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(target) || performance.now() - since < DEAF_MS) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(target) || performance.now() - since < IGNORE_KEYS_MS) return;
       const choice = choices.find((one) => one.key === key);
       if (!choice || rule) return;
       event.preventDefault();
@@ -51,48 +59,48 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
     };
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);
-  }, [questionId, isCurrent, rule]);
+  }, [requestId, isCurrent, rule]);
   return (
-    <section class="question" aria-label={elicitation ? 'Question' : 'Permission question'} data-question={questionId}>
+    <section class="request-card" aria-label={elicitation ? 'Request for input' : 'Permission request'} data-request={requestId}>
       <header>
-        <Icon name={question.toolKind} />
-        <h3>{question.title}</h3>
-        <span class="chip">{question.agent}</span>
+        <Icon name={request.toolKind} />
+        <h3>{request.title}</h3>
+        <span class="chip">{request.agent}</span>
       </header>
-      {!isAlone && question.sessionId !== '' && (
+      {!isInSession && request.sessionId !== '' && (
         <p class="from">
-          in <a href={toSession(question.sessionId)}>{question.sessionTitle || shownId(question.sessionId)}</a> · {question.cwd}
+          in <a href={toSession(request.sessionId)}>{request.sessionTitle || shownId(request.sessionId)}</a> · {request.cwd}
         </p>
       )}
-      {question.command !== undefined && (
+      {request.command !== undefined && (
         <pre class="command">
           <span class="prompt">$ </span>
-          {question.command}
+          {request.command}
         </pre>
       )}
-      {question.content.map((content) => (
-        <Content content={content} cwd={question.cwd} />
+      {request.content.map((content) => (
+        <Content content={content} cwd={request.cwd} />
       ))}
-      {question.command === undefined && question.content.length === 0 && question.locations.length > 0 && (
+      {request.command === undefined && request.content.length === 0 && request.locations.length > 0 && (
         <pre class="command">
-          {question.locations.map((path) => (
-            <div class={isOutside(path, question.cwd) ? 'outside' : undefined} title={isOutside(path, question.cwd) ? OUTSIDE : undefined}>
-              {isOutside(path, question.cwd) ? `⚠ ${path}` : path}
+          {request.locations.map((path) => (
+            <div class={isOutside(path, request.cwd) ? 'outside' : undefined} title={isOutside(path, request.cwd) ? OUTSIDE : undefined}>
+              {isOutside(path, request.cwd) ? `⚠ ${path}` : path}
             </div>
           ))}
         </pre>
       )}
-      {question.policy && (
+      {request.policy && (
         <p class="why">
-          {question.policy.isOurs ? 'Asked because' : 'The agent asks; the policy says'}: {question.policy.why}
+          {request.policy.isOurs ? 'Asked because' : 'The agent asks; the policy says'}: {request.policy.why}
         </p>
       )}
-      {question.input !== undefined && <Raw name="What the agent sent" text={question.input} />}
+      {request.input !== undefined && <Raw name="What the agent sent" text={request.input} />}
       {elicitation ? (
-        <Elicitation question={question} asked={elicitation} />
+        <Elicitation request={request} elicitation={elicitation} />
       ) : rule ? (
         <RulePanel
-          question={question}
+          request={request}
           verdict={rule.verdict}
           remember={rule.option === undefined ? undefined : () => answer(rule.option as number)}
           close={() => setRule(undefined)}
@@ -119,7 +127,7 @@ export function QuestionCard({ question, isCurrent, isAlone }: { question: Quest
 type Choice = { readonly name: string; readonly kind: string; readonly key: string; readonly option: number | undefined };
 
 /** Each with a key: by its kind, else by its number. */
-function choicesOf({ options, policy, elicitation }: Question): readonly Choice[] {
+function choicesOf({ options, policy, elicitation }: PendingRequest): readonly Choice[] {
   if (elicitation) return [];
   const used = new Set<string>();
   const choices = options.map(({ name, kind }, option): Choice => {
@@ -147,11 +155,11 @@ export function isTyping(target: EventTarget | null): boolean {
 /** Questions of a session, or of all, that were answered while one looked at them. */
 export function Elsewhere({ sessionId }: { readonly sessionId?: string }): VNode {
   const last = settled.value
-    .filter(({ question, isElsewhere }) => isElsewhere && (sessionId === undefined || question.sessionId === sessionId))
+    .filter(({ request, isElsewhere }) => isElsewhere && (sessionId === undefined || request.sessionId === sessionId))
     .at(-1);
   const saved = savedRule.value;
   const isMine = saved && (sessionId === undefined || saved.sessionId === sessionId);
-  const isShown = last !== undefined && Date.now() - last.question.at <= 600_000;
+  const isShown = last !== undefined && Date.now() - last.request.at <= 600_000;
   return (
     <>
       {isMine && (
@@ -164,7 +172,7 @@ export function Elsewhere({ sessionId }: { readonly sessionId?: string }): VNode
       )}
       {isShown && (
         <p class="elsewhere" role="status">
-          “{last.question.title}” was answered {last.isFromClient ? 'in the editor' : 'elsewhere'}: <b>{last.outcome}</b>
+          “{last.request.title}” was answered {last.isFromClient ? 'in the editor' : 'elsewhere'}: <b>{last.outcome}</b>
         </p>
       )}
     </>

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import { Confirm } from './dialog.tsx';
 
-const asked = signal<string | undefined>(undefined);
+const target = signal<string | undefined>(undefined);
 
 export function Link({ to, children }: { readonly to: string; readonly children: ComponentChildren }): VNode {
   if (!/^https?:\/\//i.test(to)) return <span class="address">{[children, ` (${to})`]}</span>;
@@ -13,7 +13,7 @@ export function Link({ to, children }: { readonly to: string; readonly children:
       class="link"
       title={to}
       onClick={() => {
-        asked.value = to;
+        target.value = to;
       }}
     >
       {children}
@@ -22,17 +22,17 @@ export function Link({ to, children }: { readonly to: string; readonly children:
 }
 
 /** On every screen once. */
-export function LinkQuestion(): VNode | null {
-  const to = asked.value;
+export function ConfirmLink(): VNode | null {
+  const to = target.value;
   if (to === undefined) return null;
   const close = () => {
-    asked.value = undefined;
+    target.value = undefined;
   };
   return (
     <Confirm
       title="Open this address?"
-      yes="Open"
-      act={() => {
+      confirmLabel="Open"
+      action={() => {
         window.open(to, '_blank', 'noopener,noreferrer');
         close();
       }}

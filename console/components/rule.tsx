@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Checked, Proposed } from '../../src/console/protocol/policy.ts';
-import type { Question } from '../../src/console/protocol/state.ts';
+import type { PendingRequest } from '../../src/console/protocol/state.ts';
 import { ask } from '../socket.ts';
 import { Problem } from './problem.tsx';
 
@@ -13,14 +13,14 @@ export const savedRule = signal<{ readonly sessionId: string; readonly place: st
 const CHECK_AFTER_MS = 200;
 
 export type RulePanelProps = {
-  readonly question: Question;
+  readonly request: PendingRequest;
   readonly verdict: 'allow' | 'deny';
   /** Answers with the option for always as the question has it; undefined when it has none. */
   readonly remember: (() => void) | undefined;
   readonly close: () => void;
 };
 
-export function RulePanel({ question: { questionId, sessionId }, verdict, remember, close }: RulePanelProps): VNode {
+export function RulePanel({ request: { requestId, sessionId }, verdict, remember, close }: RulePanelProps): VNode {
   const [proposed, setProposed] = useState<Proposed>();
   const [rule, setRule] = useState('');
   const [checked, setChecked] = useState<Checked>();
@@ -33,25 +33,25 @@ export function RulePanel({ question: { questionId, sessionId }, verdict, rememb
     setBusy(false);
   };
   useEffect(() => {
-    ask('rule.propose', { questionId, verdict }).then((found) => {
+    ask('rule.propose', { requestId, verdict }).then((found) => {
       setProposed(found);
       if ('rule' in found) setRule(found.rule);
     }, failed);
-  }, [questionId, verdict]);
+  }, [requestId, verdict]);
   useEffect(() => {
     text.current?.focus();
     form.current?.scrollIntoView({ block: 'nearest' });
   }, [proposed]);
   useEffect(() => {
     if (rule === '') return;
-    const timer = setTimeout(() => ask('rule.check', { questionId, verdict, rule }).then(setChecked, failed), CHECK_AFTER_MS);
+    const timer = setTimeout(() => ask('rule.check', { requestId, verdict, rule }).then(setChecked, failed), CHECK_AFTER_MS);
     return () => clearTimeout(timer);
   }, [rule]);
   async function save(): Promise<void> {
     if (!proposed || !('rule' in proposed)) return;
     setBusy(true);
     setProblem('');
-    const { line } = await ask('rule.save', { questionId, verdict, rule });
+    const { line } = await ask('rule.save', { requestId, verdict, rule });
     savedRule.value = { sessionId, place: `${proposed.place.file}:${line}` };
     close();
   }
@@ -122,4 +122,4 @@ export function RulePanel({ question: { questionId, sessionId }, verdict, rememb
   );
 }
 
-const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

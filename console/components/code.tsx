@@ -5,20 +5,20 @@ import { useEffect } from 'preact/hooks';
 
 type Painter = typeof import('./colours.ts').tokensOf;
 const painter = signal<Painter | undefined>(undefined);
-let isAsked = false;
+let isRequested = false;
 /** Longer texts are not worth the time. */
 const MAX_CHARACTERS = 60_000;
 
 /** Loads it, when there is something to colour. */
 export function fetchPainter(): void {
-  if (isAsked) return;
-  isAsked = true;
+  if (isRequested) return;
+  isRequested = true;
   void import('./colours.ts').then(
     ({ tokensOf }) => {
       painter.value = tokensOf;
     },
     () => {
-      isAsked = false;
+      isRequested = false;
     },
   );
 }

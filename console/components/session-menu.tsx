@@ -17,12 +17,12 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
   const can = new Set(agents.value.find(({ name }) => name === row.agent)?.capabilities);
   const isAble = (what: string) => can.has(`sessionCapabilities.${what}`);
   if (row.isFromClient || !['title', 'fork', 'delete'].some(isAble)) return null;
-  const choose = (act: () => void) => () => {
+  const choose = (action: () => void) => () => {
     menu.current?.removeAttribute('open');
     setProblem('');
-    act();
+    action();
   };
-  const attempt = (act: () => Promise<void>) => void act().catch((error: Error) => setProblem(error.message));
+  const attempt = (action: () => Promise<void>) => void action().catch((error: Error) => setProblem(error.message));
   const close = () => setOpen(undefined);
   return (
     <>
@@ -64,7 +64,7 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
         <AskText
           title="Rename the session"
           label="Title"
-          yes="Rename"
+          confirmLabel="Rename"
           value={title}
           maxLength={400}
           take={(name) => attempt(async () => void (await ask('rename', { sessionId, title: name })))}
@@ -74,9 +74,9 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
       {open === 'delete' && (
         <Confirm
           title="Delete this session?"
-          yes="Delete"
+          confirmLabel="Delete"
           look="danger"
-          act={() => {
+          action={() => {
             close();
             attempt(async () => {
               await ask('delete', { sessionId });

@@ -20,12 +20,16 @@ import { startBrowser } from './browser.ts';
 const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 const FILE = /file:\/\/\S+\.html/;
 
-type Asked = { readonly params: RequestPermissionRequest; readonly signal: AbortSignal; readonly answer: (optionId: string) => void };
+type ClientRequest = {
+  readonly params: RequestPermissionRequest;
+  readonly signal: AbortSignal;
+  readonly answer: (optionId: string) => void;
+};
 type Elicited = { readonly signal: AbortSignal; readonly answer: (words: string) => void };
 type Client = {
   readonly agent: ClientContext;
   readonly updates: SessionNotification[];
-  readonly asked: Asked[];
+  readonly requests: ClientRequest[];
   readonly elicited: Elicited[];
   readonly project: string;
 };
@@ -42,16 +46,16 @@ async function withClient(work: (acpClient: Client, linkFile: string) => Promise
   const flags = policy === undefined ? [] : ['--policy', policyFile];
   const child = spawn(process.execPath, [BIN, 'acp', '--console', ...flags], { cwd: project, env, stdio: ['pipe', 'pipe', 'pipe'] });
   const exited = new Promise((resolve) => child.once('exit', resolve));
-  let said = '';
+  let output = '';
   const linkFile = await new Promise<string>((resolve) =>
     child.stderr.on('data', (data) => {
-      said += data;
-      const [found] = FILE.exec(said) ?? [];
+      output += data;
+      const [found] = FILE.exec(output) ?? [];
       if (found !== undefined) resolve(fileURLToPath(found));
     }),
   );
   const updates: SessionNotification[] = [];
-  const asked: Asked[] = [];
+  const requests: ClientRequest[] = [];
   const elicited: Elicited[] = [];
   const files = new Map<string, string>();
   await client({ name: 'sdk-editor' })
@@ -62,7 +66,7 @@ async function withClient(work: (acpClient: Client, linkFile: string) => Promise
         new Promise((resolve) => {
           const answer = (optionId: string) => resolve({ outcome: { outcome: 'selected', optionId } });
           signal.addEventListener('abort', () => resolve({ outcome: { outcome: 'cancelled' } }));
-          asked.push({ params, signal, answer });
+          requests.push({ params, signal, answer });
         }),
     )
     .onRequest(
@@ -84,12 +88,12 @@ async function withClient(work: (acpClient: Client, linkFile: string) => Promise
         protocolVersion: 1,
         clientCapabilities: { fs, terminal: false, elicitation: { form: {} } },
       });
-      await work({ agent, updates, asked, elicited, project }, linkFile);
+      await work({ agent, updates, requests, elicited, project }, linkFile);
     });
   child.stdin.end();
   await exited;
   expect(existsSync(linkFile)).toBe(false);
-  return said;
+  return output;
 }
 const linkIn = (file: string) => /url=(http:[^"]+)/.exec(readFileSync(file, 'utf8'))?.[1] ?? '';
 const text = (words: string) => [{ type: 'text' as const, text: words }];
@@ -102,7 +106,7 @@ describe('beside an editor', () => {
   afterAll(() => browser?.close());
 
   test('its sessions are seen, and their questions answered in either place: the first answer counts, the other place is told', async () => {
-    const said = await withClient(async ({ agent, updates, asked, project }, linkFile) => {
+    const output = await withClient(async ({ agent, updates, requests, project }, linkFile) => {
       expect(statSync(linkFile).mode & 0o777).toBe(0o600);
       const first = linkIn(linkFile);
       const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
@@ -121,27 +125,27 @@ describe('beside an editor', () => {
 
       // Allowed in the browser: the editor's own question is taken back, and it hears who answered.
       const allowed = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/edit a.txt') });
-      await page.locator('.question', { hasText: 'Edit a.txt' }).getByRole('button', { name: 'Allow' }).first().click();
+      await page.locator('.request-card', { hasText: 'Edit a.txt' }).getByRole('button', { name: 'Allow' }).first().click();
       expect(await allowed).toMatchObject({ stopReason: 'end_turn' });
-      expect(asked).toHaveLength(1);
-      expect(asked[0]?.signal.aborted).toBe(true);
+      expect(requests).toHaveLength(1);
+      expect(requests[0]?.signal.aborted).toBe(true);
       expect(JSON.stringify(updates)).toContain('Answered in the console');
       await page.locator('.message.agent', { hasText: 'Done: a.txt has one more line.' }).waitFor();
 
       // Denied there.
       const denied = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/edit b.txt') });
-      await page.locator('.question', { hasText: 'Edit b.txt' }).getByRole('button', { name: 'Reject' }).click();
+      await page.locator('.request-card', { hasText: 'Edit b.txt' }).getByRole('button', { name: 'Reject' }).click();
       await denied;
       await page.getByText('As you wish: I left b.txt as it was.').waitFor();
 
       // Answered in the editor: the page says so.
       const other = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/edit c.txt') });
-      await page.locator('.question', { hasText: 'Edit c.txt' }).waitFor();
-      const { params, answer } = asked.at(-1) as Asked;
+      await page.locator('.request-card', { hasText: 'Edit c.txt' }).waitFor();
+      const { params, answer } = requests.at(-1) as ClientRequest;
       answer(params.options.find(({ kind }) => kind === 'allow_once')?.optionId ?? '');
       await other;
       await page.getByText('was answered in the editor: Allow').waitFor();
-      expect(await page.locator('.question').count()).toBe(0);
+      expect(await page.locator('.request-card').count()).toBe(0);
 
       // A turn of the editor's can be cancelled from here.
       const slow = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/slow 60') });
@@ -161,11 +165,11 @@ describe('beside an editor', () => {
       // The link was used; the file has another one.
       expect(linkIn(linkFile)).not.toBe(first);
     });
-    expect(said).not.toMatch(/http:|#/); // the link itself is in no log
+    expect(output).not.toMatch(/http:|#/); // the link itself is in no log
   });
 
   test('a rule that is saved on the page answers the editor’s question, and the next one comes up in neither place', async () => {
-    await withClient(async ({ agent, asked, project }, linkFile) => {
+    await withClient(async ({ agent, requests, project }, linkFile) => {
       const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
       const page: Page = await browser.newPage();
       onTestFinished(() => page.close());
@@ -175,17 +179,17 @@ describe('beside an editor', () => {
       await page.goto(`${new URL(page.url()).origin}/#/inbox`);
       const edit = () => agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/edit a.txt') });
       const first = edit();
-      expect(await page.locator('.question .why').innerText()).toContain('ask by rule mine');
-      await page.locator('.question').getByRole('button', { name: 'Always' }).click();
+      expect(await page.locator('.request-card .why').innerText()).toContain('ask by rule mine');
+      await page.locator('.request-card').getByRole('button', { name: 'Always' }).click();
       await page.getByText('This would still be asked: ask by rule mine').waitFor(); // an ask is stronger than an allow
       await page.getByRole('button', { name: 'Back' }).click();
-      await page.locator('.question').getByRole('button', { name: 'Never' }).click();
+      await page.locator('.request-card').getByRole('button', { name: 'Never' }).click();
       await page.getByText(', under deny').waitFor();
       await page.getByRole('button', { name: 'Save the rule and reject' }).click();
       await first;
-      expect(asked[0]?.signal.aborted).toBe(true);
+      expect(requests[0]?.signal.aborted).toBe(true);
       await edit();
-      expect(asked).toHaveLength(1);
+      expect(requests).toHaveLength(1);
       expect(readFileSync(path.join(path.dirname(project), 'policy.yaml'), 'utf8')).toMatch(/\ndeny:\n {2}- action: edit\n/);
     }, 'version: 1\nallow:\n  - read($cwd/**)\nask:\n  - { id: mine, action: edit }\n');
   });
@@ -197,17 +201,17 @@ describe('beside an editor', () => {
       onTestFinished(() => page.close());
       page.setDefaultTimeout(20_000);
       await page.goto(linkIn(linkFile));
-      const question = '/call switchboard ask_user {"question": "Which colour?"}';
-      const here = agent.request(methods.agent.session.prompt, { sessionId, prompt: text(question) });
+      const request = '/call switchboard ask_user {"question": "Which colour?"}';
+      const here = agent.request(methods.agent.session.prompt, { sessionId, prompt: text(request) });
       await page.getByRole('link', { name: '/call switchboard' }).first().click();
-      const card = page.locator('.question', { hasText: 'Which colour?' });
+      const card = page.locator('.request-card', { hasText: 'Which colour?' });
       await card.getByLabel('Answer').fill('blue');
       await card.getByRole('button', { name: 'Send' }).click();
       expect(await here).toMatchObject({ stopReason: 'end_turn' });
       expect(elicited[0]?.signal.aborted).toBe(true);
       await page.locator('.message.agent', { hasText: 'ask_user answered: blue' }).waitFor();
 
-      const there = agent.request(methods.agent.session.prompt, { sessionId, prompt: text(question) });
+      const there = agent.request(methods.agent.session.prompt, { sessionId, prompt: text(request) });
       await card.waitFor();
       elicited.at(-1)?.answer('red');
       await there;

@@ -152,9 +152,9 @@ function Latency({ latency, show }: { readonly latency: FrameLatency; readonly s
   const { tookMs, half, passed, beyondMs, oursMs } = latency;
   if (tookMs === undefined && half === undefined && !passed)
     return <p class="quiet-text">Nothing is known of its times: it is no request or answer, or the other half of it is not there.</p>;
-  const to = (n: number, words: string) => (
+  const to = (n: number, label: string) => (
     <button type="button" class="link" onClick={() => show(n)}>
-      {words}
+      {label}
     </button>
   );
   return (

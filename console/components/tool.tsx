@@ -1,10 +1,10 @@
 // A tool call: what it is, how far it is, what it shows.
 import type { VNode } from 'preact';
 import type { Item } from '../../src/console/protocol/conversation.ts';
-import { questions, type Shown, sessions } from '../state.ts';
+import { requests, type Shown, sessions } from '../state.ts';
 import { Content, Raw } from './content.tsx';
+import { shortened } from './format.ts';
 import { Icon } from './icon.tsx';
-import { shortened } from './words.ts';
 
 const STATUS: Readonly<Record<string, string>> = { pending: 'waiting', in_progress: 'running', completed: 'done', failed: 'failed' };
 type ToolItem = Extract<Item, { kind: 'tool' }>;
@@ -15,7 +15,7 @@ export function Tool({ item, shown, cwd }: { item: ToolItem; version: number; sh
   const { sessionId } = shown.conversation;
   const isTelling = content.some(({ type }) => type === 'diff' || type === 'terminal');
   // What is asked about is shown with the question.
-  const isAsked = questions.value.some((question) => question.sessionId === sessionId && question.toolCallId === toolCallId);
+  const isAsked = requests.value.some((request) => request.sessionId === sessionId && request.toolCallId === toolCallId);
   const row = sessions.value.get(sessionId);
   const isOurs = row !== undefined && row.state !== 'stored' && !row.isFromClient;
   const hasMore = content.length > 0 || input !== undefined || output !== undefined;

@@ -3,8 +3,8 @@ import type { VNode } from 'preact';
 type Props = {
   readonly label: string;
   readonly placeholder: string;
-  readonly words: string;
-  readonly set: (words: string) => void;
+  readonly text: string;
+  readonly set: (text: string) => void;
   /** On Enter. */
   readonly search?: () => void;
   /** Nothing can be found by these words: they are no words at all. */
@@ -12,14 +12,14 @@ type Props = {
 };
 
 /** Words to filter by, or to look for. */
-export const SearchField = ({ label, placeholder, words, set, search, isWrong = false }: Props): VNode => (
+export const SearchField = ({ label, placeholder, text, set, search, isWrong = false }: Props): VNode => (
   <input
     type="search"
     class={isWrong ? 'wrong' : ''}
     spellcheck={false}
     placeholder={placeholder}
     aria-label={label}
-    value={words}
+    value={text}
     onInput={({ currentTarget }) => set(currentTarget.value)}
     onKeyDown={({ key }) => key === 'Enter' && search?.()}
   />

@@ -1,4 +1,4 @@
-// The console put together: a server for pages, the board they show, the desk that does what they ask for.
+// Composes the console: the server for pages, the state they show, and the ACP client behind their actions.
 import type { Readable, Writable } from 'node:stream';
 import { ClientError } from '../client/client.ts';
 import type { Secrets } from '../redaction/redact.ts';
@@ -28,57 +28,57 @@ import { eventsOfTranscript, type Transcript } from './state/transcript-events.t
 export type Connected = {
   readonly input: Readable;
   readonly output: Writable;
-  /** What the policy has said of a question, by its id on this connection. */
+  /** The policy's result for a request, by its id on this connection. */
   readonly judged: (id: string) => PolicyResult | undefined;
   readonly byUser: ByUser;
 };
 
 export type ConsoleDeps = {
   readonly port: number;
-  /** Where the page's files are. */
+  /** The directory of the built page. */
   readonly pageDir: string;
   readonly version: string;
   readonly cwd: string;
   readonly secrets: Secrets;
   readonly host: Host;
-  /** A connection to the proxy: at once, or beside an editor when the first session is opened here. */
+  /** Connects to the proxy: at start, or, when attached to an editor, when the first session is opened here. */
   readonly connect: () => Connected;
   readonly attached?: ((state: StateKeeper) => Attached) | undefined;
-  /** A link was used, and another one may be wanted. */
+  /** A link was used; the caller may issue another. */
   readonly entered?: (() => void) | undefined;
   readonly frames: Frames;
   readonly stored: () => readonly SessionRow[];
-  /** What a session was last opened with besides its `cwd`, in whichever process. */
+  /** The additional directories a session was last opened with, in any process. */
   readonly directoriesOf: (sessionId: string) => readonly string[];
-  /** The MCP servers of the configuration that agents get tools of, by name. */
+  /** Names of the configured MCP servers whose tools agents get. */
   readonly servers: readonly string[];
   readonly transcripts: Transcripts;
-  /** How the agents are now. */
+  /** The current state of the agents. */
   readonly agents: () => readonly AgentRow[];
-  /** Ends an agent's process in good order; whether there is such an agent. */
+  /** Stops an agent's process gracefully. Returns whether the agent exists. */
   readonly restart: (agent: string) => boolean;
   /** The policy of this process. */
   readonly policy: PolicyStore;
-  /** What screens bring that show more than sessions and frames. */
+  /** Handlers of further screens. */
   readonly handlers?: readonly Handlers[];
 };
 
-/** Sessions as they were written down. */
+/** Stored transcripts. */
 export type Transcripts = {
   read(sessionId: string): Transcript | undefined;
-  /** Those in which every word occurs, of one agent if it is named, the newest first; `isAll` when there are no more. */
+  /** Sessions that contain every term, optionally of one agent, newest first. `isAll` when there are no more. */
   search(query: string, agent: string | undefined): Promise<{ readonly found: readonly Hit[]; readonly isAll: boolean }>;
   /** As the command line exports it. */
   text(sessionId: string, format: 'md' | 'json'): string | undefined;
-  /** Our records of it go; throws when there are none. */
+  /** Deletes our records; throws when there are none. */
   remove(sessionId: string): void;
 };
 
-/** An editor in this process, whose sessions are shown too. */
+/** A client in this process, whose sessions are shown too. */
 export type Attached = {
   holds(sessionId: string): boolean;
   cancel(sessionId: string): boolean;
-  /** A page is there, or none is left. */
+  /** The first page opened, or the last one closed. */
   wake(): void;
   sleep(): void;
 };
@@ -93,7 +93,7 @@ export type Console = {
 const LOOK_EVERY_MS = 1000;
 const REFRESH_EVERY = 5;
 
-/** Rejects when the port cannot be had. */
+/** Rejects when the port is not available. */
 export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   const { secrets, frames, version, cwd } = deps;
   const { redact } = secrets;
@@ -127,7 +127,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
     void made.closed.then(() => attached || isOver());
     return made;
   }
-  /** What is known of a session: told live, else as it was written down. */
+  /** The conversation of a session: live, or rebuilt from its transcript. */
   function conversationOf(sessionId: string): Conversation {
     const live = state.conversation(sessionId);
     if (live) return live;
@@ -137,7 +137,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
     return kept;
   }
 
-  /** Only while somebody looks on. */
+  /** Runs only while a page is open. */
   function look(): void {
     state.setAgents(deps.agents());
     if (looks++ % REFRESH_EVERY === 0) state.refresh();
@@ -190,7 +190,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
       });
     },
   });
-  // Not before there is a way in for pages: no agent is started for nothing.
+  // Only after the server listens: do not start an agent in vain.
   if (!attached) void consoleClient().ready.then(look, () => {});
 
   return {

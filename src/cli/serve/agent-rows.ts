@@ -1,4 +1,4 @@
-// The agents as the console shows them: how their processes are, and what they can do.
+// Rows for the Agents screen: process state and capabilities.
 import type { Config } from '../../config/config.ts';
 import type { AgentLoad } from '../../console/protocol/agents.ts';
 import type { AgentRow } from '../../console/protocol/state.ts';
@@ -10,7 +10,7 @@ import { kindOf, variablesOf } from '../agents/methods.ts';
 
 const STDERR_LINES = 50;
 
-/** Words of an agent's own may hold secrets, and worse. */
+/** An agent's own strings may hold secrets and control characters. */
 export function agentRows(connection: Connection, { defaultAgent }: Pick<Config, 'defaultAgent'>, redact: Redactor): readonly AgentRow[] {
   const clean = (text: string) => neutralise(redact(text));
   const health = connection.health();
@@ -22,7 +22,7 @@ export function agentRows(connection: Connection, { defaultAgent }: Pick<Config,
     return [
       {
         ...{ id, name, title: clean(title), isDefault: name === defaultAgent, state, pid, restarts, sessions, inFlight },
-        // To the second: a difference of milliseconds is no news.
+        // Whole seconds: a change of milliseconds is not worth an update.
         since: uptimeMs === undefined ? undefined : Math.round((Date.now() - uptimeMs) / 1000) * 1000,
         version: answer?.agentInfo?.version === undefined ? undefined : clean(answer.agentInfo.version),
         lastError: why === undefined ? undefined : clean(why.message),
@@ -40,10 +40,10 @@ export function agentRows(connection: Connection, { defaultAgent }: Pick<Config,
   });
 }
 
-/** Capabilities of the protocol are three levels deep; an agent can nest them until nobody can follow. */
+/** ACP capabilities nest three levels deep. An agent could nest them without end. */
 const DEEPEST = 8;
 
-/** `promptCapabilities.image` and the like, for all that is offered. */
+/** Paths such as `promptCapabilities.image` for every capability the agent offers. */
 function pathsOf(value: unknown, at: string, depth = 0): string[] {
   if (typeof value !== 'object' || value === null) return value === true ? [at] : [];
   if (depth > DEEPEST) return [];
@@ -52,8 +52,8 @@ function pathsOf(value: unknown, at: string, depth = 0): string[] {
   return members.flatMap(([key, member]) => pathsOf(member, at === '' ? key : `${at}.${key}`, depth + 1));
 }
 
-// What the processes of agents use, looked up when somebody wants to see it.
-/** A share of the processor lies between two looks; older than this, the earlier one says nothing about now. */
+// CPU and memory of agent processes, read only while a page shows them.
+/** CPU share is measured between two samples. A sample older than this says nothing about now. */
 const OLDEST_MS = 30_000;
 
 export function agentLoads(connection: Pick<Connection, 'health'>, nowMs = () => performance.now()): () => readonly AgentLoad[] {
@@ -71,7 +71,7 @@ export function agentLoads(connection: Pick<Connection, 'health'>, nowMs = () =>
       seen.set(pid, { cpuMs, atMs });
       const sinceMs = last === undefined ? 0 : atMs - last.atMs;
       const isRecent = last !== undefined && sinceMs > 0 && sinceMs < OLDEST_MS;
-      // A child that ended takes its time with it, so there may be less than before.
+      // A child that exits takes its CPU time with it, so the total can shrink.
       const cpu = isRecent ? Math.max(0, Math.round(((cpuMs - last.cpuMs) / sinceMs) * 100)) : undefined;
       return [{ id, processes, memoryBytes, cpuPercent: cpu }];
     });

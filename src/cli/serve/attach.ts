@@ -1,4 +1,4 @@
-// `switchboard acp --console`: the console beside an editor. The editor is served whatever becomes of the console.
+// `switchboard acp --console`: the console attached to an editor. A console failure never affects the editor.
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -22,7 +22,7 @@ import { watchClient } from './watch-client.ts';
 
 export type Attachment = {
   readonly onlooker: (secrets: Secrets) => Onlooker;
-  /** Resolves when it listens, or has said why it cannot; returns how to end it. */
+  /** Resolves when it listens, or has reported why it cannot. Returns a function that stops it. */
   open(client: Served, parts: ServedParts): Promise<() => Promise<void>>;
 };
 
@@ -32,7 +32,7 @@ type ServedParts = {
   readonly flags: ConfigFlags;
   readonly secrets: Secrets;
   readonly policy: EnforcedPolicy | undefined;
-  /** Another client of the same switchboard, for sessions that are opened in the console. */
+  /** A second client of the same switchboard, for sessions opened in the console. */
   readonly connect: (client: ClientStreams) => Served;
 };
 
@@ -47,7 +47,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
       frames = made;
       return (leg, side) => {
         const observer = made.observer(leg, side);
-        // Other clients are the console's own.
+        // The console's own connections are not watched.
         if (side !== 'editor' || !isFirst) return observer;
         isFirst = false;
         return joinObservers([observer, watch.observer], (error) => notice(`the console: ${String((error as Error).message)}`)) ?? observer;
@@ -61,7 +61,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
         watch,
         redact: secrets.redact,
         transcript(sessionId) {
-          transcripts?.stats(); // what is still in memory is written first
+          transcripts?.stats(); // flush first
           return readTranscript(transcriptsDir(stateDir), sessionId);
         },
         agentOf: (sessionId) => log.records().get(sessionId)?.agent ?? config.defaultAgent,

@@ -1,4 +1,4 @@
-// The console beside an editor: it shows the editor's sessions, and their questions can be answered in either place.
+// The console attached to an editor: it shows the editor's sessions. The first answer to a request counts, from either place.
 
 import type { Attached } from '../../console/console.ts';
 import { neutralise } from '../../console/state/clean-text.ts';
@@ -15,9 +15,9 @@ export type AttachedClientDeps = {
   readonly connection: Pick<Connection, 'answer' | 'cancel' | 'judged'>;
   readonly watch: ClientWatch;
   readonly redact: Redactor;
-  /** What was said so far, all of it that is complete. */
+  /** The transcript so far, complete messages only. */
   readonly transcript: (sessionId: string) => readonly TranscriptRecord[] | undefined;
-  /** Whose session it is, where the answer that opened it does not say. */
+  /** The session's agent, when the response that opened it does not name one. */
   readonly agentOf: (sessionId: string) => string;
 };
 
@@ -27,7 +27,7 @@ export function attachedClient({ connection, watch, redact, transcript, agentOf 
   return (state) => {
     const held = new Set<string>();
     const requests = new Map<string, Waiting>();
-    /** Sessions that were in the middle of a turn when a page came: the beginning of what was being said is told when the turn is over. */
+    /** Sessions that were in mid-turn when a page connected. Their history is reloaded when the turn ends, because its start was missed. */
     const partial = new Set<string>();
     const clean = (text: string) => neutralise(redact(text));
     const replaceHistory = (sessionId: string) => state.replaceHistory(sessionId, eventsOfTranscript(transcript(sessionId) ?? []));

@@ -1,4 +1,4 @@
-// A console over a connection of this process, with everything of this machine that it needs.
+// A console over a proxy connection of this process, with everything it needs from this machine.
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
@@ -25,13 +25,13 @@ import { settingsHere } from './settings.ts';
 import { transcriptsOf } from './transcripts.ts';
 import { createHost } from './workspace.ts';
 
-// Sessions of before and of other processes, as rows for the console.
+// Stored sessions of earlier and other processes, as rows.
 export function storedSessions(stateDir: string, log: SessionLog): () => readonly SessionRow[] {
   const files = [path.join(stateDir, 'sessions.jsonl'), path.join(transcriptsDir(stateDir), 'index.jsonl')];
   let seen = '';
   let rows: readonly SessionRow[] = [];
   return () => {
-    // Asked every few seconds, and read only when there is something new: the files may be large, and an editor may be waiting.
+    // Polled every few seconds but read only after a change: the files may be large, and the editor shares this event loop.
     const now = files.map(stamp).join();
     if (now === seen) return rows;
     seen = now;
@@ -55,20 +55,20 @@ function stamp(file: string): string {
   return about ? `${about.size}:${about.mtimeMs}` : '';
 }
 
-/** Sessions in the list of every page; all of them are searched. */
+/** Sessions in the list on every page. Search covers all of them. */
 const MOST_SHOWN = 300;
 
 export type Here = Pick<ConsoleDeps, 'port' | 'frames' | 'connect' | 'attached' | 'entered'> & {
   readonly connection: Connection;
   readonly config: Config;
-  /** Where it was read, and what the command line said of that. */
+  /** The files read at start, and the command line's overrides. */
   readonly files: readonly string[];
   readonly flags: ConfigFlags;
   readonly stateDir: string;
   readonly secrets: Secrets;
   readonly transcripts: TranscriptSource | undefined;
   readonly policy: EnforcedPolicy | undefined;
-  /** The policy that holds when nobody has one. */
+  /** The policy in force when none is configured. */
   readonly otherwise?: DefaultPolicy;
 };
 
@@ -91,7 +91,7 @@ export async function openHere({
   const { openConsole } = await import('../../console/console.ts');
   const { agentHandlers } = await import('../../console/actions/agents.ts');
   const { settingsHandlers } = await import('../../console/actions/settings.ts');
-  const log = createSessionLog(stateDir, () => {}); // problems with the directory are said by whoever writes there
+  const log = createSessionLog(stateDir, () => {}); // the writer reports problems with the directory
   const stored = storedSessions(stateDir, log);
   const newest = () => stored().slice(-MOST_SHOWN);
   try {

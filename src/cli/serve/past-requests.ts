@@ -1,4 +1,4 @@
-// What agents have asked for before, for a policy to be tried on: the permission questions in transcripts, or the requests in a recording.
+// Earlier requests to try a policy on: permission requests in transcripts, or requests in a recording.
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ClientError } from '../../client/client.ts';
@@ -16,11 +16,11 @@ const MOST_SESSIONS = 100;
 
 type PlaceFor = (agent: string, cwd: string) => Place;
 
-/** The newest sessions first. */
+/** Newest sessions first. */
 export async function pastInTranscripts(stateDir: string, rows: readonly SessionRow[], placeFor: PlaceFor): Promise<PastRequest[]> {
   const found: PastRequest[] = [];
   for (const { sessionId, agent, cwd, title } of rows.toSorted((a, b) => b.at - a.at).slice(0, MOST_SESSIONS)) {
-    await nextTurn(); // others have their turn between two files
+    await nextTurn(); // yield between files
     const records = readTranscript(transcriptsDir(stateDir), sessionId, MOST_BYTES) ?? [];
     const calls = new Map(records.flatMap((record) => (record.kind === 'tool' ? [[record.toolCallId, record] as const] : [])));
     for (const record of records) {
@@ -36,7 +36,7 @@ export async function pastInTranscripts(stateDir: string, rows: readonly Session
 
 const asCall = ({ toolKind, ...call }: ToolRecord) => ({ ...call, kind: toolKind });
 
-/** `cwd` is that of sessions that do not say. */
+/** `cwd` applies to sessions that do not name one. */
 export async function pastInRecording(file: string, cwd: string, placeFor: PlaceFor): Promise<PastRequest[]> {
   const text = await readInput('the recording', path.resolve(cwd, file));
   const { agent: fallbackAgent, ...place } = placeFor(path.basename(file).replace(/\..*$/, ''), cwd);

@@ -17,11 +17,11 @@ import { canonicalPath } from '../../workspace/canonical.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 import { pastInRecording, pastInTranscripts } from './past-requests.ts';
 
-// The policy of `switchboard serve` when nobody has configured one: the page can start agents, so what they want to do is asked on it.
+// The policy of `switchboard serve` when none is configured: the page can start agents, so it asks before they act.
 export type DefaultPolicy = {
-  /** As it comes with the switchboard. */
+  /** The default shipped with switchboard. */
   readonly shipped: string;
-  /** The user's own, once a rule was saved. */
+  /** The user's file, once a rule was saved. */
   readonly own: string;
   source(): PolicySource;
 };
@@ -39,7 +39,7 @@ export function defaultPolicy(flags: ConfigFlags): DefaultPolicy {
 
 export type PolicyStoreDeps = {
   readonly policy: EnforcedPolicy | undefined;
-  /** What holds when nobody has one; undefined where nothing does. */
+  /** The policy when none is configured; undefined where there is no default. */
   readonly otherwise: DefaultPolicy | undefined;
   readonly stateDir: string;
   readonly stored: () => readonly SessionRow[];
@@ -60,7 +60,7 @@ export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStore
     if (given !== undefined && !PRESETS.some((name) => given.endsWith(path.join('config', 'policies', `${name}.yaml`)))) return own(given);
     return { why: 'the policy is no file of yours; name one as "policy" in the configuration, or start with --policy FILE' };
   }
-  /** What a new file begins with. The one in force may be gone by now. */
+  /** The content of a new file. The file in force may be deleted by now. */
   const begun = (insteadOf: string) => readFile(existsSync(insteadOf) ? insteadOf : (otherwise?.shipped ?? insteadOf), 'utf8');
   const placeFor: PolicyStore['placeFor'] = (agent, cwd) => ({
     agent,
@@ -83,7 +83,7 @@ export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStore
     if (isNew && otherwise) await policy?.use((policy.state().policies ?? []).map((one) => (isOurs(one) ? otherwise.source() : one)));
     else await policy?.reload();
   }
-  /** One after the other: two pages may save at once, and neither rule may be lost. */
+  /** Serialised: two pages may save at once, and neither rule may be lost. */
   const writes = createSerialQueue();
 
   return {
@@ -114,7 +114,7 @@ function placeIn({ from, policy }: PolicySource): PolicyPlace | { readonly why: 
 
 const own = (file: string): PolicyPlace => ({ file, isNew: false, insteadOf: file });
 
-/** A directory that is not there is a place to explain things for all the same. */
+/** A missing directory can still be used for an explanation. */
 function canonicalOr(directory: string): string {
   try {
     return canonicalPath(directory);

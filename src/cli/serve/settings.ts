@@ -1,4 +1,4 @@
-// The configuration that is in force, and where our files are, for the console.
+// The configuration in force and the paths of switchboard's files.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { auditFile } from '../../audit/audit.ts';
@@ -9,7 +9,7 @@ import { transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 import { shownSettings } from '../setup/show-config.ts';
 
-/** `files` are those that were read at the start; `isReadAgain` when they are read whenever they change. */
+/** `files` were read at start. `isReadAgain`: they are reloaded on change. */
 export function settingsHere(
   flags: ConfigFlags,
   files: readonly string[],

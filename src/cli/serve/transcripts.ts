@@ -1,4 +1,4 @@
-// What was said in sessions of before, looked through, put into a file and thrown away, for the console.
+// Stored transcripts: search, export and deletion.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transcripts } from '../../console/console.ts';
 import type { SessionRow } from '../../console/protocol/state.ts';
@@ -6,15 +6,15 @@ import { readTranscript, transcriptsDir } from '../../store/transcripts/transcri
 import { toMarkdown, wordsOf } from '../records/render-transcript.ts';
 import { forgetSession } from '../records/sessions.ts';
 
-/** Of one transcript; the end counts. */
+/** Bytes read of one transcript, from its end. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_FOUND = 100;
 const MOST_LINES = 3;
 
-/** `stored` are all there are; `settle` writes what is still in memory. */
+/** `stored` lists all sessions. `settle` flushes pending writes. */
 export function transcriptsOf(stateDir: string, stored: () => readonly SessionRow[], settle: () => void): Transcripts {
   const dir = transcriptsDir(stateDir);
-  /** Lines that have one of the words; undefined when a word is missing. */
+  /** Lines that contain one of the terms; undefined when a term is missing. */
   function linesWith(sessionId: string, needles: readonly string[]): readonly string[] | undefined {
     const lines = (readTranscript(dir, sessionId, MOST_BYTES) ?? []).map(wordsOf).flatMap((part) => part.split('\n'));
     const whole = lines.join('\n').toLowerCase();
@@ -39,7 +39,7 @@ export function transcriptsOf(stateDir: string, stored: () => readonly SessionRo
       const found: { readonly row: SessionRow; readonly lines: readonly string[] }[] = [];
       for (const row of wanted) {
         if (found.length >= MOST_FOUND) return { found, isAll: false };
-        if (needles.length > 0) await nextTurn(); // others have their turn between two files
+        if (needles.length > 0) await nextTurn(); // yield between files
         const lines = needles.length === 0 ? [] : linesWith(row.sessionId, needles);
         if (lines) found.push({ row, lines });
       }
@@ -63,7 +63,7 @@ export function transcriptsOf(stateDir: string, stored: () => readonly SessionRo
   };
 }
 
-/** So much of a long line that the word is in it. */
+/** An excerpt of a long line around the term. */
 function around(line: string, needles: readonly string[]): string {
   const low = line.toLowerCase();
   const at = Math.max(0, Math.min(...needles.map((needle) => low.indexOf(needle)).filter((place) => place >= 0)) - 60);

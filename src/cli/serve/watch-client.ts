@@ -1,5 +1,5 @@
-// What passes between an editor and the proxy, made into what the console shows. Requests and answers are few and always read; updates, which
-// are many, only while a page is open: what was missed is then told from the transcript.
+// Turns frames between the editor and the proxy into console events. Requests and responses are few and always read. Updates are many and
+// read only while a page is open; the transcript then fills the gap.
 
 import type { Accepts, Block } from '../../console/protocol/conversation.ts';
 import { agentIn, blockOf, type Fields, list, text } from '../../console/state/read-update.ts';
@@ -8,7 +8,6 @@ import type { Frame } from '../../wire/frame.ts';
 import { type Observer, patchedId, patchedText } from '../../wire/observer.ts';
 import type { Patch } from '../../wire/writer.ts';
 
-/** What is done with it. */
 export type ClientEvents = {
   opened(sessionId: string, about: { readonly cwd: string; readonly agent: string | undefined }, answer: Fields): void;
   options(sessionId: string, answer: Fields): void;
@@ -16,21 +15,21 @@ export type ClientEvents = {
   prompt(sessionId: string, text: string, blocks: readonly Block[]): void;
   end(sessionId: string, how: { readonly stopReason?: string; readonly error?: string }): void;
   closed(sessionId: string): void;
-  /** A permission question, under the id the editor knows it by. */
+  /** A permission request, under the id the client knows. */
   requested(id: string, sessionId: string, params: Fields): void;
-  /** Likewise an elicitation; before there is a session there is none it is about. */
+  /** An elicitation. It has no session when none is open yet. */
   elicited(id: string, sessionId: string | undefined, params: Fields): void;
-  /** The editor has answered it; `option` is the place of the option, undefined for none, `action` what became of an elicitation. */
+  /** The client answered. `option` is the index of the option, undefined for none; `action` is the outcome of an elicitation. */
   answered(id: string, option: number | undefined, action: string | undefined): void;
-  /** Nobody waits for an answer any more. */
+  /** The request was cancelled. */
   withdrawn(id: string): void;
 };
 
 export type ClientWatch = {
   readonly observer: Observer;
-  /** From here on everything is told. */
+  /** Reports every event from now on. */
   begin(events: ClientEvents): void;
-  /** Whether updates are wanted. */
+  /** Whether updates are reported. */
   isAwake: boolean;
 };
 
@@ -71,7 +70,7 @@ export function watchClient(): ClientWatch {
     if (isReceived) return onClientFrame(events, method, id, fields(params));
     onAgentFrame(events, method, id, fields(params));
   }
-  /** Files and pictures pass here too, and are not read for nothing. */
+  /** File contents and images pass here too; do not parse them without need. */
   function isWanted(frame: Frame, patches: readonly Patch[], isReceived: boolean): boolean {
     const { kind, method = '' } = frame;
     if (kind === 'notification') return method === 'session/update' || method === '$/cancel_request';

@@ -1,4 +1,4 @@
-// The files and terminals that the console lends agents: those of the session's directories, and no others.
+// Files and terminals that the console serves to agents, limited to the session's directories.
 import { ClientError } from '../../client/client.ts';
 import type { Host } from '../../console/client/workspace.ts';
 import { ProxyError } from '../../errors.ts';
@@ -7,7 +7,7 @@ import { type Asker, createWorkspace } from '../../workspace/workspace.ts';
 
 const GRACE_MS = 3000;
 
-/** `mark` tells the programs it starts from others. */
+/** `mark` identifies the programs it starts. */
 export function createHost(mark: string): Host {
   const workspace = createWorkspace({ mark, onChild: () => {} });
   const owners = new Map<string, { roots: Roots }>();
@@ -21,7 +21,7 @@ export function createHost(mark: string): Host {
     look(directories) {
       const roots = rootsOf(directories);
       return (sessionId) => {
-        // What runs in its terminals goes on: a session that is opened once more is still the same one's.
+        // Its terminals keep running: the session may be opened again.
         const owner = owners.get(sessionId);
         if (owner) owner.roots = roots;
         else owners.set(sessionId, { roots });
@@ -38,7 +38,7 @@ export function createHost(mark: string): Host {
   };
 }
 
-/** What it says of failures, in the words of a client. */
+/** Maps workspace failures to ACP errors. */
 function answered<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     throw error instanceof ProxyError ? new ClientError(error.rpc, error.message, error.data) : error;

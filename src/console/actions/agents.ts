@@ -1,4 +1,4 @@
-// What the Agents screen can do beside what every page shows: see what processes use and how tools are connected, take agents out of service.
+// The Agents screen: resource use, host tool connections, and stopping an agent.
 import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
 import type { Redactor } from '../../redaction/redact.ts';
@@ -7,7 +7,7 @@ import type { ActionsOf, Handlers, TopicsOf } from '../server/screens.ts';
 import { neutralise } from '../state/clean-text.ts';
 
 export type AgentDeps = {
-  /** Whether there is such an agent. */
+  /** Returns whether the agent exists. */
   readonly stop: (agent: string, how: 'now' | 'drain') => boolean;
   readonly loads: () => readonly AgentLoad[];
   readonly hostTools: () => readonly HostTools[];

@@ -1,12 +1,13 @@
-// Hunks put into a file that may have changed since they were made. What is not found where it must be, or could be meant for two places,
-// is a conflict; nothing is guessed.
+// Applies hunks to a file that may have changed since. A hunk whose context is missing or ambiguous is a conflict; nothing is guessed.
 import { type Change, type Hunk, hunksOf, linesOf } from '../protocol/hunks.ts';
 
-/** `changed`: what it replaces is not there any more. `twice`: it could be meant for several places. `exists`, `gone`: the file is. */
+/**
+ * `changed`: the text to replace is missing. `twice`: it occurs more than once. `exists`, `gone`: the file itself does or does not exist.
+ */
 export type Why = 'changed' | 'twice' | 'exists' | 'gone';
 export type Placed =
   | { readonly state: 'open'; readonly from: number; readonly to: number }
-  /** The file has it already. */
+  /** The file already contains it. */
   | { readonly state: 'applied' }
   | { readonly state: 'conflict'; readonly why: Why };
 
@@ -14,7 +15,7 @@ export type Applied =
   | { readonly text: string; readonly isChanged: boolean }
   | { readonly conflicts: readonly { readonly hunk: number; readonly why: Why }[] };
 
-/** How each hunk of the change stands to the file; undefined for one that is not there. */
+/** The state of each hunk in the file. `file` is undefined when it does not exist. */
 export function placeHunks(file: string | undefined, change: Change, hunks = hunksOf(change)): readonly Placed[] {
   const { oldText, newText } = change;
   const old = oldText ?? '';
@@ -23,7 +24,7 @@ export function placeHunks(file: string | undefined, change: Change, hunks = hun
   if (file === undefined) return old === '' ? hunks.map(at(0)) : all({ state: 'conflict', why: 'gone' });
   if (file === old) return hunks.map(at(0));
   if (oldText === undefined) return all({ state: 'conflict', why: 'exists' });
-  // A piece of the file, or all of it with more around it: then every hunk lies where it lies in the piece.
+  // The old text occurs exactly once in the file, so every hunk keeps its offset within it.
   const isInNew = newText.includes(old);
   if (isInNew && old !== '' && places(file, newText).length === 1) return all({ state: 'applied' });
   const [base, ...others] = old === '' ? [] : places(file, old);
@@ -36,7 +37,7 @@ const at =
   (base: number) =>
   ({ from, before }: Hunk): Placed => ({ state: 'open', from: base + from, to: base + from + before.length });
 
-/** By the lines around it, which must be there once, now as well as then. */
+/** Places a hunk by its context lines, which must occur exactly once in the old text and in the file. */
 function placeOf(file: string, old: string, { before, after }: Hunk): Placed {
   const conflict = (why: Why): Placed => ({ state: 'conflict', why });
   const [here, again] = before === '' ? [] : linePlaces(file, before);
@@ -50,12 +51,12 @@ function placeOf(file: string, old: string, { before, after }: Hunk): Placed {
   return { state: 'open', from: here, to: here + before.length };
 }
 
-/** What does not end with a line must not be put before more of the file: two lines would become one. */
+/** Text without a final line feed must not go before more text: two lines would merge. */
 function isJoined(file: string, from: number, before: string, after: string): boolean {
   return after === '' || after.endsWith('\n') || !before.endsWith('\n') || from + before.length === file.length;
 }
 
-/** Where a piece lies. Whole lines are looked for as such; a part of a line may lie anywhere. */
+/** Offsets of a fragment. Whole lines match only at line starts; a part of a line may match anywhere. */
 const places = (file: string, piece: string): readonly number[] =>
   piece.endsWith('\n') ? linePlaces(file, piece) : twoOf(file, piece, () => true);
 
@@ -66,7 +67,7 @@ function linePlaces(file: string, piece: string): readonly number[] {
   });
 }
 
-/** More than two make no difference. */
+/** Two matches already mean that it is ambiguous. */
 function twoOf(file: string, piece: string, isGood: (from: number) => boolean): readonly number[] {
   const found: number[] = [];
   for (let from = file.indexOf(piece); from !== -1 && found.length < 2; from = file.indexOf(piece, from + 1))
@@ -74,12 +75,12 @@ function twoOf(file: string, piece: string, isGood: (from: number) => boolean): 
   return found;
 }
 
-/** A file that ends all its lines in the way of Windows goes on doing so; changes are told without. */
+/** Agents report changes with LF. A file with CRLF throughout keeps CRLF. */
 export function plainText(file: string): string {
   return /(?<!\r)\n/.test(file) ? file : file.replaceAll('\r\n', '\n');
 }
 
-/** The file with the hunks that were chosen, or which of them cannot be put into it. */
+/** The file with the chosen hunks applied, or the hunks that conflict. */
 export function applyHunks(file: string | undefined, change: Change, chosen: readonly number[], hunks = hunksOf(change)): Applied {
   const text = file === undefined ? undefined : plainText(file);
   const isCrLf = text !== file;
@@ -95,7 +96,7 @@ export function applyHunks(file: string | undefined, change: Change, chosen: rea
       return where.state === 'open' ? [{ hunk, from: where.from, to: where.to, after: (hunks[hunk] as Hunk).after }] : [];
     })
     .sort((a, b) => a.from - b.from);
-  // Two that were apart and are not any more.
+  // Two hunks that overlap in the current file.
   for (const [index, piece] of pieces.entries())
     if (piece.from < (pieces[index - 1]?.to ?? 0)) conflicts.push({ hunk: piece.hunk, why: 'changed' });
   if (conflicts.length > 0) return { conflicts };
@@ -109,7 +110,7 @@ export function applyHunks(file: string | undefined, change: Change, chosen: rea
   return { text: isCrLf ? made.replaceAll('\n', '\r\n') : made, isChanged: pieces.length > 0 };
 }
 
-/** What stands in the file where a hunk was to go, for whoever wants to compare. */
+/** The text at the place of a hunk, to compare. */
 export function aroundHunk(file: string, { oldStart, oldLines }: Hunk): string {
   const from = Math.max(oldStart - 1, 0);
   return linesOf(plainText(file))

@@ -1,5 +1,5 @@
-// Changes that agents tell of, applied by hand: the hunks that a person chose, into the file as it is now, inside the session's directories. What
-// is written is what was shown: a change in which something had to be hidden is not applied from here.
+// Applies an agent's changes on behalf of the user: the chosen hunks, into the current file, inside the session's directories. Only what
+// was shown is written: a change with redacted text cannot be applied here.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClientError } from '../../client/client.ts';
@@ -18,7 +18,7 @@ type Diff = Extract<ToolContent, { type: 'diff' }>;
 type Found = { readonly diff: Diff; readonly hunks: readonly Hunk[]; readonly file: string };
 
 const PREVIEW_LINES = 400;
-/** A line may be as long as its file. */
+/** A single line may be as long as the file. */
 const PREVIEW_CHARACTERS = 200_000;
 
 export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
@@ -26,7 +26,7 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
     const row = state.row(sessionId);
     const item = state.conversation(sessionId)?.items.findLast((one) => one.kind === 'tool' && one.toolCallId === toolCallId);
     const diff = item?.kind === 'tool' ? item.content?.[at] : undefined;
-    // One that is not shown as it is has none, and so cannot be applied from here.
+    // A change that was altered for display has no fingerprint and cannot be applied.
     if (!row || diff?.type !== 'diff' || diff.print !== print)
       throw new ClientError(-32602, 'the agent has told the change anew meanwhile, or it is not here any more; look again');
     if ((diff.oldText?.length ?? 0) + diff.newText.length > MAX_COMPARED)
@@ -38,7 +38,7 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
     if (!verdict.allow) throw new ClientError(-32603, verdict.reason);
     return verdict.judged;
   }
-  /** How the hunks stand to the text, and for those that do not fit what is there instead. */
+  /** The state of each hunk, with the current text for those that conflict. */
   function statesOf(text: string | undefined, { diff, hunks }: Found): readonly HunkState[] {
     const plain = text === undefined ? undefined : plainText(text);
     return placeHunks(plain, diff, hunks).map((placed, index): HunkState => {
@@ -49,7 +49,6 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
   }
 
   return {
-    /** What can be applied. */
     async hunks(change: ChangeAt): Promise<ChatActions['hunks']['result']> {
       const found = find(change);
       const { sessionId } = change;
@@ -63,7 +62,7 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
       );
       return { hunks: statesOf(text, found) };
     },
-    /** All that were chosen, or nothing. */
+    /** All chosen hunks or none. */
     async apply(change: ChatActions['apply']['params']): Promise<ChatActions['apply']['result']> {
       const found = find(change);
       const { sessionId, hunks: chosen } = change;
@@ -82,7 +81,7 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
       }
       return { isWritten, hunks: states };
     },
-    /** The beginning of a file that the agent names, of those that the session may reach. */
+    /** The beginning of a file that the agent names, if the session may reach it. */
     async preview(sessionId: string, uri: string): Promise<ChatActions['preview']['result']> {
       const row = state.row(sessionId);
       const file = fileOf(uri);
@@ -93,7 +92,7 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
       const lines = linesOf(String(content));
       const whole = lines.slice(0, PREVIEW_LINES).join('');
       const isCut = lines.length > PREVIEW_LINES || whole.length > PREVIEW_CHARACTERS;
-      // Cut when it is clean: half of a secret would not be known for one.
+      // Cut after cleaning: half a secret would not be recognised.
       return { text: neutralise(redact(whole)).slice(0, PREVIEW_CHARACTERS), isCut };
     },
   };
@@ -104,6 +103,6 @@ function fileOf(uri: string): string | undefined {
   try {
     return fileURLToPath(uri);
   } catch {
-    return undefined; // another kind of address, or a file of another machine
+    return undefined; // another URL scheme, or a file on another host
   }
 }

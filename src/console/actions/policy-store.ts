@@ -1,19 +1,19 @@
-// What the console needs of the policy of this process: what is in force, where a rule of the user's goes, what was asked before.
+// The console's view of this process's policy: what is in force, where a user's rule goes, and past requests.
 import type { Action, Place } from '../../policy/actions/action.ts';
 import type { Hits, Policy } from '../../policy/policy.ts';
 import type { Layer } from '../../policy/rules/layers.ts';
 
 export type PolicyStore = {
-  /** undefined when nobody has one. */
+  /** undefined when there is no policy. */
   state(): PolicyState | undefined;
-  /** Where rules of the user's go, or why nowhere. */
+  /** Where the user's rules go, or why they cannot be saved. */
   place(): PolicyPlace | { readonly why: string };
-  /** The text of that place as it is now, or what a new file begins with. */
+  /** The current text of that file, or the content of a new one. */
   read(): Promise<string>;
-  /** Writes it anew; resolves when it is in force. Rejects with what the user is to hear, also when `change` throws. */
+  /** Rewrites the file and resolves when it is in force. Rejects with a message for the user, also when `change` throws. */
   write(change: (text: string) => string): Promise<void>;
   placeFor(agent: string, cwd: string): Place;
-  /** Requests of before: those in transcripts, or in a recording. */
+  /** Past requests, from transcripts or from a recording. */
   past(recording: string | undefined): Promise<readonly PastRequest[]>;
 };
 
@@ -21,18 +21,18 @@ export type PolicyState = {
   readonly layers: readonly (Layer & { readonly text: string })[];
   readonly policy: Policy;
   readonly isObserving: boolean;
-  /** Nobody has configured it. */
+  /** True when it is the console's default. */
   readonly isOurs: boolean;
   readonly problem: string | undefined;
   readonly hits: ReadonlyMap<string, Hits>;
-  /** The same policy with another text for one of its files; throws when that cannot be used. */
+  /** The same policy with a new text for one file. Throws when the text is invalid. */
   with(file: string, text: string): Policy;
 };
 
 export type PolicyPlace = {
   readonly file: string;
   readonly isNew: boolean;
-  /** The file that is in force, which a new one takes the place of. */
+  /** The file in force that a new file replaces. */
   readonly insteadOf: string;
 };
 

@@ -1,4 +1,4 @@
-// The Policy screen's server: the rules in force and how often each has decided, what they make of a request, and what another text would.
+// The Policy screen: rules in force with hit counts, explanations, and dry runs of an edited policy.
 import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';

@@ -1,5 +1,4 @@
-// "Always" as a rule: proposed for what a question is about, shown with the place it goes to, changed or not, and saved; then the question is
-// answered accordingly.
+// "Always" as a rule: proposed for a pending request, shown with its file, edited, saved; then the request is answered accordingly.
 import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
 import type { Action } from '../../policy/actions/action.ts';
@@ -31,7 +30,7 @@ export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: R
     if ('why' in place) throw new ClientError(-32600, place.why);
     return place;
   }
-  /** What would come of it. */
+  /** The decision under the new rule. */
   function check(place: PolicyPlace, text: string, action: Action | undefined, verdict: 'allow' | 'deny', rule: string): Checked {
     const added = addRule(place.file, text, verdict, rule);
     if ('problems' in added)
@@ -63,7 +62,7 @@ export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: R
           ...proposed,
           reason: `${verdict === 'allow' ? 'allowed' : 'rejected'} in the console on ${day}`,
         }).trimEnd();
-        // What may not be shown may not be written into a file either.
+        // Text that must not be shown must not be written to a file either.
         if (clean(rule) !== rule)
           return { cannot: 'no rule can be made of this: there are secrets in it, or characters that cannot be seen' };
         return { rule, place: { file: clean(place.file), isNew: place.isNew } };
@@ -81,7 +80,7 @@ export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: R
         const action = actionOf(requestId);
         let checked: Checked = { problems: [] };
         await policies.write((text) => {
-          const place = placeOrThrow(); // another may have been saved meanwhile, and the file is there now
+          const place = placeOrThrow(); // another page may have saved meanwhile, so the file may exist now
           checked = check(place, text, action, verdict, rule);
           const added = addRule(place.file, text, verdict, rule);
           if ('problems' in added) throw new ClientError(-32602, added.problems.map(({ message }) => clean(message)).join('; '));

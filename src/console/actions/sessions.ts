@@ -1,4 +1,4 @@
-// What a page may do with sessions and agents. Agents go by their names in the configuration.
+// Actions on sessions and agents. Agents are named as in the configuration.
 import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
 import type { Redactor } from '../../redaction/redact.ts';
@@ -16,7 +16,7 @@ export type SessionDeps = {
   readonly transcripts: Transcripts;
   readonly redact: Redactor;
   readonly restart: (agent: string) => boolean;
-  /** Agents have changed, and are to be shown so. */
+  /** Publishes a change of the agents. */
   readonly look: () => void;
   readonly link: () => string;
 };
@@ -36,7 +36,7 @@ const promptBlock: z.ZodType<PromptBlock> = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Not `stdio`: that would be a command line. */
+/** Not `stdio`: that would let a page run a command. */
 const mcpServer: z.ZodType<McpServer> = z.strictObject({
   type: z.enum(['http', 'sse']),
   name: z.string().min(1).max(200),
@@ -54,7 +54,7 @@ const mcpServer: z.ZodType<McpServer> = z.strictObject({
     .max(50),
 });
 
-/** For what only whoever holds a session can do with it. */
+/** For actions that only the session's owner can perform. */
 export function holderOf({
   consoleClient,
   attached,

@@ -1,4 +1,4 @@
-// The configuration that is in force, to be read and not to be changed, and whether this machine is set up.
+// Shows the configuration in force, read-only, and runs the doctor.
 import { z } from 'zod';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { Finding, SettingActions, Settings } from '../protocol/settings.ts';
@@ -12,7 +12,7 @@ export type SettingDeps = {
 };
 
 export function settingsHandlers({ settings, doctor, redact }: SettingDeps): Handlers {
-  /** One at a time: it starts every agent, and a second look would find nothing else. */
+  /** One at a time: the check starts every agent. */
   let running: Promise<readonly Finding[]> | undefined;
   const actions: ActionsOf<SettingActions> = {
     settings: { params: z.strictObject({}), perform: async () => cleanValue(await settings(), redact) as Settings },

@@ -1,4 +1,4 @@
-// What agents ask of their client: questions go to whoever looks on, files and terminals to the machine.
+// Answers agent requests: permission requests and elicitations go to the pages, files and terminals to the workspace.
 
 import { ClientError } from '../../client/client.ts';
 import { fields } from '../../json-object.ts';
@@ -19,11 +19,11 @@ const MOST_SENT = 100;
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
 export function answerAgents({ state, host, terminals, judged }: Deps) {
-  /** Sessions from which somebody was sent to a page. */
+  /** The session of each elicitation that sent the user to a URL. */
   const sent = new Map<string, string>();
   function awaitArrival(elicitationId: string, sessionId: string): void {
     sent.set(elicitationId, sessionId);
-    // Agents need not say when it is done.
+    // Agents need not report completion, so drop the oldest.
     if (sent.size > MOST_SENT) for (const oldest of [...sent.keys()].slice(0, 1)) sent.delete(oldest);
   }
   return {
@@ -47,7 +47,7 @@ export function answerAgents({ state, host, terminals, judged }: Deps) {
       if (method === 'terminal/create') terminals.begin(sessionId, String(fields(result).terminalId));
       return result;
     },
-    /** What somebody was sent to a page for is done there. */
+    /** The user completed the elicitation at its URL. */
     arrived(elicitationId: string): void {
       const sessionId = sent.get(elicitationId);
       sent.delete(elicitationId);

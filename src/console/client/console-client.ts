@@ -1,5 +1,5 @@
-// Where a page's wishes become requests of an ACP client, and what agents ask of that client is answered. The console is an editor like any
-// other to the proxy beneath it, so policy, tools and records apply.
+// The console's ACP client: turns page actions into requests and answers agent requests. To the proxy it is a client like any other, so
+// policy, tools and records apply.
 import type { Readable, Writable } from 'node:stream';
 import { type Client, ClientError, createClient } from '../../client/client.ts';
 import { fields } from '../../json-object.ts';
@@ -25,7 +25,7 @@ export type ConsoleClientDeps = {
   readonly byUser: ByUser;
   readonly clientInfo: { readonly name: string; readonly title: string; readonly version: string };
   readonly cwd: string;
-  /** What the policy has said of a question, by its id on the connection. */
+  /** The policy's result for a request, by its id on the connection. */
   readonly judged: (id: string) => PolicyResult | undefined;
   readonly transcript: (sessionId: string) => Transcript | undefined;
   readonly directoriesOf: (sessionId: string) => readonly string[];
@@ -34,7 +34,7 @@ export type ConsoleClientDeps = {
 type Given<Name extends keyof SessionActions> = SessionActions[Name]['params'];
 export type ConsoleClient = ReturnType<typeof createConsoleClient>;
 
-/** What a page can show. */
+/** What the page can render. */
 const CAPABILITIES = {
   session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
   plan: {},
@@ -53,7 +53,7 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
     clientCapabilities: { ...host.capabilities, ...CAPABILITIES },
     clientInfo: deps.clientInfo,
   });
-  ready.catch(() => {}); // whoever asks for something first hears of it
+  ready.catch(() => {}); // the first action reports the failure
 
   function notification(method: string, params: unknown): void {
     const { sessionId, update, elicitationId } = fields(params);
@@ -62,7 +62,7 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
     if (state.isLive(sessionId)) updated(sessionId, fields(update));
     else sessions.keepEarly(sessionId, fields(update));
   }
-  /** What may be attached goes by the agent, which an update can change. */
+  /** The accepted content types depend on the agent, which an update can change. */
   function updated(sessionId: string, update: Fields): void {
     const before = state.row(sessionId)?.agent;
     state.update(sessionId, update);

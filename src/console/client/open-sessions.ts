@@ -1,4 +1,4 @@
-// Sessions of the console: begun, taken up again, forked. Each is shown from its first update on.
+// Opens, reopens and forks the console's sessions. Each is shown from its first update on.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { type Client, ClientError } from '../../client/client.ts';
@@ -17,7 +17,7 @@ type Deps = {
   readonly host: Host;
   readonly cwd: string;
   readonly transcript: (sessionId: string) => Transcript | undefined;
-  /** What a session was last opened with besides its `cwd`, in whichever process. */
+  /** The additional directories the session was last opened with, in any process. */
   readonly directoriesOf: (sessionId: string) => readonly string[];
 };
 type Given = SessionActions['new']['params'];
@@ -26,10 +26,10 @@ type With = Pick<Given, 'additionalDirectories' | 'mcpServers'>;
 type Opened = InSession & { readonly answer: Fields };
 
 export function openSessions(client: Client, { state, host, cwd: here, transcript, directoriesOf }: Deps) {
-  /** Updates of a session may stand right behind the answer that opens it, before whoever waits for that answer has it. */
+  /** Updates may arrive right behind the response that opens the session, before its promise resolves. */
   const early = new Map<string, Fields[]>();
   let opening = 0;
-  /** Whoever takes a session up again has what it was begun with. Servers are kept here alone: there are secrets in them. */
+  /** A reopened session gets the same directories and servers. Servers stay in memory only: they hold secrets. */
   const begunWith = new Map<string, With>();
 
   const capabilitiesOf = (agent: string): readonly string[] => state.agents().find(({ name }) => name === agent)?.capabilities ?? [];
@@ -47,13 +47,13 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
       if (--opening === 0) early.clear();
     }
   }
-  /** Asks for a session in its directories. `known` is its id, where it has one already. */
+  /** Opens a session with access to its directories. `known` is its id, if it already has one. */
   async function openBy(method: string, params: Fields, cwd: string, more: With, known?: string): Promise<Opened> {
     const { additionalDirectories = [], mcpServers = [] } = more;
     for (const directory of [cwd, ...additionalDirectories]) checkDirectory(directory);
     const grant = host.look([cwd, ...additionalDirectories]);
     const also = additionalDirectories.length > 0 && { additionalDirectories };
-    if (known !== undefined) grant(known); // its agent may want files before it has answered
+    if (known !== undefined) grant(known); // its agent may read files before it responds
     try {
       const answer = fields(await client.request(method, { ...params, cwd, ...also, mcpServers }));
       const sessionId = known ?? String(answer.sessionId);
@@ -65,7 +65,9 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
       throw error;
     }
   }
-  /** What it was begun with, here or elsewhere, without directories that are there no more: those are said in it, and do not keep it from going on. */
+  /**
+   * How the session was last opened, without directories that no longer exist. The user is warned about those, and the session continues.
+   */
   function again(sessionId: string): { readonly more: With; readonly reportMissing: (opened: string) => void } {
     const { additionalDirectories = directoriesOf(sessionId), mcpServers } = begunWith.get(sessionId) ?? {};
     const there = additionalDirectories.filter(isDirectory);
@@ -84,7 +86,7 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
       },
     };
   }
-  /** `before` is what was said in it, where the agent itself does not tell. */
+  /** `before` is the transcript, for agents that do not replay it. */
   function begin(sessionId: string, { cwd, agent }: Pick<SessionRow, 'cwd' | 'agent'>, answer: Fields, before: Transcript = []): void {
     state.opened(sessionId, { cwd, agent, accepts: self.acceptsOf(agent) }, answer);
     for (const event of eventsOfTranscript(before)) state.replay(sessionId, event);
@@ -98,7 +100,7 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
       const has = (kind: string) => capabilities.includes(`promptCapabilities.${kind}`);
       return { image: has('image'), audio: has('audio'), embeddedContext: has('embeddedContext') };
     },
-    /** An update of a session that is not there yet. Into the list that is there: one that is loaded may have many thousands to tell. */
+    /** Holds an update of a session that is not open yet. Appends in place: a loaded session may replay thousands. */
     keepEarly(sessionId: string, update: Fields): void {
       if (opening === 0) return;
       const kept = early.get(sessionId);
@@ -114,7 +116,7 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
         return { sessionId };
       });
     },
-    /** By load where that is possible: then the agent itself tells what was said. */
+    /** Uses `session/load` if supported, so that the agent replays the conversation. */
     async takeUp(sessionId: string): Promise<void> {
       const row = rowOf(sessionId);
       const canLoad = capabilitiesOf(row.agent).includes('loadSession');
@@ -138,7 +140,7 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
         return { sessionId: forked };
       });
     },
-    /** It is deleted. */
+    /** Called when the session is deleted. */
     forget: (sessionId: string) => void begunWith.delete(sessionId),
   };
   return self;
@@ -148,7 +150,7 @@ function isDirectory(named: string): boolean {
   try {
     return path.isAbsolute(named) && statSync(named).isDirectory();
   } catch {
-    return false; // gone, or out of reach
+    return false; // missing or not accessible
   }
 }
 

@@ -1,14 +1,14 @@
-// What the machine that the console runs on gives to sessions, and what its user may do with that by hand.
+// What the host machine provides to sessions, and what its user may do with it from a page.
 import type { Fields } from '../state/read-update.ts';
 
-/** Files and terminals, kept inside the session's directories. */
+/** Files and terminals, limited to the session's directories. */
 export type Host = {
   readonly capabilities: Fields;
-  /** Where these directories lead now, before an agent hears of them and can put something in their place. Returns what gives them to a session. */
+  /** Resolves the directories before an agent knows of them and could replace them. Returns a function that assigns them to a session. */
   look(directories: readonly string[]): (sessionId: string) => void;
-  /** `judged` is where the path of a file led when a policy judged it. */
+  /** `judged` is the real path of the file at the time of the policy decision. */
   serve(sessionId: string, method: string, params: unknown, judged?: string): Promise<unknown>;
-  /** Changes a file: `edit` gets its text, or undefined where there is none, and returns the new one, or undefined to leave it. */
+  /** Changes a file: `edit` gets its text, or undefined if it does not exist, and returns the new text, or undefined to leave it. */
   edit(
     sessionId: string,
     file: string,
@@ -19,7 +19,7 @@ export type Host = {
   stop(): Promise<void>;
 };
 
-/** Whether the user may read or change a file of a session from a page, as a policy has it. */
+/** Whether the policy lets the user read or change a file of a session from a page. */
 export type ByUser = (
   sessionId: string,
   operation: 'read' | 'edit',

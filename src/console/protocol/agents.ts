@@ -1,16 +1,16 @@
-// The Agents screen and its server.
+// Messages between the Agents screen and its server.
 import type { Nothing } from './sessions.ts';
 
-/** What the processes of an agent use. */
+/** CPU and memory of an agent's processes. */
 export type AgentLoad = {
   readonly id: string;
   readonly processes: number;
   readonly memoryBytes: number;
-  /** Of one processor; undefined at the first look. */
+  /** Share of one processor; undefined in the first sample. */
   readonly cpuPercent?: number | undefined;
 };
 
-/** How far an agent has come with the tools a session was lent: `offered`, `connected`, `listed`, `called`. */
+/** How far an agent has come with a session's host tools: `offered`, `connected`, `listed`, `called`. */
 export type HostTools = {
   readonly sessionId: string;
   readonly agent: string;
@@ -20,12 +20,12 @@ export type HostTools = {
 };
 
 export type AgentActions = {
-  /** Out of service until it is restarted: `now` cancels its turns, `drain` lets them end. */
+  /** Stops an agent until it is restarted: `now` cancels its turns, `drain` lets them finish. */
   stopAgent: { params: { readonly agent: string; readonly how: 'now' | 'drain' }; result: unknown };
 };
 
 export type AgentTopics = {
-  /** Looked up every other second while somebody follows. */
+  /** Sampled every two seconds while a page subscribes. */
   agentUse: {
     params: Nothing;
     news: { readonly loads: readonly AgentLoad[]; readonly hostTools: readonly HostTools[] };

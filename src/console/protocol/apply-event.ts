@@ -1,4 +1,4 @@
-// An event taken into a conversation, on the server and on the page alike. Pure, and a conversation never takes more room than it may.
+// Applies an event to a conversation, on the server and on the page alike. Pure; a conversation has a bounded size.
 import {
   type Block,
   type Compaction,
@@ -18,7 +18,7 @@ export const MAX_ITEMS = 2000;
 export const MAX_SIZE = 6_000_000;
 const MOST_OUTPUTS = 64;
 
-/** Takes an event in; returns the item it changed, if it changed one. */
+/** Applies an event. Returns the item it changed, if any. */
 export function apply(conversation: Conversation, event: Event): Item | undefined {
   switch (event.e) {
     case 'text':
@@ -87,7 +87,7 @@ function add(conversation: Conversation, made: NewItem): Item {
   return grown(conversation, item);
 }
 
-/** Counts what an item takes, and lets go of the oldest ones when it has become too much. */
+/** Updates the item's size and drops the oldest items when the conversation is too large. */
 function grown(conversation: Conversation, item: Item): Item {
   const size = sizeOf(item);
   conversation.size += size - item.size;
@@ -101,7 +101,7 @@ function grown(conversation: Conversation, item: Item): Item {
   return item;
 }
 
-/** All of it: whatever was not counted, an agent could have us keep without end. */
+/** Counts everything: an agent could make an uncounted field grow without limit. */
 function sizeOf(item: Item): number {
   return item.kind === 'message' ? item.text.length + sizeIn(item.blocks) : 100 + sizeIn(item);
 }
@@ -114,7 +114,7 @@ function sizeIn(value: unknown): number {
   return sum;
 }
 
-/** The end of a text that has no end. */
+/** Keeps the end of an oversized text. */
 const kept = (text: string): string => (text.length > MAX_SIZE ? `…${text.slice(-MAX_SIZE / 2)}` : text);
 
 function addText(conversation: Conversation, role: Role, messageId: string | undefined, text: string, drop: number): Item {
@@ -123,7 +123,7 @@ function addText(conversation: Conversation, role: Role, messageId: string | und
   if (!goesOn) return add(conversation, { kind: 'message', role, messageId, text, blocks: [] });
   const before = last.text.length;
   last.text = kept((drop > 0 ? last.text.slice(0, -drop) : last.text) + text);
-  // Not measured anew: a long message comes in many small pieces.
+  // Not measured again: a long message comes in many small chunks.
   conversation.size += last.text.length - before;
   last.size += last.text.length - before;
   return last;
@@ -139,14 +139,14 @@ function addBlock(conversation: Conversation, role: Role, block: Block): Item {
 
 function tool(conversation: Conversation, { e: _, ...news }: { readonly e: 'tool' } & ToolNews): Item | undefined {
   const known = conversation.items.findLast((item) => item.kind === 'tool' && item.toolCallId === news.toolCallId);
-  // The end of something that was only asked about, or is not kept any more: there is nothing of it to show.
+  // The end of a call that was only asked about, or is no longer kept: nothing to show.
   const isOnlyEnd = (news.status === 'completed' || news.status === 'failed') && Object.keys(defined(news)).length <= 2;
   if (known === undefined && isOnlyEnd) return undefined;
   if (known?.kind !== 'tool') return add(conversation, { kind: 'tool', ...news });
   return grown(conversation, Object.assign(known, defined(news)));
 }
 
-/** A turn has one plan, however often it is told; one that has an id stays the same in later turns. */
+/** A turn has one plan, however often it is sent. A plan with an id stays the same in later turns. */
 function plan(conversation: Conversation, { e: _, ...news }: { readonly e: 'plan' } & Plan): Item {
   const { planId } = news;
   const begun = conversation.items.findLastIndex((item) => item.kind === 'message' && item.role === 'user');
@@ -157,7 +157,7 @@ function plan(conversation: Conversation, { e: _, ...news }: { readonly e: 'plan
   return grown(conversation, Object.assign(known, { entries: news.entries, text: news.text, uri: news.uri }));
 }
 
-/** It stands where it stood, with nothing in it. */
+/** The item keeps its place, but is empty. */
 function unplan(conversation: Conversation, planId: string): Item | undefined {
   const known = conversation.items.findLast((item) => item.kind === 'plan' && item.planId === planId);
   return known && Object.assign(known, { entries: [], text: undefined, uri: undefined });
@@ -179,12 +179,12 @@ function subagent(conversation: Conversation, { e: _, ...news }: { readonly e: '
   return known ? grown(conversation, Object.assign(known, defined(news))) : add(conversation, { kind: 'subagent', ...defined(news) });
 }
 
-/** What an update leaves out stays as it was. */
+/** A field missing from an update keeps its value. */
 function defined<News extends object>(news: News): News {
   return Object.fromEntries(Object.entries(news).filter(([, value]) => value !== undefined)) as News;
 }
 
-/** Many in a row are one entry. */
+/** Consecutive ones form one entry. */
 function unknown(conversation: Conversation, name: string, text: string): Item {
   const last = conversation.items.at(-1);
   if (last?.kind !== 'unknown' || last.name !== name) return add(conversation, { kind: 'unknown', name, count: 1, text });

@@ -1,7 +1,7 @@
-// The Charts screen and its server.
+// Messages between the Charts screen and its server.
 import type { Nothing } from './sessions.ts';
 
-/** One second of what passed; null where nothing is known. Times in milliseconds. */
+/** One second of traffic; null where nothing is known. Times in milliseconds. */
 export type ChartRow = {
   /** Seconds since 1970. */
   readonly t: number;
@@ -9,19 +9,19 @@ export type ChartRow = {
   readonly fromAgents: number | null;
   readonly bytesFromClient: number | null;
   readonly bytesFromAgents: number | null;
-  /** How long requests and answers were here. */
+  /** Time that requests and responses spent in switchboard. */
   readonly addedMedian: number | null;
   readonly addedP95: number | null;
   readonly addedMost: number | null;
   readonly turn: number | null;
-  /** From a prompt to the first update. */
+  /** From a prompt to its first update. */
   readonly first: number | null;
-  /** How long agents waited for an answer to a permission question. */
+  /** How long agents waited for a permission decision. */
   readonly wait: number | null;
   readonly errors: number | null;
 };
 
 export type ChartTopics = {
-  /** `isFirst`: all there are; then each as it comes. */
+  /** `isFirst`: all rows; afterwards each new row. */
   charts: { params: Nothing; news: { readonly rows: readonly ChartRow[]; readonly isFirst: boolean } };
 };

@@ -1,17 +1,17 @@
-// What a page may do in a session besides prompting: answer what the agent wants to know, apply its changes, look at what it names.
+// Actions in a session besides prompting: answer elicitations, apply changes, preview files.
 import type { Why } from '../actions/apply-hunks.ts';
 import type { Value } from './form.ts';
 import type { InSession } from './sessions.ts';
 
-/** A change that an agent told of: by its place, and by what it was when the page looked at it. */
+/** A change an agent reported, by its position and its fingerprint when the page showed it. */
 export type ChangeAt = InSession & { readonly toolCallId: string; readonly at: number; readonly print: string };
 
-/** How a hunk of a change stands to the file. `found` is what is there where it was to go. */
+/** How a hunk fits the file. `found` is the text in its place. */
 export type HunkState =
   | { readonly state: 'open' | 'applied' }
   | { readonly state: 'conflict'; readonly why: Why; readonly found: string | undefined };
 
-/** A way to log in. `command` is to be run in a terminal, `variables` are to be set in the agent's environment; else a page can ask for it. */
+/** A login method. Run `command` in a terminal, set `variables` in the agent's environment, or let the page call `authenticate`. */
 export type LoginMethod = {
   readonly id: string;
   readonly name: string;
@@ -21,14 +21,14 @@ export type LoginMethod = {
 };
 
 export type ChatActions = {
-  /** What of a change can be applied. */
+  /** Which hunks of a change can be applied. */
   hunks: { params: ChangeAt; result: { readonly hunks: readonly HunkState[] } };
-  /** All of these hunks, or nothing. */
+  /** Applies all of these hunks or none. */
   apply: {
     params: ChangeAt & { readonly hunks: readonly number[] };
     result: { readonly isWritten: boolean; readonly hunks: readonly HunkState[] };
   };
-  /** To an elicitation; values stand in the order of the fields. `url` is to be opened. */
+  /** Answers an elicitation; values in the order of the fields. The page opens `url`. */
   reply: {
     params: {
       readonly requestId: string;
@@ -37,12 +37,12 @@ export type ChatActions = {
     };
     result: { readonly isFirst: boolean; readonly problem?: string | undefined; readonly url?: string | undefined };
   };
-  /** Ends what runs in a terminal of an agent's. */
+  /** Kills the program in an agent's terminal. */
   kill: { params: InSession & { readonly terminalId: string }; result: unknown };
   /** The beginning of a file that an agent names. */
   preview: { params: InSession & { readonly uri: string }; result: { readonly text: string; readonly isCut: boolean } };
   rename: { params: InSession & { readonly title: string }; result: unknown };
   delete: { params: InSession; result: unknown };
-  /** Another session that begins with what was said in this one. */
+  /** Starts another session from this conversation. */
   fork: { params: InSession; result: InSession };
 };

@@ -1,5 +1,5 @@
-// What was said and done in one session, as the console shows it, and the events it comes from. The same on both sides: the server keeps a
-// conversation so that a page can begin anywhere, the page keeps its own, and both become what they are by the same events in the same order.
+// The conversation of one session as the console shows it, and its events. Server and page apply the same events in the same order: the
+// server keeps a conversation so that a page can join at any time.
 import type { LoginMethod } from './chat.ts';
 
 export type Block =
@@ -21,35 +21,35 @@ export type ToolContent =
       readonly path: string;
       readonly oldText: string | undefined;
       readonly newText: string;
-      /** There when it is shown as the agent told it, character by character. No two changes have the same, whatever an agent tries. */
+      /** Present when the change is shown exactly as the agent sent it. Unique per change, whatever an agent tries. */
       readonly print?: string | undefined;
     }
   | { readonly type: 'terminal'; readonly terminalId: string };
 
 export type Role = 'user' | 'agent' | 'thought';
 export type PlanEntry = { readonly content: string; readonly status: string; readonly priority?: string | undefined };
-/** A turn has one, or several that go by ids. Some are a text, or lie in a file. */
+/** A turn has one plan, or several with ids. A plan may be text or a file. */
 export type Plan = {
   readonly planId?: string | undefined;
   readonly entries: readonly PlanEntry[];
   readonly text?: string | undefined;
   readonly uri?: string | undefined;
 };
-/** The agent makes what was said so far shorter. `null` takes back what was told before. */
+/** The agent compacts the conversation. `null` clears an earlier value. */
 export type Compaction = {
   readonly compactionId: string;
   readonly status?: string | undefined;
   readonly summary?: string | null | undefined;
   readonly error?: string | null | undefined;
 };
-/** A session that the agent has begun for a part of the work. */
+/** A session the agent started for a part of its work. */
 export type Subagent = {
   readonly childId: string;
   readonly title?: string | null | undefined;
   readonly description?: string | null | undefined;
   readonly state?: string | null | undefined;
 };
-/** What can be done about a failure, and how one logs in where that is what it takes. */
+/** Advice for a failure, with login methods where a login helps. */
 export type Advice = { readonly hint?: string | undefined; readonly logins?: readonly LoginMethod[] | undefined };
 export type Command = { readonly name: string; readonly description: string; readonly hint?: string | undefined };
 export type Choice = { readonly value: string; readonly name: string; readonly description?: string | undefined };
@@ -73,7 +73,7 @@ export type Usage = { readonly used: number; readonly size: number; readonly cos
 export type Accepts = { readonly image: boolean; readonly audio: boolean; readonly embeddedContext: boolean };
 export type Output = { readonly text: string; readonly isTruncated: boolean; readonly exit?: string | undefined };
 
-/** What an update says of a tool call; what it leaves out stays as it was. */
+/** An update of a tool call. Missing fields keep their value. */
 export type ToolNews = {
   readonly toolCallId: string;
   readonly title?: string | undefined;
@@ -91,7 +91,7 @@ export type Item = { readonly id: number; size: number } & (
   | ({ readonly kind: 'plan' } & { -readonly [K in keyof Plan]: Plan[K] })
   | ({ readonly kind: 'compaction' } & { -readonly [K in keyof Compaction]: Compaction[K] })
   | ({ readonly kind: 'subagent' } & { -readonly [K in keyof Subagent]: Subagent[K] })
-  /** Updates of a kind that is not known here: how many in a row, and the last of them. */
+  /** Consecutive updates of an unknown kind: their number, and the last one. */
   | { readonly kind: 'unknown'; readonly name: string; count: number; text: string }
   | {
       readonly kind: 'decision';
@@ -107,7 +107,7 @@ export type Item = { readonly id: number; size: number } & (
 export type Conversation = {
   readonly sessionId: string;
   items: Item[];
-  /** Items of before that are not kept any more. */
+  /** Number of earlier items that were dropped. */
   dropped: number;
   nextId: number;
   size: number;
@@ -120,18 +120,18 @@ export type Conversation = {
 };
 
 export type Event =
-  /** `drop`: so many characters at the end of the message are taken back first. */
+  /** `drop`: first remove this many characters from the end of the message. */
   | { readonly e: 'text'; readonly role: Role; readonly messageId?: string | undefined; readonly text: string; readonly drop?: number }
   | { readonly e: 'block'; readonly role: Role; readonly block: Block }
   | { readonly e: 'prompt'; readonly text: string; readonly blocks: readonly Block[] }
   | ({ readonly e: 'tool' } & ToolNews)
   | ({ readonly e: 'plan' } & Plan)
   | { readonly e: 'unplan'; readonly planId: string }
-  /** `isMore`: the summary goes on, after so many characters of it are taken back. */
+  /** `isMore`: append to the summary after removing `drop` characters. */
   | ({ readonly e: 'compaction'; readonly isMore?: boolean; readonly drop?: number } & Compaction)
   | ({ readonly e: 'subagent' } & Subagent)
   | { readonly e: 'unknown'; readonly name: string; readonly text: string }
-  /** `isYes` by the kind of the option, whatever the agent calls it; undefined when it is not known. */
+  /** `isAccepted` follows from the option's kind, not its name; undefined when it is unknown. */
   | {
       readonly e: 'decision';
       readonly title: string;
@@ -143,13 +143,13 @@ export type Event =
   | ({ readonly e: 'end'; readonly stopReason?: string | undefined; readonly error?: string | undefined } & Advice)
   | { readonly e: 'commands'; readonly commands: readonly Command[] }
   | { readonly e: 'options'; readonly options: readonly Option[] }
-  /** A mode or option that the agent has changed by itself. */
+  /** A mode or option the agent changed by itself. */
   | { readonly e: 'option'; readonly id: string; readonly value: string | boolean }
   | { readonly e: 'usage'; readonly usage: Usage }
   | { readonly e: 'accepts'; readonly accepts: Accepts }
   | { readonly e: 'output'; readonly terminalId: string; readonly output: Output }
   | { readonly e: 'running'; readonly isRunning: boolean }
-  /** Everything is told anew from here on. */
+  /** Clears the conversation; its events follow again. */
   | { readonly e: 'reset' };
 
 export function createConversation(sessionId: string): Conversation {

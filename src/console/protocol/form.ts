@@ -1,5 +1,5 @@
-// A form that an agent wants filled in, as a page shows it, and what can be wrong with what is filled in. The page and its server ask the same.
-// Choices go by their places, and so do fields: names are the agent's own, and may be anything.
+// An agent's form as the page shows it, and its validation, shared by page and server. Fields and choices go by index: their names are the
+// agent's own and may be anything.
 
 type About = {
   readonly title: string;
@@ -17,7 +17,7 @@ export type Field = About &
     | ({ readonly kind: 'choices'; readonly choices: readonly string[]; readonly value: readonly number[] } & Range)
   );
 
-/** undefined: nothing was filled in. */
+/** undefined: left empty. */
 export type Value = string | number | boolean | readonly number[] | undefined;
 
 const FORMATS: Readonly<Record<string, { readonly isGood: (value: string) => boolean; readonly what: string }>> = {
@@ -30,7 +30,7 @@ const FORMATS: Readonly<Record<string, { readonly isGood: (value: string) => boo
   },
 };
 
-/** What is wrong with it, in words for whoever fills it in. */
+/** A message for the user when the value is invalid. */
 export function problemWith(field: Field, value: Value): string | undefined {
   if (value === undefined || value === '') return field.isRequired ? 'This is needed.' : undefined;
   switch (field.kind) {
@@ -51,7 +51,7 @@ export function problemWith(field: Field, value: Value): string | undefined {
     case 'text': {
       if (typeof value !== 'string') return 'This must be text.';
       const name = field.format ?? '';
-      const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined; // names are the agent's, and could be `constructor`
+      const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined; // the agent chooses the name, which could be `constructor`
       if (format && !format.isGood(value)) return `This must be ${format.what}.`;
       return outOf(field, [...value].length, (count) => `${count} ${count === 1 ? 'character' : 'characters'}`);
     }

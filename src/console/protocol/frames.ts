@@ -1,5 +1,5 @@
-// The Frames screen and its server.
-/** A line of the frame log, with a number to ask for its body by. */
+// Messages between the Frames screen and its server.
+/** A line of the frame log, with a number to fetch its body by. */
 export type FrameRow = {
   readonly n: number;
   readonly t: number;
@@ -18,34 +18,34 @@ export type FrameRow = {
   readonly ours?: boolean | undefined;
 };
 
-/** A value that is not as the schema says. `isTolerated`: whoever reads it is to take it for one that is not there. */
+/** A value that violates the schema. `isTolerated`: readers must treat it as absent. */
 export type SchemaProblem = { readonly at: string; readonly what: string; readonly isTolerated: boolean };
-/** `name` is that of the schema; `why` says why there is none. */
+/** `name` is the schema's; `why` says why there is none. */
 export type SchemaCheck = {
   readonly name?: string | undefined;
   readonly why?: string | undefined;
   readonly problems: readonly SchemaProblem[];
 };
 
-/** What stands in the place of secrets; `kind` is empty where only the name of the field gave it away. */
+/** A placeholder for a secret. `kind` is empty when only the field's name revealed it. */
 export type Redaction = { readonly kind: string; readonly count: number; readonly at: readonly string[] };
 
 export type FrameLatency = {
-  /** From the request to its answer, on this leg. */
+  /** From the request to its response, on this connection. */
   readonly tookMs?: number | undefined;
-  /** The other half of the two. */
+  /** The matching request or response. */
   readonly half?: number | undefined;
-  /** The same frame on the other leg, and how long it was here. */
+  /** The same frame on the other connection, and how long it stayed here. */
   readonly passed?: { readonly n: number; readonly leg: string; readonly addedMs?: number | undefined } | undefined;
-  /** From the request to its answer on that leg, and how much of the time was spent here. */
+  /** From request to response on the other connection, and the time spent here. */
   readonly beyondMs?: number | undefined;
   readonly oursMs?: number | undefined;
 };
 
 export type FrameDetail = {
-  /** Undefined when it is not in the ring any more. */
+  /** Undefined when it left the ring. */
   readonly row?: FrameRow | undefined;
-  /** Undefined when it is not kept. */
+  /** Undefined when the body is not kept. */
   readonly body?: string | undefined;
   readonly redactions: readonly Redaction[];
   readonly schema?: SchemaCheck | undefined;
@@ -53,9 +53,9 @@ export type FrameDetail = {
 };
 
 export type FrameActions = {
-  /** The frame with that number, as long as it is kept. */
+  /** The frame with this number, while it is kept. */
   frame: { params: { readonly n: number }; result: FrameDetail };
-  /** Frames as lines of JSON, those after that number; `next` when there are more than go into one answer. */
+  /** Frames after this number as JSON Lines; `next` when there are more than fit into one response. */
   exportFrames: {
     params: { readonly filter: string; readonly after: number };
     result: { readonly text: string; readonly next?: number | undefined };
@@ -63,7 +63,7 @@ export type FrameActions = {
 };
 
 export type FrameTopics = {
-  /** `isFirst`: those before are not among them, and the page begins anew. */
+  /** `isFirst`: the page starts over with these rows. */
   frames: {
     params: { readonly filter: string };
     news: { readonly rows: readonly FrameRow[]; readonly isFirst: boolean; readonly dropped: number };

@@ -1,8 +1,7 @@
-// A change of a file, cut into hunks that stand for themselves. The page and its server cut alike, so that the third hunk of the one is the
-// third of the other.
+// Cuts a file change into independent hunks. Page and server use the same code, so hunk indexes agree.
 import { structuredPatch } from 'diff';
 
-/** As agents tell of it: `oldText` may be the whole file or a piece of it, and is undefined for a new file. */
+/** `oldText` may be the whole file or a fragment, and is undefined for a new file. */
 export type Change = { readonly path: string; readonly oldText: string | undefined; readonly newText: string };
 
 export type Hunk = {
@@ -10,18 +9,18 @@ export type Hunk = {
   readonly oldLines: number;
   readonly newStart: number;
   readonly newLines: number;
-  /** Each with ` `, `-` or `+` before it, and without its line feed. */
+  /** Prefixed with ` `, `-` or `+`, without the line feed. */
   readonly lines: readonly string[];
-  /** Where it begins in the old text, what stands there, with the lines around it, and what is to stand there. */
+  /** Its offset in the old text, the text there including context, and the replacement. */
   readonly from: number;
   readonly before: string;
   readonly after: string;
 };
 
-/** So many characters of both texts together; longer ones are neither compared on a page nor applied from there. */
+/** Limit for both texts together. Larger changes are neither compared nor applied. */
 export const MAX_COMPARED = 400_000;
 const CONTEXT = 3;
-/** Texts that have less in common than this are one hunk: to find the shortest way from one to the other could take for ever. */
+/** Above this edit distance the change is one hunk: the shortest diff could take too long. */
 const MAX_EDITS = 1000;
 
 export function hunksOf({ oldText = '', newText }: Change): readonly Hunk[] {
@@ -46,7 +45,7 @@ function whole(oldText: string, newText: string, old: readonly string[], now: re
   };
 }
 
-/** With their line feeds; put together they are the text. */
+/** Lines with their line feeds. */
 export const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
 function offsetsOf(lines: readonly string[]): readonly number[] {

@@ -1,4 +1,4 @@
-// What the page and its server say to each other on the one socket. A screen adds its own acts and topics to these two lists.
+// Messages between the page and its server on their one socket. Each screen adds its actions and topics here.
 
 import type { AgentActions, AgentTopics } from './agents.ts';
 import type { ChartTopics } from './charts.ts';
@@ -10,14 +10,14 @@ import type { SessionActions } from './sessions.ts';
 import type { SettingActions } from './settings.ts';
 import type { ConsoleState, StateEvent } from './state.ts';
 
-/** What a page can ask for: what it gives, and what it gets. */
+/** Actions a page can call: parameters and result. */
 export type Actions = SessionActions & ChatActions & AgentActions & FrameActions & PolicyActions & SettingActions;
-/** What a page can follow: what it gives, and what it then hears whenever there is news. */
+/** Topics a page can subscribe to: parameters, and the message sent on each change. */
 export type Topics = AgentTopics & FrameTopics & ChartTopics & PolicyTopics;
 
 export type Delta = { readonly seq: number; readonly sessionId?: string; readonly event: Event | StateEvent };
 
-/** The first word of a page: who it is, and what it has already. */
+/** A page's first message: its key, and the state it already has. */
 export type Hello = {
   readonly hello: string;
   readonly epoch?: string | undefined;

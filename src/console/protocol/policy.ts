@@ -1,4 +1,4 @@
-// The Policy screen and its server, and rules that are made of answers.
+// Messages between the Policy screen and its server, and for rules made from answers.
 import type { Nothing } from './sessions.ts';
 
 export type RuleRow = {
@@ -7,10 +7,10 @@ export type RuleRow = {
   readonly file: string;
   readonly line: number;
   readonly layer: string;
-  /** As its author wrote it; empty for those that are built in. */
+  /** As its author wrote it; empty for built-in rules. */
   readonly text: string;
   readonly reason?: string | undefined;
-  /** It can only make an allow into a question. */
+  /** It can only turn an allow into an ask. */
   readonly onlyTightens: boolean;
   readonly hits: number;
   readonly lastAt?: number | undefined;
@@ -21,22 +21,22 @@ export type PolicyShown =
   | {
       readonly isThere: true;
       readonly isObserving: boolean;
-      /** Nobody has configured one: it is that of the console itself. */
+      /** The console's default: no policy is configured. */
       readonly isOurs: boolean;
       readonly default: string;
       /** Decisions that no rule made. */
       readonly defaultHits: number;
       readonly files: readonly PolicyFileRow[];
-      /** In the order in which they are judged. */
+      /** In order of evaluation. */
       readonly rules: readonly RuleRow[];
-      /** Why the files as they are now are not in force. */
+      /** Why the current files are not in force. */
       readonly problem?: string | undefined;
       readonly place: RulePlace;
     };
 
 export type PolicyFileRow = { readonly layer: string; readonly file: string; readonly isTrusted: boolean };
 
-/** Where rules of the user's go, or why nowhere. */
+/** Where the user's rules go, or why they cannot be saved. */
 export type RulePlace = { readonly file: string; readonly isNew: boolean } | { readonly why: string };
 
 export type MatchedRow = {
@@ -53,7 +53,7 @@ export type DecisionText = { readonly verdict: string; readonly why: string };
 export type Explained = DecisionText & {
   readonly rule?: MatchedRow | undefined;
   readonly matches: readonly MatchedRow[];
-  /** What was understood of it. */
+  /** How the request was understood. */
   readonly summary: string;
   readonly opaque: readonly string[];
 };
@@ -75,7 +75,7 @@ export type Tried = {
     readonly summary: string;
     readonly was: DecisionText;
     readonly now: DecisionText;
-    /** What was answered then. */
+    /** The user's answer at the time. */
     readonly answer?: string | undefined;
   }[];
 };
@@ -84,7 +84,7 @@ export type Proposed =
   | { readonly rule: string; readonly place: { readonly file: string; readonly isNew: boolean } }
   | { readonly cannot: string };
 
-/** `after`: what the policy says of the question with this rule in it. */
+/** `after`: the decision on the request with this rule. */
 export type Checked = {
   readonly problems: readonly PolicyProblem[];
   readonly line?: number | undefined;
@@ -105,14 +105,14 @@ export type PolicyActions = {
     };
     result: Explained;
   };
-  /** A file of the policy as it is in force. */
+  /** The text in force of a policy file. */
   'policy.text': { params: { readonly file: string }; result: { readonly text: string } };
-  /** What another text of that file would make of requests of before: those in transcripts, or in a recording. */
+  /** What an edited file would decide about past requests, from transcripts or a recording. */
   'policy.try': { params: { readonly file: string; readonly text: string; readonly recording?: string | undefined }; result: Tried };
-  /** A rule for what a question is about. */
+  /** Proposes a rule for a pending request. */
   'rule.propose': { params: AboutRequest; result: Proposed };
   'rule.check': { params: AboutRequest & { readonly rule: string }; result: Checked };
-  /** Saves it, and answers the question accordingly. */
+  /** Saves the rule and answers the request accordingly. */
   'rule.save': { params: AboutRequest & { readonly rule: string }; result: Checked & { readonly isAnswered: boolean } };
 };
 

@@ -1,7 +1,7 @@
-// What a page may do with sessions and agents.
+// Actions on sessions and agents.
 import type { SessionRow } from './state.ts';
 
-/** Some acts and topics need nothing to be given. */
+/** For actions and topics without parameters. */
 export type Nothing = Readonly<Record<string, never>>;
 export type InSession = { readonly sessionId: string };
 
@@ -16,7 +16,7 @@ export type PromptBlock =
         | { readonly uri: string; readonly mimeType?: string | undefined; readonly blob: string };
     };
 
-/** One that is reached by its address. Programs are none of a page's business: those stand in the configuration. */
+/** A server reached by URL. A page cannot name programs: those belong in the configuration. */
 export type McpServer = {
   readonly type: 'http' | 'sse';
   readonly name: string;
@@ -25,14 +25,14 @@ export type McpServer = {
 };
 
 export type SessionActions = {
-  /** Its conversation, and from then on what happens in it. */
+  /** Sends the conversation, then its events. */
   watch: { params: InSession; result: unknown };
   unwatch: { params: InSession; result: unknown };
   new: {
     params: {
       readonly agent?: string | undefined;
       readonly cwd?: string | undefined;
-      /** Of agents that take them. */
+      /** If the agent supports it. */
       readonly additionalDirectories?: readonly string[] | undefined;
       readonly mcpServers?: readonly McpServer[] | undefined;
     };
@@ -42,21 +42,21 @@ export type SessionActions = {
   cancel: { params: InSession; result: unknown };
   close: { params: InSession; result: unknown };
   option: { params: InSession & { readonly option: string; readonly value: string | boolean }; result: unknown };
-  /** Options go by their place; null for none of them. */
+  /** Options go by index; null for none. */
   answer: { params: { readonly requestId: string; readonly option: number | null }; result: { readonly isFirst: boolean } };
   authenticate: { params: { readonly methodId: string }; result: unknown };
   restart: { params: { readonly agent: string }; result: unknown };
-  /** Looks for words in what was said, in all sessions or in those of one agent; without words, the newest. */
+  /** Searches all sessions, or those of one agent; without a query, the newest. */
   search: {
     params: { readonly query: string; readonly agent?: string | undefined };
     result: { readonly found: readonly Hit[]; readonly isAll: boolean };
   };
   export: { params: InSession & { readonly format: 'md' | 'json' }; result: { readonly text: string } };
-  /** Our records of a session that is not open go. */
+  /** Deletes our records of a session that is not open. */
   forget: { params: InSession; result: unknown };
-  /** Another way in, for another browser. */
+  /** A new link for another browser. */
   link: { params: Nothing; result: { readonly link: string } };
 };
 
-/** A session, and lines of it that have one of the words. */
+/** A session, and its lines that match. */
 export type Hit = { readonly row: SessionRow; readonly lines: readonly string[] };

@@ -1,4 +1,4 @@
-// The Settings and Doctor screen and its server.
+// Messages between the Settings and Doctor screen and its server.
 import type { Nothing } from './sessions.ts';
 
 export type Finding = {
@@ -6,21 +6,21 @@ export type Finding = {
   readonly status: 'ok' | 'warning' | 'problem';
   readonly what: string;
   readonly why?: string | undefined;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly next?: string | undefined;
 };
 
 export type Settings = {
   /** `value` as JSON; `from` is a place in a file, or empty for a default. */
   readonly settings: readonly { readonly key: string; readonly value: string; readonly from: string }[];
-  /** Those that were read at the start, and whether they have changed since. */
+  /** The files read at start, and whether they have changed since. */
   readonly files: readonly { readonly path: string; readonly isChanged: boolean }[];
-  /** Changes are for new sessions as soon as they are there; else they wait for the next start. */
+  /** Changes apply to new sessions at once; otherwise at the next start. */
   readonly isReadAgain: boolean;
-  /** Why the files cannot be used as they are now. */
+  /** Why the current files are invalid. */
   readonly problems: readonly string[];
   readonly notices: readonly string[];
-  /** Where our own files are. */
+  /** Paths of switchboard's own files. */
   readonly places: readonly { readonly name: string; readonly path: string }[];
   readonly pid: number;
   readonly node: string;
@@ -28,6 +28,6 @@ export type Settings = {
 
 export type SettingActions = {
   settings: { params: Nothing; result: Settings };
-  /** `isStarting`: each agent is started for a moment, to see whether it answers. */
+  /** `isStarting`: starts each agent briefly to see whether it responds. */
   doctor: { params: { readonly isStarting: boolean }; result: { readonly findings: readonly Finding[] } };
 };

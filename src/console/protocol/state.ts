@@ -1,4 +1,4 @@
-// What every page shows, whichever screen it is on: sessions, questions that are open, agents.
+// The state every page shows: sessions, pending requests, agents.
 
 import type { LoginMethod } from './chat.ts';
 import type { ToolContent } from './conversation.ts';
@@ -11,10 +11,10 @@ export type SessionRow = {
   readonly agent: string;
   readonly title: string;
   readonly cwd: string;
-  /** `stored`: of before, or of another process; it is taken up again when it is prompted. */
+  /** `stored`: from an earlier or another process; a prompt reopens it. */
   readonly state: SessionState;
   readonly turns: number;
-  /** The editor beside which the console runs has it: it is prompted there. */
+  /** The attached editor owns the session: prompt it there. */
   readonly isFromClient?: boolean | undefined;
   readonly used?: number | undefined;
   readonly size?: number | undefined;
@@ -27,24 +27,24 @@ export type SessionRow = {
 export type AnswerOption = { readonly name: string; readonly kind: string };
 
 export type RequestPolicy = {
-  /** The agent did not ask; the policy wants it asked. */
+  /** The agent did not ask; the policy did. */
   readonly isOurs: boolean;
   readonly verdict: string;
   readonly why: string;
   readonly rule?: { readonly id: string; readonly file: string; readonly line: number; readonly layer: string } | undefined;
 };
 
-/** What an agent wants to know, or where it wants a person to go. `other` asks for what cannot be shown here, and can only be declined. */
+/** A form, a URL to visit, or `other`: a request that cannot be shown here and can only be declined. */
 export type Elicitation =
   | { readonly mode: 'form'; readonly fields: readonly Field[] }
   | { readonly mode: 'url'; readonly url: string; readonly host: string }
   | { readonly mode: 'other'; readonly text: string };
 
-/** A permission question, or an elicitation. Options go by their place in the list. */
+/** A permission request or an elicitation. Options go by index. */
 export type PendingRequest = {
   readonly requestId: string;
   readonly sessionId: string;
-  /** Of the tool call that is asked about. */
+  /** The tool call it is about. */
   readonly toolCallId: string;
   readonly agent: string;
   readonly sessionTitle: string;
@@ -55,10 +55,10 @@ export type PendingRequest = {
   readonly content: readonly ToolContent[];
   readonly locations: readonly string[];
   readonly input?: string | undefined;
-  /** What the policy says of it, where there is one. */
+  /** The policy's decision, if there is a policy. */
   readonly policy?: RequestPolicy | undefined;
   readonly options: readonly AnswerOption[];
-  /** No permission is asked for: there are no options then. */
+  /** Set for an elicitation, which has no options. */
   readonly elicitation?: Elicitation | undefined;
   readonly at: number;
 };
@@ -77,7 +77,7 @@ export type AgentRow = {
   readonly version?: string | undefined;
   readonly lastError?: string | undefined;
   readonly stderr: readonly string[];
-  /** Capabilities it has, as paths: `promptCapabilities.image`. */
+  /** Its capabilities as paths: `promptCapabilities.image`. */
   readonly capabilities: readonly string[];
   readonly authMethods: readonly LoginMethod[];
 };
@@ -85,7 +85,7 @@ export type AgentRow = {
 export type ConsoleState = {
   readonly version: string;
   readonly cwd: string;
-  /** The MCP servers of the configuration: every agent gets their tools. */
+  /** Names of the configured MCP servers, whose tools every agent gets. */
   readonly servers: readonly string[];
   readonly agents: readonly AgentRow[];
   readonly sessions: readonly SessionRow[];
@@ -94,9 +94,8 @@ export type ConsoleState = {
 
 export type StateEvent =
   | { readonly b: 'session'; readonly row: SessionRow }
-  /** It was deleted. */
   | { readonly b: 'deleted'; readonly sessionId: string }
   | { readonly b: 'request'; readonly request: PendingRequest }
-  /** `by`: the page that answered, as it was told in `welcome`, or `editor`; undefined when nobody did. */
+  /** `by`: the id of the page that answered (from `welcome`), or `client`; undefined when nobody did. */
   | { readonly b: 'settled'; readonly requestId: string; readonly outcome: string; readonly by?: string | undefined }
   | { readonly b: 'agents'; readonly agents: readonly AgentRow[] };

@@ -1,18 +1,18 @@
-// Who may come in. A link is good for one exchange; what it is exchanged for is a cookie, which a browser sends by itself, and a word that
-// only our own page can know: a cookie alone would let any page on another port of this machine speak for the user.
+// Access to the console. A link is valid for one exchange. It yields a cookie, which the browser sends by itself, and a page key, which
+// only our page knows: with the cookie alone, any page on another port of this machine could act for the user.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export type Credentials = { readonly cookie: string; readonly pageKey: string };
 
 export type Keys = {
-  /** A new link's token. */
+  /** Creates the token of a new link. */
   issue(): string;
-  /** Undefined when the token is none of ours, or was used. */
+  /** Undefined when the token is unknown or was used. */
   redeem(token: string): Credentials | undefined;
   hasCookie(cookie: string): boolean;
-  /** Both, and of the same guest. */
+  /** Both must belong together. */
   admits(cookie: string, pageKey: string): boolean;
-  /** Somebody guessed wrong; whether it was too often lately. */
+  /** Counts a failed attempt. Returns whether there were too many in the last minute. */
   failed(): boolean;
 };
 
@@ -22,7 +22,7 @@ const MAX_LINKS = 16;
 
 const secret = (): string => randomBytes(32).toString('base64url');
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-/** In a time that says nothing about where they differ. */
+/** Constant-time comparison. */
 const isSame = (a: Buffer, b: Buffer): boolean => timingSafeEqual(a, b);
 
 export function createKeys(now: () => number): Keys {

@@ -1,5 +1,5 @@
-// One page: what it watches goes out in batches, what it asks for is answered. One that reads too slowly is not piled up for: it gets the
-// state anew when it has caught up.
+// One page's connection: sends events in batches and answers actions. A slow page gets the whole state again once it has caught up, instead
+// of an unbounded backlog.
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ export type PageDeps = {
 export type Page = {
   readonly id: string;
   send(message: FromServer): void;
-  /** Whether it has more before it than it can take. */
+  /** Whether its send buffer is full. */
   readonly isBehind: boolean;
   watch(sessionId: string): void;
   unwatch(sessionId: string): void;
@@ -32,7 +32,7 @@ const BATCH_MS = 16;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 const CAUGHT_UP_BYTES = 256 * 1024;
 const MAX_IN_FLIGHT = 64;
-/** Each is sent anew to a page that has caught up. */
+/** Limited because each is sent again to a page that has caught up. */
 const MAX_WATCHED = 100;
 
 const helloShape = z.strictObject({
@@ -54,13 +54,13 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
   if (!hello) return socket.close(4400, 'not understood');
   const { feed } = deps;
   const watched = new Set<string>(hello.sessions ?? []);
-  /** How to end each topic that it follows. */
+  /** Ends each subscription. */
   const subscriptions = new Map<string, () => void>();
   let waiting: string[] = [];
   let timer: NodeJS.Timeout | undefined;
   let isLost = false;
   let inFlight = 0;
-  /** What it has asked for and nobody has looked at yet. */
+  /** Messages received and not yet handled. */
   const unread: unknown[] = [];
 
   const page: Page = {
@@ -81,10 +81,10 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
 
   function sendText(text: string): void {
     socket.send(text, catchUp);
-    // Who does not read its answers is not listened to: they would pile up here.
+    // Stop reading from a page that does not read its responses: they would pile up.
     if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.pause();
   }
-  /** Called whenever something has gone out. */
+  /** Called after each write. */
   function catchUp(): void {
     if (socket.bufferedAmount > CAUGHT_UP_BYTES) return;
     socket.resume();
@@ -94,11 +94,11 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
     }
     readNext();
   }
-  /** One read may bring many wishes, more than are in time for a pause. */
+  /** One read may deliver more messages than a pause can stop. */
   function readNext(): void {
     while (unread.length > 0 && !socket.isPaused) void received(unread.shift());
   }
-  /** The number is that of the last event in it: asking for it may have led to one more. */
+  /** `seq` is read after the snapshot: taking it may publish one more event. */
   function sendConversation(sessionId: string): void {
     const conversation = deps.conversation(sessionId);
     page.send({ t: 'conversation', seq: feed.seq, conversation });
@@ -143,9 +143,9 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
     inFlight++;
     try {
       const made = perform(message.data);
-      // What is there at once goes out at once: the next wish is heard only if there is room for it.
+      // Send a synchronous result at once: the next message is read only if the buffer has room.
       const result = made instanceof Promise ? await made : made;
-      flush(); // what has come of it stands before the answer
+      flush(); // events caused by the action come before its response
       page.send({ t: 'answer', re, result: result ?? {} });
     } catch (error) {
       page.send({ t: 'answer', re, error: deps.failure(error) });

@@ -1,5 +1,5 @@
-// What a screen brings to the server: acts that its pages may ask for, topics that they may follow. What a page gives is held against the shape
-// of it before anything is done. Nothing that can be asked for takes a program to run.
+// What a screen registers with the server: actions and topics. Parameters are validated first. No action runs a program that the page
+// names.
 import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
 import { neutralise } from '../state/clean-text.ts';
@@ -8,14 +8,14 @@ import type { Page } from './page-connection.ts';
 type ActionTypes = { readonly params: unknown; readonly result: unknown };
 type TopicTypes = { readonly params: unknown; readonly news: unknown };
 
-/** Acts as `wire/` has their types. What `perform` throws is what the page hears. */
+/** Handlers for actions declared in `protocol/`. The page gets the error `perform` throws. */
 export type ActionsOf<All> = {
   readonly [Name in keyof All]: All[Name] extends ActionTypes
     ? { readonly params: z.ZodType<All[Name]['params']>; perform(given: All[Name]['params'], page: Page): Awaitable<All[Name]['result']> }
     : never;
 };
 
-/** Topics likewise. `follow` says how to end it; `tell` is to be spared while the page is behind. */
+/** Handlers for topics. `subscribe` returns how to end it, and must not `send` while the page is behind. */
 export type TopicsOf<All> = {
   readonly [Name in keyof All]: All[Name] extends TopicTypes
     ? {

@@ -1,5 +1,5 @@
-// The console on loopback: a few files, one exchange of a link for a cookie, and one socket. Every local user and every web page can knock
-// here, so all of it is checked before anything is routed, files and socket alike.
+// The console's server on loopback: static files, the exchange of a link for a cookie, and one WebSocket. Any local user and any web page
+// can connect, so every request is checked before it is routed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,15 +8,15 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createKeys, type Keys } from './access-keys.ts';
 
-// What gives away a web page of somebody else's, or a name that was made to point at this machine. Asked before anything is routed.
-/** The reason, or undefined for a browser that shows our own page. `isUpgrade`: a socket comes from a page, and pages say which they are. */
+// Detects requests from foreign web pages and DNS rebinding.
+/** The reason to refuse, or undefined for our own page. `isUpgrade`: a WebSocket always carries an Origin. */
 export function foreignReason(request: IncomingMessage, port: number, isUpgrade: boolean): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = request.headers;
   const names = [`127.0.0.1:${port}`, `localhost:${port}`];
   if (request.headersDistinct.host?.length !== 1 || !names.includes(host ?? '')) return 'the Host header is not this address';
   const isState = isUpgrade || request.method === 'POST';
   if (origin === undefined ? isState : origin !== `http://${host}`) return 'the Origin header is not this address';
-  // A link to the page may be followed from anywhere; nothing is done by that.
+  // Any site may link to the page: that changes nothing.
   const isFollowed = request.url === '/' && !isState && request.headers['sec-fetch-dest'] === 'document';
   if (site !== undefined && site !== 'same-origin' && site !== 'none' && !isFollowed) return 'the request comes from another site';
   return undefined;
@@ -24,7 +24,7 @@ export function foreignReason(request: IncomingMessage, port: number, isUpgrade:
 
 export type ConsoleServer = {
   readonly port: number;
-  /** A link that works once. */
+  /** A single-use link. */
   link(): string;
   close(): void;
 };
@@ -32,14 +32,14 @@ export type ConsoleServer = {
 export type ServerDeps = {
   readonly port: number;
   readonly files: ReadonlyMap<string, PageFile>;
-  /** A page that has shown who it is. */
+  /** Called with an authenticated page. */
   readonly welcome: (socket: WebSocket, first: unknown) => void;
   readonly now: () => number;
   /** A link was used. */
   readonly entered?: (() => void) | undefined;
 };
 
-/** A prompt may carry pictures. */
+/** A prompt may contain images. */
 const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
 const MAX_BODY_BYTES = 4096;
 const MAX_SOCKETS = 32;
@@ -55,7 +55,7 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
     if (inFlight >= MAX_IN_FLIGHT) return refuse(response, 429, 'too many requests at once');
     inFlight++;
     response.on('close', () => inFlight--);
-    // A peer that goes away in the middle of its request ends that request, and nothing else.
+    // A peer that disconnects in mid-request ends only that request.
     answer(request, response).catch(() => response.destroy());
   });
   server.maxConnections = 256;
@@ -73,7 +73,7 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
     response.writeHead(200, { 'content-type': file.type, 'content-length': file.bytes.length });
     response.end(request.method === 'HEAD' ? undefined : file.bytes);
   }
-  /** The token of a link, for a cookie and a word. */
+  /** Exchanges a link's token for a cookie and a page key. */
   async function enter(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
       return refuse(response, 415, 'content-type must be application/json');
@@ -91,7 +91,7 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
     entered?.();
   }
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on('error', () => {}); // a peer that goes away in the middle of it
+    socket.on('error', () => {}); // the peer may disconnect meanwhile
     const respond = (status: string) => void socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     if (foreignReason(request, portOf(server), true)) return respond('403 Forbidden');
     if (request.url !== '/socket') return respond('404 Not Found');
@@ -123,7 +123,7 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
   });
 }
 
-/** The cookie has come by itself; the word that goes with it is the first thing a page of ours says. */
+/** The browser sent the cookie by itself; the page proves itself with its key in the first message. */
 function admit(socket: WebSocket, cookie: string, keys: Keys, welcome: ServerDeps['welcome']): void {
   const timer = setTimeout(() => socket.terminate(), HELLO_WITHIN_MS);
   socket.on('error', () => socket.terminate());
@@ -140,7 +140,7 @@ function admit(socket: WebSocket, cookie: string, keys: Keys, welcome: ServerDep
 
 const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0;
 
-/** Browsers do not tell the ports of one host apart when it comes to cookies. */
+/** Browsers share cookies between the ports of a host. */
 const cookieName = (port: number): string => `switchboard_${port}`;
 
 function cookieOf(request: IncomingMessage, port: number): string | undefined {
@@ -161,7 +161,7 @@ function headersFor(port: number): Readonly<Record<string, string>> {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'", // nothing here makes markup or code of text, so nothing may say that it is to be trusted
+    "trusted-types 'none'", // nothing here creates markup or code from text
   ];
   return {
     'content-security-policy': policy.join('; '),
@@ -201,7 +201,7 @@ function refuse(response: ServerResponse, status: number, why: string): void {
   response.end(`${why}\n`);
 }
 
-// The page's own files: read once, served from memory, each under its name and no other.
+// The page's files: read once, served from memory, by exact name.
 export type PageFile = { readonly type: string; readonly bytes: Buffer };
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -211,7 +211,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** By the path it is asked for. */
+/** By request path. */
 export function readPageFiles(dir: string): ReadonlyMap<string, PageFile> {
   const files = readdirSync(dir).flatMap((name): [string, PageFile][] => {
     const type = TYPES[path.extname(name)];

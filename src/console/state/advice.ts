@@ -1,4 +1,4 @@
-// What can be done about a failure that an agent or the proxy told of.
+// Advice for a failure that an agent or the proxy reported.
 
 import { ClientError } from '../../client/client.ts';
 import { fields } from '../../json-object.ts';
@@ -10,10 +10,10 @@ import { list, text } from './read-update.ts';
 const LOGIN_WANTED = -32000;
 const NOT_FOUND = -32002;
 
-/** Ways in which an agent that ran has ended. Whoever was stopped, or cannot be started, is not there at the next try either: the message itself says what to do. */
+/** Ways a running agent ends. An agent that was stopped or cannot start stays unavailable, and its message already says what to do. */
 const ENDED = new Set(['agent_exited', 'hung_up', 'not_reading', 'queue_full', 'cancel_ignored', 'unreadable']);
 
-/** `isTurn`: a prompt failed, and not what was done before there could be one. */
+/** `isTurn`: a prompt failed, rather than a step before it. */
 export function adviceOn(error: unknown, agents: readonly AgentRow[], isTurn = false): Advice {
   if (!(error instanceof ClientError)) return {};
   const { agent, reason, authMethods } = fields(error.data);
@@ -32,7 +32,7 @@ export function adviceOn(error: unknown, agents: readonly AgentRow[], isTurn = f
   return {};
 }
 
-/** With several agents a method goes by `<agent>/<id>`. */
+/** With several agents, a method id is `<agent>/<id>`. */
 function loginsOf(agent: string | undefined, named: readonly unknown[], agents: readonly AgentRow[]): readonly LoginMethod[] {
   const hasSeveral = new Set(agents.map(({ name }) => name)).size > 1;
   const all = agents.flatMap(({ name, authMethods }) =>

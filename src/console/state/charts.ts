@@ -1,23 +1,23 @@
-// What passes, in numbers over time: a row for each second that somebody has looked on, of the last quarter of an hour.
+// Traffic over time: one row per second while a page is open, for the last quarter of an hour.
 import type { FrameRecord } from '../../store/frame-log/frame-filter.ts';
 import type { ChartRow } from '../protocol/charts.ts';
 
 export type Charts = {
   /** A frame came from a peer. */
   passed(side: 'editor' | 'agent', bytes: number): void;
-  /** A frame went on, so long after it came. */
+  /** A frame was forwarded, this long after it arrived. */
   added(ms: number): void;
   record(record: FrameRecord): void;
-  /** Makes a row of what has come since the last. */
+  /** Closes the current second. */
   sample(nowMs: number): void;
-  /** Nobody looks on any more, or somebody does again: what lies between is not known. */
+  /** Observation stopped or resumed: the time between is unknown. */
   pause(): void;
-  /** All rows, the oldest first. */
+  /** All rows, oldest first. */
   rows(): readonly ChartRow[];
 };
 
 const MOST_ROWS = 900;
-/** Of one second. More would say the same. */
+/** Samples per second. More would not change the result. */
 const MOST_SAMPLES = 2000;
 const MOST_TURNS = 1000;
 
@@ -25,7 +25,7 @@ export function createCharts(): Charts {
   let rows: ChartRow[] = [];
   let lastMs: number | undefined;
   let count = nothing();
-  /** Prompts without an update so far: when they went to their agent. */
+  /** When each prompt without an update so far went to its agent. */
   const begun = new Map<string, number>();
 
   function firstUpdate({ leg, session, t }: FrameRecord): void {
@@ -48,7 +48,7 @@ export function createCharts(): Charts {
     added: (ms) => sampled(count.added, ms),
     record(record) {
       const { method, kind, dir, ms, error, ours, event, reason } = record;
-      // Each once: where it came in, or where we have made it.
+      // Count each frame once: where it came in, or where we created it.
       const isNew = dir?.startsWith('from') === true || ours === true;
       if ((error !== undefined && isNew) || kind === 'refused' || (event === 'down' && reason !== 'stopped')) count.errors++;
       if (method === 'session/update' && dir === 'fromAgent') return firstUpdate(record);
@@ -106,7 +106,7 @@ function sampled(samples: number[], value: number): void {
   if (samples.length < MOST_SAMPLES) samples.push(value);
 }
 
-/** The value below which that part of them lies; null when there are none. */
+/** A quantile; null without samples. */
 function part(samples: number[], share: number): number | null {
   if (samples.length === 0) return null;
   const sorted = samples.toSorted((a, b) => a - b);

@@ -1,12 +1,11 @@
-// Is a frame as the protocol has it? Held against the schema that the ACP SDK ships, drafts included; loaded when somebody asks.
+// Validates a frame against the schema in the ACP SDK, drafts included. Loaded on first use.
 
 import { isObject, type JsonObject } from '../../json-object.ts';
 import type { SchemaCheck, SchemaProblem } from '../protocol/frames.ts';
 
 export type Checked = { readonly dir?: string | undefined; readonly kind?: string | undefined; readonly method?: string | undefined };
 
-
-/** `frame` says which way it went, and for an answer to which method. */
+/** `frame` gives the direction and, for a response, the method it answers. */
 export async function checkFrame(frame: Checked, message: JsonObject): Promise<SchemaCheck> {
   const { default: schema } = await import('@agentclientprotocol/sdk/schema/v1/schema.unstable.json', { with: { type: 'json' } });
   const definitions = schema.$defs as unknown as Definitions;
@@ -26,7 +25,7 @@ const ENDINGS: Readonly<Record<string, string>> = { request: 'Request', response
 
 function definitionOf({ dir, kind = '', method }: Checked, definitions: Definitions) {
   const isToAgent = dir === 'fromEditor' || dir === 'toAgent';
-  // Who answers: requests go to it, answers come from it.
+  // The side that answers: requests go to it, responses come from it.
   const side = isToAgent === (kind !== 'response') ? 'agent' : 'client';
   const ending = method === undefined ? undefined : ENDINGS[kind];
   for (const [name, schema] of Object.entries(definitions))
@@ -42,7 +41,7 @@ function whyNone(method: string, definitions: Definitions): string {
   return isKnown ? `ACP has no ${method} of this kind in this direction` : `${method} is no method of ACP`;
 }
 
-// The part of JSON Schema that the schema of ACP uses.
+// The subset of JSON Schema that the ACP schema uses.
 type Schema = {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -58,7 +57,7 @@ type Schema = {
   readonly allOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
-  /** Whoever reads a wrong value is to take it for one that is not there. */
+  /** Readers must treat an invalid value as absent. */
   readonly 'x-deserialize-default-on-error'?: boolean;
   readonly 'x-deserialize-skip-invalid-items'?: boolean;
   readonly 'x-method'?: string;
@@ -69,7 +68,7 @@ type Definitions = Readonly<Record<string, Schema>>;
 const MOST = 20;
 const DEEPEST = 100;
 
-/** `at` is the way to the value: `params`. */
+/** `at` is the path of the value: `params`. */
 function mismatches(value: unknown, schema: Schema, definitions: Definitions, at: string): readonly SchemaProblem[] {
   return check(value, schema, { definitions, depth: 0 }, at, false).slice(0, MOST);
 }
@@ -77,7 +76,7 @@ function mismatches(value: unknown, schema: Schema, definitions: Definitions, at
 type Context = { readonly definitions: Definitions; readonly depth: number };
 
 function check(value: unknown, schema: Schema, context: Context, at: string, isLenient: boolean): readonly SchemaProblem[] {
-  // What was taken out cannot be judged.
+  // A redacted value cannot be checked.
   if (context.depth > DEEPEST || (typeof value === 'string' && value.startsWith('[redacted'))) return [];
   const isTolerated = isLenient || schema['x-deserialize-default-on-error'] === true;
   const within = { ...context, depth: context.depth + 1 };
@@ -119,7 +118,7 @@ function elements(value: readonly unknown[], schema: Schema, context: Context, a
   return items ? value.flatMap((element, index) => check(element, items, context, `${at}[${index}]`, isTolerated)) : [];
 }
 
-/** Of several forms the one that is meant: the one whose fixed words the value has, else the one that it is nearest to. */
+/** The variant that is meant: the one whose constant matches, else the closest. */
 function oneOf(value: unknown, forms: readonly Schema[], context: Context, at: string, isLenient: boolean): readonly SchemaProblem[] {
   if (forms.length === 0) return [];
   const words: readonly unknown[] = forms.flatMap((form) => (form.const === undefined ? [] : [form.const]));
@@ -138,7 +137,7 @@ function oneOf(value: unknown, forms: readonly Schema[], context: Context, at: s
   return found.reduce((best, one) => (one.length < best.length ? one : best), found[0] ?? []);
 }
 
-/** The property whose word tells the forms apart. */
+/** The property whose constant distinguishes the variants. */
 function tagOf(forms: readonly Schema[]): string | undefined {
   for (const { properties = {} } of forms)
     for (const [key, { const: word }] of Object.entries(properties)) if (word !== undefined) return key;
@@ -160,7 +159,7 @@ function isOf(type: string, value: unknown): boolean {
   }
 }
 
-/** Short: a message is about what it is, and whoever wants all of it sees it beside. */
+/** Shortened: the screen shows the whole value next to it. */
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (isObject(value)) return 'an object';

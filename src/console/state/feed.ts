@@ -1,16 +1,15 @@
-// What has happened, numbered, so that a page that lost its connection can go on where it was. A bounded stretch of it is kept, as text:
-// every page gets the same.
+// Numbered events, so that a page that lost its connection can resume. A bounded number is kept as text, because every page gets the same.
 import { randomUUID } from 'node:crypto';
 import type { Delta } from '../protocol/messages.ts';
 
 export type Numbered = { readonly seq: number; readonly sessionId: string | undefined; readonly text: string };
 
 export type Feed = {
-  /** Numbers of one feed mean nothing to another. */
+  /** Identifies this feed: numbers of another one mean nothing here. */
   readonly epoch: string;
   readonly seq: number;
   publish(event: Delta['event'], sessionId?: string): void;
-  /** What came after that number; undefined when it is not all there any more. */
+  /** Events after this number; undefined when some were dropped. */
   since(seq: number): readonly Numbered[] | undefined;
   listen(listener: (delta: Numbered) => void): () => void;
 };
@@ -24,7 +23,7 @@ export function createFeed(maxDeltas = MAX_DELTAS): Feed {
   let size = 0;
   let seq = 0;
 
-  /** A quarter at once, so that not every event moves all of them. */
+  /** Drops a quarter at a time, so that not every event moves the whole array. */
   function letGo(): void {
     if (kept.length <= maxDeltas && size <= MAX_CHARACTERS) return;
     let gone = 0;
@@ -40,7 +39,7 @@ export function createFeed(maxDeltas = MAX_DELTAS): Feed {
     },
     publish(event, sessionId) {
       seq++;
-      // Nobody can lack what came before the first page.
+      // Without a page there is nobody to resume.
       if (listeners.size === 0 && kept.length === 0) return;
       const delta: Delta = { seq, ...(sessionId !== undefined && { sessionId }), event };
       const numbered = { seq, sessionId, text: JSON.stringify(delta) };

@@ -1,11 +1,11 @@
-// From the schema of an elicitation to a form, and from what was filled in to the content of the answer.
+// Converts the schema of an elicitation to a form, and the form's values to the response content.
 import { fields } from '../../json-object.ts';
 import { type Field, problemWith, type Value } from '../protocol/form.ts';
 import { type Fields, list, text } from './read-update.ts';
 
 export type Form = {
   readonly fields: readonly Field[];
-  /** The content of the answer, or what is wrong with it. */
+  /** The response content, or a problem. */
   answer(values: readonly (Value | null)[]): { readonly content: Fields } | { readonly problem: string };
 };
 
@@ -14,7 +14,7 @@ type Read = { readonly name: string; readonly field: Field; readonly meant: (val
 const MOST_FIELDS = 100;
 const MOST_CHOICES = 500;
 
-/** undefined for a schema that asks for something no form here can ask. `clean` is for what is shown; names and values stay the agent's own. */
+/** undefined when no form can represent the schema. `clean` is for display; names and values stay the agent's own. */
 export function readForm(schema: unknown, clean: (value: string) => string): Form | undefined {
   const { properties, required } = fields(schema);
   const needed = new Set(list(required));
@@ -32,7 +32,7 @@ export function readForm(schema: unknown, clean: (value: string) => string): For
         if (problem !== undefined) return { problem: `${field.title}: ${problem}` };
         if (value !== undefined && value !== '') content.push([name, meant(value)]);
       }
-      // As entries: a name may be `__proto__`.
+      // Entries, because a name may be `__proto__`.
       return { content: Object.fromEntries(content) };
     },
   };
@@ -66,7 +66,7 @@ function readField(name: string, property: Fields, isRequired: boolean, clean: (
       return {
         name,
         field: { ...about, kind: 'text', format: text(format), hint, value: shown, ...range },
-        // What was left as the agent gave it is sent as it gave it, be it that a part of it was not shown.
+        // An unchanged default is returned exactly as the agent gave it, even if a part of it was hidden.
         meant: (typed) => (typed === shown ? before : typed),
       };
     }
@@ -95,7 +95,7 @@ function readField(name: string, property: Fields, isRequired: boolean, clean: (
   }
 }
 
-/** `enum`, with or without names, or values with titles. */
+/** `enum`, with or without names, or constants with titles. */
 function choicesOf(schema: Fields): readonly { readonly value: string; readonly name: string }[] | undefined {
   const titled = [...list(schema.oneOf), ...list(schema.anyOf)].map(fields);
   const plain = list(schema.enum);

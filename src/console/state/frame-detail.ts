@@ -1,11 +1,11 @@
-// One frame, looked into: its content, what was taken out of it, whether it is as the protocol has it, and how long it took.
+// Details of one frame: content, redactions, schema check and latency.
 
 import { fields } from '../../json-object.ts';
 import type { FrameDetail, FrameLatency, Redaction } from '../protocol/frames.ts';
 import { checkFrame } from './check-frame.ts';
 import type { Fields } from './read-update.ts';
 
-/** A row of the ring, as far as it matters here. */
+/** The fields of a ring row used here. */
 export type Timed = {
   readonly n: number;
   readonly pair?: number | undefined;
@@ -41,7 +41,7 @@ const MARK = /\[redacted(?::([^\]\s]{1,80}))?\]/g;
 const MOST_PLACES = 20;
 const DEEPEST = 200;
 
-/** What stands in the place of secrets, by kind, and where. */
+/** Redaction placeholders, by kind and path. */
 export function redactionsIn(value: unknown): readonly Redaction[] {
   const found = new Map<string, { count: number; readonly at: string[] }>();
   function look(text: string, at: string): void {
@@ -80,12 +80,12 @@ function latencyOf(row: Timed, rows: readonly Timed[]): FrameLatency {
     half: (isAnswer ? request : answer)?.n,
     passed: passed && { n: passed.n, leg: passed.record.leg ?? '', addedMs: rounded(row.addedMs ?? passed.addedMs) },
     beyondMs,
-    // The shorter of the two is the peer's own time; what is beyond it was spent here.
+    // The shorter duration is the peer's own; the rest was spent here.
     oursMs: tookMs === undefined || beyondMs === undefined ? undefined : rounded(Math.abs(tookMs - beyondMs)),
   };
 }
 
-/** The answer to a request, or the request of an answer, on the same leg. Ids come again, so the nearest counts. */
+/** The response to a request, or the request of a response, on the same connection. Ids repeat, so the nearest one counts. */
 function halfOf({ n, record: { leg, id, kind, dir } }: Timed, rows: readonly Timed[]): Timed | undefined {
   const isAnswer = kind === 'response';
   const isHalf = ({ record }: Timed) =>

@@ -1,13 +1,13 @@
-// The frames that have passed: rows in a ring, bodies as long as there is room for them.
+// Recent frames: rows in a ring, bodies while they fit.
 import { type FrameRecord, parseFilter, termsOf } from '../../store/frame-log/frame-filter.ts';
 import { lastRecords } from '../../store/frame-log/read-frames.ts';
 
 export type Kept = {
   readonly n: number;
   readonly record: FrameRecord;
-  /** What it has in common with the same frame on the other leg. */
+  /** Shared with the same frame on the other connection. */
   readonly pair?: number | undefined;
-  /** How long it was here before it went on. */
+  /** How long it stayed here before it was forwarded. */
   readonly addedMs?: number | undefined;
 };
 export type Wanted = (row: Kept) => boolean;
@@ -15,19 +15,19 @@ export type Wanted = (row: Kept) => boolean;
 const MAX_ROWS = 60_000;
 const MAX_BODY_CHARACTERS = 32 * 1024 * 1024;
 const HISTORY = 2000;
-/** Of an export, in one answer. */
+/** Size limit of one export response. */
 const EXPORT_CHARACTERS = 1024 * 1024;
 
-/** `dir` is where the frame log of all processes lies. */
+/** `dir` holds the frame log of all processes. */
 export function createFrameRing(dir: string) {
   const bodies = new Map<number, string>();
   let rows: Kept[] = [];
-  /** Those before are for what passed earlier. */
+  /** Lower numbers are for frames from the log. */
   let next = HISTORY;
   let hasHistory = false;
   let bodySize = 0;
 
-  /** What passed before the first page was there, as the frame log has it; in front of what has come since. */
+  /** Puts frames from the log, from before the first page, in front of the live ones. */
   function readHistory(): void {
     hasHistory = true;
     const since = rows[0]?.record.t ?? Number.POSITIVE_INFINITY;
@@ -38,7 +38,7 @@ export function createFrameRing(dir: string) {
     take({ msg, line, ...record }: FrameRecord, more: Pick<Kept, 'pair' | 'addedMs'> | undefined): void {
       const n = next++;
       rows.push({ n, record, ...more });
-      // In large steps, so that not every frame moves all of them.
+      // In large steps, so that not every frame moves the whole array.
       if (rows.length > MAX_ROWS) rows = rows.slice(MAX_ROWS / 6);
       const body = msg === undefined ? line : JSON.stringify(msg);
       if (body === undefined) return;
@@ -54,12 +54,12 @@ export function createFrameRing(dir: string) {
       if (!hasHistory) readHistory();
       return rows;
     },
-    /** The number that the next one gets. */
+    /** The number of the next frame. */
     get next(): number {
       return next;
     },
     body: (n: number): string | undefined => bodies.get(n),
-    /** What the filter takes, or the term that is none. Content is looked at only where it is asked for. */
+    /** A predicate for the filter, or its invalid term. Bodies are searched only if the filter asks for it. */
     wanted(filter: string): Wanted | { readonly wrong: string } {
       const terms = termsOf(filter);
       const takes = parseFilter(terms);
@@ -67,7 +67,7 @@ export function createFrameRing(dir: string) {
       if (!terms.some((term) => /^!?text:/.test(term))) return ({ record }) => takes(record);
       return ({ n, record }) => takes({ ...record, line: bodies.get(n) ?? '' });
     },
-    /** Those after that number as the frame log writes them, a line each; as many as go into one answer. */
+    /** Frames after this number in the format of the frame log, as many as fit into one response. */
     lines(wanted: Wanted, after: number): { readonly text: string; readonly next?: number } {
       let text = '';
       for (const row of rows) {

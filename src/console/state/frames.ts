@@ -1,4 +1,4 @@
-// The frames that pass, for whoever looks on. While no page is open the taps do nothing at all.
+// Live frames for the pages. While no page is open, the observers do nothing.
 import { z } from 'zod';
 import { ClientError } from '../../client/client.ts';
 import type { Secrets } from '../../redaction/redact.ts';
@@ -16,7 +16,7 @@ import { createFrameRing, type Kept, type Wanted } from './frame-ring.ts';
 
 export type Observer = ReturnType<ReturnType<typeof createFrameLog>['watch']>['observer'];
 
-/** A page that looks on. */
+/** A subscribed page. */
 type Viewer = { readonly page: { readonly isBehind: boolean }; readonly send: (news: FrameTopics['frames']['news']) => void };
 
 export type Frames = ReturnType<typeof createFrames>;
@@ -28,7 +28,7 @@ const MOST_AT_ONCE = 4000;
 type Interest = { readonly wanted: Wanted; next: number; isFirst: boolean };
 type ChartViewer = { readonly page: Viewer['page']; readonly send: (news: ChartTopics['charts']['news']) => void };
 
-/** `dir` is where the frame log of all processes lies. */
+/** `dir` holds the frame log of all processes. */
 export function createFrames(secrets: Secrets, dir: string) {
   const ring = createFrameRing(dir);
   const pairs = createFramePairs(() => performance.now());
@@ -66,7 +66,7 @@ export function createFrames(secrets: Secrets, dir: string) {
     log.settle();
     const rows = ring.rows();
     for (const [viewer, interest] of interests) {
-      // Rows wait for a slow page; they are not lost to it while they are in the ring.
+      // A slow page misses nothing while its rows are in the ring.
       if (viewer.page.isBehind) continue;
       const from = rows.findIndex(({ n }) => n >= interest.next);
       const fresh = from === -1 ? [] : rows.slice(from, from + MOST_AT_ONCE);
@@ -134,7 +134,7 @@ export function createFrames(secrets: Secrets, dir: string) {
   };
 
   return {
-    /** A tap for a leg: it passes on what it sees only while somebody looks on. */
+    /** Observes a connection. Forwards frames only while a page is open. */
     observer(leg: string, side: Side): Observer & { down(reason: string): void } {
       const { observer, down } = log.watch(leg, side);
       return {
@@ -163,14 +163,14 @@ export function createFrames(secrets: Secrets, dir: string) {
       };
     },
     handlers: { actions, topics },
-    /** A page is there. What passes from now on is kept for it. */
+    /** A page opened: keep frames from now on. */
     look(): void {
       if (isOpen) return;
       isOpen = true;
       charts.pause();
       sampler = setInterval(sample, SAMPLE_EVERY_MS);
     },
-    /** No page is left. */
+    /** The last page closed. */
     rest(): void {
       isOpen = false;
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-// Permission questions and elicitations that are open. The first answer counts, wherever it comes from.
+// Pending permission requests and elicitations. The first answer counts, wherever it comes from.
 import { randomUUID } from 'node:crypto';
 import { fields } from '../../json-object.ts';
 import type { Action } from '../../policy/actions/action.ts';
@@ -11,13 +11,13 @@ import type { Feed } from './feed.ts';
 import { readForm } from './form-schema.ts';
 import { type Fields, list, shown, text, toolOf } from './read-update.ts';
 
-// An elicitation of an agent's, as it is shown and as it is answered.
+// An elicitation: what is shown, and how it is answered.
 type Values = Parameters<NonNullable<ReturnType<typeof readForm>>['answer']>[0];
 
 export type Elicited = {
   readonly message: string;
   readonly shown: Elicitation;
-  /** What a yes brings: content for the agent, an address for the page. */
+  /** The result of accepting: content for the agent, or a URL for the page. */
   accept(values: Values): { readonly content?: Fields; readonly url?: string } | { readonly problem: string };
 };
 
@@ -28,12 +28,12 @@ export function readElicitation(params: Fields, clean: (value: string) => string
   const { mode, url } = params;
   if (mode === 'url' && typeof url === 'string') {
     const address = URL.canParse(url) ? new URL(url) : undefined;
-    // Anything else would not go to a place but do something here.
+    // Other schemes could run something locally.
     if (address && /^https?:$/.test(address.protocol))
       return {
         message,
         shown: { mode: 'url', url: clean(url), host: clean(address.host) },
-        // Hidden parts of it are hidden from whoever looks on, and belong to it all the same.
+        // The display is redacted; the page opens the real URL.
         accept: () => ({ url }),
       };
   }
@@ -43,19 +43,19 @@ export function readElicitation(params: Fields, clean: (value: string) => string
   return { message, shown: { mode: 'other', text: unsupported }, accept: () => CANNOT };
 }
 
-/** How a question ended: with the option at that place, or with none. `by` is the page that answered. */
+/** How a request ended: with the option at this index, or with none. `by` is the page that answered. */
 export type Settled = { readonly option: number | undefined; readonly by: string | undefined; readonly reply?: Reply | undefined };
 
 /** The answer to an elicitation. */
 export type Reply = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: Fields | undefined };
 
-/** What our own policy has said of a question. Nothing that the question itself says of that is taken for true: an agent words it. */
+/** The policy's own result for a request. The request's text is not trusted: the agent wrote it. */
 export type PolicyResult = { readonly asked: Action; readonly decision: Decision; readonly isOurs: boolean };
 
 export type RequestHooks = {
   readonly judged?: PolicyResult | undefined;
   readonly opened?: (requestId: string) => void;
-  /** A page wants to answer it; false when somebody else was first. */
+  /** Called when a page answers. Returns false when another answer was first. */
   readonly take?: ((option: number | undefined, reply: Reply | undefined) => boolean) | undefined;
 };
 
@@ -64,7 +64,6 @@ export type RequestDeps = {
   readonly redact: Redactor;
   readonly now: () => number;
   readonly row: (sessionId: string) => SessionRow | undefined;
-  /** One has come. */
   readonly opened: (request: PendingRequest) => void;
   readonly settled: (
     request: PendingRequest,
@@ -80,7 +79,7 @@ type Open = {
   readonly elicited: Elicited | undefined;
 };
 
-/** An agent may ask as often as it likes; nobody would get to the end of more. */
+/** An agent may send any number of requests; nobody could answer more than this. */
 const MOST_OPEN = 500;
 const REPLIES = { accept: 'Answered', decline: 'Declined', cancel: 'Cancelled' } as const;
 
@@ -88,7 +87,7 @@ export function createPendingRequests({ feed, redact, now, row, opened, settled 
   const all = new Map<string, Open>();
   const ofSession = (sessionId: string) => [...all.values()].filter(({ request }) => request.sessionId === sessionId);
 
-  /** To whoever looks on, until it is settled. */
+  /** Shows a request until it is settled. */
   function pose(request: PendingRequest, signal: AbortSignal, hooks: RequestHooks, elicited?: Elicited): Promise<Settled> {
     if (all.size >= MOST_OPEN) return Promise.resolve({ option: undefined, by: undefined });
     return new Promise((resolve) => {
@@ -113,17 +112,17 @@ export function createPendingRequests({ feed, redact, now, row, opened, settled 
   }
 
   return {
-    /** One that is open, and what the policy has said of it. */
+    /** A pending request with the policy's result. */
     open: (requestId: string): Pick<Open, 'request' | 'judged'> | undefined => all.get(requestId),
     list: (): readonly PendingRequest[] => [...all.values()].map(({ request }) => request),
     isAsking: (sessionId: string): boolean => ofSession(sessionId).length > 0,
 
-    /** Puts a permission question to whoever looks on. Resolves to the place of the option, or undefined for none. */
+    /** Shows a permission request. Resolves to the index of the chosen option, or undefined. */
     ask(sessionId: string, params: Fields, signal: AbortSignal, hooks: RequestHooks = {}): Promise<Settled> {
       const clean = fields(cleanValue(params, redact));
       return pose(requestOf(sessionId, clean, row(sessionId), now(), policyOf(hooks.judged, redact)), signal, hooks);
     },
-    /** Likewise something that an agent wants to know. `sessionId` is undefined before there is a session. */
+    /** Shows an elicitation. `sessionId` is undefined before a session exists. */
     elicit(sessionId: string | undefined, params: Fields, signal: AbortSignal, hooks: RequestHooks = {}): Promise<Settled> {
       const elicited = readElicitation(params, (value) => neutralise(redact(value)));
       const about = sessionId === undefined ? undefined : row(sessionId);
@@ -134,7 +133,7 @@ export function createPendingRequests({ feed, redact, now, row, opened, settled 
       };
       return pose(request, signal, hooks, elicited);
     },
-    /** Whether it was still open, what is wrong with the answer, and the address to open where there is one. */
+    /** Whether it was still pending, what is wrong with the values, and the URL to open, if any. */
     reply({ requestId, action, values }: ChatActions['reply']['params'], by: string): ChatActions['reply']['result'] {
       const open = all.get(requestId);
       if (!open?.elicited) return { isFirst: false };
@@ -146,7 +145,7 @@ export function createPendingRequests({ feed, redact, now, row, opened, settled 
       open.settle({ option: undefined, by, reply });
       return { isFirst: true, url };
     },
-    /** Whether the question was still open: the first answer counts. */
+    /** Returns whether it was still pending: the first answer counts. */
     answer(requestId: string, option: number | undefined, by: string): boolean {
       const open = all.get(requestId);
       if (!open || open.elicited || (option !== undefined && !open.request.options[option])) return false;
@@ -154,11 +153,11 @@ export function createPendingRequests({ feed, redact, now, row, opened, settled 
       open.settle({ option, by });
       return true;
     },
-    /** It was answered somewhere else. */
+    /** It was answered elsewhere. */
     settle(requestId: string, how: Settled): void {
       all.get(requestId)?.settle(how);
     },
-    /** The turn is being cancelled: what it has asked is answered with that. */
+    /** The turn is cancelled, so its requests are cancelled too. */
     cancel(sessionId: string, by: string | undefined): void {
       for (const { settle } of ofSession(sessionId)) settle({ option: undefined, by });
     },
@@ -206,7 +205,7 @@ function requestOf(
   };
 }
 
-/** The command as it would be run, where the agent tells. */
+/** The command line, if the agent reports it. */
 function commandOf({ command, args }: Fields): string | undefined {
   if (Array.isArray(command)) return command.map(String).map(quoted).join(' ');
   if (typeof command !== 'string') return undefined;

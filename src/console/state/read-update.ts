@@ -1,4 +1,4 @@
-// From the protocol's words to the console's: what a session/update, or the answer that opens a session, means for a conversation.
+// Converts ACP updates and session responses to console events.
 import { createHash } from 'node:crypto';
 import { fields, type JsonObject } from '../../json-object.ts';
 import type {
@@ -19,18 +19,18 @@ export type Fields = JsonObject;
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** The option that stands for `modes`, which older agents have in its place. */
+/** Stands for `modes`, which older agents send instead of an option. */
 export const MODE_OPTION = '$mode';
 const MAX_SHOWN = 100_000;
 
-/** No object: kinds are the agent's words, and may be `constructor`. */
+/** A Map: kinds are chosen by the agent and may be `constructor`. */
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['user_message_chunk', 'user'],
   ['agent_message_chunk', 'agent'],
   ['agent_thought_chunk', 'thought'],
 ]);
 
-/** A chunk of text; it is cleaned as a stream. */
+/** A text chunk; it is cleaned as a stream. */
 export function chunkOf(
   update: Fields,
 ): { readonly role: Role; readonly messageId: string | undefined; readonly text: string } | undefined {
@@ -42,13 +42,13 @@ export function chunkOf(
 
 export type SummaryChunk = { readonly compactionId: string; readonly text: string };
 
-/** A piece of what is left of a conversation that was made shorter. */
+/** A chunk of a compaction summary. */
 export function summaryChunkOf(update: Fields): SummaryChunk | undefined {
   if (update.sessionUpdate !== 'compaction_summary_chunk') return undefined;
   return { compactionId: String(update.compactionId), text: joinedText([update.content]) };
 }
 
-/** Everything but chunks of text. What is not known is shown as it came. */
+/** Any update but text chunks. Unknown kinds are shown as received. */
 export function eventOf(update: Fields): Event | undefined {
   const kind = String(update.sessionUpdate);
   const role = ROLES.get(kind);
@@ -120,12 +120,15 @@ function subagentOf({ sessionId, title, description, state }: Fields): Subagent 
   };
 }
 
-/** What `null` takes back, and nothing leaves as it was. */
+/** `null` clears a field; a missing one keeps it. */
 const nullOr = (value: unknown): string | null | undefined => (value === null ? null : text(value));
 const joinedText = (blocks: readonly unknown[]): string =>
   blocks.map((block) => text(fields(block).text) ?? `[${String(fields(block).type)}]`).join('');
 
-/** A change that was not altered before it is shown gets a print. `update` is how it came, `event` what is shown. Line ends do not count. */
+/**
+ * Adds a fingerprint to each change that is shown unaltered. `update` is what the agent sent, `event` what is shown. Line endings do not
+ * count.
+ */
 export function withPrints(event: Event, update: Fields): Event {
   if (event.e !== 'tool' || !event.content?.some(({ type }) => type === 'diff')) return event;
   const given = list(update.content).map(fields);
@@ -140,7 +143,7 @@ export function withPrints(event: Event, update: Fields): Event {
   return { ...event, content };
 }
 
-/** Tells one change from another: what is applied must be what was looked at. */
+/** Identifies a change: only what was shown may be applied. */
 function printOf({ path, oldText, newText }: Extract<ToolContent, { type: 'diff' }>): string {
   return createHash('sha256')
     .update(JSON.stringify([path, oldText ?? null, newText]))
@@ -203,7 +206,6 @@ function commandOf(value: unknown) {
   return { name: String(name), description: text(description) ?? '', hint: text(fields(input).hint) };
 }
 
-/** What a session has used so far. */
 export function usageOf({ used, size, cost }: Fields): Event | undefined {
   if (typeof used !== 'number' || typeof size !== 'number') return undefined;
   const { amount, currency } = fields(cost);
@@ -211,7 +213,7 @@ export function usageOf({ used, size, cost }: Fields): Event | undefined {
   return { e: 'usage', usage: { used, size, cost: price } };
 }
 
-/** Of an answer that opens a session, or of an update: its options, and its modes where no option stands for them. */
+/** Options from a session response or an update, plus modes that no option represents. */
 export function optionsOf(answer: Fields): readonly Option[] {
   const options = list(answer.configOptions).flatMap(optionOf);
   const modes = list(fields(answer.modes).availableModes);
@@ -229,7 +231,7 @@ function optionOf(value: unknown): Option[] {
   const about = { id: String(id), name: text(name) ?? String(id), category: text(category) };
   if (type === 'boolean') return [{ type: 'boolean', ...about, value: currentValue === true }];
   if (type !== undefined && type !== 'select') return [];
-  // Choices may stand in groups.
+  // Choices may be grouped.
   const all = list(options).flatMap((one) => (Array.isArray(fields(one).options) ? list(fields(one).options) : [one]));
   const choices = all.map((one): Choice => {
     const choice = fields(one);
@@ -242,7 +244,7 @@ function optionOf(value: unknown): Option[] {
   return [{ type: 'select', ...about, value: String(currentValue), choices }];
 }
 
-/** Whose session it is, where the answer or the update says so. */
+/** The session's agent, if the response or update names it. */
 export function agentIn({ configOptions }: Fields): string | undefined {
   const option = list(configOptions)
     .map(fields)
@@ -250,7 +252,7 @@ export function agentIn({ configOptions }: Fields): string | undefined {
   return text(option?.currentValue);
 }
 
-/** Anything, as a person reads it. */
+/** Any value as readable text. */
 export function shown(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const shown = typeof value === 'string' ? value : JSON.stringify(value, null, 2);

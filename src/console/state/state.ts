@@ -1,5 +1,5 @@
-// Everything the console shows, kept here so that a page can come and go: sessions, what was said in them, questions that are open, agents.
-// Each change is published with a number.
+// All state the console shows, so that pages can come and go: sessions, conversations, pending requests, agents. Publishes every change
+// with a number.
 import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { apply } from '../protocol/apply-event.ts';
@@ -17,7 +17,7 @@ export type StateDeps = {
   readonly version: string;
   readonly cwd: string;
   readonly servers: readonly string[];
-  /** Sessions of before and of other processes. */
+  /** Sessions of earlier and other processes. */
   readonly stored: () => readonly SessionRow[];
 };
 
@@ -25,7 +25,7 @@ type Live = {
   row: SessionRow;
   readonly conversation: Conversation;
   readonly textStream: TextStream;
-  /** Of the summary that is being told. */
+  /** The compaction summary in progress. */
   summary: { readonly compactionId: string; readonly clean: CleanStream } | undefined;
 };
 
@@ -90,7 +90,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
     const state = stateOf(session);
     if (state !== session.row.state) changeRow(session, { state, at: now() });
   }
-  /** The session may have moved to another agent: by the option, or by `/agent`, of which only an update tells. */
+  /** The session may have moved to another agent: by the option, or by `/agent`, which only an update reveals. */
   function noteAgent(session: Live, incoming: Fields): void {
     const agent = agentIn(incoming);
     if (agent !== undefined && agent !== session.row.agent) changeRow(session, { agent });
@@ -102,13 +102,13 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
     for (const { textStream } of waiting) textStream.flush();
     waiting.clear();
   }
-  /** Anything but text ends the message that is being told. */
+  /** Any event but text ends the current message. */
   function other(session: Live, event: Event): void {
     session.textStream.end();
     publish(session, event);
   }
 
-  /** In pieces, like what is said: a secret may lie across two of them. */
+  /** Cleaned as a stream, like messages: a secret may span two chunks. */
   function summarise(session: Live, { compactionId, text: chunk }: SummaryChunk): void {
     if (session.summary?.compactionId !== compactionId) session.summary = { compactionId, clean: createCleanStream(redact) };
     const { drop, text: summary } = session.summary.clean.push(chunk);
@@ -136,7 +136,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
     row: (sessionId: string): SessionRow | undefined => live.get(sessionId)?.row ?? known.get(sessionId),
     isLive: (sessionId: string): boolean => live.has(sessionId),
 
-    /** Looks for sessions of other processes, and says what is new. */
+    /** Reads sessions of other processes and publishes changes. */
     refresh(): void {
       const before = known;
       known = new Map(stored().map((row) => [row.sessionId, row]));
@@ -150,14 +150,14 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
     },
     agents: () => agents,
 
-    /** A session is open in this process; `answer` is what the agent said to that. */
+    /** A session was opened in this process; `answer` is the agent's response. */
     opened(sessionId: string, about: Opened, answer: Fields): void {
       const before = self.row(sessionId);
       const { agent, cwd: directory, accepts, isFromClient } = about;
       const session: Live =
         live.get(sessionId) ??
         begin({ sessionId, agent, title: before?.title ?? '', cwd: directory, state: 'idle', turns: before?.turns ?? 0, at: now() });
-      // A page may show it as it was written down; it is told from the beginning now.
+      // A page may show the stored transcript; replace it.
       if (!live.has(sessionId)) publish(session, { e: 'reset' });
       live.set(sessionId, session);
       changeRow(session, { agent, cwd: directory, isFromClient, state: stateOf(session), at: now() });
@@ -207,7 +207,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
     event(sessionId: string, incoming: Event): void {
       const session = live.get(sessionId);
       if (!session) return;
-      // The agent's own word, which may be any.
+      // The agent chooses the stop reason; it may be any text.
       const event =
         incoming.e === 'end' && incoming.stopReason !== undefined ? { ...incoming, stopReason: clean(incoming.stopReason) } : incoming;
       other(session, event);
@@ -218,7 +218,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
       if (event.e === 'end')
         changeRow(session, { state: stateOf(session), turns: session.row.turns + 1, stopReason: event.stopReason ?? 'error', at: now() });
     },
-    /** Told anew from the beginning; what is set in the session stays. */
+    /** Replaces the conversation but keeps the session's settings. */
     replaceHistory(sessionId: string, events: readonly Event[]): void {
       const session = live.get(sessionId);
       if (!session) return;
@@ -230,10 +230,10 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
       ];
       other(session, { e: 'reset' });
       for (const event of [...events, ...kept, ...(usage ? [{ e: 'usage' as const, usage }] : [])]) publish(session, event);
-      // Ends of turns may stand in what was told; the turn that runs goes on.
+      // The history may contain ends of turns, but the current turn still runs.
       if (session.conversation.isRunning !== isRunning) publish(session, { e: 'running', isRunning });
     },
-    /** Something of before: nothing of it is news. */
+    /** Adds an event from a transcript: no row changes. */
     replay(sessionId: string, event: Event): void {
       const session = live.get(sessionId);
       if (session) other(session, event);
@@ -242,7 +242,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
       const session = live.get(sessionId);
       if (session) changeRow(session, { title: clean(title) });
     },
-    /** It was deleted, here or where it was written down. */
+    /** The session was deleted, here or in its records. */
     deleted(sessionId: string): void {
       live.delete(sessionId);
       known.delete(sessionId);
@@ -252,7 +252,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
       const session = live.get(sessionId);
       if (!session) return;
       live.delete(sessionId);
-      // Until the records are looked at again: it may be taken up at once.
+      // Until the next refresh: it may be reopened at once.
       const row: SessionRow = { ...session.row, state: 'stored' };
       known.set(sessionId, row);
       publishRow(row);
@@ -273,7 +273,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
   return self;
 }
 
-/** A directory may be called anything. The id stays what it is: pages ask by it, and show it only without what cannot be seen. */
+/** A directory may have any name. The id stays as it is: pages use it as a key and clean it for display. */
 function shownRow(row: SessionRow): SessionRow {
   return {
     ...row,

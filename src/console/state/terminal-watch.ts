@@ -1,4 +1,4 @@
-// What the programs of terminals print, shown while they run: looked at every now and then, since nobody says when there is more.
+// Shows terminal output while programs run. Polls, because nothing announces new output.
 import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { Host } from '../client/workspace.ts';
@@ -9,7 +9,7 @@ import type { StateKeeper } from './state.ts';
 
 const LOOK_EVERY_MS = 250;
 const MAX_CHARACTERS = 64 * 1024;
-/** Looked at besides and not shown: a secret that the cut goes through could not be told by its end. */
+/** Read but not shown: a secret that the limit cuts could not be recognised by its end. */
 const MARGIN = 8 * 1024;
 
 type Watched = { readonly sessionId: string; shown: string };
@@ -48,11 +48,11 @@ export function createTerminalWatch(state: StateKeeper, host: Host, redact: Reda
       watched.set(terminalId, { sessionId, shown: '' });
       schedule();
     },
-    /** It is about to be released: what it has printed in the end. */
+    /** Shows the final output before the terminal is released. */
     async last(sessionId: string, terminalId: unknown): Promise<void> {
       if (typeof terminalId === 'string') await look(terminalId, watched.get(terminalId) ?? { sessionId, shown: '' });
     },
-    /** Also for what is being looked at in this moment: nothing is shown of it, and nobody looks again. */
+    /** Also stops polls in flight: they show nothing and are not repeated. */
     stop(): void {
       isStopped = true;
       clearTimeout(timer);

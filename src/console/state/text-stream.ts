@@ -1,30 +1,30 @@
-// Text of a session on its way to pages: pieces that come close together go out as one, without secrets, also without those that came in two pieces.
+// Streams text to pages: joins chunks that arrive together and removes secrets, also those that span chunks.
 import type { Redactor } from '../../redaction/redact.ts';
 import type { Event, Role } from '../protocol/conversation.ts';
 import { neutralise } from './clean-text.ts';
 
-// Text that comes in pieces and is shown as it comes. A secret may begin in one piece and end in the next; holding text back until that is
-// ruled out would stop the stream, so what has been shown is taken back instead as soon as more of it is known.
+// Cleans a stream as it is shown. A secret may span two chunks. Holding text back would stall the stream, so text already shown is removed
+// once it turns out to be part of a secret.
 export type CleanStream = {
-  /** What is to be shown now: take so many characters back, then add the text. */
+  /** The change to show: remove `drop` characters, then append the text. */
   push(text: string): { readonly drop: number; readonly text: string };
 };
 
 const KEPT = 8192;
 const MOST = 2 * KEPT;
-/** No secret is as long; whatever may still change after so much must not be cleaned anew with every piece for ever. */
+/** Longer than any secret. Text further back is not cleaned again with each chunk. */
 const LONGEST = 4 * KEPT;
 
 export function createCleanStream(redact: (text: string) => string): CleanStream {
-  /** What may still change, as it came and as it is shown. */
+  /** The tail that may still change, raw and cleaned. */
   let raw = '';
   let shown = '';
   const clean = (text: string) => neutralise(redact(text));
 
-  /** What is long over does not change any more. */
+  /** Moves text that can no longer change out of the tail. */
   function settle(): void {
     if (raw.length <= MOST) return;
-    // A text without lines is cut anywhere: that nothing is hidden or shown by it is seen to either way.
+    // Text without line breaks is cut anywhere; the comparison below proves the cut harmless.
     const at = raw.lastIndexOf('\n', raw.length - KEPT) + 1 || raw.length - KEPT;
     const [before, after] = [clean(raw.slice(0, at)), clean(raw.slice(at))];
     if (before + after === shown) {
@@ -55,9 +55,9 @@ export type Chunk = { readonly role: Role; readonly messageId: string | undefine
 
 export type TextStream = {
   add(chunk: Chunk): void;
-  /** Says what waits. */
+  /** Emits pending text. */
   flush(): void;
-  /** Says what waits; the message that was being told has ended. */
+  /** Emits pending text and ends the message. */
   end(): void;
 };
 

@@ -1,4 +1,4 @@
-// A session of before, told again from its transcript.
+// Rebuilds a conversation from its transcript.
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
 import type { Event } from '../protocol/conversation.ts';
 import { cleanValue } from './clean-text.ts';
@@ -6,7 +6,7 @@ import { blockOf, eventOf, list, shown, text, toolOf } from './read-update.ts';
 
 export type Transcript = readonly TranscriptRecord[];
 
-/** Transcripts hold no secrets; characters that are not what they look like they may. */
+/** Transcripts hold no secrets, but may contain deceptive characters. */
 const asWritten = (value: string): string => value;
 
 export function eventsOfTranscript(records: Transcript): readonly Event[] {

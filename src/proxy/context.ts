@@ -9,6 +9,8 @@ import type { Enforcement } from './enforcement/enforcement.ts';
 export type Context = {
   readonly clock: Clock;
   readonly counters: Counters;
+  /** The newest frame, to explain a delay. */
+  readonly lastFrame: { method: string | undefined; bytes: number };
   readonly version: string;
   readonly initializeWaitMs: number;
   readonly maxQueueBytes: number;

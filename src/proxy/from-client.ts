@@ -73,7 +73,7 @@ export function fromClient(proxy: ProxyParts, request: OpenRequest | undefined, 
       return agent ? toOne(proxy, agent, request, frame) : unroutable(proxy, request, method);
     }
     case 'everyone':
-      for (const agent of proxy.pool.agents.values()) if (agent.isStarted) agent.notify(frame, () => []);
+      for (const agent of proxy.pool.all()) if (agent.isStarted) agent.notify(frame, () => []);
       return;
     case 'nobody':
       return unroutable(proxy, request, method);
@@ -265,7 +265,7 @@ function vendorAgent(proxy: ProxyParts, vendor: string | undefined): Agent | und
   const name = announced.includes(defaultAgent)
     ? defaultAgent
     : (announced[0] ?? (proxy.pool.hasExplicitDefault ? defaultAgent : undefined));
-  return name === undefined ? undefined : proxy.pool.agents.get(name);
+  return name === undefined ? undefined : proxy.pool.get(name);
 }
 
 function unroutable(proxy: ProxyParts, request: OpenRequest | undefined, method: string): void {

@@ -8,7 +8,7 @@ import type { Frame } from '../wire/frame.ts';
 import { memberAt } from '../wire/json-path.ts';
 import { readBody } from '../wire/scanner/strict-parse.ts';
 import type { Agent } from './agents/agent.ts';
-import { agentTitles, type InitializeParams } from './agents/agent-pool.ts';
+import type { InitializeParams } from './agents/agent-pool.ts';
 import type { OpenRequest } from './client/client-connection.ts';
 import type { ProxyParts } from './parts.ts';
 import { withWorkspace } from './requests/serve-workspace.ts';
@@ -18,10 +18,8 @@ import { hasBridges } from './tools/session-servers.ts';
 export function initialize(proxy: ProxyParts, request: OpenRequest, frame: Frame, initialized: () => void): void {
   const params = readBody(frame);
   if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
-  proxy.pool.initializeParams ??= withWorkspace(
-    proxy.context.servesMissing ? proxy.context.workspace : undefined,
-    forAgents(frame, params.value),
-  );
+  const { servesMissing, workspace } = proxy.context;
+  proxy.pool.initialized(withWorkspace(servesMissing ? workspace : undefined, forAgents(frame, params.value)));
   let abandon = () => {};
   const answer = () => {
     if (request.isAnswered) return;
@@ -29,9 +27,9 @@ export function initialize(proxy: ProxyParts, request: OpenRequest, frame: Frame
     proxy.client.succeed(request, proxy.pool.single ? aloneAnswer(proxy, proxy.pool.single) : severalAnswer(proxy));
     initialized();
     // The answer leaves first: to start a process takes longer than everything before it.
-    queueMicrotask(() => (proxy.pool.single ?? proxy.pool.agents.get(proxy.pool.choice.defaultAgent))?.start());
+    queueMicrotask(() => (proxy.pool.single ?? proxy.pool.get(proxy.pool.choice.defaultAgent))?.start());
   };
-  const unknown = [...proxy.pool.agents.values()].filter((agent) => !recallHandshake(proxy, agent));
+  const unknown = proxy.pool.all().filter((agent) => !recallHandshake(proxy, agent));
   if (unknown.length === 0) return answer();
   let open = unknown.length;
   const one = () => {
@@ -95,7 +93,7 @@ function aloneAnswer(proxy: ProxyParts, agent: Agent): string {
 }
 
 function severalAnswer(proxy: ProxyParts): string {
-  const titles = new Map(agentTitles(proxy.pool).map(({ name, title }) => [name, title]));
+  const titles = new Map(proxy.pool.titles().map(({ name, title }) => [name, title]));
   return JSON.stringify(
     mergeInitialize(
       answeredAgents(proxy).map((agent) => ({ ...agent, title: titles.get(agent.name) ?? agent.name })),
@@ -106,7 +104,7 @@ function severalAnswer(proxy: ProxyParts): string {
 
 /** The agents that can be used, as far as is known: one that failed to start promises nothing and spoils nothing. */
 export function answeredAgents(proxy: ProxyParts): readonly Answered[] {
-  return [...proxy.pool.agents.values()].flatMap((agent) => {
+  return proxy.pool.all().flatMap((agent) => {
     const { name, title, handshake, isStarted } = agent;
     if (!handshake && !isStarted) return [];
     return [{ name, title, result: handshake?.result ?? BASELINE, hasBridges: hasBridges(proxy, agent) }];

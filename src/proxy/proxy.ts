@@ -1,4 +1,5 @@
 // One editor and its agents, put together. Everything that happens on this connection happens in here, and nothing of it is global.
+
 import type { InitializeResult } from '../acp/shapes.ts';
 import type { AgentProcess } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
@@ -14,29 +15,24 @@ import type { Sink, Source } from '../wire/byte-stream.ts';
 import { createConnection } from '../wire/connection.ts';
 import { detach, type Frame, type Limits } from '../wire/frame.ts';
 import type { Watcher } from '../wire/observer.ts';
-import { idTextOf } from '../wire/scanner/large-frame.ts';
 import { scan } from '../wire/scanner/scanner.ts';
 import type { Refusal } from '../wire/scanner/strict-parse.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import { createAgentEvents, createPoolEvents } from './agent-events.ts';
 import { type Agent, type AgentHealth, createAgent } from './agents/agent.ts';
-import { leaveBehind, newAgents, type Reconfiguration } from './agents/reconfigure.ts';
-import { restartAgent } from './agents/restart-agent.ts';
-import { type HowToStop, stopAgent } from './agents/stop-agent.ts';
+import { type AgentConfiguration, createAgentPool, type HowToStop, type Reconfigured } from './agents/agent-pool.ts';
 import { createClientConnection, type OpenRequest } from './client/client-connection.ts';
 import { type Clock, createTimers } from './context.ts';
 import { type Counters, noCounts } from './counters.ts';
-import { type Enforcement, type Evaluated, NARROWED } from './enforcement/enforcement.ts';
+import type { Enforcement, Evaluated } from './enforcement/enforcement.ts';
 import { failedOn } from './failed-on.ts';
-import { fromAgent } from './from-agent.ts';
 import { fromClient } from './from-client.ts';
-import { initialize, keepHandshake } from './initialize.ts';
+import { initialize } from './initialize.ts';
 import { errorLine } from './messages.ts';
 import type { ProxyParts } from './parts.ts';
-import { answerFromClient, withdrawAll } from './requests/agent-requests.ts';
+import { answerFromClient } from './requests/agent-requests.ts';
 import { actAsUser, answerElsewhere, cancelElsewhere, type ElsewhereAnswer } from './requests/answer-elsewhere.ts';
 import { createAliases } from './requests/name-table.ts';
-import { loseSessions } from './sessions/recover-session.ts';
-import { skipLine } from './skip-line.ts';
 import { type HostToolsState, hostToolsState } from './tools/confirm-tools.ts';
 import { delegate } from './tools/delegation.ts';
 import { createToolAttachments, type HostToolsOptions } from './tools/host-tools.ts';
@@ -46,7 +42,6 @@ import { CANCELLED, cancelTurns } from './turns/cancel.ts';
 
 const LAST_WORDS_MS = 500;
 const LOOK_MS = 25;
-const STRAY_RETURN = 'a carriage return inside it, which some readers take for the end of a line';
 
 export type ConnectionOptions = {
   readonly agents: readonly AgentSpec[];
@@ -87,7 +82,7 @@ export type Connection = {
   /** Ends every agent at once. */
   kill(): void;
   /** Other agents for sessions to come; those that are open keep theirs. `said` is for people. */
-  reconfigure(wanted: Reconfiguration): { readonly isTaken: boolean; readonly said: string };
+  reconfigure(wanted: AgentConfiguration): Reconfigured;
   health(): Readonly<Record<string, AgentHealth>>;
   /** What has reached nobody so far. */
   readonly counters: Readonly<Counters>;
@@ -116,14 +111,9 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
   const timers = createTimers(options.clock);
   const watch = createTrafficWatch(timers, 'the editor', report);
   let isInitialized = false;
-  let isStopping = false;
   /** The client has gone: no process is started and no session opened for its last line, should that be whole. */
   let hasLeft = false;
-  /** By agent, what people were told when it went down; forgotten once it is well. */
-  const saidOfEnd = new Map<string, string>();
   let isFull = false;
-  let last: string | undefined;
-  let lastBytes = 0;
   let beforeInitialize: (() => void)[] = [];
   let bytesBeforeInitialize = 0;
   const roomBeforeInitialize = limits.maxQueueBytes / 2; // all of it may be for one agent, and must not be too much for that
@@ -147,7 +137,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
     for (const run of waiting) run();
     if (bytesBeforeInitialize <= roomBeforeInitialize) return;
     connection.resume();
-    if (!isFull) eachAgent((agent) => agent.resume());
+    if (!isFull) proxy.pool.resume();
   };
 
   const connection = createConnection(
@@ -169,25 +159,41 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
       // A client that stops reading pauses the agents; memory must not grow for it.
       full() {
         isFull = true;
-        eachAgent((agent) => agent.pause());
+        proxy.pool.pause();
       },
       drain() {
         isFull = false;
-        eachAgent((agent) => agent.resume());
+        proxy.pool.resume();
       },
     },
     options.watch?.('editor', 'editor').observer,
   );
   const client = createClientConnection(connection.writer);
-  const agents = new Map<string, Agent>(options.agents.map((spec) => [spec.name, makeAgent(spec)]));
-  const isolated = new Set<Agent>();
-  const leaving = new Set<Agent>();
-  let isolatedCount = 0;
-  const [singleAgent] = agents.size === 1 ? agents.values() : [];
+  const events = createAgentEvents({
+    parts: () => proxy,
+    isInitialized: () => isInitialized,
+    afterInitialize,
+    onStateChange: () => options.onStateChange?.(),
+  });
+  const createPooledAgent = (spec: AgentSpec, id: string, sibling: Agent | undefined): Agent =>
+    createAgent(
+      spec,
+      {
+        launch: options.launch,
+        watcher: options.watch?.(id, 'agent'),
+        limits,
+        clock: timers,
+        initializeParams: () => proxy.pool.initializeParams?.paramsText ?? '{"protocolVersion":1}',
+        ...events,
+      },
+      id,
+      sibling,
+    );
   const proxy: ProxyParts = {
     context: {
       clock: timers,
       counters: noCounts(),
+      lastFrame: { method: undefined, bytes: 0 },
       version: options.version,
       initializeWaitMs: options.initializeWaitMs,
       maxQueueBytes: limits.maxQueueBytes,
@@ -199,16 +205,11 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
       servesMissing: options.servesMissing ?? options.workspace !== undefined,
       enforcement: options.enforcement,
     },
-    pool: {
-      single: singleAgent,
-      agents,
-      isolated,
-      leaving,
-      anotherProcess: (agent) => (isStopping ? agent : makeAgent(agent.spec, `${agent.name}#${++isolatedCount}`, agent)),
-      choice: { agents: [...agents.keys()], defaultAgent: options.defaultAgent, routes: options.routes },
-      hasExplicitDefault: options.explicitDefault,
-      initializeParams: undefined,
-    },
+    pool: createAgentPool(
+      options,
+      timers,
+      createPoolEvents(() => proxy, createPooledAgent),
+    ),
     registry: { table: createSessionTable(client.asksIn), sessions: new Map(), terminals: new Map() },
     client,
     names: { elicitations: createAliases(), mcpRequests: createAliases() },
@@ -220,81 +221,15 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
     },
   };
 
-  function makeAgent(spec: AgentSpec, id?: string, of?: Agent): Agent {
-    const made = createAgent(
-      spec,
-      {
-        launch: options.launch,
-        watcher: options.watch?.(id ?? spec.name, 'agent'),
-        limits,
-        clock: timers,
-        initializeParams: () => proxy.pool.initializeParams?.paramsText ?? '{"protocolVersion":1}',
-        onFrame(agent, frame) {
-          last = frame.method;
-          lastBytes = frame.end - frame.start;
-          if (proxy.context.enforcement?.refusesReturn(frame)) return strayReturn(agent, frame);
-          if (isInitialized) return fromAgent(proxy, agent, frame);
-          const generation = agent.generation;
-          afterInitialize(agent, frame, (mine) => {
-            // Nobody waits any more for the answer to a question of a life that is over.
-            const isOver = !agent.isStarted || agent.generation !== generation;
-            if (mine.kind === 'notification' || !isOver) fromAgent(proxy, agent, mine);
-          });
-        },
-        onRefused(agent, { reason }) {
-          skipLine(proxy, agent, reason);
-        },
-        onAnswer(agent, call, answer) {
-          if (proxy.context.enforcement?.refusesReturn(answer))
-            call.onFail(failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, STRAY_RETURN], { agent: agent.name }));
-          else if (proxy.context.enforcement && NARROWED.has(call.method))
-            proxy.context.enforcement.answer(proxy, agent, call, answer, (narrowed) => call.onAnswer(narrowed));
-          else call.onAnswer(answer);
-        },
-        onStray: () => void proxy.context.counters.strayAnswers++,
-        onUnsaid: () => void proxy.context.counters.unsaid++,
-        onRemark: report,
-        onReady(agent, handshake) {
-          saidOfEnd.delete(agent.name);
-          options.onStateChange?.();
-          keepHandshake(proxy, agent, handshake);
-        },
-        onDown(agent, error, crashLoop) {
-          // A command that is missing is tried with each request, and says the same each time.
-          if (!isStopping && saidOfEnd.get(agent.name) !== error.message) report(error.message);
-          saidOfEnd.set(agent.name, error.message);
-          if (crashLoop) report(crashLoop.message);
-          options.onStateChange?.();
-          loseSessions(proxy, agent);
-          withdrawAll(proxy, agent);
-        },
-      },
-      id,
-      of,
-    );
-    if (isFull) made.pause();
-    return made;
-  }
-  /** Under a policy only: what is judged as one frame must not be read as two. */
-  function strayReturn(agent: Agent, frame: Frame): void {
-    skipLine(proxy, agent, STRAY_RETURN);
-    if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('NOT_A_MESSAGE', [STRAY_RETURN]));
-  }
-  function allAgents(): readonly Agent[] {
-    return [...agents.values(), ...isolated, ...leaving];
-  }
-  function eachAgent(act: (agent: Agent) => void): void {
-    for (const agent of allAgents()) act(agent);
-  }
-
   function received(frame: Frame): void {
-    last = frame.method;
-    lastBytes = frame.end - frame.start;
-    watch(lastBytes);
+    const bytes = frame.end - frame.start;
+    proxy.context.lastFrame.method = frame.method;
+    proxy.context.lastFrame.bytes = bytes;
+    watch(bytes);
     if (frame.kind === 'response') return answerFromClient(proxy, frame);
     const request = frame.kind === 'request' ? client.open(frame) : undefined;
     if (frame.kind === 'request' && !request) return;
-    if (isStopping || hasLeft) return void (request && client.fail(request, failure('SHUTTING_DOWN', [])));
+    if (proxy.pool.isClosed || hasLeft) return void (request && client.fail(request, failure('SHUTTING_DOWN', [])));
     try {
       take(request, frame);
     } catch (error) {
@@ -351,23 +286,22 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
   return {
     ended,
     async stop() {
-      isStopping = true;
+      proxy.pool.close();
       for (const session of proxy.registry.sessions.values()) if (session.turns.size > 0) cancelTurns(proxy, session);
-      for (const agent of allAgents())
-        for (const asked of client.requestsOf(agent)) {
-          const { isAnswered } = asked;
-          client.forget(asked);
-          if (isAnswered) continue;
-          // Whoever has asked it for an agent, perhaps under an id that is not the agent's, knows what to tell it.
-          if (asked.onCancel) asked.onCancel();
-          else agent.fail(asked.idText, failure('SHUTTING_DOWN', []));
-        }
+      for (const asked of client.agentRequests()) {
+        const { isAnswered } = asked;
+        client.forget(asked);
+        if (isAnswered) continue;
+        // The policy's own requests have another id at the agent, and answer it themselves.
+        if (asked.onCancel) asked.onCancel();
+        else asked.agent.fail(asked.idText, failure('SHUTTING_DOWN', []));
+      }
       // An answer that goes through a server of ours takes a turn of the loop, and must not come behind the end of the agent's input.
       if (proxy.tools.attachments) await new Promise(setImmediate);
       await turnsEnded();
       // All at once: each may take its grace, and the end must not take the sum of them.
       const servers = [proxy.tools.bridging?.bridges.close(), proxy.tools.attachments?.close()];
-      await Promise.all([...servers, ...allAgents().map((agent) => agent.stop()), proxy.context.workspace?.stop()]);
+      await Promise.all([...servers, proxy.pool.stop(), proxy.context.workspace?.stop()]);
       timers.stop();
       // Whatever is still open will not be answered by anyone else.
       for (const request of client.openRequests()) {
@@ -375,35 +309,21 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
         else client.fail(request, failure('SHUTTING_DOWN', []));
       }
     },
-    reconfigure(wanted) {
-      const { nextAgents, said } = newAgents(proxy, wanted, (spec) => makeAgent(spec, `${spec.name}#${++isolatedCount}`));
-      if (!nextAgents) return { isTaken: false, said };
-      const before = [...agents.values()];
-      agents.clear();
-      for (const [name, agent] of nextAgents) agents.set(name, agent);
-      if (proxy.pool.single) [proxy.pool.single] = agents.values();
-      proxy.pool.choice = { agents: [...agents.keys()], defaultAgent: wanted.defaultAgent, routes: wanted.routes };
-      proxy.pool.hasExplicitDefault = wanted.explicitDefault;
-      leaveBehind(proxy, before);
-      // What they can do must be known before anybody looks for a session among them.
-      if (proxy.pool.initializeParams) for (const agent of agents.values()) if (!before.includes(agent)) agent.start();
-      return { isTaken: true, said };
-    },
-    lastFrame: () => ({ method: last, bytes: lastBytes }),
+    reconfigure: (wanted) => proxy.pool.replace(wanted),
+    lastFrame: () => proxy.context.lastFrame,
     kill() {
-      eachAgent((agent) => agent.kill());
+      proxy.pool.kill();
       proxy.context.workspace?.kill();
     },
     counters: proxy.context.counters,
-    health: () => Object.fromEntries(allAgents().map((agent) => [agent.id, agent.health()])),
-    described: () =>
-      Object.fromEntries(allAgents().map(({ id, name, title, handshake }) => [id, { name, title, answer: handshake?.result }])),
+    health: () => proxy.pool.health(),
+    described: () => proxy.pool.described(),
     judged: (id) => proxy.client.openRequest(id)?.judged,
-    answer: (answer) => !isStopping && answerElsewhere(proxy, answer),
-    cancel: (sessionId) => !isStopping && cancelElsewhere(proxy, sessionId),
+    answer: (answer) => !proxy.pool.isClosed && answerElsewhere(proxy, answer),
+    cancel: (sessionId) => !proxy.pool.isClosed && cancelElsewhere(proxy, sessionId),
     byUser: (sessionId, act, file) => actAsUser(proxy, sessionId, act, file),
-    restart: (name) => !isStopping && byHandDone(restartAgent(proxy, name)),
-    stopAgent: (name, how) => !isStopping && byHandDone(stopAgent(proxy, name, how)),
+    restart: (name) => !proxy.pool.isClosed && byHandDone(proxy.pool.restartAgent(name)),
+    stopAgent: (name, how) => !proxy.pool.isClosed && byHandDone(proxy.pool.stopAgent(name, how)),
     lent: () => hostToolsState(proxy),
   };
 }

@@ -16,7 +16,7 @@ import type { Clock } from '../context.ts';
 import { requestLine } from '../messages.ts';
 import { createTrafficWatch } from '../traffic-watch.ts';
 
-export type AgentRun = {
+export type AgentConnection = {
   isReady(): boolean;
   /** It sends lines one after the other that cannot be passed on. */
   isHealthy(): boolean;
@@ -34,7 +34,7 @@ export type AgentRun = {
   kill(): void;
 };
 
-export type RunDeps = {
+export type ConnectionDeps = {
   readonly launch: (spec: AgentSpec) => AgentProcess;
   readonly limits: Limits;
   readonly clock: Clock;
@@ -48,7 +48,7 @@ export type RunDeps = {
   readonly isTrial?: boolean;
 };
 
-export type RunEvents = {
+export type ConnectionEvents = {
   ready(handshake: Handshake): void;
   /** It has not said what an agent says to initialize; true when somebody knows better what to make of it, and this life is of no use. */
   suspect?(words: FirstOutput): boolean;
@@ -71,7 +71,12 @@ const HANG_UP_MS = 1000;
 const STUCK_MS = 60_000;
 const UNHEALTHY_BAD_LINES = 100;
 
-export function startRun(spec: AgentSpec, deps: RunDeps, on: RunEvents, selected: SelectedDialect = PLAIN): AgentRun {
+export function openConnection(
+  spec: AgentSpec,
+  deps: ConnectionDeps,
+  on: ConnectionEvents,
+  selected: SelectedDialect = PLAIN,
+): AgentConnection {
   const { limits, clock } = deps;
   const process = deps.launch(spec);
   let isReady = false;

@@ -8,7 +8,7 @@ import type { ProxyError } from '../../errors.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { NativeSessions } from '../sessions/native-sessions.ts';
 import type { Parked } from '../sessions/session.ts';
-import type { AgentRun } from './agent-connection.ts';
+import type { AgentConnection } from './agent-connection.ts';
 
 export class AgentState {
   readonly spec: AgentSpec;
@@ -17,7 +17,7 @@ export class AgentState {
   readonly id: string;
   readonly restart: RestartPolicy;
   /** Of all its processes. Stopped by hand: it takes no more requests, and is not started before somebody wants it to be. */
-  readonly standing: { isStopped: boolean };
+  readonly service: { isStopped: boolean };
   /** Sessions of this agent by its own ids. */
   readonly sessions = new NativeSessions();
   /** How many session/new or session/fork are under way, and the frames held for sessions the editor has not heard of. */
@@ -41,16 +41,16 @@ export class AgentState {
   /** How it speaks, as far as is known. */
   selectedDialect: SelectedDialect | undefined;
   /** The life that it is in, and how often it has been started. */
-  run: AgentRun | undefined = undefined;
+  connection: AgentConnection | undefined = undefined;
   generation = 0;
 
   /** `of` is the agent's first leg, when this is a further process of it. */
-  constructor(spec: AgentSpec, id: string, of: Pick<AgentState, 'restart' | 'standing' | 'selectedDialect'> | undefined) {
+  constructor(spec: AgentSpec, id: string, of: Pick<AgentState, 'restart' | 'service' | 'selectedDialect'> | undefined) {
     this.spec = spec;
     this.name = spec.name;
     this.id = id;
     this.restart = of?.restart ?? createRestartPolicy(spec.restart);
-    this.standing = of?.standing ?? { isStopped: false };
+    this.service = of?.service ?? { isStopped: false };
     this.selectedDialect = of?.selectedDialect;
   }
 
@@ -69,11 +69,11 @@ export class AgentState {
   }
 
   get isReady(): boolean {
-    return this.run?.isReady() === true;
+    return this.connection?.isReady() === true;
   }
 
   get isStarted(): boolean {
-    return this.run !== undefined;
+    return this.connection !== undefined;
   }
 
   get #traits(): ReturnType<typeof traitsOf> {

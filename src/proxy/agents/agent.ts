@@ -9,7 +9,7 @@ import { inOrder, type Patch } from '../../wire/writer.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import { errorLine, notificationLine, requestLine, resultLine } from '../messages.ts';
 import type { Session } from '../sessions/session.ts';
-import { type AgentRun, HANDSHAKE_ID, type RunDeps } from './agent-connection.ts';
+import { type AgentConnection, type ConnectionDeps, HANDSHAKE_ID } from './agent-connection.ts';
 import { AgentState } from './agent-state.ts';
 import { earlierAnswer, earlierResult } from './legacy-frames.ts';
 import { startAgent } from './start-agent.ts';
@@ -30,8 +30,10 @@ export type Call = {
 /** A request of the editor's, and what is put into it for the agent. */
 export type ForwardedCall = Call & { patches(frame: Frame): readonly Patch[] };
 
-export type Agent = Omit<AgentState, 'run' | 'generation'> & {
-  /** How often it has been started: tells a life from another. */
+export type Agent = Omit<AgentState, 'connection' | 'generation'> & {
+  /** The connection of now, a new object for each start; undefined while the agent is not running. */
+  readonly connection: AgentConnection | undefined;
+  /** How often it has been started. */
   readonly generation: number;
   health(): AgentHealth;
   start(): void;
@@ -76,7 +78,7 @@ export type AgentHealth = {
   readonly stderrTail: readonly string[];
 };
 
-export type AgentDeps = RunDeps & {
+export type AgentEvents = {
   readonly onFrame: (agent: Agent, frame: Frame) => void;
   readonly onRefused: (agent: Agent, refusal: Refusal) => void;
   /** An answer that somebody waits for: to be handed to `call.onAnswer`. */
@@ -90,6 +92,8 @@ export type AgentDeps = RunDeps & {
   /** The process is over; its calls are about to be answered with the error. */
   readonly onDown: (agent: Agent, error: ProxyError, crashLoop: ProxyError | undefined) => void;
 };
+
+export type AgentDeps = ConnectionDeps & AgentEvents;
 
 type Waiting = {
   readonly onReady: () => void;
@@ -107,9 +111,9 @@ export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.
   const who = `agent "${spec.name}"`;
   const calls = createLedger<Call>(HANDSHAKE_ID + 1);
   const state = new AgentState(spec, id, of);
-  const { restart, standing } = state;
+  const { restart, service } = state;
   /** What ended lives have left to end. */
-  const leavings = new Map<AgentRun, Promise<void>>();
+  const leavings = new Map<AgentConnection, Promise<void>>();
   let stopping: Promise<void> | undefined;
   let isPaused = false;
   let lastError: ProxyError | undefined;
@@ -117,10 +121,10 @@ export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.
   let waitingBytes = 0;
 
   function start(): void {
-    if (state.run || stopping || refusal()) return;
+    if (state.connection || stopping || refusal()) return;
     state.generation++;
     let isOver = false;
-    let current: AgentRun | undefined;
+    let current: AgentConnection | undefined;
     const memory = { found: () => self.selectedDialect, isKnown: () => self.handshake !== undefined, isBusy: () => calls.size() > 0 };
     current = startAgent(
       spec,
@@ -158,18 +162,18 @@ export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.
         over(error, wasReady, leaving) {
           isOver = true;
           if (current) leave(current, leaving);
-          if (current !== undefined && current !== state.run) return; // it was retired, and nobody waits for it
-          state.run = undefined;
+          if (current !== undefined && current !== state.connection) return; // it was retired, and nobody waits for it
+          state.connection = undefined;
           gone(error, wasReady);
         },
       },
     );
     if (isOver) return;
-    state.run = current;
+    state.connection = current;
     if (isPaused) current.pause();
   }
 
-  function leave(ended: AgentRun, leaving: Promise<void>): void {
+  function leave(ended: AgentConnection, leaving: Promise<void>): void {
     leavings.set(
       ended,
       leaving.finally(() => leavings.delete(ended)),
@@ -197,7 +201,7 @@ export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.
   }
   /** Why it cannot be started now; undefined when it can. */
   function refusal(): ProxyError | undefined {
-    if (standing.isStopped) return failure('AGENT_STOPPED', [spec.name], { agent: spec.name, reason: 'stopped' });
+    if (service.isStopped) return failure('AGENT_STOPPED', [spec.name], { agent: spec.name, reason: 'stopped' });
     const refused = restart.refusal(clock.monotonicMs());
     if (!refused) return undefined;
     const seconds = Math.ceil(refused.waitMs / 1000);
@@ -231,7 +235,7 @@ export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.
   function wait(one: Waiting, bytes: number): void {
     if (stopping) return one.onFail(failure('SHUTTING_DOWN', []));
     // What runs when it is stopped by hand may still be told of, and that is by notifications.
-    const isRefused = state.run === undefined || (standing.isStopped && !one.isNotification);
+    const isRefused = state.connection === undefined || (service.isStopped && !one.isNotification);
     if (state.isReady && !isRefused) return one.onReady();
     const refused = isRefused ? refusal() : undefined;
     if (refused) return one.onFail(refused);
@@ -243,12 +247,12 @@ export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.
   }
   /** A request need not wait: not for a start, nor to hear that there will be none. */
   function isOpen(): boolean {
-    return state.isReady && stopping === undefined && !standing.isStopped;
+    return state.isReady && stopping === undefined && !service.isStopped;
   }
   function sendRequest(frame: Frame, call: ForwardedCall): void {
     if (call.request?.isAnswered) return call.onFail(failure('CANCELLED', [call.method])); // taken back while it waited
     const own = { span: frame.id as { start: number; end: number }, text: place(call) };
-    state.run?.sendFrame(frame, inOrder([own, ...call.patches(frame)]));
+    state.connection?.sendFrame(frame, inOrder([own, ...call.patches(frame)]));
   }
   function place(call: Call): string {
     const id = calls.open(call);
@@ -256,9 +260,9 @@ export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.
     return id;
   }
   function stateOf(): AgentHealth['state'] {
-    if (standing.isStopped) return state.run ? 'draining' : 'stopped';
-    if (!state.run) return refusal() ? 'unavailable' : 'idle';
-    return state.run.isHealthy() ? (state.isReady ? 'ready' : 'starting') : 'unhealthy';
+    if (service.isStopped) return state.connection ? 'draining' : 'stopped';
+    if (!state.connection) return refusal() ? 'unavailable' : 'idle';
+    return state.connection.isHealthy() ? (state.isReady ? 'ready' : 'starting') : 'unhealthy';
   }
   /** A frame that has to wait must own its bytes, and its patches are for where they then lie. */
   const kept = (frame: Frame): Frame => (state.isReady ? frame : detach(frame));
@@ -266,14 +270,14 @@ export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.
   const self: Agent = Object.assign(state, {
     health: () => ({
       state: stateOf(),
-      pid: state.run?.pid(),
-      uptimeMs: state.run && clock.monotonicMs() - state.run.sinceMs,
+      pid: state.connection?.pid(),
+      uptimeMs: state.connection && clock.monotonicMs() - state.connection.sinceMs,
       restarts: restart.restarts,
       sessions: self.sessions.size,
       inFlight: calls.size(),
       lastError,
-      unavailable: state.run ? undefined : refusal(),
-      stderrTail: state.run?.stderrTail() ?? (lastError?.data?.stderr as readonly string[] | undefined) ?? [],
+      unavailable: state.connection ? undefined : refusal(),
+      stderrTail: state.connection?.stderrTail() ?? (lastError?.data?.stderr as readonly string[] | undefined) ?? [],
     }),
     start,
     whenReady: (onReady, onFail, bytes = 0) => wait({ onReady, onFail, isNotification: false }, bytes),
@@ -290,43 +294,43 @@ export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.
       const { onFail } = call;
       self.whenReady(() => {
         const id = place({ ...call, method, request: undefined });
-        state.run?.sendLine(requestLine(id, method, paramsText));
+        state.connection?.sendLine(requestLine(id, method, paramsText));
       }, onFail);
     },
     notify(frame, patches) {
       const mine = kept(frame);
-      const ready = () => state.run?.sendFrame(mine, inOrder(patches(mine)));
+      const ready = () => state.connection?.sendFrame(mine, inOrder(patches(mine)));
       wait({ onReady: ready, onFail: deps.onUnsaid, isNotification: true }, mine.end - mine.start);
     },
     notifyLine(method, paramsText) {
-      if (state.isReady) state.run?.sendLine(notificationLine(method, paramsText));
+      if (state.isReady) state.connection?.sendLine(notificationLine(method, paramsText));
     },
     answer(frame, idText) {
       const patches: Patch[] = [{ span: frame.id as { start: number; end: number }, text: idText }];
       if (self.earlierReads.size > 0) patches.push(...earlierAnswer(self, idText, frame));
-      state.run?.sendFrame(frame, inOrder(patches));
+      state.connection?.sendFrame(frame, inOrder(patches));
     },
     succeed(idText, resultText) {
       const text = self.earlierReads.delete(idText) ? earlierResult(resultText) : resultText;
-      state.run?.sendLine(resultLine(idText, text));
+      state.connection?.sendLine(resultLine(idText, text));
     },
     fail(idText, error) {
       self.earlierReads.delete(idText);
-      state.run?.sendLine(errorLine(idText, error));
+      state.connection?.sendLine(errorLine(idText, error));
     },
     findCall: calls.find,
     pause() {
       isPaused = true;
-      state.run?.pause();
+      state.connection?.pause();
     },
     resume() {
       isPaused = false;
-      state.run?.resume();
+      state.connection?.resume();
     },
     retire() {
-      if (!state.run) return;
-      leave(state.run, state.run.retire());
-      state.run = undefined;
+      if (!state.connection) return;
+      leave(state.connection, state.connection.retire());
+      state.connection = undefined;
       for (const call of calls.drain()) call.onFail(failure('CANCELLED', [call.method]));
       for (const { isNotification, onFail } of waiting) if (isNotification) onFail(failure('CANCELLED', ['a notification']));
       waiting = waiting.filter(({ isNotification }) => !isNotification);
@@ -340,12 +344,12 @@ export function createAgent(spec: AgentSpec, deps: AgentDeps, id: string = spec.
     },
     stop() {
       stopping ??= (async () => {
-        await Promise.all([state.run?.stop(), ...leavings.values()]);
+        await Promise.all([state.connection?.stop(), ...leavings.values()]);
       })();
       return stopping;
     },
     kill() {
-      state.run?.kill();
+      state.connection?.kill();
       for (const ended of leavings.keys()) ended.kill();
     },
   } satisfies Omit<Agent, keyof AgentState>);

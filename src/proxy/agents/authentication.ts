@@ -10,11 +10,9 @@ import { errorPatches } from '../rewrite.ts';
 export function authenticate(proxy: ProxyParts, request: OpenRequest, frame: Frame): void {
   const methodId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'methodId')) ?? '';
   const named = splitMethodId(methodId);
-  const agent = named && proxy.pool.agents.get(named.agent);
+  const agent = named && proxy.pool.get(named.agent);
   if (!named || !agent) {
-    const known = [...proxy.pool.agents.values()].flatMap(({ name, handshake }) =>
-      (handshake?.result.authMethods ?? []).map(({ id }) => `${name}/${id}`),
-    );
+    const known = proxy.pool.all().flatMap(({ name, handshake }) => (handshake?.result.authMethods ?? []).map(({ id }) => `${name}/${id}`));
     return proxy.client.fail(request, failure('AUTH_METHOD_UNKNOWN', [methodId, known.join(', ') || 'none'], { methodId, known }));
   }
   const method = agent.handshake?.result.authMethods?.find(({ id }) => id === named.id);

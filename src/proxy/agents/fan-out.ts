@@ -32,7 +32,7 @@ function askAll(nextAgents: readonly Agent[], method: string, paramsText: string
 }
 
 export function logout(proxy: ProxyParts, request: OpenRequest, paramsText: string): void {
-  const nextAgents = [...proxy.pool.agents.values()].filter(({ handshake }) => offers(handshake?.result, 'auth', 'logout'));
+  const nextAgents = proxy.pool.all().filter(({ handshake }) => offers(handshake?.result, 'auth', 'logout'));
   if (nextAgents.length === 0) return proxy.client.fail(request, failure('METHOD_UNROUTABLE', ['logout']));
   askAll(nextAgents, 'logout', paramsText, (replies) => {
     const failed = replies.filter(({ problem }) => problem !== undefined);
@@ -46,7 +46,7 @@ type Status = { readonly state?: unknown; readonly accounts?: unknown };
 
 /** Unauthenticated if any agent is, the default one first; accounts carry their agent's name. It never fails. */
 export function authStatus(proxy: ProxyParts, request: OpenRequest, paramsText: string): void {
-  const nextAgents = [...proxy.pool.agents.values()].filter(({ handshake }) => offers(handshake?.result, 'auth', 'status'));
+  const nextAgents = proxy.pool.all().filter(({ handshake }) => offers(handshake?.result, 'auth', 'status'));
   const inOrder = [...nextAgents].sort(
     (a, b) => Number(b.name === proxy.pool.choice.defaultAgent) - Number(a.name === proxy.pool.choice.defaultAgent),
   );

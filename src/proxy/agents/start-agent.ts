@@ -13,23 +13,23 @@ import {
 } from '../../dialects/select-dialect.ts';
 import type { ProxyError } from '../../errors.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
-import { type AgentRun, type RunDeps, type RunEvents, startRun } from './agent-connection.ts';
+import { type AgentConnection, type ConnectionDeps, type ConnectionEvents, openConnection } from './agent-connection.ts';
 
 /** How long an agent of which nothing is known may be silent before it is asked in the other framing as well. */
 const SILENCE_MS = 3000;
 
-export type StartDeps = RunDeps & {
+export type StartDeps = ConnectionDeps & {
   /** How it was found to speak the last time. */
   readonly found?: (() => SelectedDialect | undefined) | undefined;
   /** It has answered before, in lines or as `found` says. */
   readonly isKnown?: (() => boolean) | undefined;
 };
 
-export type StartEvents = Omit<RunEvents, 'ready' | 'suspect'> & { ready(handshake: Handshake, selected: SelectedDialect): void };
+export type StartEvents = Omit<ConnectionEvents, 'ready' | 'suspect'> & { ready(handshake: Handshake, selected: SelectedDialect): void };
 
 type Attempt = {
   readonly selected: SelectedDialect;
-  readonly run: AgentRun;
+  readonly run: AgentConnection;
   /** What it has said while another one's words counted. */
   held: Frame[];
 };
@@ -37,13 +37,13 @@ type Attempt = {
 /** Before its answer to initialize an agent has little to say. */
 const MAX_HELD = 1000;
 
-export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): AgentRun {
+export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): AgentConnection {
   const setting = settingOf(spec);
   const tried: SelectedDialect[] = [];
   const attempts = new Set<Attempt>();
   const leavings: Promise<void>[] = [];
   /** All that were ever started: of one that is over something may be left. */
-  const runs: AgentRun[] = [];
+  const runs: AgentConnection[] = [];
   /** The one whose words count; the others are asked beside it. */
   let current: Attempt | undefined;
   let isDecided = false;
@@ -56,7 +56,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
     let mine: Attempt | undefined;
     let ended: (() => void) | undefined;
     const isCurrent = () => mine === undefined || mine === current;
-    const run = startRun(
+    const run = openConnection(
       spec,
       deps,
       {
@@ -145,7 +145,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
     if (waitMs < initializeMs) callOffSilence = deps.clock.after(waitMs, ask);
   }
 
-  const all = (act: (run: AgentRun) => Promise<void>): Promise<void> => {
+  const all = (act: (run: AgentConnection) => Promise<void>): Promise<void> => {
     callOffSilence();
     return Promise.all([...leavings, ...[...attempts].map(({ run }) => act(run))]).then(() => {});
   };

@@ -81,6 +81,7 @@ export type ClientConnection = {
   /** Nobody asks any more; false when that was so before. */
   forget(agentRequest: AgentRequest): boolean;
   requestsOf(agent: Agent): readonly AgentRequest[];
+  agentRequests(): readonly AgentRequest[];
 
   /** A request of our own, under the id that is returned. */
   ownRequest(method: string, paramsText: string, onAnswer?: (answer: Frame) => void): string;
@@ -255,6 +256,7 @@ export function createClientConnection(writer: Writer): ClientConnection {
     },
     answeredIn: (session) => [...answeredHere].filter((agentRequest) => agentRequest.session === session),
     forget: dropRequest,
+    agentRequests: () => [...agentRequests.values()],
     requestsOf: (agent) => [...agentRequests.values()].filter((agentRequest) => agentRequest.agent === agent),
 
     ownRequest(method, paramsText, onAnswer) {

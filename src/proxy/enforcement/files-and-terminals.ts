@@ -3,6 +3,7 @@ import { failure } from '../../errors.ts';
 import { canonicalId } from '../../router/request-ledger.ts';
 import { detach } from '../../wire/frame.ts';
 import type { Agent } from '../agents/agent.ts';
+import type { AgentConnection } from '../agents/agent-connection.ts';
 import { createFrameQueue, type FrameQueue, type Step } from '../sessions/frame-queue.ts';
 import type { Session } from '../sessions/session.ts';
 import { askClient } from './ask-user.ts';
@@ -31,7 +32,7 @@ const MAX_WAITING = 256;
 type Queue = {
   readonly queue: FrameQueue;
   readonly agent: Agent;
-  readonly generation: number;
+  readonly connection: AgentConnection | undefined;
   /** Those that wait, by their ids. */
   readonly waiting: Map<string, { readonly step: Step; readonly method: string }>;
   isCancelled: boolean;
@@ -104,7 +105,7 @@ function wait(queue: Queue, asking: Asking, then: (asking: Asking) => void): voi
     request: undefined,
     run() {
       queue.waiting.delete(key);
-      if (agent.generation === queue.generation) then(waits);
+      if (agent.connection === queue.connection) then(waits);
     },
   };
   queue.waiting.set(key, { step, method: frame.method as string });
@@ -116,7 +117,7 @@ export function cancelRequest(waiting: WaitingRequests, agent: Agent, idText: st
   const key = canonicalId(idText);
   for (const session of agent.sessions.values()) {
     const queue = waiting.get(session);
-    const found = queue?.agent === agent && queue.generation === agent.generation ? queue.waiting.get(key) : undefined;
+    const found = queue?.agent === agent && queue.connection === agent.connection ? queue.waiting.get(key) : undefined;
     if (!queue || !found) continue;
     queue.waiting.delete(key);
     queue.queue.remove(found.step);
@@ -132,10 +133,10 @@ const placeOf = (method: string, { asked }: PendingAction): string | undefined =
 
 /** A new life of the agent, and another agent, begin with nothing waiting. */
 function queueOf(waiting: WaitingRequests, session: Session, agent: Agent): Queue {
-  const generation = agent.generation;
+  const { connection } = agent;
   const found = waiting.get(session);
-  if (found?.agent === agent && found.generation === generation) return found;
-  const made: Queue = { queue: createFrameQueue(), agent, generation, waiting: new Map(), isCancelled: false };
+  if (found?.agent === agent && found.connection === connection) return found;
+  const made: Queue = { queue: createFrameQueue(), agent, connection, waiting: new Map(), isCancelled: false };
   waiting.set(session, made);
   return made;
 }

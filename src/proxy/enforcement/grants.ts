@@ -1,6 +1,7 @@
 // The user's yes to a permission request, kept for the one file or terminal request that follows from it in the same turn.
 import { covers, type Grant } from '../../policy/actions/grant.ts';
 import type { Agent } from '../agents/agent.ts';
+import type { AgentConnection } from '../agents/agent-connection.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { Session } from '../sessions/session.ts';
 import type { PendingAction } from './evaluate.ts';
@@ -20,7 +21,7 @@ type Held = {
   readonly toolCallId: string;
   readonly turn: OpenRequest;
   readonly agent: Agent;
-  readonly generation: number;
+  readonly connection: AgentConnection | undefined;
   readonly policyHash: string;
   /** The line of the audit log that has the answer. */
   readonly seq: number;
@@ -49,14 +50,14 @@ export function createGrants(): Grants {
     if (!session || !turn) return [];
     const all = bySession.get(session) ?? [];
     return all.filter(
-      (held) => held.turn === turn && held.agent === agent && held.generation === agent.generation && held.policyHash === policyHash,
+      (held) => held.turn === turn && held.agent === agent && held.connection === agent.connection && held.policyHash === policyHash,
     );
   }
   return {
     give(action, { grants, toolCallId, turn }, seq) {
       const { session, agent, policyHash } = action;
       if (!session || turnOf(session) !== turn) return;
-      const given = grants.map((grant) => ({ grant, toolCallId, turn, agent, generation: agent.generation, policyHash, seq }));
+      const given = grants.map((grant) => ({ grant, toolCallId, turn, agent, connection: agent.connection, policyHash, seq }));
       bySession.set(session, [...heldBy(action), ...given].slice(-MAX_GRANTS));
     },
     take(action, use) {

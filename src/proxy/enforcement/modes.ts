@@ -156,9 +156,9 @@ export function settleMode(
     if (isThere && sessionId !== undefined) agent.refused.delete(sessionId);
     then(narrow(deps, agent, told, told.body));
   };
-  const generation = agent.generation;
+  const { connection } = agent;
   const refuse = (nativeId: string, error: ProxyError) => {
-    if (!agent.isStarted || agent.generation !== generation) return; // it died meanwhile, and may come back in another mode
+    if (agent.connection !== connection) return; // it died meanwhile, and may come back in another mode
     agent.refused.set(nativeId, error);
     const open = agent.sessions.get(nativeId);
     if (open) {

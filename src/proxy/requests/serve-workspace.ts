@@ -72,13 +72,13 @@ export function serveWorkspace(
   const params = readBody(frame);
   if (!params.ok) return agent.fail(idText, failure('AMBIGUOUS', [params.reason]));
   if (!proxy.context.workspace || !session?.roots) return agent.fail(idText, failure('ROOTS_UNKNOWN', [method]));
-  const generation = agent.generation;
+  const { connection } = agent;
   const serving: Serving = {
     idText,
     method,
     answer(say) {
       // Nobody waits for it in another life of the agent, nor after it was taken back.
-      if (session.serving.delete(serving) && agent.isStarted && agent.generation === generation) say();
+      if (session.serving.delete(serving) && agent.connection === connection) say();
     },
   };
   session.serving.add(serving);

@@ -6,7 +6,6 @@ import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
-import { agentForSession, vacate } from '../agents/agent-pool.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import { updateLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
@@ -141,7 +140,7 @@ export function agentByCommand(proxy: ProxyParts, request: OpenRequest, session:
  * When the request is cancelled or taken back, the session stays where it is, and what the other agent opens is closed there.
  */
 function changeAgent(proxy: ProxyParts, request: OpenRequest, session: Session, wanted: unknown, done: Done): void {
-  const chosen = typeof wanted === 'string' ? proxy.pool.agents.get(wanted) : undefined;
+  const chosen = typeof wanted === 'string' ? proxy.pool.get(wanted) : undefined;
   if (!chosen)
     return done.failed(
       failure('AGENT_UNKNOWN', [shown(wanted), proxy.pool.choice.agents.join(', ')], { agent: wanted, agents: proxy.pool.choice.agents }),
@@ -150,7 +149,7 @@ function changeAgent(proxy: ProxyParts, request: OpenRequest, session: Session, 
   if (chosen.name === before.name) return done.changed(); // editors set saved values again, equal or not
   if (session.isStarted || openParams === undefined)
     return done.failed(failure('AGENT_LOCKED', [before.name, chosen.name], { agent: before.name, sessionId: session.publicId }));
-  const next = agentForSession(proxy, chosen);
+  const next = proxy.pool.place(chosen);
   session.toAgent.hold(request);
   next.openings++;
   let isWanted = true;
@@ -170,7 +169,7 @@ function changeAgent(proxy: ProxyParts, request: OpenRequest, session: Session, 
     next.openings--;
     then();
     releaseAll(proxy, next);
-    vacate(proxy, next);
+    proxy.pool.vacate(next);
   };
   const giveUp = (then: () => void) =>
     over(() => {
@@ -251,7 +250,7 @@ function abandon(proxy: ProxyParts, session: Session, agent: Agent): void {
   markEnded(agent, nativeId);
   proxy.context.workspace?.endOf(session);
   proxy.context.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
-  if (agent.isIsolated) vacate(proxy, agent); // and with its process all of it ends, unless a fork of it lives there
+  if (agent.isIsolated) proxy.pool.vacate(agent); // and with its process all of it ends, unless a fork of it lives there
   closeAt(agent, nativeId);
 }
 

@@ -11,7 +11,7 @@ export function park(session: Session): void {
   const { agent, nativeId, openParams, isLost, options, roots, hasCommands, hasAgentCommand } = session;
   if (openParams === undefined || isLost || waysBack(agent.handshake?.result, 'session/resume').length > 0) return;
   forgetParked(agent, nativeId);
-  agent.park.set(nativeId, { generation: agent.generation, openParams, options, roots, hasCommands, hasAgentCommand, ...resting(session) });
+  agent.park.set(nativeId, { connection: agent.connection, openParams, options, roots, hasCommands, hasAgentCommand, ...resting(session) });
   const [oldest] = agent.park.size > MOST_SET_ASIDE ? agent.park.keys() : [];
   if (oldest !== undefined) forgetParked(agent, oldest);
 }
@@ -32,12 +32,12 @@ export function takeUp(session: Session): boolean {
   const { agent, nativeId } = session;
   if (session.openParams !== undefined) return !session.isLost;
   const kept = agent.park.get(nativeId);
-  if (kept?.generation !== agent.generation) {
+  if (!kept || kept.connection !== agent.connection) {
     forgetParked(agent, nativeId);
     return false;
   }
   agent.park.delete(nativeId);
-  const { generation: _, attachment, bridged, ...known } = kept;
+  const { connection: _, attachment, bridged, ...known } = kept;
   Object.assign(session, known, { attachment, bridged });
   attachment?.bind(session);
   bridged?.bind(session);

@@ -14,13 +14,12 @@ import {
 import type { Frame, Span } from '../../wire/frame.ts';
 import { elements, member, memberAt, members, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';
-import { agentTitles } from '../agents/agent-pool.ts';
 import { updateLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
 import { type Session, toPublic } from './session.ts';
 
 export function choiceOf(proxy: ProxyParts, session: Session): AgentChoice {
-  return { current: session.agent.name, agents: agentTitles(proxy.pool), isLocked: session.isStarted };
+  return { current: session.agent.name, agents: proxy.pool.titles(), isLocked: session.isStarted };
 }
 
 /** What a result of session/new, load, resume or fork says about options. */

@@ -4,7 +4,7 @@ import { offers } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { elements, member, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
-import { agentForSession, agentOf, vacate } from '../agents/agent-pool.ts';
+import { agentOf } from '../agents/agent-pool.ts';
 import type { ProxyParts } from '../parts.ts';
 import { revokeAttachment } from '../tools/host-tools.ts';
 import { createSession, type Session } from './session.ts';
@@ -14,9 +14,9 @@ export function knownSession(proxy: ProxyParts, publicId: string): Session | Pro
   const live = proxy.registry.sessions.get(publicId);
   if (live) return live;
   const binding = proxy.registry.table.find(publicId) ?? recall(proxy, publicId);
-  const agent = binding && proxy.pool.agents.get(agentOf(binding.agent));
-  if (binding && agent) return track(proxy, createSession(publicId, agentForSession(proxy, agent), binding.nativeId, binding.cwd));
-  if (proxy.pool.single) return track(proxy, createSession(publicId, agentForSession(proxy, proxy.pool.single), publicId, undefined));
+  const agent = binding && proxy.pool.get(agentOf(binding.agent));
+  if (binding && agent) return track(proxy, createSession(publicId, proxy.pool.place(agent), binding.nativeId, binding.cwd));
+  if (proxy.pool.single) return track(proxy, createSession(publicId, proxy.pool.place(proxy.pool.single), publicId, undefined));
   if (binding) return failure('SESSION_ORPHANED', [publicId, binding.agent], { sessionId: publicId, agent: binding.agent });
   return undefined;
 }
@@ -61,7 +61,7 @@ export function untrack(proxy: ProxyParts, session: Session): void {
   }
   revokeAttachment(session);
   proxy.context.enforcement?.ended(session);
-  vacate(proxy, agent);
+  proxy.pool.vacate(agent);
 }
 
 /** It has not ended since. */
@@ -112,7 +112,7 @@ export function probe(
   sessionId: string,
   done: (found: { readonly owner: Session | ProxyError | undefined; readonly candidates: readonly Agent[] }) => void,
 ): void {
-  const nextAgents = [...proxy.pool.agents.values()];
+  const nextAgents = proxy.pool.all();
   const listers = nextAgents.filter(({ handshake }) => offers(handshake?.result, 'sessionCapabilities', 'list'));
   const candidates = nextAgents.filter(
     ({ handshake }) => !offers(handshake?.result, 'sessionCapabilities', 'list') && offers(handshake?.result, 'loadSession'),
@@ -130,7 +130,7 @@ export function probe(
         candidates: [],
       });
     if (!owner) return done({ owner: undefined, candidates });
-    done({ owner: track(proxy, createSession(sessionId, agentForSession(proxy, owner.agent), sessionId, owner.cwd)), candidates });
+    done({ owner: track(proxy, createSession(sessionId, proxy.pool.place(owner.agent), sessionId, owner.cwd)), candidates });
   };
   if (open === 0) return settle();
   for (const agent of listers)
@@ -142,8 +142,8 @@ export function probe(
 
 /** For an id that is nobody's here: the agent's own session of that id is known under another one, so it is not the one that is meant. */
 export function goesByAnotherName(proxy: ProxyParts, { id, name }: Agent, nativeId: string): boolean {
-  const isElsewhere = (agent: Agent) => agent.name === name && proxy.registry.table.findNative(agent.id, nativeId) !== undefined;
-  return proxy.registry.table.findNative(id, nativeId) !== undefined || [...proxy.pool.isolated].some(isElsewhere);
+  const isElsewhere = (agent: Agent) => proxy.registry.table.findNative(agent.id, nativeId) !== undefined;
+  return proxy.registry.table.findNative(id, nativeId) !== undefined || proxy.pool.processesOf(name).some(isElsewhere);
 }
 
 const MAX_PAGES = 20;

@@ -32,7 +32,7 @@ export function listSessions(proxy: ProxyParts, request: OpenRequest, frame: Fra
   // Sessions of earlier processes keep the ids under which editors know them.
   for (const { sessionId: publicId, agent, nativeId, cwd: where } of proxy.context.log.records().values())
     proxy.registry.table.remember({ publicId, agent, nativeId, cwd: where });
-  const listed = [...proxy.pool.agents.values()].filter(({ name }) => !cursor || Object.hasOwn(cursor.next, name));
+  const listed = proxy.pool.all().filter(({ name }) => !cursor || Object.hasOwn(cursor.next, name));
   const pages: Page[] = [];
   const arrived = (page: Page) => {
     pages.push(page);
@@ -81,8 +81,8 @@ function entryOf(proxy: ProxyParts, agent: Agent, { bytes }: Frame, span: Span):
 
 /** Whoever lists a session that another agent has under the same id gets an alias, written down so that a later load finds its way. */
 function publicIdOf(proxy: ProxyParts, agent: Agent, nativeId: string, cwd: string | undefined): string {
-  for (const other of proxy.pool.isolated) {
-    const elsewhere = other.name === agent.name ? proxy.registry.table.findNative(other.id, nativeId) : undefined;
+  for (const other of proxy.pool.processesOf(agent.name)) {
+    const elsewhere = other === agent ? undefined : proxy.registry.table.findNative(other.id, nativeId);
     if (elsewhere) return elsewhere.publicId;
   }
   const { publicId } = proxy.registry.table.adopt(agent.id, nativeId, cwd);
@@ -146,7 +146,7 @@ function ownPage(proxy: ProxyParts, agent: Agent, { cwd, cursor }: { cwd?: unkno
 }
 
 function listText(proxy: ProxyParts, pages: readonly Page[], cwd: string | undefined): string {
-  const inAgentOrder = [...proxy.pool.agents.keys()].flatMap((name) => pages.filter(({ agent }) => agent === name));
+  const inAgentOrder = proxy.pool.choice.agents.flatMap((name) => pages.filter(({ agent }) => agent === name));
   const sessions = mergePage(inAgentOrder.map(({ entries }) => entries)).map(({ text }) => text);
   const next: Cursor['next'] = Object.fromEntries(
     inAgentOrder.flatMap((page) => (page.next === undefined ? [] : [[page.agent, page.next]])),

@@ -7,7 +7,6 @@ import { detach, type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
-import { agentForSession } from '../agents/agent-pool.ts';
 import { withServerList } from '../agents/legacy-frames.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import { contained } from '../failed-on.ts';
@@ -197,7 +196,7 @@ export function loadUnknown(proxy: ProxyParts, request: OpenRequest, sessionId: 
       if (opened) return loadInTurn(proxy, request, opened, owned);
       if (!agent) return proxy.client.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
       if (goesByAnotherName(proxy, agent, sessionId)) return next(others);
-      const session = track(proxy, createSession(sessionId, agentForSession(proxy, agent), sessionId, undefined));
+      const session = track(proxy, createSession(sessionId, proxy.pool.place(agent), sessionId, undefined));
       const onwards = () => next(others);
       loadAt(proxy, request, session, owned, { failed: onwards, refused: onwards });
     };

@@ -9,7 +9,6 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
-import { agentForSession, vacate } from '../agents/agent-pool.ts';
 import { withServerList } from '../agents/legacy-frames.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { ProxyParts } from '../parts.ts';
@@ -26,7 +25,7 @@ import { createSession, type Session, toNative, toPublic } from './session.ts';
 
 export function newSession(proxy: ProxyParts, request: OpenRequest, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
-  if (proxy.pool.single) return openAt(proxy, agentForSession(proxy, proxy.pool.single), request, frame, { cwd });
+  if (proxy.pool.single) return openAt(proxy, proxy.pool.place(proxy.pool.single), request, frame, { cwd });
   const params = readBody(frame);
   if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
   if (cwd === undefined || !path.isAbsolute(cwd)) return proxy.client.fail(request, failure('CWD_RELATIVE', ['session/new']));
@@ -34,7 +33,7 @@ export function newSession(proxy: ProxyParts, request: OpenRequest, frame: Frame
   const asked = (_meta as Record<string, { agent?: unknown } | null | undefined> | null | undefined)?.[META_KEY]?.agent;
   const chosen = chooseAgent(proxy.pool.choice, asked, cwd);
   if (chosen instanceof ProxyError) return proxy.client.fail(request, chosen);
-  openAt(proxy, agentForSession(proxy, proxy.pool.agents.get(chosen) as Agent), request, frame, { cwd });
+  openAt(proxy, proxy.pool.place(proxy.pool.get(chosen) as Agent), request, frame, { cwd });
 }
 
 export function forkSession(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
@@ -58,7 +57,7 @@ function openAt(
     agent.openings--;
     then();
     releaseAll(proxy, agent);
-    vacate(proxy, agent);
+    proxy.pool.vacate(agent);
   };
   const failed = (error: ProxyError) => over(() => proxy.client.fail(request, error));
   agent.whenReady(() => {

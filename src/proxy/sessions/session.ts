@@ -5,6 +5,7 @@ import { sessionIdOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Roots } from '../../workspace/roots.ts';
 import type { Agent } from '../agents/agent.ts';
+import type { AgentConnection } from '../agents/agent-connection.ts';
 import type { AgentRequest, OpenRequest } from '../client/client-connection.ts';
 import { LazySet } from '../lazy-set.ts';
 import type { Serving } from '../requests/serve-workspace.ts';
@@ -78,8 +79,8 @@ export type Session = {
 
 /** What is needed to go on with a session that its agent has never been told the end of. */
 export type Parked = Pick<Session, 'openParams' | 'options' | 'roots' | 'hasCommands' | 'hasAgentCommand' | 'attachment' | 'bridged'> & {
-  /** The life of the agent that has it. */
-  readonly generation: number;
+  /** The agent connection that has it. */
+  readonly connection: AgentConnection | undefined;
 };
 
 export function createSession(publicId: string, agent: Agent, nativeId: string, cwd: string | undefined): Session {

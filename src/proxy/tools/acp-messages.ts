@@ -71,20 +71,20 @@ function message(toolAttachments: ToolAttachments, agent: Agent, frame: Frame): 
   }
   const names = isOld ? { connectionId: asked.connectionId } : { serverId: asked.serverId, requestId: asked.requestId };
   const { pipe, open } = channelOf(toolAttachments, toolServer);
-  const { generation } = agent;
+  const { connection } = agent;
   const cancelRequest = pipe.request(
     asked.method,
     asked.params,
     (reply) => {
       open.delete(idText);
-      if (agent.generation !== generation) return; // to another life the id means something else
+      if (agent.connection !== connection) return; // to another life the id means something else
       // The current draft wraps the inner answer, the older one has it as it is.
       if (!isOld) agent.succeed(idText, JSON.stringify(reply));
       else if ('result' in reply) agent.succeed(idText, JSON.stringify(reply.result));
       else agent.fail(idText, failure('MCP_REFUSED', [reply.error.message], { error: reply.error }));
     },
     (method, note) =>
-      agent.generation === generation && agent.notifyLine('mcp/message', JSON.stringify({ ...names, method, params: note })),
+      agent.connection === connection && agent.notifyLine('mcp/message', JSON.stringify({ ...names, method, params: note })),
   );
   open.set(idText, cancelRequest);
   return true;

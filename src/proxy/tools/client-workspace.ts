@@ -38,7 +38,7 @@ export function abilitiesOf(proxy: ProxyParts): Set<Ability> {
   if (canRead || proxy.context.workspace) abilities.add('read');
   if (canWrite || proxy.context.workspace) abilities.add('write');
   if (hasTerminals || proxy.context.workspace) abilities.add('terminal');
-  if (proxy.pool.agents.size > 1) abilities.add('delegate');
+  if (!proxy.pool.single) abilities.add('delegate');
   return abilities;
 }
 

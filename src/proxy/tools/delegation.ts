@@ -6,7 +6,6 @@ import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
-import { agentForSession, vacate } from '../agents/agent-pool.ts';
 import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { discardSession } from '../sessions/change-agent.ts';
@@ -76,7 +75,7 @@ export const delegate: Delegate = async (proxy, parent, { agent, prompt }, signa
 function mayAsk(proxy: ProxyParts, parent: Session, agent: string): Agent {
   const before = [...(parent.delegation?.agents ?? []), parent.agent.name];
   const others = proxy.pool.choice.agents.filter((name) => !before.includes(name));
-  const target = proxy.pool.agents.get(agent);
+  const target = proxy.pool.get(agent);
   const named = others.length > 0 ? `; there are ${others.join(', ')}` : '';
   if (!target) throw new ToolFailure(`there is no agent "${agent}"${named}`);
   if (before.includes(agent)) throw new ToolFailure(`"${agent}" waits for this very answer (${before.join(' asked ')})${named}`);
@@ -95,13 +94,13 @@ function opened(
   delegation: Pick<DelegatedSession, 'hear' | 'cancel'>,
   signal: AbortSignal,
 ): Promise<Session> {
-  const agent = agentForSession(proxy, target);
+  const agent = proxy.pool.place(target);
   const openParams = JSON.stringify({ cwd: parent.cwd, mcpServers: [] });
   agent.openings++;
   const over = () => {
     agent.openings--;
     releaseAll(proxy, agent);
-    vacate(proxy, agent);
+    proxy.pool.vacate(agent);
   };
   return new Promise((resolve, reject) => {
     let isWanted = true;
@@ -218,5 +217,5 @@ function end(proxy: ProxyParts, child: Session): void {
   proxy.context.workspace?.endOf(child);
   leave(proxy, child);
   discardSession(proxy, agent, nativeId);
-  vacate(proxy, agent);
+  proxy.pool.vacate(agent);
 }

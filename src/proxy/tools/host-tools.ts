@@ -231,7 +231,7 @@ export class Attachment implements ToolSession {
       workspace: workspaceOf(proxy, session, this.#roots),
       ask: (agentRequest, signal) => askUser(proxy, session, agentRequest, signal),
       ...(toolAttachments &&
-        proxy.pool.agents.size > 1 && {
+        !proxy.pool.single && {
           otherAgents: proxy.pool.choice.agents.filter((name) => name !== session.agent.name),
           delegate: (task, abort, onProgress) => toolAttachments.delegate(proxy, session, task, abort, onProgress),
         }),

@@ -1,0 +1,117 @@
+// What an agent's frames, start and end do to the sessions and requests of its proxy.
+import type { AgentSpec } from '../agents/defaults.ts';
+import { failure } from '../errors.ts';
+import type { Frame } from '../wire/frame.ts';
+import { idTextOf } from '../wire/scanner/large-frame.ts';
+import type { Agent, AgentEvents } from './agents/agent.ts';
+import type { PoolEvents } from './agents/agent-pool.ts';
+import { NARROWED } from './enforcement/enforcement.ts';
+import { fromAgent } from './from-agent.ts';
+import { keepHandshake } from './initialize.ts';
+import type { ProxyParts } from './parts.ts';
+import { withdrawAll } from './requests/agent-requests.ts';
+import { forgetAllParked } from './sessions/close-session.ts';
+import { announceOptions } from './sessions/config-options.ts';
+import { failOpenToolCalls } from './sessions/cut-off.ts';
+import { loseSessions } from './sessions/recover-session.ts';
+import { skipLine } from './skip-line.ts';
+import { cancelTurns } from './turns/cancel.ts';
+
+const STRAY_RETURN = 'a carriage return inside it, which some readers take for the end of a line';
+
+export type AgentEventDeps = {
+  readonly parts: () => ProxyParts;
+  readonly isInitialized: () => boolean;
+  /** Passes a frame on once the client has its answer to initialize. */
+  readonly afterInitialize: (from: Agent, frame: Frame, then: (frame: Frame) => void) => void;
+  readonly onStateChange: () => void;
+};
+
+export function createAgentEvents({ parts, isInitialized, afterInitialize, onStateChange }: AgentEventDeps): AgentEvents {
+  /** By agent, the last reported end; forgotten once the agent is ready. */
+  const reported = new Map<string, string>();
+  /** Under a policy only: what is evaluated as one frame must not be read as two. */
+  function refuseReturn(agent: Agent, frame: Frame): void {
+    skipLine(parts(), agent, STRAY_RETURN);
+    if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('NOT_A_MESSAGE', [STRAY_RETURN]));
+  }
+  return {
+    onFrame(agent, frame) {
+      const proxy = parts();
+      const { enforcement, lastFrame } = proxy.context;
+      lastFrame.method = frame.method;
+      lastFrame.bytes = frame.end - frame.start;
+      if (enforcement?.refusesReturn(frame)) return refuseReturn(agent, frame);
+      if (isInitialized()) return fromAgent(proxy, agent, frame);
+      const { connection } = agent;
+      afterInitialize(agent, frame, (mine) => {
+        // A request of a connection that has ended has nobody to answer.
+        if (mine.kind === 'notification' || (connection && agent.connection === connection)) fromAgent(proxy, agent, mine);
+      });
+    },
+    onRefused: (agent, { reason }) => skipLine(parts(), agent, reason),
+    onAnswer(agent, call, answer) {
+      const proxy = parts();
+      const { enforcement } = proxy.context;
+      if (enforcement?.refusesReturn(answer))
+        call.onFail(failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, STRAY_RETURN], { agent: agent.name }));
+      else if (enforcement && NARROWED.has(call.method))
+        enforcement.answer(proxy, agent, call, answer, (narrowed) => call.onAnswer(narrowed));
+      else call.onAnswer(answer);
+    },
+    onStray: () => void parts().context.counters.strayAnswers++,
+    onUnsaid: () => void parts().context.counters.unsaid++,
+    onRemark: (text) => parts().context.report(text),
+    onReady(agent, handshake) {
+      reported.delete(agent.name);
+      onStateChange();
+      keepHandshake(parts(), agent, handshake);
+    },
+    onDown(agent, error, crashLoop) {
+      const proxy = parts();
+      const { report } = proxy.context;
+      // A missing command fails with each request, always with the same message.
+      if (!proxy.pool.isClosed && reported.get(agent.name) !== error.message) report(error.message);
+      reported.set(agent.name, error.message);
+      if (crashLoop) report(crashLoop.message);
+      onStateChange();
+      loseSessions(proxy, agent);
+      withdrawAll(proxy, agent);
+    },
+  };
+}
+
+export function createPoolEvents(
+  parts: () => ProxyParts,
+  create: (spec: AgentSpec, id: string, sibling: Agent | undefined) => Agent,
+): PoolEvents {
+  return {
+    create,
+    cancelTurns(agent) {
+      for (const session of agent.sessions.values()) if (session.turns.size > 0) cancelTurns(parts(), session);
+    },
+    ending: (agent) => loseSessions(parts(), agent),
+    vacated: (agent) => forgetSessions(parts(), agent),
+    ended: (agent) => withdrawAll(parts(), agent),
+    replaced() {
+      const proxy = parts();
+      if (proxy.pool.single) return;
+      for (const session of proxy.registry.sessions.values())
+        if (!session.isStarted && !session.isDiscovered) announceOptions(proxy, session);
+    },
+  };
+}
+
+/** Sessions that only the agent has named end with the process that named them. */
+function forgetSessions(proxy: ProxyParts, agent: Agent): void {
+  const { registry } = proxy;
+  for (const [nativeId, discovered] of agent.sessions) {
+    agent.sessions.delete(nativeId);
+    failOpenToolCalls(proxy, discovered);
+    if (registry.sessions.get(discovered.publicId) !== discovered) continue;
+    registry.sessions.delete(discovered.publicId);
+    registry.table.release(discovered.publicId);
+  }
+  forgetAllParked(agent);
+  agent.refused.clear();
+}

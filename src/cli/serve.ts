@@ -10,9 +10,9 @@ import { createFrames, type Frames } from '../console/state/frames.ts';
 import { makeDirectory } from '../private-files.ts';
 import type { AcpOptions } from './acp.ts';
 import { startInside } from './in-process-proxy.ts';
-import { writeLinkFile } from './link-file.ts';
 import { notice } from './output.ts';
 import { surroundings } from './resolve-config.ts';
+import { writeLinkFile } from './serve/link-file.ts';
 import { openHere, portOf } from './serve/open-console.ts';
 import { defaultPolicy } from './serve/policy-store.ts';
 

@@ -11,9 +11,9 @@ import { combine } from '../../policy/rules/layers.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import { CommandFailure } from '../failure.ts';
 import { readInput } from '../resolve-config.ts';
+import { readPolicyOrComplain } from './check.ts';
 import { print, printData } from './output.ts';
 import { questionIn } from './read-frame.ts';
-import { readPolicyOrComplain } from './read-policy.ts';
 
 export type ExplainFlags = {
   readonly policy: string;

@@ -8,8 +8,8 @@ import { combine } from '../../policy/rules/layers.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import { CommandFailure } from '../failure.ts';
 import { readInput } from '../resolve-config.ts';
+import { readPolicyOrComplain } from './check.ts';
 import { inEnvelope, print, printData } from './output.ts';
-import { readPolicyOrComplain } from './read-policy.ts';
 import { BrokenLine, questionsIn, type RecordedRequest } from './read-recording.ts';
 
 export type ReplayFlags = {

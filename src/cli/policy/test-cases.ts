@@ -10,8 +10,8 @@ import { countExamples, EXAMPLE_CWD, EXAMPLE_HOME } from '../../policy/rules/exa
 import { combine } from '../../policy/rules/layers.ts';
 import { VERDICTS, type Verdict } from '../../policy/rules/rule.ts';
 import { readInput } from '../resolve-config.ts';
+import { readPolicyOrComplain } from './check.ts';
 import { complain, complainAbout, print, printData } from './output.ts';
-import { readPolicyOrComplain } from './read-policy.ts';
 
 const CASE_KEYS = ['command', 'path', 'action', 'tool', 'mcp', 'host', 'agent', 'cwd', 'headless', 'verdict', 'rule'] as const;
 const FOUND_PROBLEMS = 8;

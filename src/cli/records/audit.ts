@@ -1,11 +1,16 @@
-// `switchboard audit verify`
+// `switchboard audit verify` and `switchboard audit tail`.
+import { watch } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { auditFile } from '../../audit/audit.ts';
+import { type AuditLine, parseAuditLine } from '../../audit/audit-line.ts';
 import { verifyAudit } from '../../audit/verify-audit.ts';
 import { errorCode } from '../../config/watch-files.ts';
+import { createSerialQueue } from '../../serial-queue.ts';
 import { CommandFailure } from '../failure.ts';
 import { complain, inEnvelope, print, printData } from '../policy/output.ts';
 import { refuse, surroundings } from '../resolve-config.ts';
+
 export type VerifyFlags = { readonly file?: string; readonly json?: true };
 
 const FOUND_PROBLEMS = 8;
@@ -34,9 +39,95 @@ export function auditVerify(flags: VerifyFlags): Promise<number> {
 }
 
 /** One that was named is input like any other; of our own there may be none yet. */
-export function unreadable(file: string, { file: named }: { readonly file?: string }, error: unknown): CommandFailure {
+function unreadable(file: string, { file: named }: { readonly file?: string }, error: unknown): CommandFailure {
   if (named !== undefined) refuse('the audit log', named, error);
   if (errorCode(error) === 'ENOENT')
     return new CommandFailure(4, `there is no audit log ${file}`, 'it begins with the first decision of a policy; --file names another');
   return new CommandFailure(1, `the audit log ${file} cannot be read (${errorCode(error)})`);
+}
+
+export type TailFlags = { readonly lines: number; readonly follow?: true; readonly file?: string; readonly json?: true };
+
+const CHUNK = 64 * 1024;
+/** For file systems that tell nobody of a change. */
+const LOOK_AGAIN_MS = 1000;
+
+export function auditTail(flags: TailFlags): Promise<number> {
+  return inEnvelope('AUDIT_UNREADABLE', async () => {
+    const file = flags.file === undefined ? auditFile(surroundings({}).stateDir) : path.resolve(flags.file);
+    const handle = await open(file, 'r').catch((error: unknown) => {
+      throw unreadable(file, flags, error);
+    });
+    try {
+      const { lines, end } = await lastLines(handle, flags.lines).catch((error: unknown) => {
+        throw unreadable(file, flags, error);
+      });
+      if (flags.json && !flags.follow) printData({ file, lines: lines.flatMap((text) => parseAuditLine(text) ?? []) });
+      else for (const text of lines) show(text, flags);
+      if (flags.follow) await follow(handle, file, end, (text) => show(text, flags));
+      return 0;
+    } finally {
+      await handle.close();
+    }
+  });
+}
+
+async function lastLines(handle: FileHandle, count: number): Promise<{ readonly lines: readonly string[]; readonly end: number }> {
+  const { size } = await handle.stat();
+  let bytes = Buffer.alloc(0);
+  let start = size;
+  // One line end more than wanted: what stands before the first may be half a line.
+  while (start > 0 && bytes.filter((byte) => byte === 0x0a).length <= count) {
+    const length = Math.min(CHUNK, start);
+    start -= length;
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start);
+    bytes = Buffer.concat([buffer.subarray(0, bytesRead), bytes]);
+  }
+  const whole = bytes.lastIndexOf(0x0a) + 1;
+  const lines = bytes.toString('utf8', 0, whole).split('\n').slice(0, -1);
+  return { lines: count === 0 ? [] : lines.slice(-count), end: start + whole };
+}
+
+/** Until the process is interrupted. */
+async function follow(handle: FileHandle, file: string, from: number, show: (line: string) => void): Promise<void> {
+  let at = from;
+  const looks = createSerialQueue();
+  const look = async () => {
+    for (;;) {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(CHUNK), 0, CHUNK, at);
+      const whole = buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
+      if (whole === 0) return;
+      for (const line of buffer.toString('utf8', 0, whole).split('\n').slice(0, -1)) show(line);
+      at += whole;
+    }
+  };
+  await new Promise<void>((resolve, reject) => {
+    const again = () => {
+      void looks.run(look).catch(reject);
+    };
+    const watcher = watch(path.dirname(file), again).on('error', () => {});
+    const timer = setInterval(again, LOOK_AGAIN_MS);
+    const end = () => {
+      watcher.close();
+      clearInterval(timer);
+      resolve();
+    };
+    process.stdout.once('close', end).once('error', end); // `| head` has seen enough
+    again();
+  });
+}
+
+function show(text: string, { json }: TailFlags): void {
+  const line = parseAuditLine(text);
+  if (json) process.stdout.write(line === undefined ? '' : `${text}\n`);
+  else print(line === undefined ? '(no line of the audit log)' : inWords(line));
+}
+
+function inWords(line: AuditLine): string {
+  const word = (key: string): string => (typeof line[key] === 'string' ? String(line[key]) : '');
+  const rule = line.rule as { readonly id?: unknown; readonly at?: unknown } | undefined;
+  const by = [word('by'), rule === undefined ? '' : `${rule.id} ${rule.at}`, word('mode') === 'observe' ? 'observed only' : '']
+    .filter((part) => part !== '')
+    .join(', ');
+  return `${word('time')}  ${word('verdict').padEnd(5)}  ${word('agent')}  ${word('summary')}  (${by})`;
 }

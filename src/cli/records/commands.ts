@@ -1,5 +1,6 @@
 // The commands that read what was written down: words and options; the work is loaded when one of them is run.
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { TailFlags, VerifyFlags } from './audit.ts';
 import type { LogsFlags } from './logs.ts';
 import type { ReplayFlags } from './replay.ts';
 import type { ExportFlags, ListFlags } from './sessions.ts';
@@ -78,4 +79,33 @@ function chosen(command: Command): Command {
     .option('--since <time>', 'only used since then: 30m, 12h, 3d, 2w or a date')
     .option('--limit <count>', 'how many at most')
     .option('--json', 'for programs');
+}
+
+/** Adds the commands; what they need is loaded when one of them runs. */
+export function addAuditCommands(program: Command, finish: (code: number) => void): void {
+  const audit = program
+    .command('audit')
+    .description('the log of decisions: read it, verify that nobody has changed it')
+    .addHelpText('after', example('switchboard audit verify'));
+  audit
+    .command('verify')
+    .description('name every line that was edited, moved or taken away; exit code 8 if there is any')
+    .option('--file <file>', 'a log other than that of this machine')
+    .option('--json', 'for programs')
+    .addHelpText('after', example('switchboard audit verify --json'))
+    .action(async (flags: VerifyFlags) => finish(await (await import('./audit.ts')).auditVerify(flags)));
+  audit
+    .command('tail')
+    .description('the newest decisions, the last one last')
+    .option('-n, --lines <count>', 'how many', wholeNumber, 10)
+    .option('-f, --follow', 'go on with each decision as it is made, until interrupted')
+    .option('--file <file>', 'a log other than that of this machine')
+    .option('--json', 'for programs; with --follow one JSON object a line, as in the file')
+    .addHelpText('after', example('switchboard audit tail -n 20 --follow'))
+    .action(async (flags: TailFlags) => finish(await (await import('./audit.ts')).auditTail(flags)));
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('expected a whole number.');
+  return Number(text);
 }

@@ -13,10 +13,10 @@ import type { Secrets } from '../../redaction/redact.ts';
 import { createSessionLog } from '../../store/sessions/session-store.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import { joinObservers } from '../../wire/observer.ts';
-import { writeLinkFile } from '../link-file.ts';
 import { notice } from '../output.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
 import { attachedClient } from './attached-client.ts';
+import { writeLinkFile } from './link-file.ts';
 import { openHere, portOf } from './open-console.ts';
 import { watchClient } from './watch-client.ts';
 

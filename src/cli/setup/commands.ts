@@ -4,7 +4,7 @@ import type { AddFlags } from '../agents/edit-agents.ts';
 import type { ImportFlags } from '../agents/import-agents.ts';
 import type { DoctorFlags } from '../doctor/doctor.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
-import { collect } from '../run-command.ts';
+import { collect } from '../run/commands.ts';
 import type { ConnectFlags } from './connect.ts';
 import type { InitFlags } from './init.ts';
 import type { ChangeFlags } from './show-change.ts';

@@ -1,16 +1,18 @@
 // `switchboard connect` and `disconnect`: ourselves into and out of an editor's list of agents.
+
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { packageFile } from '../../app/package-files.ts';
 import { ConfigError } from '../../config/problems.ts';
 import { didYouMean, nearestOf } from '../../policy/format/nearest.ts';
 import { textBefore } from '../../setup/edit-file.ts';
 import { NotAnObject } from '../../setup/edit-jsonc.ts';
 import { connected, disconnected, EDITORS, type Editor, type EditorFile, openEditorFile, placesHere } from '../../setup/editors.ts';
 import { SNIPPETS } from '../../setup/snippets.ts';
+import type { Start } from '../../setup/start-command.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice } from '../output.ts';
 import { printData } from '../policy/output.ts';
-import { ourCommand, passingPlace } from './our-command.ts';
 import { type Change, type ChangeFlags, makeChange, printChange, say } from './show-change.ts';
 
 export type ConnectFlags = ChangeFlags & {
@@ -106,4 +108,19 @@ function printSnippet(kind: string, flags: ConnectFlags): number {
   if (flags.json) printData({ kind, snippet: snippet(start) });
   else process.stdout.write(snippet(start));
   return 0;
+}
+
+/** How another program starts us: with absolute paths, because desktop programs lack the PATH of a shell. */
+function ourCommand(flags: { readonly config?: string; readonly agent?: string }): Start {
+  const config = flags.config === undefined ? [] : ['--config', path.resolve(flags.config)];
+  const agent = flags.agent === undefined ? [] : ['--agent', flags.agent];
+  return { command: process.execPath, args: [packageFile('bin', 'switchboard.js'), 'acp', ...config, ...agent] };
+}
+
+/** Why the paths may soon lead nowhere, if so. */
+export function passingPlace(): string | undefined {
+  const script = packageFile('bin', 'switchboard.js');
+  if (/[\\/]_npx[\\/]/.test(script))
+    return `${script} lies in the cache of npx, which is emptied at times; install acp-switchboard first (npm install --global acp-switchboard)`;
+  return undefined;
 }

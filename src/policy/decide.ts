@@ -1,4 +1,4 @@
-// The verdict: the strictest matching rule wins, wherever it stands, and an error is never an allow.
+// The verdict: the strictest matching rule wins, wherever it is, and an error is never an allow.
 import type { Action } from './actions/action.ts';
 import { isEvident, type Subject, subjectsOf } from './actions/subjects.ts';
 import { isInside } from './paths/path.ts';
@@ -19,15 +19,15 @@ export type MatchedRule = {
 
 export type Decision = {
   readonly verdict: Verdict;
-  /** The rule that decided; undefined when a default, a doubt or an error did. */
+  /** The rule that decided; undefined if a default, a doubt or an error did. */
   readonly rule: MatchedRule | undefined;
   readonly layer: LayerName | undefined;
-  /** One sentence for people; names rules, never values. */
+  /** One sentence for people. It names rules, never values. */
   readonly why: string;
-  /** Every rule that has to do with the request, strictest first; those that allow may cover only a part of it. */
+  /** Every rule that matches, strictest first. Allow rules may cover only a part of the action. */
   readonly matches: readonly MatchedRule[];
   readonly opaque: readonly string[];
-  /** `ask` that nobody can answer is `deny`; this says that it was one. */
+  /** An `ask` became a `deny` because nobody can answer. */
   readonly wasAsk: boolean;
 };
 
@@ -39,7 +39,7 @@ export function decide(policy: Policy, action: Action): Decision {
     return settle(evaluate(policy, action), isInteractive);
   } catch {
     return settle(
-      { verdict: 'ask', rule: undefined, why: 'the request could not be judged', matches: [], opaque: ['an error'] },
+      { verdict: 'ask', rule: undefined, why: 'an error while the request was evaluated', matches: [], opaque: ['an error'] },
       isInteractive,
     );
   }
@@ -50,13 +50,13 @@ type Evaluation = Pick<Decision, 'verdict' | 'rule' | 'why' | 'matches' | 'opaqu
 function settle(evaluation: Evaluation, isInteractive: boolean): Decision {
   const layer = evaluation.rule?.layer;
   if (evaluation.verdict !== 'ask' || isInteractive) return { ...evaluation, layer, wasAsk: false };
-  return { ...evaluation, layer, verdict: 'deny', wasAsk: true, why: `${evaluation.why}; nobody can be asked` };
+  return { ...evaluation, layer, verdict: 'deny', wasAsk: true, why: `${evaluation.why}; no user can be asked` };
 }
 
 function evaluate(policy: Policy, action: Action): Evaluation {
   const { opaque } = action;
   if (action.isUnreadable)
-    return { verdict: 'deny', rule: undefined, why: 'too long or nested too deeply to be judged', matches: [], opaque };
+    return { verdict: 'deny', rule: undefined, why: 'too long or nested too deeply to be evaluated', matches: [], opaque };
   const programs = action.commands.map(({ program }) => program);
   const strict = indexOf(policy.strict)
     .naming(programs)
@@ -88,7 +88,7 @@ function evaluate(policy: Policy, action: Action): Evaluation {
   return { verdict: 'ask', rule: undefined, why: `no rule settles it${doubt}`, matches, opaque };
 }
 
-/** For a default that allows: something definite must be known of it. A request of an unknown shape could be what a rule denies. */
+/** A default that allows needs a definite subject: an action of unknown shape could be one that a rule denies. */
 function isKnown(subject: Subject, action: Action): boolean {
   const isNothingElse = action.kind === 'think' || action.kind === 'mode' || action.kind === 'switch_mode' || action.kind === 'elicit';
   return isEvident(subject, action) && (subject.kind !== 'whole' || isNothingElse);
@@ -107,7 +107,7 @@ function allowed(rules: readonly LayeredRule[], action: Action, blocked: (reason
   return { isAllowed: isAllowed && used.size > 0, used: used.size === 0 ? [] : rules.filter((rule) => used.has(rule)) };
 }
 
-// `cd src && npm test`: moving about inside the session's directory does nothing by itself, and what follows is judged where it runs.
+// `cd src && npm test`: changing to a directory inside the session's does nothing by itself, and what follows is evaluated where it runs.
 function isHarmless(subject: Subject, action: Action): boolean {
   if (subject.kind !== 'command' || subject.command.argv[0] !== 'cd' || subject.command.evidence !== 'raw') return false;
   const { argv, operands, isLiteral } = subject.command;
@@ -116,9 +116,9 @@ function isHarmless(subject: Subject, action: Action): boolean {
 
 function doubtOf(action: Action, blocked: ReadonlySet<string>): string {
   const [reason] = blocked;
-  if (action.opaque.length > 0) return `, and it holds ${action.opaque[0]}`;
+  if (action.opaque.length > 0) return `, and it contains ${action.opaque[0]}`;
   if (reason !== undefined) return ` (${reason})`;
-  return action.evidence === 'title' || action.evidence === 'none' ? ', and what the agent tells is not enough to allow anything' : '';
+  return action.evidence === 'title' || action.evidence === 'none' ? ', and the agent gives too little detail to allow it' : '';
 }
 
 function ruleExplanation({ verdict, id, file, line, reason }: MatchedRule): string {

@@ -1,17 +1,17 @@
-// A request in a person's words, put into the form that rules are held against: a command line, a file, a tool.
+// Builds an action from a user's description: a command line, a file or a tool.
 import { ACTIONS, type Action, type ActionKind, type Place } from './actions/action.ts';
 import { commandAction, mcpAction, pathAction, toolAction } from './actions/surfaces.ts';
 
 export type Described = {
   readonly command?: string | undefined;
   readonly path?: string | undefined;
-  /** `server:tool` for one of an MCP server. */
+  /** `server:tool` for a tool of an MCP server. */
   readonly tool?: string | undefined;
-  /** What is done with the file, or with the tool. */
+  /** What happens to the file, or what the tool does. */
   readonly action?: ActionKind | undefined;
 };
 
-/** One of command, path and tool. */
+/** Give one of command, path and tool. */
 export function describedAction(place: Place, { command, path, tool = '', action }: Described): Action {
   if (command !== undefined) return commandAction(place, command);
   if (path !== undefined) return pathAction(place, action ?? 'edit', path);
@@ -20,4 +20,4 @@ export function describedAction(place: Place, { command, path, tool = '', action
   return toolAction(place, action ?? 'other', tool);
 }
 
-export const isAction = (word: string): word is ActionKind => ACTIONS.some((known) => known === word);
+export const isAction = (name: string): name is ActionKind => ACTIONS.some((known) => known === name);

@@ -1,8 +1,8 @@
-// A policy as it is put to use: the rules of all layers, and the settings they agree on.
+// A policy in force: the rules and settings of all layers.
 import type { NameGlob } from './paths/name-glob.ts';
 import type { Rule, Verdict } from './rules/rule.ts';
 
-/** Strongest first. `built-in` is the floor, which stands above all. */
+/** Strongest first. `built-in` holds the protected files and stands above all. */
 export const LAYERS = ['managed', 'user', 'project', 'command-line', 'remembered'] as const;
 export type LayerName = (typeof LAYERS)[number] | 'built-in';
 
@@ -14,7 +14,7 @@ export type Scope = (typeof SCOPES)[number];
 
 export const MAX_SCOPES = ['exact'] as const;
 
-/** What a file says of one agent (`*` is every agent). */
+/** A file's settings for one agent (`*` is every agent). */
 export type AgentSettings = {
   readonly pin: readonly string[] | undefined;
   readonly refuse: readonly string[];
@@ -32,11 +32,11 @@ export type Settings = {
   readonly limits: { readonly permissionTimeoutMs: number | undefined; readonly maxPendingPermissions: number | undefined };
 };
 
-/** One file, read and checked. */
+/** One policy file, read and checked. */
 export type PolicyFile = Settings & {
   readonly file: string;
   readonly default: Verdict | undefined;
-  /** `layer: project` in the file: its author expects no more say than that. */
+  /** `layer: project` in the file: its author claims no more authority than that. */
   readonly layer: (typeof LAYERS)[number] | undefined;
   readonly rules: readonly Rule[];
 };
@@ -44,22 +44,22 @@ export type PolicyFile = Settings & {
 export type LayeredRule = {
   readonly rule: Rule;
   readonly layer: LayerName;
-  /** An ask that may turn an allow into a question, but no refusal: the floor, an untrusted project, whatever stands below a closed layer. */
+  /** An ask that may turn an allow into an ask but not a deny: protected files, an untrusted project, a layer below a closed one. */
   readonly onlyTightens: boolean;
 };
 
 export type Policy = {
-  /** deny and ask, of every layer and the floor. */
+  /** The deny and ask rules of every layer, with the protected files. */
   readonly strict: readonly LayeredRule[];
   readonly allow: readonly LayeredRule[];
   readonly default: Verdict;
-  /** Of the layers, strongest first; see `settings.ts` for what they come to together. */
+  /** Per layer, strongest first; `rules/settings.ts` combines them. */
   readonly settings: readonly Settings[];
 };
 
-// How often each rule has decided. Counted where decisions are written down.
+// How often each rule decided. Counted where decisions are recorded.
 export type Hits = { readonly count: number; readonly lastAt: number };
 
-/** What they are counted by; without a rule, those that no rule has settled. */
+/** The key of the counter. Without a rule: decisions that no rule made. */
 export const hitKey = (rule: { readonly id: string; readonly file: string } | undefined): string =>
   rule === undefined ? '' : `${rule.file}\n${rule.id}`;

@@ -1,3 +1,4 @@
+// Hostile and benign command lines, decided by a permissive policy.
 import { describe, expect, test } from 'vitest';
 import { commandAction } from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';
@@ -10,7 +11,7 @@ const BENIGN = corpus('benign.txt').map((line) => {
   const [verdict = '', ...command] = line.split(' ');
   return [command.join(' '), verdict] as const;
 });
-/** From here on the corpus holds what a deny rule names. */
+/** The rest of the corpus is denied by a rule. */
 const DENIED = HOSTILE.slice(HOSTILE.indexOf('sudo rm x'));
 
 test(`the corpus is large enough: ${HOSTILE.length} hostile, ${BENIGN.length} benign`, () => {
@@ -27,14 +28,14 @@ describe('no hostile command is allowed', () => {
   });
 });
 
-describe('what a rule denies is denied, however it is put', () => {
+describe('a denied command is denied in every form', () => {
   test.each(DENIED)('%j', (command) => {
     const { verdict, why } = decide(policy, commandAction(PLACE, command));
     expect(verdict, why).toBe('deny');
   });
 });
 
-describe('a benign command gets the verdict it should, and is never refused', () => {
+describe('a benign command gets the expected verdict and is never denied', () => {
   test.each(BENIGN)('%j: %s', (command, expected) => {
     const { verdict, why } = decide(policy, commandAction(PLACE, command));
     expect(verdict, why).toBe(expected);

@@ -1,3 +1,4 @@
+// The verdict of a policy for every kind of action.
 import { describe, expect, test } from 'vitest';
 import type { Action, Place } from '../../src/policy/actions/action.ts';
 import { permissionAction, toolCallAction } from '../../src/policy/actions/permission.ts';
@@ -44,7 +45,7 @@ describe('the strictest rule wins', () => {
   });
 });
 
-describe('what an agent tells is believed only as far as it goes', () => {
+describe('the description of an agent allows only what it proves', () => {
   const policy = policyOf('default: allow\nallow: [ read, edit, execute, think, fetch, other, mcp ]\ndeny: [ "execute(sudo ...)" ]');
   const actionOf = (toolCall: object, agent = 'inhouse') =>
     permissionAction({ ...PLACE, agent }, { toolCall: { toolCallId: 't', ...toolCall } });
@@ -71,7 +72,7 @@ describe('what an agent tells is believed only as far as it goes', () => {
     ['argv of a shell', { kind: 'other', rawInput: { command: ['bash', '-lc', 'sudo ls'] } }],
     ['command and args', { rawInput: { command: 'sudo', args: ['ls'] } }],
     ['several lines', { rawInput: { commands: ['ls', 'sudo ls'] } }],
-    ['title beside a harmless command', { kind: 'execute', title: 'sudo ls', rawInput: { command: 'ls' } }],
+    ['title next to a harmless command', { kind: 'execute', title: 'sudo ls', rawInput: { command: 'ls' } }],
     ['nested', { rawInput: { command: { command: 'sudo ls' } } }],
   ])('a command in a request of kind %s is an execution', (_, toolCall) => {
     expect(actionOf(toolCall)).toMatchObject({ kind: 'execute' });
@@ -127,7 +128,7 @@ describe('what an agent tells is believed only as far as it goes', () => {
     expect(verdict(npm, actionOf({ rawInput: { command: 'npm test', workdir: '/tmp/evil' } }))).toBe('ask');
   });
 
-  test('what agents do unasked is read the same way', () => {
+  test('actions without a permission request are read the same way', () => {
     expect(toolCallAction(PLACE, { toolCallId: 't', kind: 'execute', rawInput: { command: 'ls' } })).toMatchObject({
       kind: 'execute',
       evidence: 'raw',
@@ -177,7 +178,7 @@ describe('paths', () => {
     '.husky/pre-push',
     '.GIT/HOOKS/pre-commit',
     'sub/../.git/hooks/x',
-  ])('%s is never written without a question, whatever is allowed', (path) => {
+  ])('%s is never written without asking, whatever is allowed', (path) => {
     const policy = policyOf('default: allow\nallow: [ edit, delete, move, execute ]');
     for (const action of ['edit', 'delete', 'move'] as const) expect(verdict(policy, pathAction(PLACE, action, path))).toBe('ask');
     expect(verdict(policy, commandAction(PLACE, `cp x ${path}`))).toBe('ask');
@@ -263,13 +264,13 @@ describe('an error is never an allow', () => {
         },
       }),
     ],
-    ['a shell that is not ours', commandAction({ ...PLACE, shell: 'unknown' }, 'ls')],
+    ['an unknown shell', commandAction({ ...PLACE, shell: 'unknown' }, 'ls')],
   ])('%s', (_, action) => {
     expect(verdict(open, action)).not.toBe('allow');
     expect(verdict(open, { ...action, interactive: false })).toBe('deny');
   });
 
-  test('what cannot be followed is seen as it is written by rules that deny', () => {
+  test('deny rules see a path that cannot be followed as written', () => {
     const strict = policyOf('default: allow\ndeny: [ { path: "**/.env" }, execute(sudo ...) ]');
     const place = { ...PLACE, canonical: broken };
     expect(verdict(strict, pathAction(place, 'read', 'circle/.env'))).toBe('deny');
@@ -283,7 +284,7 @@ describe('an error is never an allow', () => {
     expect(verdict(strict, actionOf({ command: 'sudo ls', others: Array(15_000).fill('y') }))).toBe('deny');
   });
 
-  test('a path with ".." must fit as tools of either kind take it', () => {
+  test('a path with ".." must match in both readings', () => {
     const canonical = (path: string) =>
       path.includes('link/..') ? '/work/project/inside' : path === '/work/project/x' ? '/etc/passwd' : path;
     const allowing = policyOf('allow: [ read($cwd/**) ]');
@@ -294,7 +295,7 @@ describe('an error is never an allow', () => {
     expect(verdict(allowing, action)).toBe('ask');
   });
 
-  test('more files, or more words in more directories, than can be looked up in time are not', () => {
+  test('too many files, or words in directories, are not looked up', () => {
     let looks = 0;
     const canonical = (path: string) => {
       looks++;
@@ -312,7 +313,7 @@ describe('an error is never an allow', () => {
     expect(looks).toBeLessThan(20_000);
   });
 
-  test('not even one of the engine itself', () => {
+  test('not even an error of the engine', () => {
     const action = commandAction(PLACE, 'ls');
     for (const policy of [undefined, null, {}, { ...open, allow: undefined }, { ...open, strict: [{ rule: null }] }]) {
       expect(decide(policy as unknown as Policy, action).verdict).toBe('ask');
@@ -328,7 +329,7 @@ describe('an error is never an allow', () => {
     ['too slow', `${'$['.repeat(200_000)}sudo ls`],
     ['too slow by its here-documents', `cat ${'<<a '.repeat(200_000)}; sudo ls`],
     ['too deep in wrappers', `${'nice '.repeat(2000)}sudo ls`],
-  ])('a line that is %s to be read is denied, since a deny may stand behind it', (_, line) => {
+  ])('a line that is %s to be read is denied, because a deny rule could match the rest', (_, line) => {
     expect(verdict(open, commandAction(PLACE, line))).toBe('deny');
   });
 });

@@ -1,4 +1,4 @@
-// Every permission request that real agents sent (recorded traffic), decided by the standard preset. A change of any line is to be read.
+// Every recorded permission request of real agents, decided by the standard preset. Review each changed line.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ function summary(recorded: Recorded): string {
   return `${recorded.agent}: ${action.kind} ${[what].flat().join(' + ')} [${action.evidence}] -> ${verdict}: ${why}`;
 }
 
-test(`the ${RECORDED.length} recorded permission requests are decided as written down`, async () => {
+test(`the ${RECORDED.length} recorded permission requests are decided as recorded`, async () => {
   await expect(`${RECORDED.map(summary).join('\n')}\n`).toMatchFileSnapshot('./fixtures/permission-requests.golden.txt');
 });
 
@@ -50,7 +50,7 @@ describe('of what real agents send', () => {
     });
   });
 
-  test("codex's MCP request says nothing but its id, and is read from the earlier tool call", () => {
+  test("codex's MCP request carries only its id, and is read from the earlier tool call", () => {
     expect(of('codex', 'is_mcp_tool_approval')).toMatchObject({
       kind: 'mcp',
       evidence: 'raw',
@@ -58,7 +58,7 @@ describe('of what real agents send', () => {
     });
   });
 
-  test('without that earlier call nothing is known of it, and nothing allows it', () => {
+  test('without that earlier call nothing is known, and nothing allows it', () => {
     const request = RECORDED.find(
       ({ agent, request }) => agent === 'codex' && JSON.stringify(request).includes('is_mcp_tool_approval'),
     )?.request;
@@ -68,7 +68,7 @@ describe('of what real agents send', () => {
     expect(decide(open, action).verdict).toBe('ask');
   });
 
-  test("gemini's command stands in the title alone, which is not enough to allow it", () => {
+  test("gemini's command is only in the title, which is not enough to allow it", () => {
     const action = of('gemini', 'run_shell_command');
     expect(action).toMatchObject({ kind: 'execute', evidence: 'title' });
     expect(action.commands.map(({ argv, where }) => [argv.join(' '), where])).toEqual([

@@ -1,3 +1,4 @@
+// The policies in config/policies.
 import { describe, expect, test } from 'vitest';
 import { commandAction, hostAction, pathAction } from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';

@@ -1,4 +1,4 @@
-// What must hold for any policy and any request.
+// Properties that hold for any policy and any action.
 
 import { expect, test } from 'vitest';
 import type { Action } from '../../src/policy/actions/action.ts';
@@ -80,7 +80,7 @@ test('adding a deny rule never makes a verdict looser, and an ask rule opens at 
       );
       const was = decide(combine(before), action);
       const is = verdictOf(after, action);
-      // Whoever closes a policy by default and asks about one thing in it means to be asked.
+      // An explicit ask in a policy that is closed by default is meant.
       if (added.verdict === 'ask' && was.verdict === 'deny' && was.rule === undefined) expect(is).not.toBe('allow');
       else expect(looseness(is)).toBeLessThanOrEqual(looseness(was.verdict));
     }),
@@ -95,7 +95,7 @@ test('adding a layer below never loosens what a layer above has settled', () => 
       const above = layers.filter(({ name }) => ORDER.indexOf(name) < ORDER.indexOf(below.name));
       const before = decide(combine(above), action);
       const after = verdictOf([...above, below], action);
-      // "No rule settles it" under a default of ask is not a decision: it leaves the question open for whoever comes below.
+      // "No rule settles it" under a default of ask is not a decision: a lower layer may decide.
       const isOpen =
         before.verdict === 'ask' &&
         before.rule === undefined &&
@@ -129,7 +129,7 @@ test('the order of rules and layers changes nothing', () => {
   );
 });
 
-test('what is opaque, unreadable or known by its title alone is never allowed', () => {
+test('an action that is opaque, unreadable or known only by its title is never allowed', () => {
   fc.assert(
     fc.property(layersArb, actionArb, fc.constantFrom('opaque', 'unreadable', 'title'), (layers, action, flaw) => {
       const flawed: Action =
@@ -149,7 +149,7 @@ test('what is opaque, unreadable or known by its title alone is never allowed', 
   );
 });
 
-test('a line put before or behind an allowed one needs an allow of its own', () => {
+test('a line before or after an allowed one needs an allow of its own', () => {
   const policy = combine([{ name: 'user', policy: policyFile('version: 1\nallow: [ "execute(git status)" ]') }]);
   const joints = [';', ' ; ', '&&', ' && ', '||', '|', '\n', '\r\n', '&', ' |& ', ';\n'];
   const isNothingElse = (line: string) => /^(git status|[\s;&|])*(#.*)?$/.test(line) || /^cd \.?\/?src$/.test(line);

@@ -1,4 +1,4 @@
-// What the tests of this folder share: a place, policies from text, and files of the repository.
+// Shared by the policy tests: a place, policies from text, and files of the repository.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Place } from '../../src/policy/actions/action.ts';

@@ -1,4 +1,4 @@
-// The one form in which every surface puts its question: what somebody wants to do, as far as it is known, and how well it is known.
+// The normal form of a request: the action an agent wants to take, how much of it is known, and how well.
 import type { Analysis } from '../commands/analyse.ts';
 import { actionPath } from '../commands/operands.ts';
 import { resolvePath } from '../paths/path.ts';
@@ -22,41 +22,44 @@ export const ACTIONS = [
 export type ActionKind = (typeof ACTIONS)[number];
 
 /**
- * How a fact is known. `raw`: from the tool's own input, a diff, an argv, or because we carry it out ourselves. `locations`: from
- * `toolCall.locations`. `title`: from words meant for people, which may only make a verdict stricter. `none`: not at all.
+ * How a fact is known. `raw`: from the tool's own input, a diff, an argv, or because the switchboard carries it out. `locations`: from
+ * `toolCall.locations`. `title`: from text meant for people, which may only make a verdict stricter. `none`: unknown.
  */
 export const EVIDENCE = ['raw', 'locations', 'title', 'none'] as const;
 export type Evidence = (typeof EVIDENCE)[number];
 
-/** What happens to a file; `unknown` counts as both where that is stricter. */
+/** What happens to a file. `unknown` counts as both, whichever is stricter. */
 export type Access = 'read' | 'write' | 'unknown';
 
 export type ActionPath = {
   /** Absolute, lexically normal, NFC, symlinks resolved by the caller's `canonical`. */
   readonly path: string;
-  /** The same before symlinks were resolved. Deny and ask look at both; an allow needs `path`. */
+  /** The path before symlinks were resolved. Deny and ask rules match both; an allow rule matches `path`. */
   readonly written: string;
-  /** Both in lower case, since deny and ask compare without regard to it. */
+  /** Both in lower case: deny and ask rules ignore case. */
   readonly folded: readonly [string] | readonly [string, string];
   readonly access: Access;
   readonly evidence: Evidence;
-  /** It could not be followed (a circle of links, a directory that is closed to us): deny and ask see it as written, and nothing is allowed. */
+  /** Links form a cycle, or a directory is not readable. Deny and ask rules match the path as written; nothing allows it. */
   readonly isUnfollowed?: true;
 };
 
-/** A file operand of a command, and which word of it it came from. */
+/** A file operand of a command, with the index of the word it came from. */
 export type Operand = ActionPath & { readonly word: number };
 
 export type Command = {
-  /** The words as the program gets them, quoting removed. Where they are not literal: as near as can be told. */
+  /** The words as the program receives them, without quotes. If they are not literal, the closest reading. */
   readonly argv: readonly string[];
   readonly isLiteral: boolean;
-  /** The name of what runs, without its directory and in lower case. */
+  /** The program's base name in lower case. */
   readonly program: string;
-  /** `line`: it runs as written and must be allowed on its own. `within`: found in a substitution, a wrapper, an argument or a title; deny and ask only. */
+  /**
+   * `line`: runs as written and must be allowed on its own. `within`: found in a substitution, wrapper, argument or title; only deny and
+   * ask rules see it.
+   */
   readonly where: 'line' | 'within';
   readonly evidence: Evidence;
-  /** The directories it may run in: several after a `cd` that could have failed. */
+  /** The directories it may run in; several after a `cd` that may have failed. */
   readonly cwds: readonly string[];
   readonly operands: readonly Operand[];
   readonly hosts: readonly string[];
@@ -66,39 +69,39 @@ export type McpCall = {
   readonly server: string;
   readonly tool: string;
   readonly args: unknown;
-  /** A hash of its description and schema, where we know them: an answer for the tool as it was does not hold for what it becomes. */
+  /** A hash of the tool's description and schema, if known: a remembered answer does not cover a changed tool. */
   readonly schema?: string | undefined;
 };
 
 export type Action = {
   readonly agent: string;
   readonly session: string | undefined;
-  /** The session's own directory: `$cwd` in rules. */
+  /** The session's working directory: `$cwd` in rules. */
   readonly cwd: string;
   readonly home: string | undefined;
-  /** Whether somebody can answer a question; if not, ask becomes deny. */
+  /** Whether a user can answer. If not, ask becomes deny. */
   readonly interactive: boolean;
   readonly kind: ActionKind;
-  /** Further actions the request could also be, such as the kind the agent claims. Deny and ask only. */
+  /** Other kinds the action could have, such as the one the agent claims. Only deny and ask rules see them. */
   readonly claims: readonly ActionKind[];
   readonly tool: string | undefined;
   readonly mcp: McpCall | undefined;
   readonly commands: readonly Command[];
-  /** Why not all of it could be understood. While there is a reason, nothing is allowed. */
+  /** Why parts were not understood. While there is a reason, nothing allows the action. */
   readonly opaque: readonly string[];
-  /** Too long or too deep to be read to the end: denied, since a rule that denies might stand behind it. */
+  /** Too long or too deep to read completely. It is denied, because the unread part could hold something that a rule denies. */
   readonly isUnreadable: boolean;
   readonly paths: readonly ActionPath[];
   readonly hosts: readonly string[];
-  /** The shell lines, argvs and addresses as they were given, for answers that hold for this very request and no other. */
+  /** The shell lines, argvs and addresses exactly as given: a remembered answer covers only these. */
   readonly texts: readonly string[];
   readonly evidence: Evidence;
 };
 
-/** Where and by whom something is asked: what the caller knows and the request does not say. */
+/** Where an action takes place and who takes it: what the caller knows and the request does not contain. */
 export type Place = {
   readonly agent: string;
-  /** Whose extractor to use; without it the generic one serves, or that of the agent's name. */
+  /** Which agent's extractor to use. Without it, the agent's name decides; an unknown agent gets the generic one. */
   readonly family?: string | undefined;
   readonly session?: string | undefined;
   /** Absolute and canonical. */
@@ -106,15 +109,15 @@ export type Place = {
   readonly home?: string | undefined;
   readonly interactive?: boolean;
   /**
-   * Resolves symlinks (of the nearest part that exists). The engine does no I/O, so this is the caller's; without it paths are only
-   * normalised lexically. If it throws, the request is opaque.
+   * Resolves symlinks of the nearest existing part. The engine does no I/O, so the caller provides it; without it, paths are only
+   * normalised as text. If it throws, the action is opaque.
    */
   readonly canonical?: ((path: string) => string) | undefined;
   /** `unknown` (PowerShell, cmd, fish) makes every shell line opaque: only Bash's grammar is understood. */
   readonly shell?: 'posix' | 'unknown';
 };
 
-// Puts an `Asked` together, and makes an error while doing so into a request that nothing allows.
+// Builds an `Action`. An error while reading the request becomes an action that nothing allows.
 export type Facts = Partial<Omit<Action, 'agent' | 'session' | 'cwd' | 'home' | 'interactive'>> & Pick<Action, 'kind' | 'evidence'>;
 
 export function buildAction(place: Place, facts: () => Facts): Action {
@@ -141,7 +144,7 @@ export function buildAction(place: Place, facts: () => Facts): Action {
     const hosts = [...new Set([...(given.hosts ?? []), ...(given.commands ?? []).flatMap((command) => command.hosts)])];
     return { ...empty, ...given, hosts, opaque: [...new Set([...(given.opaque ?? []), ...unfollowed(given)])] };
   } catch (error) {
-    // Whatever could not be looked through could be anything, an execution included.
+    // What could not be read could be anything, including an execution.
     return {
       ...empty,
       kind: 'execute',
@@ -159,7 +162,7 @@ function unfollowed({ paths = [], commands = [] }: Facts): readonly string[] {
   return isIn(paths) || commands.some(({ operands }) => isIn(operands)) ? [UNFOLLOWED] : [];
 }
 
-/** Where something is to run. One that cannot be followed is a mistake of the request's: what runs there could be anything. */
+/** The directory something runs in. If it cannot be followed, the action is opaque: what runs there could be anything. */
 export function directoryIn(place: Place, path: string): { readonly cwd: string; readonly opaque: readonly string[] } {
   const { path: cwd, isUnfollowed } = actionPath(path, place.cwd, place, 'read', 'raw');
   return { cwd, opaque: isUnfollowed ? [UNFOLLOWED] : [] };

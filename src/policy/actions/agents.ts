@@ -1,26 +1,26 @@
-// What each agent calls its tools, and how it tells an MCP call. One table; an agent that is not in it gets the generic extractor.
+// What each agent calls its tools, and how it describes an MCP call. An agent that is not in the table gets the generic extractor.
 import type { ActionKind, McpCall } from './action.ts';
 import { list, record, string, type ToolCall } from './tool-call.ts';
 
 export type AgentTable = {
-  /** The agent's own tools and what they do, whatever kind it claims. */
+  /** The agent's own tools and what they do, whatever kind the agent claims. */
   readonly tools: Readonly<Record<string, ActionKind>>;
-  /** Those of them whose `pattern` is text to be found in files; anybody else's is one of file names, which can lead elsewhere. */
+  /** Tools whose `pattern` is text to search for. For every other tool it is a file name pattern, which can lead elsewhere. */
   readonly textSearches?: readonly string[];
-  /** The tool's name where the agent's program puts it. Never from the title. */
+  /** The tool's name from the field the agent's program fills. Never from the title. */
   toolName(call: ToolCall): string | undefined;
-  /** The MCP server and tool, if this is such a call and both are told apart. */
+  /** The MCP server and tool, if this is an MCP call and both can be told apart. */
   mcp(call: ToolCall, tool: string | undefined): McpCall | undefined;
 };
 
 const named = (call: ToolCall): string | undefined => string(call.name);
 
-// `write_file__fc_1`, `write_file-1731`: gemini and its kin mint ids from the tool's name.
+// `write_file__fc_1`, `write_file-1731`: gemini and its forks build ids from the tool's name.
 function fromId({ toolCallId }: ToolCall): string | undefined {
   return /^([A-Za-z][\w]*?)(?:__|-)[\w-]*$/.exec(string(toolCallId) ?? '')?.[1];
 }
 
-// `{ server, tool, arguments }`, plain or under a key, under the names that agents give them.
+// `{ server, tool, arguments }`, at the top or under a key, in the spellings that agents use.
 function fromServerAndTool({ rawInput }: ToolCall): McpCall | undefined {
   const input = record(rawInput);
   for (const fields of [input, record(input.invocation)]) {
@@ -98,7 +98,7 @@ export const AGENTS: Readonly<Record<string, AgentTable>> = {
       const server = string(record(record(record(call._meta).claudeCode).mcpServer).name);
       if (server !== undefined && qualified.startsWith(`${server}__`))
         return { server, tool: qualified.slice(server.length + 2), args: call.rawInput ?? {} };
-      // Names may hold the separator themselves; where that leaves two readings, there is none.
+      // Names may contain the separator. If that leaves two readings, neither counts.
       const parts = qualified.split('__');
       return parts.length === 2 ? { server: parts[0] ?? '', tool: parts[1] ?? '', args: call.rawInput ?? {} } : undefined;
     },
@@ -178,7 +178,7 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^pi(-acp|-coding-agent)?$/i, 'pi'],
 ];
 
-/** The key of `AGENTS` for what an agent says of itself (`agentInfo.name`) or is called in the configuration. */
+/** The key of `AGENTS` for an agent, from its `agentInfo.name` or its name in the configuration. */
 export function familyOf(...names: readonly (string | undefined)[]): string | undefined {
   for (const name of names) {
     const found = name === undefined ? undefined : FAMILIES.find(([pattern]) => pattern.test(name));
@@ -192,14 +192,14 @@ export function tableFor(family: string | undefined, agent: string): AgentTable 
   return (Object.hasOwn(AGENTS, key) ? AGENTS[key] : undefined) ?? GENERIC;
 }
 
-// How agents word an MCP call to people: gemini and qwen, codex-zed, codex.
+// How gemini, qwen, codex-zed and codex title an MCP call.
 const MCP_TITLES = [
   /^(?<tool>\S+) \((?<server>\S+) MCP Server\)/,
   /^Tool: (?<server>[^/\s]+)\/(?<tool>\S+)$/,
   /^mcp\.(?<server>[^.\s]+)\.(?<tool>\S+)$/,
 ];
 
-/** The same from the title: enough to deny or ask, never to allow. */
+/** The MCP call from the title: enough to deny or ask, never to allow. */
 export function mcpInTitle({ title, rawInput }: ToolCall): McpCall | undefined {
   for (const pattern of MCP_TITLES) {
     const { server, tool } = pattern.exec(string(title) ?? '')?.groups ?? {};

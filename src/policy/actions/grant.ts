@@ -1,4 +1,4 @@
-// What a yes to a permission request covers besides the request itself: the files and the command that it showed, to the letter.
+// What a user's approval of a permission request covers besides the request itself: exactly the files and the command it showed.
 
 import { actionPath } from '../commands/operands.ts';
 import { isAbsolute } from '../paths/path.ts';
@@ -9,13 +9,13 @@ import type { TerminalRequest } from './surfaces.ts';
 import { list, record, string } from './tool-call.ts';
 
 export type Grant =
-  /** `path` is canonical; `text` what the file is to hold, undefined when none was shown. */
+  /** `path` is canonical. `text` is the new content of the file, undefined if none was shown. */
   | { readonly of: 'read' | 'edit'; readonly path: string; readonly text?: string | undefined }
   | { readonly of: 'execute'; readonly words: string; readonly cwd: string };
 
 /**
- * From the request alone: what the agent said of the call at other times may not have been before the user's eyes. Nothing where it is not
- * clear what was shown; then the user is asked a second time.
+ * Reads only the request: what the agent reported about the call at other times may never have been shown to the user. If it is unclear
+ * what was shown, there is no grant and the user is asked again.
  */
 export function grantsIn(place: Place, request: unknown): readonly Grant[] {
   const call = record(record(request).toolCall);
@@ -34,19 +34,19 @@ export function grantsIn(place: Place, request: unknown): readonly Grant[] {
   const [first, ...others] = action.paths;
   if (first?.evidence !== 'raw' || others.some(({ path }) => path !== first.path)) return [];
   if (action.kind === 'read') return [{ of: 'read', path: first.path }];
-  // Without a diff, the whole text may be there as it is. Anything else (what is replaced by what) cannot be compared with what is written.
+  // Without a diff, the request may hold the whole text. A replacement (old by new) cannot be compared with what is written.
   const fields = Object.entries(record(call.rawInput)).filter(([, value]) => !(typeof value === 'string' && raw.paths.includes(value)));
   const isClear = fields.every(([key, value]) => (key === 'content' ? typeof value === 'string' : !isTelling(value)));
   return isClear ? [{ of: 'edit', path: first.path, text: fields.find(([key]) => key === 'content')?.[1] as string | undefined }] : [];
 }
 
-/** What a `terminal/create` would have to be granted. Variables are no part of any command line that was shown. */
+/** The grant that a `terminal/create` needs. Environment variables are never part of a command line that was shown. */
 export function terminalUse(place: Place, { command, args = [], env = [], cwd }: TerminalRequest): Grant | undefined {
   if (env.length > 0) return undefined;
   return run(place, args.length === 0 ? command : wordsOf([command, ...args]), cwd ?? undefined)[0];
 }
 
-/** The same for a file, as it was judged. */
+/** The grant that a file access needs, for the path as it was evaluated. */
 export function fileUse(of: 'read' | 'edit', file: ActionPath | undefined, text?: string): Grant | undefined {
   return file === undefined || file.isUnfollowed ? undefined : { of, path: file.path, text };
 }
@@ -61,13 +61,13 @@ function run(place: Place, words: string, directory: string | undefined): readon
   return opaque.length > 0 ? [] : [{ of: 'execute', words, cwd }];
 }
 
-/** An argv of plain words is the line that they make; any other is itself alone. */
+/** An argv of plain words is the line they form; any other argv stays an argv. */
 function wordsOf(argv: readonly string[]): string {
   const isPlain = argv.every((word, index) => (index === 0 ? /^[\w@%+:,./-]+$/ : /^[\w@%+=:,./-]+$/).test(word));
   return isPlain ? argv.join(' ') : JSON.stringify(argv);
 }
 
-// A diff may show a part of a file, and what is written is all of it: they are the same only where they are equal.
+// A diff may show a part of a file, but a write replaces all of it: it is covered only if both are equal.
 function edits(place: Place, diffs: readonly unknown[]): readonly Grant[] {
   const found = diffs.flatMap((entry) => {
     const { path, newText } = record(entry);

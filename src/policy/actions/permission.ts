@@ -19,19 +19,19 @@ import { diffPaths, mcpInTitle, tableFor } from './agents.ts';
 import { type RawFacts, rawFacts, startOfPattern, textsOf } from './raw-input.ts';
 import { list, mergeToolCall, record, string, type ToolCall } from './tool-call.ts';
 
-/** What is named behind these is not looked at, and nothing is allowed then. */
+/** Paths beyond this number are not read, and nothing allows the action. */
 const MAX_PATHS = 1000;
 const KINDS: ReadonlySet<string> = new Set(ACTIONS.slice(0, ACTIONS.indexOf('mcp')));
 
 /**
- * `request` is the `params` of the request; `known` what the session's table holds for its `toolCallId`, since some agents (codex for MCP)
- * say nothing but the id here.
+ * `request` is the `params` of the request. `known` is what the session's table holds for its `toolCallId`: some agents (codex for MCP)
+ * send only the id here.
  */
 export function permissionAction(place: Place, request: unknown, known?: ToolCall): Action {
   return buildAction(place, () => factsOf(place, mergeToolCall(known, record(request).toolCall)));
 }
 
-/** The same for a tool call seen in an update, for what agents do unasked. */
+/** The action of a tool call that an update reports, for actions taken without a permission request. */
 export function toolCallAction(place: Place, call: ToolCall): Action {
   return buildAction(place, () => factsOf(place, mergeToolCall(undefined, call)));
 }
@@ -39,13 +39,13 @@ export function toolCallAction(place: Place, call: ToolCall): Action {
 function factsOf(place: Place, call: ToolCall): Facts {
   const table = tableFor(place.family, place.agent);
   const tool = table.toolName(call);
-  const told = table.mcp(call, tool);
+  const named = table.mcp(call, tool);
   const raw = rawFacts(call.rawInput);
   const kind = KINDS.has(string(call.kind) ?? '') ? (call.kind as ActionKind) : undefined;
   const known = tool !== undefined && Object.hasOwn(table.tools, tool) ? table.tools[tool] : undefined;
 
   const commands = readCommands(place, raw);
-  const mcp = told ?? (commands.commands.length > 0 ? undefined : mcpInTitle(call));
+  const mcp = named ?? (commands.commands.length > 0 ? undefined : mcpInTitle(call));
   const isRun = mcp === undefined && commands.commands.length > 0;
   const title = readTitle(place, call, raw, kind === 'execute' || known === 'execute');
   const diffs = diffPaths(call);
@@ -58,7 +58,7 @@ function factsOf(place: Place, call: ToolCall): Facts {
   const paths = readPaths(place, call, raw, [...diffs, ...starts.map(({ path }) => path)], action);
   const hosts = raw.urls.flatMap((url) => hostOf(url) ?? []);
 
-  // A name that was only read off the id of the call (gemini) is no more than a title.
+  // A name taken only from the call's id (gemini) is worth no more than a title.
   const isNamed = tool !== undefined && (string(call.name) !== undefined || Object.keys(record(call.rawInput)).length > 0);
   const isKindOnly = mcp === undefined && !isRun && known === undefined && paths.length === 0 && hosts.length === 0;
   const settled = isKindOnly && action !== 'execute' ? 'other' : action;
@@ -75,7 +75,7 @@ function factsOf(place: Place, call: ToolCall): Facts {
     ]),
     tool,
     mcp,
-    // In an MCP call a `command` is an argument like any other: deny rules see it, but it is the tool that is allowed or not.
+    // In an MCP call, `command` is an argument like any other: deny rules see it, but the rule that allows must name the tool.
     commands: [
       ...(mcp ? commands.commands.map((command) => ({ ...command, where: 'within' as const })) : commands.commands),
       ...title.commands,
@@ -85,7 +85,7 @@ function factsOf(place: Place, call: ToolCall): Facts {
     paths,
     hosts,
     texts: textsOf(raw),
-    evidence: mcp && !told ? 'title' : evidenceOf(settled, told !== undefined || isRun, paths, isNamed || hosts.length > 0, call),
+    evidence: mcp && !named ? 'title' : evidenceOf(settled, named !== undefined || isRun, paths, isNamed || hosts.length > 0, call),
   };
 }
 
@@ -102,7 +102,7 @@ function readCommands(place: Place, { lines, argvs, workdir }: RawFacts): Analys
   ]);
 }
 
-// Gemini shows a command in the title alone. It can then be denied or asked for, and never allowed.
+// Gemini shows a command only in the title. Rules can deny it or ask, never allow it.
 function readTitle(place: Place, call: ToolCall, { lines }: RawFacts, isExecution: boolean): Analysis {
   const title = string(call.title)?.replace(/^`+|`+$/g, '');
   if (title === undefined || !isExecution || lines.includes(title)) return together([]);
@@ -110,7 +110,7 @@ function readTitle(place: Place, call: ToolCall, { lines }: RawFacts, isExecutio
   return { commands: commands.map((command) => ({ ...command, where: 'within' })), opaque: [], isUnreadable };
 }
 
-/** The tool's name tells more than the kind; where the kind is the more dangerous of the two, it counts. */
+/** The tool's name is more reliable than the kind, but the more dangerous of the two counts. */
 function actionOf(known: ActionKind | undefined, kind: ActionKind | undefined, isWrite: boolean): ActionKind {
   const claimed = known ?? kind ?? 'other';
   const isTame = claimed === 'read' || claimed === 'search' || claimed === 'think' || claimed === 'other' || claimed === 'fetch';
@@ -126,13 +126,13 @@ function readPaths(place: Place, call: ToolCall, raw: RawFacts, others: readonly
   const found = new Map<string, ActionPath>();
   const seen = new Set<string>();
   const add = (text: string, evidence: Evidence) => {
-    // Each is looked up on the disk, and meanwhile nobody else is served.
+    // Each path is looked up on the disk, which blocks every other session.
     if (seen.has(text) || seen.size >= MAX_PATHS) return;
     seen.add(text);
     const path = actionPath(text, base, place, access, evidence);
     if (!found.has(`${path.written}\n${path.path}`)) found.set(`${path.written}\n${path.path}`, path);
   };
-  // Some tools take `link/..` for where the link leads up from, others for where it lies: both must fit.
+  // Tools differ: for some `link/..` is the parent of the link's target, for others the link's own directory. Both must match.
   const addBoth = (path: string, evidence: Evidence) => {
     add(path, evidence);
     if (path.includes('..')) add(resolvePath(base, path), evidence);
@@ -142,7 +142,7 @@ function readPaths(place: Place, call: ToolCall, raw: RawFacts, others: readonly
     const path = string(record(location).path);
     if (path !== undefined) addBoth(path, 'locations');
   }
-  // A search that names no directory is one of the session's.
+  // A search without a directory searches the session's directory.
   if (action === 'search' && found.size === 0 && Object.keys(record(call.rawInput)).length > 0) add(raw.workdir ?? '.', 'raw');
   return [...found.values()];
 }

@@ -1,9 +1,8 @@
-// The generic extractor: commands, paths and hosts in a tool's input, whatever the agent. Where several are found, all of them count.
+// The generic extractor: commands, paths and hosts in a tool's input, for any agent. If it finds several, all of them count.
 import { isAbsolute } from '../paths/path.ts';
 import { record, string } from './tool-call.ts';
 
-// The names that tools give to their parameters. `filePath`, `file_path` and `File-Path` are one name.
-/** A name as the sets below have it. */
+// Parameter names as the sets below spell them: `filePath`, `file_path` and `File-Path` are the same name.
 export const plainKey = (key: string): string => key.toLowerCase().replace(/[_-]/g, '');
 
 const keys = (names: string): ReadonlySet<string> => new Set(names.split(' '));
@@ -15,15 +14,15 @@ export const WORKDIR_KEYS = keys('cwd workdir workingdirectory directory dirpath
 export const PATH_KEYS = keys(
   'filepath path filename file notebookpath targetfile absolutepath relativepath oldpath newpath source destination sourcepath destinationpath target paths files filepaths uri',
 );
-/** Text that is written, searched for or said; a path in it is not one that is opened. */
+/** Text that is written, searched for or displayed. A path in it is not opened. */
 export const TEXT_KEYS = keys(
   'content contents filetext newstring oldstring newtext oldtext newstr oldstr diff patch text input stdin standardinput description explanation reason pattern query prompt message instructions plan regex title',
 );
 export const PATCH_KEYS = keys('patch input diff');
 export const WRITE_KEYS = keys('content contents filetext newstring newtext newstr diff patch edits changes');
 
-// Where a tool could go with a path or a pattern it is given. Tools differ in what they expand, so that whatever some of them would, is a doubt.
-/** Why it may lead elsewhere than it says; undefined for a plain path. */
+// Why a path may lead elsewhere; undefined for a plain path. Tools differ in what they expand, so anything that some of them expand is a
+// doubt.
 export function pathDoubt(path: string): string | undefined {
   if (path.includes('\0')) return 'a path with a character that ends it elsewhere';
   if (/^~[^/\\]/.test(path)) return 'the home directory of somebody';
@@ -33,7 +32,7 @@ export function pathDoubt(path: string): string | undefined {
 
 export const isFileUri = (value: string): boolean => /^file:/i.test(value);
 
-/** The files that a `file:` address can mean: as readers of addresses take it, and as those do that cut off its beginning. */
+/** The files that a `file:` URI can mean: as URI parsers read it, and as programs read it that only cut off the scheme. */
 export function filesOfUri(uri: string): { readonly paths: readonly string[]; readonly doubt?: string } {
   const rest = uri.replace(/^file:(\/\/(localhost(?=\/))?)?/i, '');
   try {
@@ -45,7 +44,7 @@ export function filesOfUri(uri: string): { readonly paths: readonly string[]; re
   }
 }
 
-/** The directory in which a pattern of file names begins, when it is not simply the one that is searched. */
+/** The directory in which a file name pattern starts, unless it is the searched one. */
 export function startOfPattern(pattern: string): { readonly path: string; readonly doubt?: string } | undefined {
   if (!/^([\\/~]|[A-Za-z]:[\\/])/.test(pattern) && !pattern.split(/[\\/]/).includes('..')) return undefined;
   const fixed = /^[^*?[{(!]*/.exec(pattern)?.[0] ?? '';
@@ -60,11 +59,11 @@ export type RawFacts = {
   readonly workdir: string | undefined;
   readonly paths: readonly string[];
   readonly urls: readonly string[];
-  /** What is searched for: text or file names, as the tool has it. */
+  /** What is searched for: text or file names, depending on the tool. */
   readonly patterns: readonly string[];
-  /** It carries text to be written. */
+  /** The input contains text to write. */
   readonly isWrite: boolean;
-  /** Why there may be more to it than was found: nothing is allowed then. */
+  /** Why the input may mean more than was found. Any reason prevents an allow. */
   readonly doubts: readonly string[];
 };
 
@@ -109,7 +108,7 @@ export function rawFacts(rawInput: unknown): RawFacts {
   return { lines, argvs, workdir: workdirs[0], paths: [...new Set(paths)], urls, patterns, isWrite, doubts: [...doubts] };
 }
 
-/** What a command or a request to a host was, to the letter. */
+/** The commands and URLs exactly as given. */
 export function textsOf({ lines, argvs, urls }: RawFacts): string[] {
   return [...lines, ...argvs.map((argv) => JSON.stringify(argv)), ...urls];
 }

@@ -1,11 +1,11 @@
-// What a request consists of, as far as allowing goes: each of these must be allowed on its own.
+// The parts of an action. An allow must cover each of them on its own.
 
 import { isInside } from '../paths/path.ts';
 import type { Action, ActionKind, ActionPath, Command, McpCall } from './action.ts';
 
 export type Subject =
   | { readonly kind: 'command'; readonly command: Command }
-  /** `as` is the action it must be allowed for, where that is not the action of the whole. */
+  /** `as`: the kind it must be allowed for, if that differs from the action's kind. */
   | { readonly kind: 'path'; readonly path: ActionPath; readonly as?: ActionKind }
   | { readonly kind: 'host'; readonly host: string; readonly as?: ActionKind }
   | { readonly kind: 'mcp'; readonly call: McpCall }
@@ -14,7 +14,7 @@ export type Subject =
 export function subjectsOf(action: Action): readonly Subject[] {
   const commands = action.commands.filter(({ where }) => where === 'line');
   if (commands.length > 0) return [...commands.map((command): Subject => ({ kind: 'command', command })), ...otherSubjects(action)];
-  // An execution whose command is not known has nothing that could be allowed.
+  // An execution whose command is unknown has nothing that a rule could allow.
   if (action.kind === 'execute') return [];
   if (action.mcp !== undefined) return [{ kind: 'mcp', call: action.mcp }];
   const parts: Subject[] = [
@@ -24,7 +24,7 @@ export function subjectsOf(action: Action): readonly Subject[] {
   return parts.length > 0 ? parts : [{ kind: 'whole' }];
 }
 
-// What is told beside a command is a part of the request as well; but agents also list files of the project that a command is about.
+// Paths and hosts next to a command are part of the request. Files inside the project are not: agents list those that a command is about.
 function otherSubjects({ paths, hosts, commands, claims, cwd }: Action): readonly Subject[] {
   const isWrite = claims.includes('edit');
   return [
@@ -37,7 +37,7 @@ function otherSubjects({ paths, hosts, commands, claims, cwd }: Action): readonl
   ];
 }
 
-/** Whether enough is known of it for an allow. A title never is, and neither is a kind alone. */
+/** Whether enough is known for an allow. A title is never enough, and neither is a kind without details. */
 export function isEvident(subject: Subject, action: Action): boolean {
   if (subject.kind === 'path') return subject.path.evidence === 'raw' || subject.path.evidence === 'locations';
   if (subject.kind === 'command') return subject.command.evidence === 'raw';

@@ -1,4 +1,4 @@
-// A request in one line, for a log or a list. It may hold secrets of a command line: whoever writes it down redacts it first.
+// An action in one line, for logs and lists. A command line may contain secrets: redact the summary before writing it anywhere.
 import type { Action } from './action.ts';
 
 export function summaryOf(action: Action): string {

@@ -1,4 +1,5 @@
-// Every other surface in the normal form: files, terminals, MCP calls, questions, modes. What we carry out ourselves is known at first hand.
+// Every other request in the normal form: files, terminals, MCP calls, elicitations, modes. The switchboard carries these out, so the
+// evidence is `raw`.
 
 import { analyseArgv, analyseLine } from '../commands/analyse.ts';
 import { actionPath } from '../commands/operands.ts';
@@ -24,7 +25,7 @@ export function commandAction(place: Place, line: string, cwd: string = place.cw
   }));
 }
 
-/** Variables that change how a program talks, and not what it does. */
+/** Variables that change how a program prints, not what it does. */
 const TAME_VARIABLES = /^(CI|NO_COLOR|FORCE_COLOR|CLICOLOR|TERM|COLUMNS|LINES|LANG|LC_\w+|TZ)$/;
 
 export type TerminalRequest = {
@@ -34,7 +35,10 @@ export type TerminalRequest = {
   readonly cwd?: string | null | undefined;
 };
 
-/** `terminal/create`. Clients hand a command without `args` to a shell, and some do so with `args` too: words a shell would read otherwise are opaque. */
+/**
+ * `terminal/create`. Clients hand a command without `args` to a shell, and some do so with `args` too, so words that a shell would expand
+ * are opaque.
+ */
 export function terminalAction(place: Place, { command, args = [], env = [], cwd }: TerminalRequest): Action {
   return buildAction(place, () => {
     const { cwd: at, opaque } = directoryIn(place, cwd ?? '.');
@@ -60,7 +64,7 @@ export function terminalAction(place: Place, { command, args = [], env = [], cwd
   });
 }
 
-/** `tools/call` on a server we front. Commands and paths among the arguments are for deny and ask rules. */
+/** `tools/call` on a server behind the switchboard. Deny and ask rules also see commands and paths among the arguments. */
 export function mcpAction(place: Place, call: McpCall): Action {
   return buildAction(place, () => {
     const raw = rawFacts(call.args);
@@ -81,7 +85,7 @@ export function mcpAction(place: Place, call: McpCall): Action {
   });
 }
 
-/** A program the client wants started for a session, such as a stdio server in `mcpServers`. */
+/** A program that the client wants started for a session, such as a stdio server in `mcpServers`. */
 export function startAction(place: Place, argv: readonly string[], name: string): Action {
   return buildAction(place, () => ({
     kind: 'execute',
@@ -92,7 +96,7 @@ export function startAction(place: Place, argv: readonly string[], name: string)
   }));
 }
 
-/** `elicitation/create` with a URL, or a fetch of our own. Given a URL or a bare host. */
+/** `elicitation/create` with a URL, or a fetch. Takes a URL or a bare host. */
 export function hostAction(place: Place, kind: 'fetch' | 'elicit', url: string): Action {
   return buildAction(place, () => {
     const host = hostOf(url.includes('://') ? url : `https://${url}`);
@@ -101,7 +105,7 @@ export function hostAction(place: Place, kind: 'fetch' | 'elicit', url: string):
   });
 }
 
-/** Something that is its action and a name: a mode (`mode`, its id as the tool), a form (`elicit`). */
+/** An action with nothing but a kind and a name: a mode (`mode`, its id as the tool), a form (`elicit`). */
 export function toolAction(place: Place, kind: ActionKind, tool?: string): Action {
   return buildAction(place, () => ({ kind, tool, evidence: 'raw' }));
 }

@@ -1,4 +1,4 @@
-// A tool call as agents describe it, as far as we look; nothing in it is taken for granted.
+// A tool call as agents describe it. No field is taken for granted.
 import { fields } from '../../json-object.ts';
 
 export { fields as record } from '../../json-object.ts';
@@ -17,8 +17,8 @@ export type ToolCall = {
 const FIELDS = ['toolCallId', 'name', 'title', 'kind', 'rawInput', 'content', 'locations', '_meta'] as const;
 
 /**
- * What is known of a call after one more message about it. For the session's table: fold every `tool_call` and `tool_call_update` in, then
- * the permission request. A later field replaces the earlier one; an empty one does not, since agents stream `{}` before the input.
+ * What is known of a call after another message about it. Fold in every `tool_call` and `tool_call_update`, then the permission request. A
+ * later field replaces an earlier one; an empty one does not, because agents stream `{}` before the input.
  */
 export function mergeToolCall(known: ToolCall | undefined, update: unknown): ToolCall {
   const merged: Record<string, unknown> = { ...known };

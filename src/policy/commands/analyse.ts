@@ -1,4 +1,4 @@
-// A shell line as a list of commands, and every reason why that list may not be the whole truth.
+// Reads a shell line as a list of commands, with every reason why the list may be incomplete.
 import { type Command as CommandNode, forEachChild, parse, type Redirection, type SyntaxNode } from 'unbash';
 import type { Command, Evidence, Operand, Place } from '../actions/action.ts';
 import { resolvePath } from '../paths/path.ts';
@@ -11,12 +11,12 @@ import { readWord } from './words.ts';
 
 export type Analysis = { readonly commands: readonly Command[]; readonly opaque: readonly string[]; readonly isUnreadable: boolean };
 
-/** Nobody nests this deep by hand. Beyond it the line is refused: giving up with a question would turn a deny into an ask. */
+/** Nobody nests this deep by hand. Beyond it the line is denied: giving up with an ask would weaken a deny. */
 const MAX_NESTING = 24;
-/** In one line, nested ones included: more would hold up every session of the proxy while it is judged. */
+/** Per line, including nested commands: more would block every session of the proxy during the analysis. */
 const MAX_COMMANDS = 5000;
 const MAX_WORDS = 10_000;
-/** Files that are looked up on the disk, in every directory a command may run in. */
+/** Each is looked up on the disk, once for every directory the command may run in. */
 const MAX_OPERANDS = 5000;
 const MAX_CWDS = 16;
 const NULL_DEVICE = '/dev/null';
@@ -39,7 +39,7 @@ export function analyseLine(text: string, cwd: string, place: Place, evidence: E
   });
 }
 
-/** One command that is started without a shell. A shell given one script, which is how agents run a line, is read as that line. */
+/** One command that starts without a shell. A shell with one script, which is how agents run a line, is read as that line. */
 export function analyseArgv(argv: readonly string[], cwd: string, place: Place, evidence: Evidence): Analysis {
   const [shell = '', option, script] = argv;
   const isLine = argv.length === 3 && /^(\/(usr\/)?bin\/)?(ba|z|da)?sh$/.test(shell) && /^-l?c$/.test(option ?? '');
@@ -58,7 +58,7 @@ function analysisOf(place: Place, evidence: Evidence, read: (reading: Reading) =
   try {
     read(reading);
   } catch (error) {
-    // Too deep for the call stack is too deep as well.
+    // Deeper than the call stack is too deep as well.
     if (!(error instanceof Unreadable) && !(error instanceof RangeError)) throw error;
     isUnreadable = true;
     reading.opaque.add('too long or nested too deeply to be read');
@@ -69,7 +69,7 @@ function analysisOf(place: Place, evidence: Evidence, read: (reading: Reading) =
 function readScript(reading: Reading, text: string, cwds: readonly string[], where: Command['where'], depth: number): void {
   if (depth > MAX_NESTING || isTooSlow(text)) throw new Unreadable();
   if (hasInvisible(text)) reading.opaque.add('control or invisible characters');
-  // Agents put lines into scripts of their own, where it would join the next line to this one.
+  // Agents paste lines into scripts of their own, where the backslash would join the next line to this one.
   if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) reading.opaque.add('a backslash at the end');
   if (reading.place.shell === 'unknown') reading.opaque.add("a shell whose grammar is not Bash's");
   const script = parse(text);
@@ -82,7 +82,7 @@ function readScript(reading: Reading, text: string, cwds: readonly string[], whe
     if (statement.background) reading.opaque.add('a background job');
     at = readNode(reading, statement.command, at, where, depth);
   }
-  // The parser saw nothing of the kind: then one of the two is wrong, and the careful one counts.
+  // The parser found nothing, the text check did: one of them is wrong, and the stricter one counts.
   if (reading.opaque.size === 0 && hasLiveCharacter(text)) reading.opaque.add('a construct that is not a plain command');
 }
 
@@ -94,7 +94,7 @@ function readNode(reading: Reading, node: SyntaxNode, cwds: readonly string[], w
     case 'AndOr': {
       let at = cwds;
       for (const [index, command] of node.commands.entries()) {
-        // Behind `&&` a `cd` has worked; behind `||` it may not have.
+        // After `&&` a `cd` succeeded; after `||` it may have failed.
         const moved = readNode(reading, command, at, where, depth);
         at = node.operators[index] === '&&' && command.type === 'Command' ? certain(at, moved) : moved;
       }
@@ -103,7 +103,7 @@ function readNode(reading: Reading, node: SyntaxNode, cwds: readonly string[], w
     case 'Pipeline':
       for (const prefix of node.prefixes) if (prefix.type === 'Time') reading.opaque.add('"time"');
       if (node.commands.length === 0) reading.opaque.add('not valid Bash'); // a lone `!`, which unbash 6.0.3 lets pass
-      // The parts of a pipeline run in shells of their own, except the last one in zsh.
+      // Each part of a pipeline runs in a shell of its own, except the last one in zsh.
       return union([cwds, ...node.commands.map((command) => readNode(reading, command, cwds, where, depth))]);
     default:
       reading.opaque.add(NODE_REASONS[node.type] ?? 'a construct that is not a plain command');
@@ -126,7 +126,7 @@ const NODE_REASONS: Partial<Record<SyntaxNode['type'], string>> = {
   ArithmeticCommand: 'an arithmetic command',
 };
 
-// Whatever it is, the commands inside it are found.
+// Finds the commands inside any construct.
 function readInside(reading: Reading, node: SyntaxNode, cwds: readonly string[], depth: number): readonly string[] {
   if (depth > MAX_NESTING) throw new Unreadable();
   let at = cwds;
@@ -223,7 +223,7 @@ function addCommand(
   return program === 'cd' ? afterCd(reading, argv, isLiteral, cwds) : cwds;
 }
 
-// Code in a string is never allowed, whatever it says, so its own reasons are not worth telling; what it starts is.
+// Code in a string is never allowed, so its own reasons do not matter. The commands it starts do.
 function readNested(reading: Reading, text: string, cwds: readonly string[], depth: number): void {
   reading.opaque.add('a command line inside a word');
   const nested: Reading = { ...reading, opaque: new Set() };
@@ -250,7 +250,7 @@ function directoryAt(reading: Reading, goal: string, cwd: string): string {
   return path;
 }
 
-// What a `cd` added, without where it started from; unchanged when it added nothing (any other command, or `cd .`).
+// The directories a `cd` added, without the one it started from; unchanged if it added none (any other command, or `cd .`).
 function certain(before: readonly string[], after: readonly string[]): readonly string[] {
   const added = after.filter((cwd) => !before.includes(cwd));
   return added.length > 0 ? added : after;

@@ -1,5 +1,6 @@
-// package managers, interpreters, test runners, compilers and containers: options that make a harmless-looking program run, load or write something else.
-// Data, to be added to: each entry names its source, a manual page or a published technique. Lists are separated by blanks.
+// Package managers, interpreters, test runners, compilers and containers: options that make a harmless-looking program run, load or write
+// something else. Data, to be extended: each entry names its source, a manual page or a published technique. Blanks separate the items of a
+// list.
 import type { DangerousOption } from './dangerous-options.ts';
 
 const NPM = 'npm pnpm yarn npx bun bunx pnpx';

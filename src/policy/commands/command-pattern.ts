@@ -1,8 +1,8 @@
-// `git status|diff ...`: words of a command, with alternatives, wildcards inside a word, and `...` for any further words.
+// `git status|diff ...`: the words of a command, with alternatives, wildcards inside a word, and `...` for any further words.
 import { compileNameGlob, type NameGlob } from '../paths/name-glob.ts';
 
 type Token = {
-  /** Spelt out by whoever wrote the rule: no wildcard in it. */
+  /** The rule spells it out: it has no wildcard. */
   readonly isFixed: boolean;
   readonly choices: readonly NameGlob[];
 };
@@ -14,7 +14,7 @@ export type CommandPattern = {
   readonly isOpen: boolean;
 };
 
-/** A rule without `command` covers what this covers. */
+/** What a rule without `command` covers. */
 export const ANY_COMMAND: CommandPattern = { source: '...', tokens: [], isOpen: true };
 
 export function compileCommand(source: string): CommandPattern | { readonly wrong: string; readonly hint?: string } {
@@ -32,7 +32,7 @@ function compileToken(word: string): Token {
   return { isFixed: !word.includes('*'), choices: choices.map((choice) => compileNameGlob(choice)) };
 }
 
-// Quotes only keep blanks in a word; everything inside them is still a pattern.
+// Quotes only keep blanks inside a word; their content is still a pattern.
 function split(source: string): string[] | undefined {
   const words: string[] = [];
   let word = '';
@@ -57,7 +57,7 @@ function split(source: string): string[] | undefined {
   return quote === '' ? words : undefined;
 }
 
-/** For allow: word by word. A wildcard never stands for an option: `git * main` must not cover `git -c core.pager=x main`. */
+/** For allow rules: word by word. A wildcard never matches an option: `git * main` must not cover `git -c core.pager=x main`. */
 export function fitsExactly({ tokens, isOpen }: CommandPattern, argv: readonly string[]): boolean {
   if (argv.length < tokens.length || (!isOpen && argv.length > tokens.length)) return false;
   return tokens.every(({ choices }, index) => {
@@ -68,17 +68,17 @@ export function fitsExactly({ tokens, isOpen }: CommandPattern, argv: readonly s
 
 function isPlain(word: string, source: string): boolean {
   if (word.startsWith('-') && !source.startsWith('-')) return false;
-  return !word.split('/').includes('..') && slashes(word) === slashes(source); // a wildcard does not cross into another directory
+  return !word.split('/').includes('..') && slashes(word) === slashes(source); // a wildcard never crosses into another directory
 }
 
 const slashes = (text: string): number => text.split('/').length;
 
-/** Whether the word at `index` was left open by the pattern: behind its end, or under a wildcard. */
+/** Whether the pattern leaves the word at `index` open: behind its end, or under a wildcard. */
 export function isFree({ tokens }: CommandPattern, index: number): boolean {
   return !(tokens[index]?.isFixed ?? false);
 }
 
-/** For deny and ask: by the program's name wherever it lies, and options in any order (`rm -r -f` is `rm -rf`). */
+/** For deny and ask rules: matches the program's name in any directory, and options in any order (`rm -r -f` is `rm -rf`). */
 export function fitsLoosely(
   pattern: CommandPattern,
   program: string,
@@ -116,7 +116,7 @@ function hasOption(given: readonly string[], option: string): boolean {
   return /^-[A-Za-z0-9]+$/.test(option) && [...option.slice(1)].every((letter) => letters.has(letter));
 }
 
-/** `/usr/bin/sudo`, `SUDO.EXE` and `sudo` are one program to a rule that forbids it. */
+/** `/usr/bin/sudo`, `SUDO.EXE` and `sudo` are the same program to a rule that denies it. */
 export function programName(word: string): string {
   return (word.split(/[\\/]/).at(-1) ?? '').toLowerCase().replace(/\.(exe|cmd|bat|com)$/, '');
 }

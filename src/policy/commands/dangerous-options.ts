@@ -5,17 +5,17 @@ import { SYSTEM_TOOL_OPTIONS } from './system-tool-options.ts';
 
 export type DangerousOption = {
   readonly programs: string;
-  /** Only behind one of these; where the subcommand cannot be told, behind any. */
+  /** Only after one of these subcommands; if the subcommand is unknown, after any. */
   readonly subcommands?: string;
-  /** `--long`, `-s` (also with its value attached) and `-single-dash-long` as the program spells them. */
+  /** `--long`, `-s` (also with its value attached) and `-single-dash-long`, as the program spells them. */
   readonly options: string;
-  /** Whole words that are as bad: `make SHELL=…`, `git … ext::…`. */
+  /** Whole words that are equally dangerous: `make SHELL=…`, `git … ext::…`. */
   readonly words?: RegExp;
   /** Options that only look like an abbreviation of one above. */
   readonly except?: string;
-  /** Operands behind this many are written to. */
+  /** The program writes to operands beyond this number. */
   readonly maxOperands?: number;
-  /** What the first operand must look like, when it is a little program. */
+  /** What the first operand must look like, if it is code. */
   readonly firstOperand?: RegExp;
   /** A short option may stand anywhere in a cluster: `sort -uo out`. */
   readonly clusters?: true;
@@ -26,7 +26,6 @@ export type DangerousOption = {
 export const DANGEROUS_OPTIONS: readonly DangerousOption[] = [...SYSTEM_TOOL_OPTIONS, ...BUILD_TOOL_OPTIONS];
 
 type Entry = Pick<DangerousOption, 'words' | 'maxOperands' | 'firstOperand' | 'clusters' | 'why'> & {
-  /** `--output`, `-exec`, `-o`. */
   readonly long: readonly string[];
   readonly single: readonly string[];
   readonly short: readonly string[];
@@ -51,7 +50,7 @@ function words(text: string): string[] {
   return text.split(' ').filter((word) => word !== '');
 }
 
-/** Why an open allow does not cover this command; undefined when nothing stands against it. `isFree` says which words were left open. */
+/** Why an open allow does not cover this command; undefined if nothing speaks against it. `isFree` tells which words the rule left open. */
 export function dangerousOptionReason(argv: readonly string[], isFree: (index: number) => boolean): string | undefined {
   for (const program of programsIn(argv)) {
     for (const entry of BY_PROGRAM.get(program) ?? []) {
@@ -61,7 +60,7 @@ export function dangerousOptionReason(argv: readonly string[], isFree: (index: n
   return undefined;
 }
 
-// `npx vitest --config x` and `python3 -m pytest -p x` hand their options on, so those of the second program count too.
+// `npx vitest --config x` and `python3 -m pytest -p x` pass their options on, so the second program's options count too.
 function programsIn(argv: readonly string[]): string[] {
   const name = programName(argv[0] ?? '');
   const first = name.replace(/^python[\d.]+$/, 'python3');
@@ -96,7 +95,7 @@ function isDangerous({ long, single, short, except, clusters }: Entry, word: str
   const equals = word.indexOf('=');
   const name = equals === -1 ? word : word.slice(0, equals);
   if (name === '--' || except.includes(name)) return false;
-  // GNU and git accept any unambiguous beginning; `--a.b` sets a part of `--a`; some parsers take one dash for two, or two for one.
+  // GNU and git accept any unambiguous prefix; `--a.b` sets a part of `--a`; some parsers accept one dash for two, or two for one.
   if (name.startsWith('--'))
     return long.some((option) => option.startsWith(name) || name.startsWith(`${option}.`)) || single.includes(name.slice(1));
   if (single.includes(name) || long.includes(`-${name}`)) return true;

@@ -1,9 +1,9 @@
-// What the bare text of a line gives away, before and beside the parser: a second opinion that shares no code with it.
+// Checks on the plain text of a line: a second opinion that shares no code with the parser.
 
-/** Longer than any shell can be handed: Linux takes 128 KiB for one argument, macOS 1 MiB for all. */
+/** Longer than any shell accepts: Linux takes 128 KiB for one argument, macOS 1 MiB for all. */
 export const MAX_LINE_CHARACTERS = 1_048_576;
 
-/** What unbash 6.0.3 takes time for that grows with the square of its number: minutes for a line of a few hundred kilobytes. */
+/** Constructs for which unbash 6.0.3 takes quadratic time: minutes for a few hundred kilobytes. */
 const SLOW = [
   ['$[', 1000],
   ['<<', 5000],
@@ -11,14 +11,14 @@ const SLOW = [
 
 export const isTooSlow = (text: string): boolean => SLOW.some(([token, most]) => text.split(token, most + 2).length > most + 1);
 
-/** Characters with which a reader and a shell could see different lines. */
+/** Characters that make a reader and a shell see different lines. */
 export function hasInvisible(text: string): boolean {
   return /[^\P{C}\n\t]|[\u2028\u2029]|(?! )\p{Zs}/u.test(text);
 }
 
 /**
- * Whether anything live is left when quoting is taken away: an expansion, a bracket, a redirection other than those that are let through.
- * Quoting is tracked in the plainest way; in doubt it counts as live. (unbash 6.0.3 reads `a\$(b` as a word where Bash sees a mistake.)
+ * Whether anything outside quotes is live: an expansion, a bracket, a redirection other than the permitted ones. The tracking of quotes is
+ * simple; in doubt a character counts as live. (unbash 6.0.3 reads `a\$(b` as a word where Bash reports an error.)
  */
 export function hasLiveCharacter(text: string): boolean {
   return /[`()<>]|\$[\w({'"@*#?$!-]/.test(withoutQuoted(text).replace(HARMLESS_REDIRECTS, ' '));
@@ -26,7 +26,7 @@ export function hasLiveCharacter(text: string): boolean {
 
 const HARMLESS_REDIRECTS = /[012]?[<>]&[012](?![^\s;&|])|(?:[012]|&)?(?:>>?|>\||<)\s*\/dev\/null(?![^\s;&|])/g;
 
-// Quoted and escaped characters become `_`, except that what is live in double quotes stays.
+// Replaces quoted and escaped characters by `_`, except those that are live in double quotes.
 function withoutQuoted(text: string): string {
   let bare = '';
   let isDouble = false;
@@ -48,8 +48,8 @@ function withoutQuoted(text: string): string {
 }
 
 /**
- * Argvs found in a text that is no valid Bash, by cutting it at everything that can start a command. For deny rules only: a shell other
- * than Bash, or a later one, may well run it.
+ * Argvs in a text that is not valid Bash, cut at everything that can start a command. Only for deny rules: another shell, or a later Bash,
+ * may run it.
  */
 export function crudeCommands(text: string): string[][] {
   return text

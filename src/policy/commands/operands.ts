@@ -1,4 +1,4 @@
-// Which files a command names: its operands, the values of its options, resolved against where it runs.
+// Which files a command names: its operands and the values of its options, resolved against its directory.
 import type { Access, Evidence, Operand, Place } from '../actions/action.ts';
 import { hostOf, resolvePath } from '../paths/path.ts';
 import { GIT_READERS, NOT_FILES, READERS } from './programs.ts';
@@ -9,7 +9,7 @@ export function operandsOf(program: string, argv: readonly string[], cwds: reado
   const access: Access = READERS.has(program) || (program === 'git' && GIT_READERS.has(argv[1] ?? '')) ? 'read' : 'unknown';
   const first = notFiles === undefined || argv.some((word) => isGiven(word, notFiles)) ? -1 : firstOperand(argv);
   const operands: Operand[] = [];
-  // A program named by a path is a file too: `./.env` as a command is as much a use of it as `cat .env`.
+  // A program named by a path is a file too: running `./.env` uses it as much as `cat .env`.
   const named = (argv[0] ?? '').includes('/') ? 0 : 1;
   for (let word = named; word < argv.length; word++) {
     if (word === first) continue;
@@ -19,7 +19,7 @@ export function operandsOf(program: string, argv: readonly string[], cwds: reado
   return operands;
 }
 
-// The pattern came with an option (`-e x`, `-nex`, `--regexp=x`, `--reg x`), so that the first operand is a file like the others.
+// An option gave the pattern (`-e x`, `-nex`, `--regexp=x`, `--reg x`), so the first operand is a file like the others.
 function isGiven(word: string, options: readonly string[]): boolean {
   const name = word.split('=', 1)[0] ?? '';
   return options.some((option) =>
@@ -34,7 +34,7 @@ function firstOperand(argv: readonly string[]): number {
 const SEPARATORS = ['=', ':', '@'] as const;
 const NO_FILE = /^(-?\d+|always|never|auto|true|false)$/;
 
-// `--file=x`, `-I/x`, `if=x`, `@x`, `HEAD:x`: every part that could be a file. A plain number or switch word is none.
+// `--file=x`, `-I/x`, `if=x`, `@x`, `HEAD:x`: every part that could be a file. A plain number or switch is none.
 function candidates(word: string): string[] {
   if (word === '' || word === '-' || word === '--' || word.includes('://'))
     return /(^|=)file:\/\//i.test(word) ? [decode(word.slice(word.indexOf('://') + 3))] : [];
@@ -56,11 +56,11 @@ function decode(text: string): string {
   }
 }
 
-/** A path as it is asked about: written, and with its symlinks resolved by the caller. */
+/** A path as written and with its symlinks resolved. */
 export function actionPath(text: string, cwd: string, place: Place, access: Access, evidence: Evidence) {
   const expanded = place.home !== undefined && /^~(\/|$)/.test(text) ? place.home + text.slice(1) : text;
   const written = resolvePath(cwd, expanded);
-  // As the disk would go: `..` behind a link leads up from where the link leads to, and not from where it lies.
+  // As the file system resolves it: `..` after a link leads up from the link's target, not from the link.
   const asWritten = expanded.startsWith('/') ? expanded : `${cwd}/${expanded}`;
   const followed = follow(asWritten, place);
   const path = followed ?? written;

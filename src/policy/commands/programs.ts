@@ -1,15 +1,15 @@
-// What we know of programs whose words are not just words: those that start another command, and those that run code.
-// This decides where deny rules look and what an open allow does not cover; a program missing here is an ordinary one.
+// Programs whose arguments are more than words: those that start another command, and those that run code. The tables decide where deny
+// rules look and what an open allow does not cover. A program that is missing here is ordinary.
 
-/** How a wrapper's own words are skipped to reach the command it starts. */
+/** How to skip a wrapper's own words to reach the command it starts. */
 export type Wrapper = {
-  /** Options of its own that take the next word as their value. */
+  /** Options that take the next word as their value. */
   readonly values?: readonly string[];
-  /** Operands of its own before the command: the seconds of `timeout`, the host of `ssh`. */
+  /** The wrapper's operands before the command: the seconds of `timeout`, the host of `ssh`. */
   readonly operands?: number;
-  /** `words`: what follows is an argv. `script`: it is put together and read by a shell. */
+  /** `words`: an argv follows. `script`: the rest is joined and read by a shell. */
   readonly takes: 'words' | 'script';
-  /** Only behind one of these subcommands. */
+  /** Only after one of these subcommands. */
   readonly subcommands?: readonly string[];
 };
 
@@ -102,13 +102,13 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['kubectl', { takes: 'words', operands: 1, subcommands: ['exec'], values: ['-n', '--namespace', '-c', '--container', '--context'] }],
 ]);
 
-/** How an interpreter is given code in a word, and where its script lies otherwise. */
+/** How an interpreter receives code in an argument, and where its script is otherwise. */
 export type Interpreter = {
-  /** Options whose value (or the rest of whose word) is code; as single letters they also count in a cluster such as `-lc`. */
+  /** Options whose value (or the rest of whose word) is code. Single letters also count in a cluster such as `-lc`. */
   readonly code: readonly string[];
-  /** The first operand is code itself: awk. */
+  /** The first operand is code: awk. */
   readonly isCodeOperand?: true;
-  /** The code is a shell's, so deny rules can look into it. */
+  /** The code is a shell line, so deny rules can read it. */
   readonly isShell?: true;
   /** Without an operand it reads its program from standard input. */
   readonly readsStdin?: true;
@@ -174,7 +174,7 @@ export const INTERPRETERS: ReadonlyMap<string, Interpreter> = new Map<string, In
   ['pipx', { code: [] }],
 ]);
 
-/** Builtins after which later commands of the same line may mean something else. */
+/** Builtins that can change what later commands of the line mean. */
 export const STATE_BUILTINS: ReadonlySet<string> = new Set([
   ...[
     'alias',
@@ -209,12 +209,12 @@ export const STATE_BUILTINS: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** `python3.12` is python, as far as running code goes. */
+/** `python3.12` counts as python. */
 export function interpreterOf(program: string): Interpreter | undefined {
   return INTERPRETERS.get(program) ?? INTERPRETERS.get(program.replace(/[\d.]+$/, ''));
 }
 
-/** Programs that only read the files named to them, unless an option of the floor is given. Others may also write: access unknown. */
+/** Programs that only read the files named to them, unless a dangerous option is given. Others may also write: access unknown. */
 export const READERS: ReadonlySet<string> = new Set([
   ...[
     'cat',
@@ -294,7 +294,9 @@ export const GIT_READERS: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Which words are text to search for or to print, and not files: all of them, or the first operand unless one of the options gave it. */
+/**
+ * Programs whose words are text to search for or print, not files: all words, or the first operand unless one of the options gave the text.
+ */
 export const NOT_FILES: ReadonlyMap<string, 'all' | readonly string[]> = new Map<string, 'all' | readonly string[]>([
   ...['echo', 'printf', 'true', 'false', 'sleep', 'kill', 'seq', 'date', 'type', 'which', 'expr'].map((name) => [name, 'all'] as const),
   ...['grep', 'egrep', 'fgrep', 'rg', 'ag', 'ack'].map((name) => [name, ['-e', '-f', '--regexp', '--file', '--files']] as const),
@@ -303,7 +305,7 @@ export const NOT_FILES: ReadonlyMap<string, 'all' | readonly string[]> = new Map
   ...['awk', 'gawk', 'mawk'].map((name) => [name, ['-f', '--file', '-e', '--source']] as const),
 ]);
 
-/** Options before the subcommand that take the next word, so that `git -C x push` is still a push to a rule that denies it. */
+/** Options before the subcommand that take the next word: `git -C x push` is still a push to a rule that denies it. */
 export const GLOBAL_VALUES: ReadonlyMap<string, readonly string[]> = new Map([
   ['git', ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--config-env']],
   ['npm', ['--prefix', '-C', '-w', '--workspace', '--userconfig']],

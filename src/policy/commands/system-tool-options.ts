@@ -1,5 +1,5 @@
-// git, search, text, archive and network tools: options that make a harmless-looking program run, load or write something else.
-// Data, to be added to: each entry names its source, a manual page or a published technique. Lists are separated by blanks.
+// git, search, text, archive and network tools: options that make a harmless-looking program run, load or write something else. Data, to be
+// extended: each entry names its source, a manual page or a published technique. Blanks separate the items of a list.
 import type { DangerousOption } from './dangerous-options.ts';
 
 export const SYSTEM_TOOL_OPTIONS: readonly DangerousOption[] = [
@@ -127,7 +127,7 @@ export const SYSTEM_TOOL_OPTIONS: readonly DangerousOption[] = [
   {
     programs: 'jq yq',
     options: '-f --from-file -L --slurpfile --rawfile --argfile -i --inplace',
-    // `.env` is a member of that name; `env` and `$ENV` are all variables of the environment, keys and tokens included.
+    // `.env` is a field of that name; `env` and `$ENV` are all environment variables, including keys and tokens.
     words: /\$ENV|(^|[^.\w"'])env\b|\b(include|import)\s+"/,
     clusters: true,
     why: 'loads code or other files, shows the environment, or writes',

@@ -1,12 +1,12 @@
-// What a command starts in its turn: the argv behind `sudo`, the script of `sh -c`, what `find` executes. For deny and ask rules, and for
-// saying that code is run which we cannot read.
+// The commands that a command starts: the argv after `sudo`, the script of `sh -c`, what `find` executes. For deny and ask rules, and to
+// report code that cannot be read.
 import { programName } from './command-pattern.ts';
 import { type Interpreter, interpreterOf, WRAPPERS, type Wrapper } from './programs.ts';
 
 export type Inner =
   | { readonly kind: 'words'; readonly argv: readonly string[] }
   | { readonly kind: 'script'; readonly text: string }
-  /** Code of another language, or from standard input: nothing to look into. */
+  /** Code in another language, or from standard input: it cannot be read. */
   | { readonly kind: 'code'; readonly reason: string };
 
 export function unwrap(argv: readonly string[]): Inner[] {

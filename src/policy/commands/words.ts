@@ -1,11 +1,11 @@
-// One word of a shell line: what it says, and whether it says exactly that to the program.
+// One word of a shell line: its text, and whether the program receives exactly that.
 import type { Word, WordPart } from 'unbash';
 import type { Place } from '../actions/action.ts';
 
 export type ReadWord = {
-  /** Quoting removed. Where the shell would put something in: `~`, `$HOME` and `$PWD` as we know them, anything else as written. */
+  /** Without quotes. `~`, `$HOME` and `$PWD` are expanded as far as they are known; other expansions stay as written. */
   readonly text: string;
-  /** Why the program may get something else; undefined for a literal. */
+  /** Why the program may receive something else; undefined for a literal. */
   readonly opaque: string | undefined;
 };
 
@@ -29,14 +29,14 @@ export function readWord(word: Word, place: Place): ReadWord {
     if (home !== undefined) return { text: home, opaque: 'a home directory (~)' };
     return { text: word.value, opaque: bareTrouble(text) };
   }
-  let said = '';
+  let value = '';
   let opaque: string | undefined;
   for (const [index, part] of parts.entries()) {
-    const [value, trouble] = readPart(part, place, index);
-    said += value;
+    const [expanded, trouble] = readPart(part, place, index);
+    value += expanded;
     opaque ??= trouble;
   }
-  return { text: said, opaque: opaque ?? bareTrouble(text.replace(/'[^']*'|"[^"]*"/g, 'x')) };
+  return { text: value, opaque: opaque ?? bareTrouble(text.replace(/'[^']*'|"[^"]*"/g, 'x')) };
 }
 
 function readPart(part: WordPart, place: Place, index: number): readonly [string, string | undefined] {
@@ -46,7 +46,7 @@ function readPart(part: WordPart, place: Place, index: number): readonly [string
       return home === undefined ? [part.value, undefined] : [home, 'a home directory (~)'];
     }
     case 'SingleQuoted':
-      // In fish a backslash escapes the closing quote, so what is one word to Bash could be the end of one there.
+      // In fish a backslash escapes the closing quote, so one word in Bash could end early there.
       return [part.value, part.value.endsWith('\\') ? 'a quote that shells read differently' : undefined];
     case 'DoubleQuoted':
     case 'LocaleString': {
@@ -79,7 +79,7 @@ function tilde(text: string, place: Place): string | undefined {
   return isOwn && place.home !== undefined ? place.home + text.slice(1) : text;
 }
 
-// What other shells of the Bash family expand in an unquoted word, though Bash does not: zsh's `=ls`, a tilde behind `=` or `:`.
+// What other Bash-like shells expand in an unquoted word and Bash does not: zsh's `=ls`, a tilde after `=` or `:`.
 function bareTrouble(text: string): string | undefined {
   if (text.startsWith('=')) return 'a word that zsh expands';
   if (/[=:]~/.test(text)) return 'a home directory (~)';

@@ -1,4 +1,4 @@
-// Text in, policy out: read strictly, then checked against its own examples. All problems at once.
+// Loads a policy from text: reads it strictly, then checks it against its own examples. Reports all problems at once.
 
 import { LAYERS, type PolicyFile } from '../policy.ts';
 import { checkExamples } from '../rules/examples.ts';
@@ -16,7 +16,7 @@ export type Loaded =
   | { readonly policy: PolicyFile; readonly problems: readonly []; readonly warnings: readonly Problem[] }
   | { readonly policy: undefined; readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] };
 
-/** `file` is only a name here: nothing is read. An unusable policy is `undefined` with its problems, never a partial one. */
+/** `file` is only a name: nothing is read. An unusable policy is `undefined` with its problems, never a partial one. */
 export function loadPolicy(file: string, text: string): Loaded {
   const { tree, problems } = parseTree(file, text);
   if (tree === undefined) return { policy: undefined, problems, warnings: [] };

@@ -1,6 +1,6 @@
-// The word somebody probably meant.
+// The name a user probably meant.
 
-// The candidate closest to `word`, if one is close enough to be a slip of the keyboard; else the only one that begins like it.
+// The candidate closest to `word`, if it is close enough to be a typo; otherwise the only one that begins like it.
 function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const all = [...candidates];
   return slip(word, all) ?? (word.length >= 3 ? only(all.filter((name) => name.toLowerCase().startsWith(word.toLowerCase()))) : undefined);
@@ -25,14 +25,14 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return found === undefined ? undefined : `did you mean "${found}"?`;
 }
 
-/** `did you mean "x"? modes are: x, y`: the one that is near, if any, and all there are. */
+/** `did you mean "x"? modes are: x, y`: the nearest one, if any, and the whole list. */
 export function nearestOf(word: string, candidates: readonly string[], kind: string): string {
   const all = `${kind} are: ${candidates.join(', ') || 'none'}`;
   const meant = didYouMean(word, candidates);
   return meant === undefined ? all : `${meant} ${all}`;
 }
 
-// Two swapped neighbours count once: it is the commonest slip ("defualt").
+// Two swapped neighbours count once: it is the most common typo ("defualt").
 function editDistance(a: string, b: string): number {
   let twoAbove: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,13 +1,13 @@
-// What is wrong with a policy, where, and how it reads. Values are never part of it: they may be secrets.
+// A problem in a policy: what, where, and how it is printed. It never contains values: they may be secrets.
 import { escapeControls } from '../../control-characters.ts';
 
-/** The same shape as a configuration's problem, so that both are printed alike. */
+/** The same shape as a configuration problem, so that both print alike. */
 export type Problem = {
   readonly file: string;
   /** 1-based, as editors count. */
   readonly line: number;
   readonly column: number;
-  /** Where in the structure: `allow[0].command`; empty for the file as a whole. */
+  /** Where in the structure: `allow[0].command`; empty for the whole file. */
   readonly path: string;
   readonly message: string;
   readonly hint?: string;
@@ -18,7 +18,7 @@ export function renderPolicyProblem({ file, line, column, message, hint }: Probl
   return escapeControls(`${file}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`);
 }
 
-/** A hint beside the first syntax error of a file: one missing quote turns the rest inside out, and what is found there may not be there at all. */
+/** A hint next to the first syntax error: after one missing quote the parser misreads the rest, so later errors may not exist. */
 export function followers(count: number): string | undefined {
   return count === 0 ? undefined : `put this right first: ${count} more ${count === 1 ? 'error' : 'errors'} after it may follow from it`;
 }

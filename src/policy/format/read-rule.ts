@@ -9,8 +9,8 @@ import { didYouMean } from './nearest.ts';
 import { fields, flag, oneOf, oneOrMany, type Reader, type Spotted, text, texts } from './reader.ts';
 import type { Tree } from './tree.ts';
 
-// `execute(npm test ...)`, `edit($cwd/src/**)`, `mcp(github:get_*)`, `fetch`: a whole rule in one string.
-/** The key that the words in brackets belong to. */
+// `execute(npm test ...)`, `edit($cwd/src/**)`, `mcp(github:get_*)`, `fetch`: a whole rule in one string. The key that the text in brackets
+// belongs to.
 const INSIDE: Readonly<Record<ActionKind, 'command' | 'path' | 'host' | 'mcp' | 'tool'>> = {
   read: 'path',
   edit: 'path',
@@ -42,7 +42,7 @@ export function parseShorthand(text: string): Shorthand | { readonly wrong: stri
   if (action === undefined)
     return { wrong: `expected an action before the bracket: ${ACTIONS.join(', ')}`, hint: didYouMean(name, ACTIONS) };
   if (inside === undefined) return { action };
-  if (inside.trim() === '') return { wrong: 'there is nothing in the brackets', hint: `leave them out to mean every ${action}` };
+  if (inside.trim() === '') return { wrong: 'the brackets are empty', hint: `leave them out to mean every ${action}` };
   return { action, key: INSIDE[action], inside: inside.trim() };
 }
 
@@ -130,7 +130,7 @@ function compileKeys(reader: Reader, { agent, tool, mcp, command, path, host, cw
 
 type Wrong = { readonly wrong: string; readonly hint?: string };
 
-/** `server:tool`, where both may hold a `*`. */
+/** `server:tool`; both may contain a `*`. */
 export function compileTool(source: string): NameGlob | Wrong {
   if (!/^[^:\s]+:[^\s]+$/.test(source)) return { wrong: 'expected server:tool', hint: 'for every tool of a server write server:*' };
   return compileNameGlob(source);
@@ -148,7 +148,7 @@ function readArgs(reader: Reader, tree: Tree | undefined, path: string): ArgTest
     if (value.kind === 'map') {
       const regex = text(reader, fields(reader, value, here, ['regex']).regex, `${here}.regex`);
       const test = regex === undefined ? undefined : matchesRegex(pointer, regex);
-      if (regex !== undefined && test === undefined) reader.report(value, `${here}.regex`, 'this is no regular expression (of RE2)');
+      if (regex !== undefined && test === undefined) reader.report(value, `${here}.regex`, 'not a valid regular expression (RE2 syntax)');
       return test ? [test] : [];
     }
     const values = (oneOrMany(reader, value, here) ?? []).flatMap((item): Scalar[] => {

@@ -1,4 +1,4 @@
-// What a policy says besides rules: modes of agents, tools to expose, how long answers are remembered, limits.
+// The settings of a policy besides its rules: modes of agents, tools to expose, how long answers are remembered, limits.
 import { type AgentSettings, MAX_SCOPES, SCOPES, type Settings, VIOLATIONS } from '../policy.ts';
 import { compileTool } from './read-rule.ts';
 import { count, duration, fields, flag, oneOf, type Reader, texts } from './reader.ts';

@@ -1,4 +1,4 @@
-// Small steps for reading a tree strictly: every step reports what it does not accept and goes on, so that all problems come out at once.
+// Reads a tree strictly. Every function reports what it does not accept and continues, so that all problems appear at once.
 import { didYouMean } from './nearest.ts';
 import type { Problem } from './problem.ts';
 import type { Spot, Tree } from './tree.ts';
@@ -17,15 +17,16 @@ export function createReader(file: string): Reader {
     file,
     problems,
     report({ line, column }, path, message, hint) {
-      const said = path === '' ? message : `${path}: ${message}`;
-      if (problems.length < MOST_PROBLEMS) problems.push({ file, line, column, path, message: said, ...(hint !== undefined && { hint }) });
+      const located = path === '' ? message : `${path}: ${message}`;
+      if (problems.length < MOST_PROBLEMS)
+        problems.push({ file, line, column, path, message: located, ...(hint !== undefined && { hint }) });
     },
   };
 }
 
 export type Fields<Key extends string> = Partial<Record<Key, Tree>>;
 
-/** The fields of a map by name; a key that is not among `known` is a problem with a suggestion. */
+/** The fields of a map by name. A key that is not in `known` is a problem with a suggestion. */
 export function fields<Key extends string>(reader: Reader, tree: Tree, path: string, known: readonly Key[]): Fields<Key> {
   if (tree.kind !== 'map') {
     reader.report(tree, path, `expected a map with ${listed(known)}`);
@@ -41,7 +42,6 @@ export function fields<Key extends string>(reader: Reader, tree: Tree, path: str
   return found;
 }
 
-/** A string that is not empty. */
 export function text(reader: Reader, tree: Tree | undefined, path: string): string | undefined {
   if (tree === undefined) return undefined;
   if (tree.kind === 'text' && tree.text !== '') return tree.text;
@@ -49,7 +49,7 @@ export function text(reader: Reader, tree: Tree | undefined, path: string): stri
   return undefined;
 }
 
-/** One of a few words. The wrong one is not repeated: it might be anything. */
+/** One of a few names. A wrong value is not repeated in the message: it might be a secret. */
 export function oneOf<Word extends string>(reader: Reader, tree: Tree | undefined, path: string, words: readonly Word[]): Word | undefined {
   if (tree === undefined) return undefined;
   const word = tree.kind === 'text' ? tree.text : undefined;
@@ -58,7 +58,7 @@ export function oneOf<Word extends string>(reader: Reader, tree: Tree | undefine
   return undefined;
 }
 
-/** A single value or a list of them: alternatives. An empty list would silently match nothing, so it is a problem. */
+/** A single value or a list of alternatives. An empty list would silently match nothing, so it is a problem. */
 export function oneOrMany(reader: Reader, tree: Tree | undefined, path: string): readonly { tree: Tree; path: string }[] | undefined {
   if (tree === undefined) return undefined;
   if (tree.kind !== 'list') return [{ tree, path }];
@@ -66,7 +66,6 @@ export function oneOrMany(reader: Reader, tree: Tree | undefined, path: string):
   return tree.items.map((item, index) => ({ tree: item, path: `${path}[${index}]` }));
 }
 
-/** Several strings, one or a list. */
 export function texts(reader: Reader, tree: Tree | undefined, path: string): readonly Spotted[] | undefined {
   return oneOrMany(reader, tree, path)?.flatMap(({ tree: item, path: itemPath }) => {
     const value = text(reader, item, itemPath);

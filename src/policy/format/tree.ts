@@ -1,4 +1,4 @@
-// A policy file as a tree of plain values, each with its line and column. YAML's cleverness (aliases, tags, merges) ends here.
+// Parses a policy file into plain values with line and column. YAML's aliases, tags and merge keys are rejected here.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument, type YAMLError } from 'yaml';
 import { followers, type Problem } from './problem.ts';
 
@@ -17,7 +17,7 @@ export type Tree = Spot &
 const MAX_CHARACTERS = 1_000_000;
 const MAX_DEPTH = 32;
 
-/** The tree, or undefined with the reasons why there is none. JSON is YAML, so it is accepted too. */
+/** The tree, or undefined with the problems. JSON is YAML, so it is accepted too. */
 export function parseTree(file: string, text: string): { readonly tree: Tree | undefined; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
   const report = (spot: Spot, message: string, hint?: string) =>
@@ -31,7 +31,7 @@ export function parseTree(file: string, text: string): { readonly tree: Tree | u
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  // No merge keys, no tags, no 1.1 spellings: `no` is a word here, and a file reads the same to everybody.
+  // No merge keys, no tags, no YAML 1.1 spellings: `no` is a string, so every parser reads the file alike.
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
@@ -40,7 +40,7 @@ export function parseTree(file: string, text: string): { readonly tree: Tree | u
     strict: true,
     stringKeys: true,
     resolveKnownTags: false,
-    logLevel: 'error', // "silent" would also pass over a second document
+    logLevel: 'error', // "silent" would also accept a second document
   });
   const errors = [...document.errors, ...document.warnings].sort((one, other) => one.pos[0] - other.pos[0]);
   const [first, ...more] = errors.filter(({ code }) => !ON_ITS_OWN.has(code));
@@ -55,7 +55,7 @@ export function parseTree(file: string, text: string): { readonly tree: Tree | u
       return { ...here, kind: 'nothing' };
     }
     if (isAlias(node)) {
-      report(here, 'aliases are not allowed: a rule must say what it means where it stands');
+      report(here, 'aliases are not allowed: write the value out');
       return { ...here, kind: 'nothing' };
     }
     if (node.tag !== undefined && !node.tag.startsWith('tag:yaml.org,2002:')) report(here, 'tags are not allowed');
@@ -78,23 +78,23 @@ export function parseTree(file: string, text: string): { readonly tree: Tree | u
   return { tree: problems.length > 0 ? undefined : tree, problems };
 }
 
-// The parser's own words quote the text, which may be a secret; its codes do not.
+// The parser's messages quote the text, which may be a secret; its codes do not.
 const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   BAD_ALIAS: 'an alias without its anchor',
-  BAD_DQ_ESCAPE: 'an escape that YAML does not have; in double quotes a backslash is written twice',
+  BAD_DQ_ESCAPE: 'unknown escape; in double quotes write a backslash twice',
   BAD_INDENT: 'the indentation does not fit',
   BAD_SCALAR_START: 'a value may not start with this character; put it in quotes',
-  DUPLICATE_KEY: 'a key stands here twice',
+  DUPLICATE_KEY: 'duplicate key',
   MISSING_CHAR: 'a character is missing here: a quote, bracket, comma or colon',
-  MULTILINE_IMPLICIT_KEY: 'a key must stand on one line',
-  MULTIPLE_DOCS: 'one file is one policy, and this holds several',
+  MULTILINE_IMPLICIT_KEY: 'a key must be on one line',
+  MULTIPLE_DOCS: 'the file contains several documents; a policy is one',
   NON_STRING_KEY: 'a key must be a plain word',
   TAB_AS_INDENT: 'a tab may not indent; use spaces',
   TAG_RESOLVE_FAILED: 'tags are not allowed',
-  UNEXPECTED_TOKEN: 'this does not belong here; a value with special characters needs quotes',
+  UNEXPECTED_TOKEN: 'unexpected here; a value with special characters needs quotes',
 };
 
-/** Mistakes in what the text says, where it can be read: no other follows from them. */
+/** Errors in the content of a readable text: they cause no other errors. */
 const ON_ITS_OWN: ReadonlySet<YAMLError['code']> = new Set([
   'BAD_ALIAS',
   'DUPLICATE_KEY',
@@ -104,5 +104,5 @@ const ON_ITS_OWN: ReadonlySet<YAMLError['code']> = new Set([
 ]);
 
 function messageOf(error: YAMLError): string {
-  return MESSAGES[error.code] ?? 'this cannot be read as YAML';
+  return MESSAGES[error.code] ?? 'not valid YAML';
 }

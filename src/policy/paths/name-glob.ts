@@ -1,4 +1,4 @@
-// Globs over names: agents, tools, `server:tool`, hosts. A `*` stands for any characters, and nothing else is special.
+// Globs over names: agents, tools, `server:tool`, hosts. A `*` matches any characters; nothing else is special.
 
 export type NameGlob = { readonly source: string; matches(name: string): boolean };
 
@@ -11,7 +11,7 @@ export function compileNameGlob(source: string, { ignoreCase = false } = {}): Na
   return { source, matches: (name) => matchParts(parts, ignoreCase ? name.toLowerCase() : name) };
 }
 
-// By hand, not by a regular expression: several stars in one could take exponential time.
+// Not a regular expression: several stars in one could take exponential time.
 function matchParts(parts: readonly string[], name: string): boolean {
   const first = parts[0] ?? '';
   const last = parts.at(-1) ?? '';
@@ -25,7 +25,7 @@ function matchParts(parts: readonly string[], name: string): boolean {
   return from + last.length <= name.length;
 }
 
-/** `example.com` is that host alone, `*.example.com` every host below it (and not `evil-example.com`). */
+/** `example.com` matches only that host, `*.example.com` every host below it (not `evil-example.com`). */
 export function compileHost(source: string): NameGlob | { readonly wrong: string; readonly hint?: string } {
   if (!/^(\*|(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9a-fA-F:.]+\])$/.test(source))
     return { wrong: 'expected a host such as example.com or *.example.com, without scheme, port or path' };

@@ -4,8 +4,8 @@ import picomatch from 'picomatch';
 import type { ActionPath } from '../actions/action.ts';
 import { nfc } from './path.ts';
 
-// Globs over paths, as picomatch has them. Its regular expressions take minutes on a long name when there are several wildcards in them, and a policy may come
-// with a repository; those are compared part by part instead, which takes no longer than the text is long.
+// Globs as picomatch defines them. Its regular expressions take minutes on a long name with several wildcards, and a policy may come with a
+// repository, so such globs are compared part by part in linear time.
 export type Glob = (path: string) => boolean;
 export type WrongGlob = { readonly wrong: string; readonly hint?: string };
 
@@ -32,14 +32,14 @@ function quick(glob: string, ignoreCase: boolean): Glob {
   return (path) => regex.test(path);
 }
 
-/** At most one wildcard in each part, and one `**` that others follow. */
+/** At most one wildcard in each part, and at most one `**` that is not the last part. */
 function isQuick(glob: string): boolean {
   const parts = glob.split('/');
   const deep = parts.slice(0, -1).filter((part) => part === '**');
   return deep.length <= 1 && parts.every((part) => part === '**' || (part.match(/\*+|[@!?]\(/g) ?? []).length <= 1);
 }
 
-/** Without its braces; undefined when that makes too many. A brace that is not closed, or has no comma in it, is one of the text. */
+/** Expands braces; undefined if there are too many results. A brace that is not closed, or has no comma, is literal. */
 function expand(glob: string): string[] | undefined {
   let open = [glob];
   const done: string[] = [];
@@ -73,7 +73,7 @@ function compileTokens(part: string, ignoreCase: boolean): Token[] {
       const characters = new RegExp(token.replaceAll('\\', '\\\\'), ignoreCase ? 'i' : '');
       return (character) => characters.test(character);
     }
-    // What picomatch takes for more than itself, and what is left of a brace or bracket, is not guessed at.
+    // Other picomatch syntax, or an unbalanced brace or bracket: do not guess.
     if (/[()[\]{}\\!]/.test(token)) throw new Error('not plain');
     const wanted = ignoreCase ? token.toLowerCase() : token;
     return (character) => (ignoreCase ? character.toLowerCase() : character) === wanted;
@@ -88,7 +88,7 @@ const partsFit = (wanted: readonly Part[], parts: readonly string[]): boolean =>
     (part, text) => textFits(part as readonly Token[], text),
   );
 
-// A part that is nothing but `*` stands for a name, and nothing is no name.
+// A part that is only `*` needs at least one character.
 const textFits = (tokens: readonly Token[], text: string): boolean =>
   (text !== '' || tokens.length === 0) &&
   fits(
@@ -98,7 +98,7 @@ const textFits = (tokens: readonly Token[], text: string): boolean =>
     (token, character) => (token as Exclude<Token, typeof STAR>)(character),
   );
 
-/** Only the last wildcard need ever be tried again: what an earlier one could take more of, the last one can take as well. */
+/** Only the last wildcard needs to be retried: anything an earlier one could match more of, the last one can match as well. */
 function fits<Wanted, Given>(
   wanted: readonly Wanted[],
   given: readonly Given[],
@@ -129,16 +129,16 @@ export type Roots = { readonly cwd: string; readonly home: string | undefined };
 
 export type PathGlob = {
   readonly source: string;
-  /** For allow: case counts. */
+  /** For allow rules: case-sensitive. */
   matches(path: string, roots: Roots): boolean;
-  /** For deny and ask: case does not, since on many disks `.ENV` is the same file as `.env`. */
+  /** For deny and ask rules: ignores case, because on many disks `.ENV` is the same file as `.env`. */
   touches(path: ActionPath, roots: Roots): boolean;
 };
 
 const MAX_LENGTH = 1000;
 const ROOT = /^(\$cwd|\$home|~)(?=\/|$)/;
 
-/** Undefined with the reason when the text is no usable glob. */
+/** The compiled glob, or the reason why the text is not a usable one. */
 export function compilePathGlob(source: string): PathGlob | WrongGlob {
   if (source.length > MAX_LENGTH) return { wrong: `a glob may have at most ${MAX_LENGTH} characters` };
   const root = ROOT.exec(source)?.[1];
@@ -153,7 +153,7 @@ export function compilePathGlob(source: string): PathGlob | WrongGlob {
   const loose = compile(rest, true);
   if (typeof exact !== 'function') return exact;
   if (typeof loose !== 'function') return loose;
-  // The root is compared as text, so that a directory with brackets in its name is no pattern, and one compilation serves all sessions.
+  // The root is compared as text: a directory with brackets in its name is not a pattern, and all sessions share one compilation.
   const below = (path: string, roots: Roots): string | undefined => {
     if (root === undefined) return path;
     const start = root === '$cwd' ? roots.cwd : roots.home;
@@ -169,7 +169,7 @@ export function compilePathGlob(source: string): PathGlob | WrongGlob {
   return {
     source,
     matches: (path, roots) => test(exact, path, roots),
-    // Most paths lack the literal part of most globs, and to find that out is far cheaper than the glob itself.
+    // Most paths lack the literal part of most globs, and checking that is far cheaper than the glob.
     touches({ path, written, folded: [lower, alsoLower] }, roots) {
       if (!lower.includes(literal) && !(alsoLower?.includes(literal) ?? false)) return false;
       return test(loose, path, roots) || (written !== path && test(loose, written, roots));
@@ -177,11 +177,11 @@ export function compilePathGlob(source: string): PathGlob | WrongGlob {
   };
 }
 
-// The longest stretch of a glob that every match must hold. Braces and brackets are alternatives, so what is in them does not count.
+// The longest text that every match must contain. Braces and brackets are alternatives, so their content does not count.
 function longestLiteral(glob: string): string {
   const flat = glob.toLowerCase().replace(/\{[^{}]*\}|\[[^\]]*\]|[@!+?*]?\([^()]*\)/g, '*');
   if (/[{}[\]()\\]/.test(flat)) return '';
-  // `**/` may stand for nothing at all, slash included.
+  // `**/` may match nothing, including its slash.
   const stretches = flat
     .replaceAll('**/', '*')
     .replaceAll('/**', '*')

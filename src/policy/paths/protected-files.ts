@@ -1,4 +1,4 @@
-// The built-in floor: files whose change would give an agent a say over itself or the next shell. Writing them is always asked.
+// Protected files: changing them would give an agent control over itself or over the next shell. Writing them always asks.
 
 import { NO_CONDITIONS, type Rule } from '../rules/rule.ts';
 import { isAbsolute, resolvePath } from './path.ts';
@@ -59,7 +59,7 @@ const BUILT_IN = '<built-in>';
 
 const PROTECTED_RULES = PROTECTED.map(({ id, reason, globs }) => protectedFileRule(id, reason, globs.map(glob)));
 
-/** As ask rules, so that they hold against every allow and give way only to a deny. */
+/** Ask rules, so that they win over every allow and yield only to a deny. Their ids begin with `floor:`, which audit logs contain. */
 export function protectedFileRules(ours: readonly string[]): Rule[] {
   const own = ours.filter(isAbsolute).flatMap((path) => literal(resolvePath('/', path)));
   return [
@@ -75,11 +75,11 @@ function protectedFileRule(id: string, reason: string, paths: readonly PathGlob[
 
 function glob(source: string): PathGlob {
   const compiled = compilePathGlob(source);
-  if ('wrong' in compiled) throw new Error(`the floor's glob ${source} is wrong: ${compiled.wrong}`);
+  if ('wrong' in compiled) throw new Error(`the built-in glob ${source} is wrong: ${compiled.wrong}`);
   return compiled;
 }
 
-// A path of ours is text, not a pattern: the file itself, and everything below when it is a directory.
+// The switchboard's own path is text, not a pattern: it covers the file, or everything below the directory.
 function literal(own: string): PathGlob {
   const wanted = own.toLowerCase();
   const isOwn = (path: string) => path.toLowerCase() === wanted || path.toLowerCase().startsWith(`${wanted}/`);

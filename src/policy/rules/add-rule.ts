@@ -1,4 +1,4 @@
-// One more rule in the text of a policy. Nothing else of the text changes: not its comments, not its order, not its blanks.
+// Adds a rule to the text of a policy. The rest of the text stays as it is, including comments, order and blanks.
 import { isSeq, parseDocument, type Scalar, stringify } from 'yaml';
 import { loadPolicy } from '../format/load.ts';
 import type { Problem } from '../format/problem.ts';
@@ -7,46 +7,46 @@ import type { Verdict } from './rule.ts';
 
 export type AddedRule = {
   readonly text: string;
-  /** Where it stands, 1-based. */
+  /** Its position, 1-based. */
   readonly line: number;
 };
 
 export type NotAdded = { readonly problems: readonly Pick<Problem, 'line' | 'column' | 'message' | 'hint'>[] };
 
-/** The rule as a person reads and changes it. */
+/** The rule as YAML for a user to read and edit. */
 export const ruleText = (rule: ProposedRule & { readonly reason?: string }): string => stringify(rule, { lineWidth: 0 });
 
-/** `rule` is a map of keys, or a shorthand. Lines of problems are those of the rule, where it is wrong by itself. */
+/** `rule` is a map of keys, or a shorthand. If the rule itself is wrong, the problems give its own lines. */
 export function addRule(file: string, text: string, verdict: Verdict, rule: string): AddedRule | NotAdded {
   const lines = rule.replaceAll('\r\n', '\n').trimEnd().split('\n');
   if (lines.every((line) => line.trim() === '')) return wrong(1, 'the rule is empty', 'name at least an action');
   const single = loadPolicy(file, `version: 1\n${verdict}:\n${indented(lines, '  ')}`);
-  if (!single.policy) return { problems: single.problems.map((problem) => byItself(problem, verdict)) };
-  if (single.policy.rules.length !== 1) return wrong(1, 'this is more than one rule', 'add one at a time');
+  if (!single.policy) return { problems: single.problems.map((problem) => relativeTo(problem, verdict)) };
+  if (single.policy.rules.length !== 1) return wrong(1, 'the text contains more than one rule', 'add one at a time');
 
   const before = loadPolicy(file, text);
   if (!before.policy) return { problems: before.problems };
   const at = placeIn(text, verdict);
   if (at === undefined)
-    return wrong(1, `the rules under "${verdict}" are not written one below the other, so none can be added`, 'add it by hand');
+    return wrong(1, `the rules under "${verdict}" are not written one below the other, so none can be added`, 'edit the file yourself');
   const [head, tail] = [text.slice(0, at.offset), text.slice(at.offset)];
   const start = head === '' || head.endsWith('\n') ? head : `${head}\n`;
   const added = `${start}${at.isNew ? `${verdict}:\n` : ''}${indented(lines, at.indent)}${tail}`;
 
-  // What comes out must be what went in and one more, whatever the rule was made to look like.
+  // The result must be the old rules and one more, whatever the text of the rule looks like.
   const after = loadPolicy(file, added);
   if (!after.policy) return { problems: after.problems };
   const [was, is] = [before.policy.rules, after.policy.rules].map((rules) => rules.filter((one) => one.verdict === verdict));
   const others = after.policy.rules.length - before.policy.rules.length;
   const mine = is?.[was?.length ?? 0];
-  if (others !== 1 || mine === undefined) return wrong(1, 'the rule would change other parts of the policy', 'add it by hand');
+  if (others !== 1 || mine === undefined) return wrong(1, 'the rule would change other parts of the policy', 'edit the file yourself');
   return { text: added, line: mine.line };
 }
 
-/** In its own lines, and without the place it had in a list of one. */
-function byItself({ line, column, message, hint }: Problem, verdict: Verdict): NotAdded['problems'][number] {
-  const words = message.replace(`${verdict}[0]: `, '').replace(`${verdict}[0].`, '');
-  return { line: Math.max(1, line - 2), column: Math.max(1, column - 4), message: words, ...(hint !== undefined && { hint }) };
+/** Positions relative to the rule, without its index in the list. */
+function relativeTo({ line, column, message, hint }: Problem, verdict: Verdict): NotAdded['problems'][number] {
+  const text = message.replace(`${verdict}[0]: `, '').replace(`${verdict}[0].`, '');
+  return { line: Math.max(1, line - 2), column: Math.max(1, column - 4), message: text, ...(hint !== undefined && { hint }) };
 }
 
 const wrong = (line: number, message: string, hint: string): NotAdded => ({ problems: [{ line, column: 1, message, hint }] });
@@ -56,7 +56,7 @@ const indented = (lines: readonly string[], indent: string): string =>
 
 type At = { readonly offset: number; readonly indent: string; readonly isNew: boolean };
 
-/** Behind the last rule of its kind; undefined when there is no such place. */
+/** After the last rule of its verdict; undefined if a rule cannot be added there. */
 function placeIn(text: string, verdict: Verdict): At | undefined {
   const document = parseDocument(text);
   const list = document.get(verdict, true);
@@ -74,13 +74,12 @@ function placeIn(text: string, verdict: Verdict): At | undefined {
   return { offset: lineEnd, indent, isNew: false };
 }
 
-// A rule as its author wrote it: the lines of the file from where it stands to where it ends.
-/** `line` is 1-based, that of the rule. Without the indentation and the dash that make it one of a list. */
+// A rule as its author wrote it, without the indentation and the dash of the list. `line` is the rule's, 1-based.
 export function sourceOf(text: string, line: number): string {
   const lines = text.split('\n').slice(line - 1);
   const [first = ''] = lines;
   const [, dash] = /^(\s*-\s+)/.exec(first) ?? [];
-  if (dash === undefined) return first.trim(); // one of a list in brackets
+  if (dash === undefined) return first.trim(); // an item of a list in brackets
   const depth = dash.length;
   const end = lines.findIndex((one, index) => index > 0 && one.trim() !== '' && one.search(/\S/) < depth);
   return lines

@@ -1,4 +1,4 @@
-// `args: { "/owner": ["our-org"], "/title": { regex: "^fix" } }`: what must stand where in the arguments of an MCP call.
+// `args: { "/owner": ["our-org"], "/title": { regex: "^fix" } }`: values that an MCP call's arguments must have.
 import { RE2JS } from 're2js';
 
 export type ArgTest = { readonly pointer: string; accepts(value: unknown): boolean };
@@ -10,7 +10,7 @@ export function oneOfValues(pointer: string, values: readonly Scalar[]): ArgTest
   return { pointer, accepts: (value) => values.some((wanted) => wanted === value) };
 }
 
-/** Linear in the text whatever the pattern: JavaScript's own engine can be held for minutes by `^(a+)+$`. */
+/** RE2 is linear for any pattern; `^(a+)+$` can block JavaScript's own engine for minutes. */
 export function matchesRegex(pointer: string, source: string): ArgTest | undefined {
   try {
     const regex = RE2JS.compile(source);
@@ -20,7 +20,7 @@ export function matchesRegex(pointer: string, source: string): ArgTest | undefin
   }
 }
 
-/** All of them must hold; a pointer that leads nowhere does not. */
+/** All tests must pass; a pointer to a missing value fails. */
 export function argsMatch(tests: ArgsTest, args: unknown): boolean {
   return tests.every(({ pointer, accepts }) => accepts(valueAt(args, pointer)));
 }

@@ -1,4 +1,4 @@
-// Whether a rule that allows covers one part of a request: everything about that part must fit.
+// Whether an allow rule covers one part of an action: everything about that part must match.
 
 import type { Action, Command } from '../actions/action.ts';
 import { isEvident, type Subject } from '../actions/subjects.ts';
@@ -9,7 +9,7 @@ import { isInside } from '../paths/path.ts';
 import { argsMatch } from './args-test.ts';
 import type { Rule } from './rule.ts';
 
-/** `floored` gets the reason when only the option floor stands between the rule and the command. */
+/** `blocked` receives the reason if only a dangerous option keeps the rule from covering the command. */
 export function covers(rule: Rule, subject: Subject, action: Action, blocked: (reason: string) => void): boolean {
   if (rule.actions && !rule.actions.has(('as' in subject ? subject.as : undefined) ?? action.kind)) return false;
   if (subject.kind === 'command' && rule.mcp) return false;
@@ -52,24 +52,24 @@ function coversCommand(rule: Rule, command: Command, action: Action, blocked: (r
     if (rule.paths && !operandsFit(rule, command, action, free)) return false;
     if (rule.hosts && !(command.hosts.length > 0 && command.hosts.every((host) => rule.hosts?.some((wanted) => wanted.matches(host)))))
       return false;
-    const reason = strangeness(pattern, command, action, rule.cwds !== undefined) ?? dangerousOptionReason(argv, free);
+    const reason = hiddenRisk(pattern, command, action, rule.cwds !== undefined) ?? dangerousOptionReason(argv, free);
     if (reason !== undefined) blocked(reason);
     return reason === undefined;
   });
 }
 
-// Every file the command names in a word that the rule left open. What the rule spells out, it has approved.
+// Every file that the command names in a word the rule leaves open. A word that the rule spells out is approved.
 function operandsFit(rule: Rule, { operands }: Command, action: Action, free: (index: number) => boolean): boolean {
   return operands.every(({ word, path }) => (word >= 0 && !free(word)) || rule.paths?.some((glob) => glob.matches(path, action)));
 }
 
-// A word behind the program that is no option and at least begins as the rule says: `scripts/build.mjs`, `scripts/*.mjs`.
+// A word after the program that is not an option and starts as the rule says: `scripts/build.mjs`, `scripts/*.mjs`.
 function namesScript({ tokens }: CommandPattern): boolean {
   return tokens.slice(1).some(({ choices }) => choices.every(({ source }) => !/^[-*]/.test(source)));
 }
 
-/** What an allow that looks harmless would let in: another program, other code, another place. */
-function strangeness(
+/** What a harmless-looking allow would let in: another program, other code, another directory. */
+function hiddenRisk(
   pattern: CommandPattern,
   { argv, program, cwds, operands }: Command,
   action: Action,
@@ -82,12 +82,12 @@ function strangeness(
     return `${program} starts another command; only a rule that spells out every word covers it`;
   const isInterpreter = interpreterOf(program) !== undefined || interpreterOf(name) !== undefined;
   if (isInterpreter && !isSpelledOut && !namesScript(pattern)) return `${program} runs code; a rule must name what it runs`;
-  // Given paths outside its repository, `git diff` compares any two files; so `--no-index` need not even be written.
+  // With paths outside its repository, `git diff` compares any two files even without `--no-index`.
   if (program === 'git' && operands.some(({ word, path }) => isFree(pattern, word) && !isInside(action.cwd, path)))
-    return 'git is given a file outside the session directory';
+    return 'git reads a file outside the session directory';
   if (isPlaced) return undefined;
   if (!cwds.every((cwd) => isInside(action.cwd, cwd))) return 'it runs outside the session directory';
-  // A repository in a subdirectory brings its own hooks and configuration, and a relative script is another one there.
+  // A repository in a subdirectory has its own hooks and configuration, and a relative script is a different file there.
   const isBound = program === 'git' || isInterpreter || name.includes('/');
-  return isBound && cwds.some((cwd) => cwd !== action.cwd) ? `${program} in another directory may be or run something else` : undefined;
+  return isBound && cwds.some((cwd) => cwd !== action.cwd) ? `in another directory, ${program} may be or run something else` : undefined;
 }

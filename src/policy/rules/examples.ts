@@ -1,4 +1,4 @@
-// The examples inside rules, put to the rule that holds them. A rule that does not do what its author thought never comes into force.
+// Checks the examples inside rules. A policy whose rule fails its own example never comes into force.
 import type { Action, Place } from '../actions/action.ts';
 import { commandAction, hostAction, mcpAction, pathAction, toolAction } from '../actions/surfaces.ts';
 import { decide } from '../decide.ts';
@@ -6,7 +6,7 @@ import type { Problem } from '../format/problem.ts';
 import type { Policy } from '../policy.ts';
 import type { Example, Rule } from './rule.ts';
 
-/** Where examples play: `$cwd` and `$home` in them stand for these. */
+/** `$cwd` and `$home` in examples. */
 export const EXAMPLE_CWD = '/project';
 export const EXAMPLE_HOME = '/home/user';
 
@@ -21,7 +21,6 @@ export function checkExamples(rules: readonly Rule[]): Problem[] {
   ]);
 }
 
-/** How many examples the rules hold. */
 export function countExamples(rules: readonly Rule[]): number {
   return rules.reduce((sum, { match, notMatch }) => sum + match.length + notMatch.length, 0);
 }
@@ -31,7 +30,7 @@ function problem({ file, verdict }: Rule, { line, column, path }: Example, messa
   return { file, line, column, path, message: `${path}: ${message}`, ...(hint !== undefined && { hint }) };
 }
 
-/** The rule alone, without the floor and without other rules: an allow must cover the example whole, the others need one part of it. */
+/** Only this rule, without protected files and other rules: an allow must cover the whole example, other rules one part of it. */
 function isMatched(rule: Rule, example: Example): boolean {
   const layered = { rule, layer: 'user', onlyTightens: false } as const;
   const isAllow = rule.verdict === 'allow';
@@ -40,7 +39,7 @@ function isMatched(rule: Rule, example: Example): boolean {
   return decisive !== undefined;
 }
 
-// What an example is follows from the rule's keys: a command line, a path, a tool, a host.
+// The rule's keys decide what the example is: a command line, a path, a tool, a host.
 function actionOf(rule: Rule, example: string): Action {
   const [agent] = rule.agents ?? [];
   const place: Place = {
@@ -49,14 +48,14 @@ function actionOf(rule: Rule, example: string): Action {
     home: EXAMPLE_HOME,
     interactive: rule.interactive ?? true,
   };
-  const said = example.replace(/^\$cwd(?=\/|$)/, EXAMPLE_CWD).replace(/^\$home(?=\/|$)/, EXAMPLE_HOME);
+  const text = example.replace(/^\$cwd(?=\/|$)/, EXAMPLE_CWD).replace(/^\$home(?=\/|$)/, EXAMPLE_HOME);
   const [action = 'other'] = rule.actions ?? [];
   if (rule.mcp) {
     const [server = '', ...tool] = example.split(':');
     return mcpAction(place, { server, tool: tool.join(':'), args: {} });
   }
   if (rule.commands || action === 'execute') return commandAction(place, example);
-  if (rule.paths) return rule.actions ? pathAction(place, action, said) : pathAction(place, 'read', said);
+  if (rule.paths) return rule.actions ? pathAction(place, action, text) : pathAction(place, 'read', text);
   if (rule.hosts) return hostAction(place, action === 'elicit' ? 'elicit' : 'fetch', example);
   return toolAction(place, action, example);
 }

@@ -1,4 +1,4 @@
-// Several policy files as one policy. Deny beats ask beats allow over all of them, so a layer can be loosened by no other.
+// Combines several policy files. Deny beats ask beats allow across all of them, so no layer can loosen another.
 import { protectedFileRules } from '../paths/protected-files.ts';
 import { LAYERS, type LayeredRule, type OnViolation, type Policy, type PolicyFile, type Settings } from '../policy.ts';
 import { VERDICTS, type Verdict } from './rule.ts';
@@ -6,16 +6,21 @@ import { VERDICTS, type Verdict } from './rule.ts';
 export type Layer = {
   readonly name: (typeof LAYERS)[number];
   readonly policy: PolicyFile;
-  /** A project's file came with a repository: until its very content is trusted, only what tightens counts. Others are trusted. */
+  /**
+   * A project's file comes with a repository: until its exact content is trusted, only rules that tighten count. Other layers are trusted.
+   */
   readonly isTrusted?: boolean;
 };
 
 export type CombineOptions = {
-  /** Canonical paths of our own: state directory, configuration, policy files. Never auto-allowed for writing; those of the layers are added. */
+  /**
+   * The switchboard's own canonical paths: state directory, configuration, policy files. Writing them is never allowed without asking; the
+   * files of the layers are added.
+   */
   readonly protect?: readonly string[];
 };
 
-/** Of the settings of an untrusted file: what narrows the defaults. To pin a mode is to choose it, and nobody has chosen this file. */
+/** The settings of an untrusted file that narrow the defaults. Pinning a mode means choosing it, and nobody chose this file. */
 function tightening({ agents, mcp, remember, limits }: Settings): Settings {
   const isStrict = (response: OnViolation | undefined) => response === 'cancel' || response === 'kill';
   return {
@@ -32,8 +37,9 @@ function tightening({ agents, mcp, remember, limits }: Settings): Settings {
 }
 
 /**
- * The layers in any order. A layer's `allow` counts unless a stronger layer is closed (`default: deny`) or the layer is an untrusted
- * project; its `ask` then still holds against an allow, but opens nothing that is closed. The default is the strictest that any layer sets, `ask` when none does.
+ * Takes the layers in any order. A layer's `allow` counts unless a stronger layer is closed (`default: deny`) or the layer is an untrusted
+ * project; its `ask` then still wins over an allow, but opens nothing that is closed. The default is the strictest that any layer sets,
+ * `ask` if none does.
  */
 export function combine(layers: readonly Layer[], { protect = [] }: CombineOptions = {}): Policy {
   const ordered = [...layers].sort((a, b) => LAYERS.indexOf(a.name) - LAYERS.indexOf(b.name));

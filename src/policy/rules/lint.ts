@@ -1,4 +1,4 @@
-// Rules that load and do less, or more, than they look like. Warnings, not problems: the engine is safe with them.
+// Warns about rules that cover less, or more, than they appear to. Not problems: the engine is safe with them.
 import { programName } from '../commands/command-pattern.ts';
 import { interpreterOf, WRAPPERS } from '../commands/programs.ts';
 import type { Problem } from '../format/problem.ts';
@@ -20,8 +20,7 @@ function lintAllow(rule: Rule): Problem[] {
   return (rule.commands ?? []).flatMap(({ tokens, isOpen }) => {
     const [name, ...rest] = tokens;
     if (name === undefined) return [];
-    if (!name.isFixed)
-      return [warn('a wildcard for the program allows programs you have not thought of', 'name the programs, separated by "|"')];
+    if (!name.isFixed) return [warn('a wildcard for the program allows unexpected programs', 'name the programs, separated by "|"')];
     return name.choices.flatMap(({ source }) => {
       const program = programName(source);
       const isFixed = !isOpen && rest.every((token) => token.isFixed);
@@ -29,7 +28,7 @@ function lintAllow(rule: Rule): Problem[] {
         return [
           warn(
             `${program} starts another command, so only a rule that spells out every word ever matches`,
-            'spell it out, or leave it to be asked',
+            'spell it out, or leave it to an ask',
           ),
         ];
       const isNamed = rest.some((token) => token.isFixed && token.choices.every((choice) => !choice.source.startsWith('-')));

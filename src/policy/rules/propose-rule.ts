@@ -1,9 +1,10 @@
-// A rule that covers one request and as little beside it as can be said: who asks, where, and the very command, file, tool or address.
+// Proposes a rule that covers one action and as little else as possible: the agent, the directory, and the exact command, file, tool or
+// host.
 import type { Action, Command } from '../actions/action.ts';
 import { type Subject, subjectsOf } from '../actions/subjects.ts';
 import { isInside } from '../paths/path.ts';
 
-/** The keys of a rule, in the order in which they are written. */
+/** The keys of a rule in the order they are written. */
 export type ProposedRule = {
   readonly action: string;
   readonly agent: string;
@@ -15,21 +16,21 @@ export type ProposedRule = {
   readonly cwd?: string;
 };
 
-/** `cannot`: why no rule would cover it, in words that end a sentence. */
+/** `cannot`: why no rule would cover it, as the end of a sentence. */
 export function proposeRule(action: Action): ProposedRule | { readonly cannot: string } {
   if (action.isUnreadable) return { cannot: 'it is too long, or nested too deeply' };
   const [doubt] = action.opaque;
-  if (doubt !== undefined) return { cannot: `it holds ${doubt}` };
+  if (doubt !== undefined) return { cannot: `it contains ${doubt}` };
   const subjects = subjectsOf(action);
   const kinds = new Set(subjects.map(({ kind }) => kind));
   const [kind] = kinds;
-  if (kind === undefined) return { cannot: 'the agent does not say what it is about' };
+  if (kind === undefined) return { cannot: 'the agent does not describe it' };
   if (kinds.size > 1 || subjects.some((subject) => 'as' in subject && subject.as !== undefined))
-    return { cannot: 'it is about several things at once, such as a command and a file outside the directory' };
+    return { cannot: 'it combines several things, such as a command and a file outside the directory' };
   const who = { action: action.kind, agent: action.agent };
   const where = isPlain(action.cwd) ? { cwd: action.cwd } : {};
   const what = conditionsOf(subjects, action);
-  return what === undefined ? { cannot: 'there are characters in it that mean something else in a rule' } : { ...who, ...what, ...where };
+  return what === undefined ? { cannot: 'it contains characters that a rule reads as a pattern' } : { ...who, ...what, ...where };
 }
 
 function conditionsOf(subjects: readonly Subject[], action: Action): Partial<ProposedRule> | undefined {
@@ -48,7 +49,7 @@ function conditionsOf(subjects: readonly Subject[], action: Action): Partial<Pro
     case 'host':
       return some(
         'host',
-        // `https://*/` is an address to those who read addresses, and every host to a rule.
+        // `https://*/` parses as a URL, but its host matches every host in a rule.
         subjects.map((subject) => subject.kind === 'host' && isName(subject.host) && subject.host),
       );
     case 'mcp':
@@ -64,14 +65,14 @@ function some(key: 'command' | 'path' | 'host', values: readonly (string | undef
   return { [key]: all.length === 1 ? all[0] : all };
 }
 
-/** Every word spelled out. A word that is a pattern to a rule cannot be. */
+/** Every word spelled out; undefined if a rule would read a word as a pattern. */
 function patternOf({ argv, isLiteral }: Command): string | undefined {
-  const words = argv.map((word) => {
+  const spelled = argv.map((word) => {
     if (!isName(word) || word === '...' || /[\n\r]/.test(word)) return undefined;
     if (/^[^\s"']+$/.test(word)) return word;
     return word.includes('"') ? (word.includes("'") ? undefined : `'${word}'`) : `"${word}"`;
   });
-  return isLiteral && words.every((word) => word !== undefined) ? words.join(' ') : undefined;
+  return isLiteral && spelled.every((word) => word !== undefined) ? spelled.join(' ') : undefined;
 }
 
 function pathOf(file: string, cwd: string): string | undefined {
@@ -81,5 +82,5 @@ function pathOf(file: string, cwd: string): string | undefined {
 
 const isName = (word: string): boolean => !/[*|]/.test(word);
 
-/** To a glob it is what it is to a reader. */
+/** A glob matches exactly this text. */
 const isPlain = (file: string): boolean => file.startsWith('/') && !/[*?[\]{}()!+@\\$|]/.test(file);

@@ -1,16 +1,16 @@
-// Answers the user gave with "always": what a request is, to the letter, and the lowest layer of a policy made of such answers.
+// Answers the user gave with "always": the exact key of an action, and the lowest layer of a policy built from such answers.
 import type { Action } from '../actions/action.ts';
 import { isEvident, subjectsOf } from '../actions/subjects.ts';
 import type { Layer } from './layers.ts';
 import { NO_CONDITIONS, type Rule } from './rule.ts';
 
-/** As far as the policy looks at a kept answer. `key` is the hash of `keyOf` the request. */
+/** The part of a stored answer that the policy needs. `key` is the hash of the action's `keyOf`. */
 export type Remembered = { readonly id: string; readonly verdict: 'allow' | 'deny'; readonly key: string; readonly at: string };
 
 /**
- * Everything that makes this request the one it is: who asks and where, the command line to the letter with the files it names, the
- * canonical paths, the MCP tool, the address. Undefined when an answer to it must not be kept: something in it is not understood, is known
- * from words alone, or is nothing but a kind of action, so that another request could hide behind the same key.
+ * Everything that identifies the action: agent and directory, the exact command line with the files it names, the canonical paths, the MCP
+ * tool, the address. Undefined if an answer must not be remembered: a part is not understood, is known from a title only, or is nothing but
+ * a kind, so that another action could share the key.
  */
 export function keyOf(action: Action): string | undefined {
   const subjects = subjectsOf(action);
@@ -34,7 +34,7 @@ export function keyOf(action: Action): string | undefined {
   ]);
 }
 
-/** One rule for each answer; strictest wins among them as among all. `hash` makes a key into what the answers hold. */
+/** One rule for each answer; the strictest wins as everywhere. `hash` turns a key into the form the answers store. */
 export function rememberedLayer(answers: readonly Remembered[], file: string, hash: (key: string) => string): Layer {
   const seen = new WeakMap<Action, string | undefined>();
   const hashOf = (action: Action): string | undefined => {

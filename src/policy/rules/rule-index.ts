@@ -1,11 +1,11 @@
-// Which rules can have to do with a program at all, so that a hundred rules cost no more than the few that name it.
+// Which rules can apply to a program, so that a hundred rules cost no more than the few that name it.
 import { programName } from '../commands/command-pattern.ts';
 import type { LayeredRule } from '../policy.ts';
 
 type Placed = { readonly rule: LayeredRule; readonly at: number };
 
 export type RuleIndex = {
-  /** Rules that name none of these programs are left out; the others come in their order. */
+  /** The rules that name one of these programs or none at all, in their order. */
   naming(programs: readonly string[]): readonly LayeredRule[];
   /** Rules without `command`. */
   readonly others: readonly LayeredRule[];
@@ -13,7 +13,7 @@ export type RuleIndex = {
 
 const indexes = new WeakMap<readonly LayeredRule[], RuleIndex>();
 
-/** The index of a list of rules, made when first asked for. */
+/** The index of a list of rules, built on first use. */
 export function indexOf(rules: readonly LayeredRule[]): RuleIndex {
   let index = indexes.get(rules);
   if (index === undefined) {
@@ -43,7 +43,7 @@ function createIndex(rules: readonly LayeredRule[]): RuleIndex {
   };
 }
 
-// Undefined: any program may be meant. Names are kept as a deny compares them, without directory and case, which loses none for an allow.
+// Undefined: any program may match. Names are kept without directory and case, as a deny compares them; that loses none for an allow.
 function namesOf({ rule }: LayeredRule): ReadonlySet<string> | undefined {
   if (rule.commands === undefined) return undefined;
   const first = rule.commands.map(({ tokens }) => tokens[0]);

@@ -1,4 +1,4 @@
-// One rule, compiled: all its keys must match, and the values of one key are alternatives.
+// A compiled rule: all its keys must match, and the values of one key are alternatives.
 
 import type { Action, ActionKind, Evidence } from '../actions/action.ts';
 import type { CommandPattern } from '../commands/command-pattern.ts';
@@ -9,12 +9,12 @@ import type { ArgsTest } from './args-test.ts';
 export const VERDICTS = ['deny', 'ask', 'allow'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** An example inside a rule: what it is, and where it stands. */
+/** An example inside a rule, and its position. */
 export type Example = { readonly text: string; readonly line: number; readonly column: number; readonly path: string };
 
 export type Rule = {
   readonly verdict: Verdict;
-  /** As given, else its place in the file: `allow[2]`. */
+  /** As given, otherwise its position in the file: `allow[2]`. */
   readonly id: string;
   readonly file: string;
   readonly line: number;
@@ -31,13 +31,13 @@ export type Rule = {
   readonly cwds: readonly PathGlob[] | undefined;
   readonly interactive: boolean | undefined;
   readonly evidence: ReadonlySet<Evidence> | undefined;
-  /** An answer of the user: it holds for one very request, and its other keys are empty. */
+  /** A remembered answer: it matches one exact action, and its other keys are empty. */
   readonly isExactly?: ((action: Action) => boolean) | undefined;
   readonly match: readonly Example[];
   readonly notMatch: readonly Example[];
 };
 
-/** What every rule begins with: nothing that could keep it from matching. */
+/** A rule without conditions: it matches everything. */
 export const NO_CONDITIONS: Omit<Rule, 'verdict' | 'id' | 'file' | 'line' | 'column'> = {
   reason: undefined,
   actions: undefined,

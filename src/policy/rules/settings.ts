@@ -1,13 +1,12 @@
-// What the settings of all layers come to: the strictest of each, so that no layer loosens another.
+// Combines the settings of all layers: the strictest of each wins, so that no layer loosens another.
 import { type OnViolation, type Policy, SCOPES, type Scope, VIOLATIONS } from '../policy.ts';
 
 export type ModeSettings = {
-  /** Only these modes, when given; an empty list means that the layers leave none in common. */
+  /** Only these modes, if given. An empty list: the layers have no mode in common. */
   readonly pin: readonly string[] | undefined;
   readonly refuse: readonly string[];
 };
 
-/** Which modes an agent may be in. */
 export function modesOf({ settings }: Policy, agent: string): ModeSettings {
   let pin: readonly string[] | undefined;
   const refuse = new Set<string>();
@@ -20,7 +19,7 @@ export function modesOf({ settings }: Policy, agent: string): ModeSettings {
   return { pin, refuse: [...refuse] };
 }
 
-/** Under its whole name and under the last part of it: copilot's modes are addresses. */
+/** By its full id and by the last part of it: copilot's modes are URLs. */
 export function isModeAllowed(policy: Policy, agent: string, mode: string): boolean {
   const { pin, refuse } = modesOf(policy, agent);
   const names = [mode, shortMode(mode)];
@@ -29,25 +28,25 @@ export function isModeAllowed(policy: Policy, agent: string, mode: string): bool
 
 export const shortMode = (mode: string): string => mode.slice(mode.lastIndexOf('#') + 1);
 
-/** What happens when an agent acts unasked. */
+/** What happens when an agent acts without a permission it needed. */
 export function onViolation({ settings }: Policy, agent: string): OnViolation {
-  const said = settings.flatMap(({ agents }) => [agents.get('*')?.onViolation, agents.get(agent)?.onViolation]);
-  return VIOLATIONS.toReversed().find((violation) => said.includes(violation)) ?? 'notify';
+  const named = settings.flatMap(({ agents }) => [agents.get('*')?.onViolation, agents.get(agent)?.onViolation]);
+  return VIOLATIONS.toReversed().find((violation) => named.includes(violation)) ?? 'notify';
 }
 
-/** Whether a tool is listed at all: every layer that names tools to expose must name it. */
+/** Whether a tool is listed: every layer that names tools to expose must name it. */
 export function isExposed({ settings }: Policy, server: string, tool: string): boolean {
   return settings.every(({ mcp }) => mcp.expose === undefined || mcp.expose.some((glob) => glob.matches(`${server}:${tool}`)));
 }
 
-/** Whether a tool whose description or schema changed goes back to being asked. */
+/** Whether a tool whose description or schema changed needs a new answer. */
 export function arePinned({ settings }: Policy): boolean {
   return settings.some(({ mcp }) => mcp.pin === true);
 }
 
 export type RememberSettings = { readonly allowAlways: Scope; readonly ttlMs: number | undefined };
 
-/** The narrowest scope and the shortest time any layer names. */
+/** The narrowest scope and the shortest time that any layer sets. */
 export function rememberOf({ settings }: Policy): RememberSettings {
   const scopes = settings.map(({ remember }) => remember.allowAlways);
   return {

@@ -1,4 +1,4 @@
-// Whether a rule that denies or asks has anything to do with a request: one fact that fits is enough.
+// Whether a deny or ask rule applies to an action: one matching fact is enough.
 
 import type { Access, Action, ActionKind, ActionPath, Command } from '../actions/action.ts';
 import { fitsLoosely } from '../commands/command-pattern.ts';
@@ -49,12 +49,12 @@ function touchesCommand(rule: Rule, command: Command, action: Action): boolean {
 function touchesPath(rule: Rule, path: ActionPath, action: Action): boolean {
   if (!rule.paths?.some((glob) => glob.touches(path, action))) return false;
   if (hasAction(rule, action)) return true;
-  // What a tool of somebody else, a command or an unknown action does with a file is not told by its action.
-  const isUntold = action.kind === 'other' || action.kind === 'mcp' || action.kind === 'execute';
-  return isUntold && isMeant(rule.actions, path.access);
+  // The kind of an MCP call, a command or an unknown action does not tell what happens to the file.
+  const isUnclear = action.kind === 'other' || action.kind === 'mcp' || action.kind === 'execute';
+  return isUnclear && isMeant(rule.actions, path.access);
 }
 
-// `cat .env` is no `read` by its action, but whoever denies reading `.env` means it: an operand counts as what its program may do to it.
+// `cat .env` is not a `read`, but a rule that denies reading `.env` means it too: an operand counts as what its program may do to it.
 function touchesOperand({ actions, paths = [] }: Rule, { operands }: Command, action: Action): boolean {
   // The innermost loop of a decision: every glob against every file of every command.
   for (const operand of operands) {

@@ -1,3 +1,4 @@
+// The commands of `switchboard policy`, run in process.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// What a yes to a permission request covers, and what it does not although it looks alike.
+// What the user's approval of a permission request covers, and what it does not although it looks alike.
 import { describe, expect, test } from 'vitest';
 import type { Place } from '../../../src/policy/actions/action.ts';
 import { covers, fileUse, grantsIn, terminalUse } from '../../../src/policy/actions/grant.ts';

@@ -1,3 +1,4 @@
+// Which offered option answers a permission request.
 import { expect, test } from 'vitest';
 import { onceInstead, optionToAllow, optionToDeny, readOptions } from '../../../src/policy/actions/permission-options.ts';
 
@@ -38,21 +39,24 @@ test.each([
   ['reject_always', 'reject_once'],
   ['allow_once', 'allow_once'],
   ['reject_once', 'reject_once'],
-])('the agent hears of %s as %s', (chosen, heard) => {
+])('the agent receives %s as %s', (chosen, sent) => {
   const options = ['allow_once', 'allow_always', 'reject_once', 'reject_always'].map((kind) => option(kind));
-  expect(onceInstead(options, option(chosen)).kind).toBe(heard);
+  expect(onceInstead(options, option(chosen)).kind).toBe(sent);
 });
 
-test('a choice for always stays one where the agent offers nothing else', () => {
+test('an "always" choice stays if the agent offers nothing else', () => {
   expect(onceInstead([option('allow_always')], option('allow_always')).kind).toBe('allow_always');
   expect(onceInstead([option('reject_always'), option('allow_once')], option('reject_always')).kind).toBe('reject_always');
 });
 
-test.each([[undefined], [null], ['options'], [{ optionId: 'x', kind: 'allow_once' }]])('what is no list offers nothing: %j', (offered) => {
-  expect(readOptions(offered)).toEqual([]);
-});
+test.each([[undefined], [null], ['options'], [{ optionId: 'x', kind: 'allow_once' }]])(
+  'anything but a list offers nothing: %j',
+  (offered) => {
+    expect(readOptions(offered)).toEqual([]);
+  },
+);
 
-test('entries that are no options are left out', () => {
+test('invalid entries are left out', () => {
   expect(readOptions([null, 5, {}, { optionId: 1, kind: 'allow_once' }, { optionId: 'a' }, { optionId: 'b', kind: 'k' }])).toEqual([
     { optionId: 'b', kind: 'k', name: '' },
   ]);

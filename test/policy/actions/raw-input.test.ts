@@ -1,4 +1,4 @@
-// What an agent puts into a tool's input, under whatever name: all of it counts, and what cannot be read allows nothing.
+// The generic extractor: everything in a tool's input counts, under any name, and unreadable input is never allowed.
 import { describe, expect, test } from 'vitest';
 import { permissionAction } from '../../../src/policy/actions/permission.ts';
 import { decide } from '../../../src/policy/decide.ts';
@@ -11,7 +11,7 @@ const action = (rawInput: unknown, more: object = {}) => permissionAction(PLACE,
 const verdict = (rawInput: unknown, more?: object) => decide(standard, action(rawInput, more)).verdict;
 const IN = '/work/project/src/a.ts';
 
-describe('what stands beside a command counts as much as the command', () => {
+describe('everything next to a command counts as much as the command', () => {
   test.each([
     ['a file outside', { command: 'ls', path: '/etc/passwd' }, {}],
     ['a text for a file outside', { command: 'ls', file_path: '/srv/x', content: 'y' }, {}],
@@ -28,24 +28,24 @@ describe('what stands beside a command counts as much as the command', () => {
   test.each([
     ['the directory of the session', { locations: [{ path: '/work/project' }] }],
     ['a file of the project', { locations: [{ path: IN }] }],
-  ])('%s among its locations changes nothing, also where no rule speaks of files', (_, more) => {
+  ])('%s among its locations changes nothing, even if no rule mentions files', (_, more) => {
     expect(decide(policyOf('allow: [execute(ls ...)]'), action({ command: 'ls' }, more)).verdict).toBe('allow');
   });
 
-  test('a text to be written needs a rule that allows the writing', () => {
+  test('text to write needs a rule that allows writing', () => {
     const both = { command: 'ls', path: IN, content: 'x' };
     expect(decide(policyOf('allow: [execute(ls ...)]'), action(both)).verdict).toBe('ask');
     expect(decide(policyOf('allow: [execute(ls ...), read($cwd/**)]'), action(both)).verdict).toBe('ask');
     expect(decide(policyOf('allow: [execute(ls ...), edit($cwd/**)]'), action(both)).verdict).toBe('allow');
   });
 
-  test('an address that is part of the command is judged with the command', () => {
+  test('a URL inside the command is evaluated with the command', () => {
     const policy = policyOf('allow: [{ command: "curl ...", host: example.com }]');
     expect(decide(policy, action({ command: 'curl https://example.com/x' })).verdict).toBe('allow');
     expect(decide(policy, action({ command: 'curl https://example.com/x', url: 'https://other.example/' })).verdict).toBe('ask');
   });
 
-  test.each(['stdin', 'input', 'standard_input'])('a text for its standard input (%s) makes it another request', (key) => {
+  test.each(['stdin', 'input', 'standard_input'])('text for its standard input (%s) makes it another action', (key) => {
     const given = action({ command: 'git apply', [key]: 'one patch' });
     expect(decide(policyOf('allow: [execute(git apply)]'), action({ command: 'git apply' })).verdict).toBe('allow');
     expect(decide(policyOf('allow: [execute(git apply)]'), given).verdict).toBe('ask');
@@ -53,26 +53,26 @@ describe('what stands beside a command counts as much as the command', () => {
   });
 });
 
-describe('a command is a command under any of its names and in any spelling', () => {
+describe('a command is recognised under any name and spelling', () => {
   test.each(['Command', 'CMD', 'shellCommand', 'script', 'run', 'exec', 'bash', 'cmdline', 'commandLine', 'argv'])('%s', (key) => {
     expect(verdict({ path: IN }, { kind: 'read' })).toBe('allow');
     expect(verdict({ path: IN, [key]: key === 'argv' ? ['sudo', 'x'] : 'sudo x' }, { kind: 'read' })).toBe('deny');
     expect(verdict({ path: IN, [key]: key === 'argv' ? ['touch', 'x'] : 'touch x' }, { kind: 'read' })).toBe('ask');
   });
-  test.each([[5], [true], [[1, 2]], [[{ a: 1 }]], [{ a: 'ls' }], [[['ls']]]])('one that cannot be read (%j) allows nothing', (command) => {
+  test.each([[5], [true], [[1, 2]], [[{ a: 1 }]], [{ a: 'ls' }], [[['ls']]]])('an unreadable command (%j) is never allowed', (command) => {
     expect(verdict({ path: IN, command }, { kind: 'read' })).toBe('ask');
   });
-  test('one that is not there is none', () => {
+  test('an empty command is no command', () => {
     for (const command of [null, undefined, '', []]) expect(verdict({ path: IN, command }, { kind: 'read' })).toBe('allow');
   });
-  test('lists of commands are read whatever each of them is', () => {
+  test('lists may mix lines and argvs', () => {
     expect(verdict({ commands: ['ls', ['ls', '-l'], { command: 'ls' }, { command: ['ls'] }] })).toBe('allow');
     expect(verdict({ commands: ['ls', { command: ['sudo', 'x'] }] })).toBe('deny');
     expect(verdict({ commands: ['ls', { command: ['touch', 'x'] }] })).toBe('ask');
   });
 });
 
-describe('a path is taken for where a tool could go with it', () => {
+describe('a path counts as anywhere a tool could go with it', () => {
   test.each([
     ['an address of a file', 'file:///etc/passwd'],
     ['with a host', 'file://localhost/etc/passwd'],
@@ -109,7 +109,7 @@ describe('a search goes where its pattern leads', () => {
   test.each(['**/*.ts', 'src/*.ts', '/work/project/src/**', 'foo|bar'])('%s does not', (pattern) => {
     expect(verdict({ pattern }, { kind: 'search' })).toBe('allow');
   });
-  test('what is to be found in files leads nowhere', () => {
+  test('text to search for is not a path', () => {
     expect(verdict({ pattern: '/api/users', path: '/work/project' }, { kind: 'search', name: 'Grep' })).toBe('ask');
     const place = { ...PLACE, agent: 'claude' };
     const grep = (name: string) =>

@@ -1,5 +1,4 @@
-// Two opinions on the same text, ours and Bash's own: what Bash rejects must be opaque, and what we call literal must reach a program
-// word for word as we say.
+// Compares the analysis with Bash itself: what Bash rejects must be opaque, and every literal word must reach the program unchanged.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -12,12 +11,12 @@ import { corpus, PLACE } from '../support.ts';
 
 const BASH = spawnSync('sh', ['-c', 'command -v bash'], { encoding: 'utf8' }).stdout?.trim() ?? '';
 const run = promisify(execFile);
-/** POLICY_FUZZ=50000 for a long look. */
+/** POLICY_FUZZ=50000 for a long run. */
 const CASES = Number(process.env.POLICY_FUZZ ?? 2000);
 const AT_ONCE = 4;
 
 // Words and joints that make Bash's grammar interesting. No program of these names exists, and none has a slash.
-const PIECES = [
+const FRAGMENTS = [
   ...['zza', 'zzb', 'zz c', '-x', '--y=1', 'z.z', 'z-z', '1', '_'],
   ...["'q r'", '"d e"', "'", '"', '\\', '\\ ', "\\'", '\\"', '""', "''", '"\\""', "'\\'", '\\\n'],
   ...[' ', ' ', ' ', '  ', '\t', '\n', ';', '&&', '||', '|', '|&', '&', ';;', '!', '#', ' #', '(', ')', '{', '}', '[', ']', '[[', ']]'],
@@ -72,7 +71,7 @@ const PIECES = [
 
 const lines = (): string[] =>
   fc.sample(
-    fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 9 }).map((pieces) => pieces.join('')),
+    fc.array(fc.constantFrom(...FRAGMENTS), { minLength: 1, maxLength: 9 }).map((fragments) => fragments.join('')),
     { numRuns: CASES, seed: 20261116 },
   );
 
@@ -89,7 +88,7 @@ test.skipIf(process.platform === 'win32')(
   `what bash -n rejects is opaque (${CASES} random lines and the corpus)`,
   async () => {
     const all = [...lines(), ...corpus('hostile.txt')];
-    // The other way round, which needs far fewer processes: whatever we find nothing against, Bash must accept.
+    // The other direction, which needs far fewer processes: Bash must accept every line that is not opaque.
     const clean = all.filter((line) => analyseLine(line, '/work/project', PLACE, 'raw').opaque.length === 0);
     await each(clean, async (line) => {
       const isAccepted = await run(BASH, ['--norc', '-n', '-c', '--', line]).then(
@@ -111,15 +110,15 @@ test.skipIf(process.platform === 'win32')(
     // Programs are not found on an empty PATH; the handler then prints the words it was given, each ended by \x01 and each command by \x02.
     const handler = 'command_not_found_handle() { local words; printf -v words "%s\\001" "$@"; printf "%s\\002" "$words" >&9; }\n';
     const plain = fc.constantFrom(
-      ...PIECES.filter(
-        (piece) =>
-          !/[$`<>()*?{}~]|if|then|fi|for|in|do|done|while|case|esac|function|time|coproc|\[|\]/.test(piece) ||
-          piece.includes('/dev/null') ||
-          piece === '2>&1',
+      ...FRAGMENTS.filter(
+        (fragment) =>
+          !/[$`<>()*?{}~]|if|then|fi|for|in|do|done|while|case|esac|function|time|coproc|\[|\]/.test(fragment) ||
+          fragment.includes('/dev/null') ||
+          fragment === '2>&1',
       ),
     );
     const candidates = fc.sample(
-      fc.array(plain, { minLength: 1, maxLength: 9 }).map((pieces) => `zz0 ${pieces.join('')}`),
+      fc.array(plain, { minLength: 1, maxLength: 9 }).map((fragments) => `zz0 ${fragments.join('')}`),
       { numRuns: Math.ceil(CASES / 10), seed: 7 },
     );
     let compared = 0;
@@ -132,7 +131,7 @@ test.skipIf(process.platform === 'win32')(
           env: { PATH: '/nonexistent' },
         });
         const seen = new Set(stdout.split('\u0002').filter((part) => part !== ''));
-        // Which commands run depends on what fails, and pipelines run in any order; but every one that ran must be one we named.
+        // Which commands run depends on what fails, and pipelines run in any order; but the analysis must list every command that ran.
         const named = new Set(commands.map(({ argv }) => `${argv.join('\u0001')}\u0001`));
         for (const ran of seen) expect(named, JSON.stringify(line)).toContain(ran);
         compared++;

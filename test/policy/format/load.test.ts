@@ -1,3 +1,4 @@
+// Loading a policy from text: what is accepted, and how each problem is reported.
 import { describe, expect, test } from 'vitest';
 import { loadPolicy } from '../../../src/policy/format/load.ts';
 import { renderPolicyProblem } from '../../../src/policy/format/problem.ts';
@@ -72,12 +73,12 @@ describe('a mistake is named with its place and a suggestion:', () => {
     ['a host with a scheme', 'version: 1\nallow: [ "fetch(https://x.y)" ]', 'p.yaml:2:10: allow[0]: expected a host such as example.com'],
     ['a tool without a server', 'version: 1\nallow: [ "mcp(get_x)" ]', 'p.yaml:2:10: allow[0]: expected server:tool'],
     ['args without mcp', 'version: 1\nallow: [ { command: ls, args: { "/x": 1 } } ]', 'allow[0].args: needs "mcp"'],
-    ['a regex that is none', 'version: 1\nallow: [ { mcp: "a:b", args: { "/x": { regex: "(" } } } ]', 'this is no regular expression'],
+    ['a regex that is none', 'version: 1\nallow: [ { mcp: "a:b", args: { "/x": { regex: "(" } } } ]', 'not a valid regular expression'],
     ['a bare number for a time', 'version: 1\nlimits: { permission_timeout: 30 }', 'expected a number with its unit'],
-    ['a key that stands twice', 'version: 1\ndefault: ask\ndefault: deny', 'syntax error: a key stands here twice'],
+    ['a duplicate key', 'version: 1\ndefault: ask\ndefault: deny', 'syntax error: duplicate key'],
     ['an alias', 'version: 1\nallow: &a [ ]\nask: *a', 'aliases are not allowed'],
     ['a tag', 'version: 1\ndefault: !secret x', 'tags are not allowed'],
-    ['two documents', 'version: 1\n---\nversion: 1', 'one file is one policy'],
+    ['two documents', 'version: 1\n---\nversion: 1', 'the file contains several documents'],
     ['no content', '', 'p.yaml:1:1: expected a map'],
     ['two rules of one id', 'version: 1\nallow: [ { id: a, action: read }, { id: a, action: edit } ]', 'a: two rules have this id'],
     [
@@ -108,9 +109,9 @@ describe('a mistake is named with its place and a suggestion:', () => {
     ]);
   });
 
-  test('every key that stands twice', () => {
-    const twice = (line: number) => `p.yaml:${line}:1: syntax error: a key stands here twice`;
-    expect(problems('version: 1\ndefault: ask\ndefault: deny\nask: []\nask: []')).toEqual([twice(3), twice(5)]);
+  test('every duplicate key', () => {
+    const duplicate = (line: number) => `p.yaml:${line}:1: syntax error: duplicate key`;
+    expect(problems('version: 1\ndefault: ask\ndefault: deny\nask: []\nask: []')).toEqual([duplicate(3), duplicate(5)]);
   });
 
   test('without the value, which may be a secret', () => {

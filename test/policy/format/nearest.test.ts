@@ -1,3 +1,4 @@
+// Suggestions for mistyped names.
 import { expect, test } from 'vitest';
 import { didYouMean, nearestOf } from '../../../src/policy/format/nearest.ts';
 
@@ -20,7 +21,7 @@ test.each(['y', 'policy', 'something_else', 'ag', ''])('%j is near nothing', (wo
   expect(didYouMean(word, KEYS)).toBeUndefined();
 });
 
-test('all there are stand behind the one that was meant', () => {
+test('the suggestion is followed by the whole list', () => {
   expect(nearestOf('raed', ['read', 'write'], 'modes')).toBe('did you mean "read"? modes are: read, write');
   expect(nearestOf('xyz', ['read', 'write'], 'modes')).toBe('modes are: read, write');
   expect(nearestOf('xyz', [], 'modes')).toBe('modes are: none');

@@ -1,3 +1,4 @@
+// Path globs: linear time, and the same answers as picomatch.
 import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { describe, expect, test } from 'vitest';
@@ -9,7 +10,7 @@ const matches = (glob: string, path: string, ignoreCase = false): boolean => {
   return compiled(path);
 };
 
-describe('a glob of many wildcards is decided at once', () => {
+describe('a glob with many wildcards takes linear time', () => {
   const LONG = `${'a'.repeat(254)}b`;
   const DEEP = `${'a/'.repeat(1500)}b`;
   test.each([
@@ -44,9 +45,9 @@ test.each([
   ['$*a*', '$xa', true],
 ])('%s on %s: %s', (glob, path, expected) => expect(matches(glob, path)).toBe(expected));
 
-test('without regard to case, where that is wanted', () => expect(matches('**/*S*CRET*', 'x/my-secret', true)).toBe(true));
+test('ignores case on request', () => expect(matches('**/*S*CRET*', 'x/my-secret', true)).toBe(true));
 
-test('says what picomatch says', () => {
+test('matches what picomatch matches', () => {
   const tokens = fc.array(fc.constantFrom('a', 'b', '.', '*', '?', '[ab]', '[^a]'), { minLength: 1, maxLength: 5 });
   const part = fc.oneof(
     fc.constant('**'),

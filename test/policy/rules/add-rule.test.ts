@@ -1,3 +1,4 @@
+// Adding a rule to a policy's text, and the rule proposed for an action.
 import { describe, expect, test } from 'vitest';
 import { commandAction, hostAction, mcpAction, pathAction, toolAction } from '../../../src/policy/actions/surfaces.ts';
 import { decide } from '../../../src/policy/decide.ts';
@@ -33,7 +34,7 @@ function added(text: string, verdict: 'allow' | 'deny' | 'ask', rule: string) {
 }
 
 describe('a rule is added', () => {
-  test('behind the last of its kind, and every other character stays', () => {
+  test('after the last rule of its verdict, and every other character stays', () => {
     const { text, line } = added(TEXT, 'allow', 'action: execute\ncommand: make\n');
     expect(text.split('\n').slice(line - 1, line + 1)).toEqual(['    - action: execute', '      command: make']);
     expect(
@@ -45,7 +46,7 @@ describe('a rule is added', () => {
     expect(added(text, 'deny', 'execute(sudo ...)').text).toContain('# never\n  - execute(sudo ...)\n\nallow:');
   });
 
-  test('at the end, where there is none of its kind yet, also behind a last line without its end', () => {
+  test('at the end if its verdict has no rules yet, even after an unterminated last line', () => {
     expect(added('version: 1', 'ask', 'fetch').text).toBe('version: 1\nask:\n  - fetch\n');
     expect(added(`${TEXT.trimEnd()}`, 'ask', 'fetch').text).toBe(`${TEXT}ask:\n  - fetch\n`);
   });
@@ -63,18 +64,18 @@ describe('a rule is added', () => {
     expect('problems' in done && done.problems[0]?.message).toMatch(message);
   });
 
-  test('what is wrong with it is said by its own lines, what is wrong with the policy by the policy’s', () => {
+  test('problems of the rule give its own lines, problems of the policy those of the policy', () => {
     expect(addRule('p.yaml', TEXT, 'allow', 'action: execute\ncomand: make')).toMatchObject({ problems: [{ line: 2 }] });
     expect(addRule('p.yaml', 'version: 1\ndefalt: ask\n', 'allow', 'fetch')).toMatchObject({ problems: [{ line: 2 }] });
   });
 
-  test('not into a list in brackets: that is for whoever wrote it', () => {
+  test('not into a list in brackets', () => {
     const done = addRule('p.yaml', 'version: 1\nallow: [fetch]\n', 'allow', 'think');
     expect('problems' in done && done.problems[0]?.message).toContain('not written one below the other');
   });
 });
 
-describe('the rule that is proposed for a request', () => {
+describe('the rule proposed for an action', () => {
   const requests = {
     'npm test': commandAction(PLACE, 'npm test'),
     'git commit -m "a b" && git push': commandAction(PLACE, 'git commit -m "a b" && git push'),
@@ -85,7 +86,7 @@ describe('the rule that is proposed for a request', () => {
     'a mode': toolAction(PLACE, 'mode', 'plan'),
   };
 
-  test.each(Object.entries(requests))('covers it, and not what differs: %s', (_, action) => {
+  test.each(Object.entries(requests))('covers it and nothing that differs: %s', (_, action) => {
     const rule = proposeRule(action) as ProposedRule;
     const { text } = added('version: 1\ndefault: ask\n', 'allow', ruleText({ ...rule, reason: 'your answer' }));
     const { policy: file } = loadPolicy('p.yaml', text);
@@ -96,19 +97,19 @@ describe('the rule that is proposed for a request', () => {
     for (const other of Object.values(requests)) if (other !== action) expect(verdictOf(other)).toBe('ask');
   });
 
-  test('is for the session’s directory alone', () => {
+  test('covers only the session’s directory', () => {
     expect(proposeRule(requests['npm test'])).toEqual({ action: 'execute', agent: 'claude', command: 'npm test', cwd: '/project' });
     expect(proposeRule(requests['a file'])).toMatchObject({ path: '$cwd/src/a b.ts', cwd: '/project' });
   });
 
   test.each([
-    ['something is left to the shell', commandAction(PLACE, 'rm $X'), 'it holds'],
-    ['a word would be a pattern', commandAction(PLACE, "rg 'a|b' src"), 'mean something else'],
-    ['a name would be a pattern', pathAction(PLACE, 'edit', 'src/[id].ts'), 'mean something else'],
-    ['a host would be every host', hostAction(PLACE, 'fetch', 'https://*/x'), 'mean something else'],
-    ['a host would be many', hostAction(PLACE, 'fetch', 'https://*.com/'), 'mean something else'],
-    ['nothing is known of it', { ...toolAction(PLACE, 'execute'), evidence: 'none' as const }, 'does not say'],
-  ])('is none where %s', (_, action, why) => {
+    ['something is left to the shell', commandAction(PLACE, 'rm $X'), 'it contains'],
+    ['a word would be a pattern', commandAction(PLACE, "rg 'a|b' src"), 'a rule reads as a pattern'],
+    ['a name would be a pattern', pathAction(PLACE, 'edit', 'src/[id].ts'), 'a rule reads as a pattern'],
+    ['a host would be every host', hostAction(PLACE, 'fetch', 'https://*/x'), 'a rule reads as a pattern'],
+    ['a host would be many', hostAction(PLACE, 'fetch', 'https://*.com/'), 'a rule reads as a pattern'],
+    ['nothing is known of it', { ...toolAction(PLACE, 'execute'), evidence: 'none' as const }, 'does not describe it'],
+  ])('does not exist if %s', (_, action, why) => {
     expect((proposeRule(action) as { cannot: string }).cannot).toContain(why);
   });
 });

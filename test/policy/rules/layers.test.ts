@@ -1,3 +1,4 @@
+// Several policy layers combined into one policy.
 import { describe, expect, test } from 'vitest';
 import { commandAction, pathAction } from '../../../src/policy/actions/surfaces.ts';
 import { decide } from '../../../src/policy/decide.ts';
@@ -18,7 +19,7 @@ describe('of several layers', () => {
     ['a deny below beats an allow above', 'deny', [layer('user', ALLOW), layer('project', 'deny: [ "execute(make ...)" ]')]],
     ['a deny above beats an allow below', 'deny', [layer('managed', 'deny: [ "execute(make ...)" ]'), layer('user', ALLOW)]],
     ['an ask above beats an allow below', 'ask', [layer('user', 'ask: [ execute ]'), layer('remembered', ALLOW)]],
-    ['an allow below settles what nothing above has said', 'allow', [layer('user', 'default: ask'), layer('remembered', ALLOW)]],
+    ['an allow below decides if no rule above does', 'allow', [layer('user', 'default: ask'), layer('remembered', ALLOW)]],
     ['an allow below does not open a layer above that is closed', 'deny', [layer('managed', 'default: deny'), layer('user', ALLOW)]],
     ['a closed layer keeps its own allow', 'allow', [layer('user', `default: deny\n${ALLOW}`)]],
     ['a closed layer keeps the allow above it', 'allow', [layer('managed', ALLOW), layer('user', 'default: deny')]],
@@ -31,7 +32,7 @@ describe('of several layers', () => {
     ['an untrusted project may tighten', 'deny', [layer('user', ALLOW), layer('project', 'deny: [ execute ]')]],
     ['an untrusted project may close', 'deny', [layer('user', 'default: allow'), layer('project', 'default: deny')]],
     ['a trusted project may allow', 'allow', [layer('project', ALLOW, true)]],
-    ['the order in which they are given is nothing', 'deny', [layer('user', ALLOW), layer('managed', 'default: deny')]],
+    ['their order does not matter', 'deny', [layer('user', ALLOW), layer('managed', 'default: deny')]],
   ])('%s', (_, expected, layers) => {
     expect(verdict(layers)).toBe(expected);
     expect(verdict(layers.toReversed())).toBe(expected);
@@ -44,7 +45,7 @@ describe('of several layers', () => {
     });
   });
 
-  test('the files of the layers and those named to us are never written without a question', () => {
+  test('the files of the layers and the given protected files are never written without asking', () => {
     const policy = combine([layer('user', 'default: allow\nallow: [ edit ]')], { protect: ['/var/state dir'] });
     for (const path of ['/policies/user.yaml', '/var/state dir', '/var/state dir/deep/x'])
       expect(decide(policy, pathAction(PLACE, 'edit', path))).toMatchObject({ verdict: 'ask', layer: 'built-in' });
@@ -52,7 +53,7 @@ describe('of several layers', () => {
   });
 });
 
-describe('settings of several layers come to the strictest', () => {
+describe('the strictest settings of several layers win', () => {
   const policy = combine([
     layer(
       'user',
@@ -82,7 +83,7 @@ describe('settings of several layers come to the strictest', () => {
   });
 });
 
-test('the settings of an untrusted project narrow, and choose nothing', () => {
+test('the settings of an untrusted project narrow and choose nothing', () => {
   const loose = layer(
     'project',
     'agents: { "*": { mode: { pin: [yolo], refuse: [auto] }, on_violation: log } }\nremember: { allow_always: workspace }',

@@ -1,3 +1,4 @@
+// Remembered answers: each covers exactly the action it was given for.
 import { describe, expect, test } from 'vitest';
 import type { Action } from '../../../src/policy/actions/action.ts';
 import { permissionAction } from '../../../src/policy/actions/permission.ts';
@@ -28,7 +29,7 @@ function given(
 
 const command = (line: string, place = PLACE) => commandAction(place, line);
 
-describe('an answer holds for the very request it was given to', () => {
+describe('an answer covers exactly the action it was given for', () => {
   test.each<[string, Action]>([
     ['a command', command('npm test -- -t "two words"')],
     ['several commands', command('npm test && git push origin main')],
@@ -51,7 +52,7 @@ describe('an answer holds for the very request it was given to', () => {
   });
 });
 
-describe('and for no other', () => {
+describe('and no other', () => {
   test.each<[string, Action, Action]>([
     ['more words', command('npm test'), command('npm test -- -u')],
     ['fewer words', command('npm run build'), command('npm run')],
@@ -104,7 +105,7 @@ describe('and for no other', () => {
     expect(given(first, then, { verdict: 'deny' }).verdict).toBe('ask');
   });
 
-  test('whatever two lines of the corpus they are', () => {
+  test('for any two lines of the corpus', () => {
     const lines = corpus('benign.txt');
     fc.assert(
       fc.property(fc.constantFrom(...lines), fc.constantFrom(...lines), (first, then) => {
@@ -115,7 +116,7 @@ describe('and for no other', () => {
   });
 });
 
-describe('no answer is kept to', () => {
+describe('no answer is remembered for', () => {
   test.each<[string, Action]>([
     ['a line with something opaque in it', command('echo $(id)')],
     ['a line with a variable', command('rm -rf $HOME')],
@@ -141,7 +142,7 @@ describe('no answer is kept to', () => {
   });
 });
 
-describe('an answer is the weakest word of all', () => {
+describe('an answer is the weakest layer', () => {
   const action = pathAction(PLACE, 'edit', 'src/a.ts');
   test.each([
     ['deny', 'deny: [ edit($cwd/src/**) ]'],
@@ -152,12 +153,12 @@ describe('an answer is the weakest word of all', () => {
     expect(given(action, action, { policy }).verdict).toBe(verdict);
   });
 
-  test('the floor asks all the same', () => {
+  test('protected files still ask', () => {
     const hook = pathAction(PLACE, 'edit', '.git/hooks/pre-commit');
     expect(given(hook, hook).verdict).toBe('ask');
   });
 
-  test('a refusal holds against an allow of the policy', () => {
+  test('a remembered deny wins over an allow rule', () => {
     expect(given(action, action, { verdict: 'deny', policy: 'allow: [ edit ]' }).verdict).toBe('deny');
   });
 });

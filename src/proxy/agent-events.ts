@@ -14,6 +14,7 @@ import { forgetAllParked } from './sessions/close-session.ts';
 import { announceOptions } from './sessions/config-options.ts';
 import { failOpenToolCalls } from './sessions/cut-off.ts';
 import { loseSessions } from './sessions/recover-session.ts';
+import { end } from './sessions/session-state.ts';
 import { skipLine } from './skip-line.ts';
 import { cancelTurns } from './turns/cancel.ts';
 
@@ -97,7 +98,7 @@ export function createPoolEvents(
       const proxy = parts();
       if (proxy.pool.single) return;
       for (const session of proxy.registry.sessions.values())
-        if (!session.isStarted && !session.isDiscovered) announceOptions(proxy, session);
+        if (!session.agentLocked && !session.isDiscovered) announceOptions(proxy, session);
     },
   };
 }
@@ -108,6 +109,7 @@ function forgetSessions(proxy: ProxyParts, agent: Agent): void {
   for (const [nativeId, discovered] of agent.sessions) {
     agent.sessions.delete(nativeId);
     failOpenToolCalls(proxy, discovered);
+    discovered.advance(end);
     if (registry.sessions.get(discovered.publicId) !== discovered) continue;
     registry.sessions.delete(discovered.publicId);
     registry.table.release(discovered.publicId);

@@ -10,7 +10,8 @@ import type { ProxyParts } from './parts.ts';
 import { completeElicitation, putRequest, withdraw } from './requests/agent-requests.ts';
 import { passUpdate } from './sessions/config-options.ts';
 import { forgetDiscovered, track } from './sessions/find-session.ts';
-import { createSession, type Session, toPublic } from './sessions/session.ts';
+import { createDiscovered, type Session, toPublic } from './sessions/session.ts';
+import { operationOf } from './sessions/session-state.ts';
 import { skipLine } from './skip-line.ts';
 import { noteTakenByUs } from './tools/acp-messages.ts';
 import { lookForTools } from './tools/confirm-tools.ts';
@@ -91,9 +92,7 @@ function meet(proxy: ProxyParts, agent: Agent, nativeId: string): Session | unde
     agent.openings > 0
       ? proxy.registry.table.mint(agent.id, nativeId, undefined)
       : proxy.registry.table.adopt(agent.id, nativeId, undefined);
-  const session = createSession(publicId, agent, nativeId, undefined);
-  session.isDiscovered = true;
-  session.isAgentsOwn = true;
+  const session = createDiscovered(publicId, agent, nativeId);
   forgetDiscovered(proxy, agent);
   track(proxy, session);
   return session;
@@ -105,8 +104,8 @@ function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, i
   const kind = kindActedOn(frame);
   if (!isOfToday && proxy.context.enforcement?.refusesUpdate(proxy, session, kind, frame)) return;
   if (session.delegation) return forErrand(proxy, session, session.delegation, kind, frame);
-  if (session.withheldReplay) {
-    if (session.returning) session.returning.isActive = true;
+  if (session.withholdsUpdates) {
+    operationOf(session.state, 'recovery')?.op.heard();
     proxy.context.counters.lateUpdates++;
     return;
   }

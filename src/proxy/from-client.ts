@@ -18,13 +18,14 @@ import { mcpProgress } from './requests/mcp-message.ts';
 import { forward } from './rewrite.ts';
 import { setConfigOption, setTheOldWay } from './sessions/change-agent.ts';
 import { release } from './sessions/early-frames.ts';
-import { isTracked, knownSession, probe } from './sessions/find-session.ts';
+import { knownSession, probe } from './sessions/find-session.ts';
 import type { FrameQueue } from './sessions/frame-queue.ts';
 import { listSessions } from './sessions/list-sessions.ts';
 import { loadSession, loadUnknown } from './sessions/load-session.ts';
 import { forkSession, newSession } from './sessions/open-session.ts';
 import { recoverSession } from './sessions/recover-session.ts';
 import { type Session, toNative, waitsForEnd } from './sessions/session.ts';
+import { namedByClient } from './sessions/session-state.ts';
 import { cancel, cancelSought } from './turns/cancel.ts';
 import { close, ourCommand, prompt, remove } from './turns/prompt.ts';
 
@@ -204,15 +205,15 @@ function inQueue(
 ): void {
   const { toAgent } = session;
   if (request) request.session = session;
-  session.isDiscovered = false; // the editor knows it, whoever spoke of it first
+  if (session.isDiscovered) session.advance(namedByClient);
   release(proxy, session.agent, session.nativeId);
   if (AT_ONCE.has(frame.method as string)) return then(session, frame);
-  if (session.isRecord && !FOR_LOST_SESSIONS.has(frame.method as string)) return onRecord(proxy, session, request);
+  if (session.isTranscript && !FOR_LOST_SESSIONS.has(frame.method as string)) return onRecord(proxy, session, request);
   const mustReturn = session.isLost && request !== undefined && !FOR_LOST_SESSIONS.has(request.method) && !isOurs(proxy, session, frame);
   if (!toAgent.isHeld && !mustReturn) return then(session, frame);
   const kept = detach(frame);
   const inTurn = () => {
-    if (!isTracked(proxy, session)) return fromClient(proxy, request, kept);
+    if (session.isClosed) return fromClient(proxy, request, kept);
     if (!waitsForEnd(session, { request, run: contained(proxy, request, frame.method as string, inTurn), bytes: kept.end - kept.start }))
       inQueue(proxy, session, request, kept, then);
   };
@@ -237,7 +238,7 @@ function onRecord(proxy: ProxyParts, { publicId: sessionId, agent }: Session, re
 /** Whoever leaves a dead agent, or asks which one it is, need not have it started again first. */
 function isOurs(proxy: ProxyParts, session: Session, frame: Frame): boolean {
   if (frame.method === 'session/prompt') return ourCommand(proxy, session, frame) !== undefined;
-  if (frame.method !== 'session/set_config_option' || session.isStarted) return false;
+  if (frame.method !== 'session/set_config_option' || session.agentLocked) return false;
   return isAgentOption(session.options, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'configId')));
 }
 

@@ -11,7 +11,7 @@ import { updateLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
 import { errorPatches, forward, passAnswer } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
-import { endRequests } from '../turns/cancel.ts';
+import { CANCELLED, endRequests } from '../turns/cancel.ts';
 import { failToolCalls } from '../turns/tool-calls.ts';
 import { announceCommand, announceOptions, choiceOf, modeChanged, modelChanged, readOptions, withOurOptions } from './config-options.ts';
 import { release, releaseAll } from './early-frames.ts';
@@ -19,6 +19,7 @@ import { markEnded, track, untrack } from './find-session.ts';
 import { missingFor, noteServers, record } from './open-params.ts';
 import { notOpened, openingLimitMs } from './opening-limit.ts';
 import { type Session, toNative, toPublic } from './session.ts';
+import { beginChange, type Change, type ChangeEnd, changeable, changed, changeFailed, operationOf } from './session-state.ts';
 
 /** `refusal` is the other agent's own answer, when it gave one. */
 type Done = {
@@ -120,7 +121,7 @@ export function agentByCommand(proxy: ProxyParts, request: OpenRequest, session:
   };
   const others = proxy.pool.choice.agents.filter((name) => name !== session.agent.name).join(', ');
   if (named === '') {
-    const canChange = !session.isStarted;
+    const canChange = !session.agentLocked;
     return say(
       `This session's agent is ${session.agent.name}. ${canChange ? `Type /agent NAME to use another: ${others}.` : `Open a new session to use another: ${others}.`}`,
     );
@@ -147,20 +148,29 @@ function changeAgent(proxy: ProxyParts, request: OpenRequest, session: Session, 
     );
   const { agent: before, openParams } = session;
   if (chosen.name === before.name) return done.changed(); // editors set saved values again, equal or not
-  if (session.isStarted || openParams === undefined)
+  if (session.agentLocked || openParams === undefined)
     return done.failed(failure('AGENT_LOCKED', [before.name, chosen.name], { agent: before.name, sessionId: session.publicId }));
   const next = proxy.pool.place(chosen);
   session.toAgent.hold(request);
   next.openings++;
-  let isWanted = true;
   let isOpening = true;
-  /** Nobody waits for the other agent any more. */
-  const over = (then: () => void) => {
-    isWanted = false;
+  const op: Change = {
+    operation: 'change',
+    abandon() {
+      if (request.method === 'session/prompt') proxy.client.succeed(request, CANCELLED);
+      else proxy.client.fail(request, failure('CANCELLED', [request.method]));
+    },
+  };
+  session.advance((state) => beginChange(changeable(state), op));
+  const isCurrent = () => operationOf(session.state, 'change')?.op === op;
+  /** Settles the change; late once the session waits for it no longer. */
+  const over = (end: ChangeEnd, then: () => void): boolean => {
+    if (!session.settle(op, end)) return false;
     request.abandon = undefined;
-    callOffTimer();
+    cancelTimer();
     then();
     session.toAgent.release();
+    return true;
   };
   /** The other agent has said what it had to say. */
   const opened = (then: () => void) => {
@@ -172,15 +182,15 @@ function changeAgent(proxy: ProxyParts, request: OpenRequest, session: Session, 
     proxy.pool.vacate(next);
   };
   const giveUp = (then: () => void) =>
-    over(() => {
+    over(changeFailed, () => {
       then();
       if (next.spec.isolation === 'session') opened(() => {}); // the process was for this alone
     });
-  const failed = (error: ProxyError) => opened(() => isWanted && over(() => done.failed(error)));
-  const callOffTimer = proxy.context.clock.after(openingLimitMs(next), () => giveUp(() => done.failed(notOpened(next))));
+  const failed = (error: ProxyError) => opened(() => over(changeFailed, () => done.failed(error)));
+  const cancelTimer = proxy.context.clock.after(openingLimitMs(next), () => giveUp(() => done.failed(notOpened(next))));
   request.abandon = () => giveUp(() => {});
   next.whenReady(() => {
-    if (!isWanted) return opened(() => {});
+    if (!isCurrent()) return opened(() => {}); // abandoned before it began
     const missing = missingFor(next, openParams);
     if (missing) return failed(failure('CAPABILITY_MISSING', ['session/new', next.name, missing], { agent: next.name }));
     const refused = proxy.context.enforcement?.refusesServers(proxy, next, openParams);
@@ -193,9 +203,17 @@ function changeAgent(proxy: ProxyParts, request: OpenRequest, session: Session, 
           failed(error);
         },
         onAnswer(answer) {
-          opened(() => (isWanted ? over(() => moveTo(proxy, session, next, answer, done)) : discard(proxy, next, answer)));
-          if (session.agent === next) servers.bind(session);
-          else servers.revoke();
+          opened(() => {
+            const nativeId = openedId(answer);
+            if (nativeId !== undefined && isCurrent()) {
+              leaveAgent(proxy, session);
+              over(changed, () => moveTo(proxy, session, next, nativeId, answer, done));
+              return servers.bind(session);
+            }
+            servers.revoke();
+            if (nativeId !== undefined) discardSession(proxy, next, nativeId);
+            else over(changeFailed, () => refusedBy(next, answer, done));
+          });
         },
       }),
     );
@@ -204,9 +222,12 @@ function changeAgent(proxy: ProxyParts, request: OpenRequest, session: Session, 
 
 /** A session that was asked for and is not wanted any more. */
 export function discard(proxy: ProxyParts, agent: Agent, answer: Frame): void {
-  const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
+  const nativeId = openedId(answer);
   if (nativeId !== undefined) discardSession(proxy, agent, nativeId);
 }
+
+const openedId = (answer: Frame): string | undefined =>
+  answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
 
 export function discardSession(proxy: ProxyParts, agent: Agent, nativeId: string): void {
   const known = agent.sessions.get(nativeId);
@@ -219,19 +240,16 @@ export function discardSession(proxy: ProxyParts, agent: Agent, nativeId: string
   closeAt(agent, nativeId);
 }
 
-function moveTo(proxy: ProxyParts, session: Session, next: Agent, answer: Frame, done: Done): void {
-  const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
-  if (nativeId === undefined) {
-    const message = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'it did not open the session';
-    const error = failure('AGENT_REFUSED', [next.name, 'session/new', message], { agent: next.name });
-    return answer.outcome === 'error' ? done.failed(error, { agent: next, answer }) : done.failed(error);
-  }
-  failToolCalls(proxy, session);
-  endRequests(proxy, session); // those of the agent that is left
-  abandon(proxy, session, session.agent);
+function refusedBy(next: Agent, answer: Frame, done: Done): void {
+  const message = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'it did not open the session';
+  const error = failure('AGENT_REFUSED', [next.name, 'session/new', message], { agent: next.name });
+  if (answer.outcome === 'error') done.failed(error, { agent: next, answer });
+  else done.failed(error);
+}
+
+function moveTo(proxy: ProxyParts, session: Session, next: Agent, nativeId: string, answer: Frame, done: Done): void {
   session.agent = next;
   session.nativeId = nativeId;
-  session.isLost = false;
   session.hasCommands = false;
   session.hasAgentCommand = false;
   session.options = readOptions(answer);
@@ -243,9 +261,11 @@ function moveTo(proxy: ProxyParts, session: Session, next: Agent, answer: Frame,
   announceCommand(proxy, session);
 }
 
-/** The session that is left behind: ended at its agent, and not listed again. */
-function abandon(proxy: ProxyParts, session: Session, agent: Agent): void {
-  const { nativeId, publicId } = session;
+/** Ends the session at the agent it had; that agent's list no longer shows it. */
+function leaveAgent(proxy: ProxyParts, session: Session): void {
+  const { agent, nativeId, publicId } = session;
+  failToolCalls(proxy, session);
+  endRequests(proxy, session);
   agent.sessions.delete(nativeId);
   markEnded(agent, nativeId);
   proxy.context.workspace?.endOf(session);

@@ -3,21 +3,23 @@
 import { waysBack } from '../../router/capabilities.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { Parked, Session } from './session.ts';
+import { type Open, restingOf } from './session-state.ts';
 
 const MOST_SET_ASIDE = 1000;
 
 /** The agent cannot close: should the editor come back to the session while this process lives, it is still there. */
 export function park(session: Session): void {
-  const { agent, nativeId, openParams, isLost, options, roots, hasCommands, hasAgentCommand } = session;
-  if (openParams === undefined || isLost || waysBack(agent.handshake?.result, 'session/resume').length > 0) return;
+  const { agent, nativeId, options, hasCommands, hasAgentCommand } = session;
+  const open = restingOf(session.state);
+  if (open.kind !== 'open' || open.openParams === undefined || waysBack(agent.handshake?.result, 'session/resume').length > 0) return;
   forgetParked(agent, nativeId);
-  agent.park.set(nativeId, { connection: agent.connection, openParams, options, roots, hasCommands, hasAgentCommand, ...resting(session) });
+  agent.park.set(nativeId, { connection: agent.connection, open, options, hasCommands, hasAgentCommand, ...suspended(session) });
   const [oldest] = agent.park.size > MOST_SET_ASIDE ? agent.park.keys() : [];
   if (oldest !== undefined) forgetParked(agent, oldest);
 }
 
 /** A process that was for this session alone ends with it, and what it was lent ends too. */
-function resting(session: Session): Pick<Parked, 'attachment' | 'bridged'> {
+function suspended(session: Session): Pick<Parked, 'attachment' | 'bridged'> {
   const { agent, attachment, bridged } = session;
   if (agent.isIsolated || agent.isSuperseded) return { attachment: undefined, bridged: undefined };
   attachment?.rest();
@@ -27,21 +29,23 @@ function resting(session: Session): Pick<Parked, 'attachment' | 'bridged'> {
   return { attachment, bridged };
 }
 
-/** Whether the agent's process still has the session; if so, all we knew of it is known again. */
-export function takeUp(session: Session): boolean {
+/** The session as its agent's process still has it, with its options and tools; undefined when the process does not have it. */
+export function unpark(session: Session): Open | undefined {
   const { agent, nativeId } = session;
-  if (session.openParams !== undefined) return !session.isLost;
+  const resting = restingOf(session.state);
+  if (resting.kind === 'open') return resting;
+  if (resting.kind === 'lost') return undefined;
   const kept = agent.park.get(nativeId);
   if (!kept || kept.connection !== agent.connection) {
     forgetParked(agent, nativeId);
-    return false;
+    return undefined;
   }
   agent.park.delete(nativeId);
-  const { connection: _, attachment, bridged, ...known } = kept;
-  Object.assign(session, known, { attachment, bridged });
+  const { open, options, hasCommands, hasAgentCommand, attachment, bridged } = kept;
+  Object.assign(session, { options, hasCommands, hasAgentCommand, attachment, bridged });
   attachment?.bind(session);
   bridged?.bind(session);
-  return true;
+  return open;
 }
 
 /** The agent has another session of that id now, or none any more. */

@@ -19,7 +19,7 @@ import type { ProxyParts } from '../parts.ts';
 import { type Session, toPublic } from './session.ts';
 
 export function choiceOf(proxy: ProxyParts, session: Session): AgentChoice {
-  return { current: session.agent.name, agents: proxy.pool.titles(), isLocked: session.isStarted };
+  return { current: session.agent.name, agents: proxy.pool.titles(), isLocked: session.agentLocked };
 }
 
 /** What a result of session/new, load, resume or fork says about options. */

@@ -8,6 +8,7 @@ import { agentOf } from '../agents/agent-pool.ts';
 import type { ProxyParts } from '../parts.ts';
 import { revokeAttachment } from '../tools/host-tools.ts';
 import { createSession, type Session } from './session.ts';
+import { end } from './session-state.ts';
 
 /** A session this connection or an earlier process knows. With one agent, any id is a session of that agent. */
 export function knownSession(proxy: ProxyParts, publicId: string): Session | ProxyError | undefined {
@@ -32,6 +33,7 @@ export function track(proxy: ProxyParts, session: Session): Session {
 
 /** It was met under a name of its own before it turned out to be this one: what is open on it is this one's. */
 export function takeOver(proxy: ProxyParts, discovered: Session, session: Session): void {
+  discovered.advance(end);
   if (isTracked(proxy, discovered)) proxy.registry.sessions.delete(discovered.publicId);
   for (const asked of discovered.agentRequests) {
     asked.session = session;
@@ -61,11 +63,12 @@ export function untrack(proxy: ProxyParts, session: Session): void {
   }
   revokeAttachment(session);
   proxy.context.enforcement?.ended(session);
+  session.advance(end);
   proxy.pool.vacate(agent);
 }
 
 /** It has not ended since. */
-export const isTracked = (proxy: ProxyParts, session: Session): boolean => proxy.registry.sessions.get(session.publicId) === session;
+const isTracked = (proxy: ProxyParts, session: Session): boolean => proxy.registry.sessions.get(session.publicId) === session;
 
 /** What the agent still says of it is for nobody, until it has answered that it is open again. */
 export function markEnded(agent: Agent, nativeId: string): void {
@@ -82,6 +85,7 @@ export function forgetDiscovered(proxy: ProxyParts, agent: Agent): void {
     if (agent.sessions.size < MAX_SESSIONS) return;
     if (!discovered.isDiscovered || discovered.agentRequests.size > 0) continue;
     agent.sessions.delete(nativeId);
+    discovered.advance(end);
     if (!isTracked(proxy, discovered)) continue;
     proxy.registry.sessions.delete(discovered.publicId);
     proxy.registry.table.release(discovered.publicId);

@@ -17,11 +17,22 @@ import { serversFor } from '../tools/session-servers.ts';
 import { closeAt } from './change-agent.ts';
 import { announceCommand } from './config-options.ts';
 import { release } from './early-frames.ts';
-import { goesByAnotherName, isTracked, probe, track, untrack } from './find-session.ts';
+import { goesByAnotherName, probe, track, untrack } from './find-session.ts';
 import { lacking, missingFor, moreDirectories, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
 import { loadFromRecord, tellAgain } from './replay-transcript.ts';
-import { createSession, type Session, toNative, waitsForEnd, withholdReplay } from './session.ts';
+import { createSession, type Session, toNative, waitsForEnd } from './session.ts';
+import {
+  beginLoad,
+  type Load,
+  type LoadEnd,
+  loadAnswered,
+  loadable,
+  loaded,
+  loadFailed,
+  loadSent,
+  namedByClient,
+} from './session-state.ts';
 
 /** Of a session whose owner is known. Prompts wait behind it; a replay passes at once. */
 export function loadSession(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
@@ -38,50 +49,44 @@ function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame
   const endedIn = agent.ended.get(session.nativeId);
   const params = frame.body && textOf(frame.bytes, frame.body);
   const roots = rootsFor(proxy, params);
-  session.isDiscovered = false; // the editor knows it, whoever spoke of it first
-  release(proxy, agent, session.nativeId); // what was held while nobody knew whose it was comes first
+  session.advance(namedByClient);
+  release(proxy, agent, session.nativeId); // frames held while nobody had named the session come first
   session.toAgent.hold(request);
-  session.isLoading = true;
-  let replayed = () => {};
-  const over = (then: () => void) => {
-    session.isLoading = false;
-    replayed();
+  const op: Load = { operation: 'load' };
+  const wasInUse = session.openParams !== undefined;
+  session.advance((state) => beginLoad(loadable(state), op));
+  /** The agent has opened it. A close may have overtaken the load on its way to the agent: then the load is late. */
+  const opened = (next: LoadEnd, instead: () => void, then: () => void) => {
+    if (session.settle(op, next)) then();
+    else {
+      const { publicId: sessionId, nativeId } = session;
+      instead();
+      if (!agent.sessions.has(nativeId)) closeAt(agent, nativeId, ['close']);
+      otherwise.failed(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+    }
+    session.toAgent.release();
+  };
+  const notOpened = (then: () => void) => {
+    session.settle(op, (now) => loadFailed(now, session.origin));
+    if (session.isClosed && !wasInUse) {
+      untrack(proxy, session);
+      // The agent never had it, so it has not ended there; an id that had ended before stays ended.
+      if (endedIn === undefined) agent.ended.delete(session.nativeId);
+      else agent.ended.set(session.nativeId, endedIn);
+    }
     then();
     session.toAgent.release();
   };
-  /** It is there, unless it was closed meanwhile, behind the load. */
-  const opened = (instead: () => void, then: () => void) =>
-    over(() => {
-      if (isTracked(proxy, session)) return then();
-      const { publicId: sessionId, nativeId } = session;
-      instead();
-      if (!agent.sessions.has(nativeId)) closeAt(agent, nativeId, ['close']); // the close may have overtaken it on its way to the agent
-      otherwise.failed(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
-    });
-  /** One that did not come back is not kept, unless it was in use before. */
-  const lost = (then: () => void) =>
-    over(() => {
-      if (session.openParams !== undefined) return then();
-      if (session.isAgentsOwn) session.isDiscovered = true;
-      else {
-        untrack(proxy, session);
-        // It was never left, since it was never there; what had ended before has still ended.
-        if (endedIn === undefined) agent.ended.delete(session.nativeId);
-        else agent.ended.set(session.nativeId, endedIn);
-      }
-      then();
-    });
-  const failed = (error: ProxyError) => lost(() => otherwise.failed(error));
+  const failed = (error: ProxyError) => notOpened(() => otherwise.failed(error));
   agent.whenReady(() => {
-    if (request.isAnswered) return failed(failure('CANCELLED', [request.method])); // closed or taken back before it could be sent
+    if (request.isAnswered) return failed(failure('CANCELLED', [request.method])); // closed or withdrawn before it could be sent
     const problem =
       (proxy.pool.single ? undefined : whyNot(request, session, frame, params)) ??
       proxy.context.enforcement?.refusesServers(proxy, agent, params);
     if (problem) return failed(problem);
     const ways = waysOf(proxy, request, agent);
-    if (ways.length === 0) return loadFromRecord(proxy, request, session, { opened: (then) => opened(() => {}, then), failed });
+    if (ways.length === 0) return loadFromRecord(proxy, request, session, { opened: (next, then) => opened(next, () => {}, then), failed });
     noteServers(agent, params);
-    session.roots ??= roots;
     send(ways);
   }, failed);
 
@@ -89,8 +94,8 @@ function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame
     // A resume by way of load: the replay is not what was asked for. A load by way of resume: the replay is ours.
     const isOtherWay = method !== request.method;
     const isReplayed = method === 'session/load';
-    replayed = isOtherWay && isReplayed ? withholdReplay(session) : () => {};
-    if (isReplayed && !isOtherWay) session.withheldReplay = undefined;
+    const replay = isReplayed ? (isOtherWay ? 'withheld' : 'shown') : undefined;
+    session.settle(op, (now) => loadSent(now, replay, roots));
     const native = toNative(session);
     serversFor(proxy, agent, params, (servers) => {
       agent.forward(frame, {
@@ -98,7 +103,7 @@ function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame
         request,
         session,
         patches: (mine) => [...native(mine), ...renamed(mine, method), ...servers.patches(mine, request.method)],
-        onActivity: () => replayed(),
+        onActivity: () => void session.settle(op, loadAnswered),
         onFail(error) {
           servers.revoke();
           failed(error);
@@ -107,43 +112,36 @@ function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame
           if (answer.outcome === 'error') {
             servers.revoke();
             // Not behind a close that has gone past it.
-            const isFinal = others.length === 0 || request.isAnswered || session.afterEnd.isHeld || isAuthRequired(answer);
-            return isFinal ? lost(() => otherwise.refused(answer)) : send(others);
+            const isFinal = others.length === 0 || request.isAnswered || session.isClosing || isAuthRequired(answer);
+            return isFinal ? notOpened(() => otherwise.refused(answer)) : send(others);
           }
           // Taken back while the agent was moved out of a refused mode: the editor has its answer, and would never know that it is open.
-          if (request.isAnswered && isTracked(proxy, session) && session.openParams === undefined) {
+          if (request.isAnswered && !session.isClosed && session.openParams === undefined) {
             servers.revoke();
-            return over(() => leave(proxy, session));
+            session.settle(op, (now) => loadFailed(now, session.origin));
+            if (session.isClosed) {
+              closeAt(agent, session.nativeId, ['close']);
+              untrack(proxy, session);
+            }
+            return session.toAgent.release();
           }
-          opened(servers.revoke, () => {
-            release(proxy, agent, session.nativeId);
-            agent.ended.delete(session.nativeId);
-            session.isStarted = true;
-            session.isLost = false;
-            session.isRecord = false;
-            session.withheldReplay = undefined;
-            session.openParams = params;
-            session.roots = roots ?? session.roots;
-            remember(proxy, session, frame);
-            if (isOtherWay && method === 'session/resume') tellAgain(proxy, session);
-            proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
-            if (!proxy.pool.single) announceCommand(proxy, session);
-            servers.bind(session);
-          });
+          opened(
+            (now) => loaded(now, { openParams: params, roots }),
+            servers.revoke,
+            () => {
+              release(proxy, agent, session.nativeId);
+              agent.ended.delete(session.nativeId);
+              remember(proxy, session, frame);
+              if (isOtherWay && method === 'session/resume') tellAgain(proxy, session);
+              proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
+              if (!proxy.pool.single) announceCommand(proxy, session);
+              servers.bind(session);
+            },
+          );
         },
       });
     });
   }
-}
-
-/** It is there, and the editor does not want it. What the agent has made itself it also keeps; nothing of it is deleted. */
-function leave(proxy: ProxyParts, session: Session): void {
-  if (session.isAgentsOwn) {
-    session.isDiscovered = true;
-    return;
-  }
-  closeAt(session.agent, session.nativeId, ['close']);
-  untrack(proxy, session);
 }
 
 function whyNot(request: OpenRequest, session: Session, frame: Frame, params: string | undefined): ProxyError | undefined {
@@ -207,7 +205,7 @@ export function loadUnknown(proxy: ProxyParts, request: OpenRequest, sessionId: 
 /** Behind what holds the session, and never behind a close that is under way: the agent would have a session that nobody knows of. */
 function loadInTurn(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
   const run = () => {
-    if (isTracked(proxy, session)) loadInTurn(proxy, request, session, frame);
+    if (!session.isClosed) loadInTurn(proxy, request, session, frame);
     else loadUnknown(proxy, request, session.publicId, frame);
   };
   const step = { request, run: contained(proxy, request, request.method, run) };

@@ -22,6 +22,7 @@ import { release, releaseAll } from './early-frames.ts';
 import { track } from './find-session.ts';
 import { lacking, missingFor, noteServers, record } from './open-params.ts';
 import { createSession, type Session, toNative, toPublic } from './session.ts';
+import { type OpenedWith, opened } from './session-state.ts';
 
 export function newSession(proxy: ProxyParts, request: OpenRequest, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
@@ -89,9 +90,8 @@ function openAt(
               servers.revoke();
               return discard(proxy, agent, answer);
             }
-            const session = mint(proxy, agent, nativeId, { cwd: about.cwd, openParams }, servers.toolServer);
-            session.roots = roots;
-            session.isStarted = about.parent !== undefined;
+            const by = { openParams, roots, agentLocked: about.parent !== undefined };
+            const session = mint(proxy, agent, nativeId, about.cwd, by, servers.toolServer);
             proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
             release(proxy, agent, nativeId);
             if (!proxy.pool.single) announceCommand(proxy, session);
@@ -106,7 +106,8 @@ function mint(
   proxy: ProxyParts,
   agent: Agent,
   nativeId: string,
-  { cwd, openParams }: Pick<Session, 'cwd' | 'openParams'>,
+  cwd: string | undefined,
+  by: OpenedWith,
   toolServer: ToolServer | undefined,
 ): Session {
   const { publicId } = proxy.registry.table.mint(agent.id, nativeId, cwd);
@@ -115,10 +116,8 @@ function mint(
   const known = agent.sessions.get(nativeId);
   const session = track(proxy, known?.publicId === publicId ? known : createSession(publicId, agent, nativeId, cwd));
   agent.ended.delete(nativeId);
-  session.isDiscovered = false;
-  session.isRecord = false;
+  session.advance((state) => opened(state, by));
   session.cwd = cwd;
-  session.openParams = openParams;
   record(proxy, session, toolServer);
   return session;
 }

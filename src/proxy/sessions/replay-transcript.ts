@@ -8,9 +8,10 @@ import type { OpenRequest } from '../client/client-connection.ts';
 import { notificationLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
 import { tell } from './attachments.ts';
-import { takeUp } from './close-session.ts';
+import { unpark } from './close-session.ts';
 import { announceCommand, choiceOf } from './config-options.ts';
 import type { Session } from './session.ts';
+import { type LoadEnd, loadedFromTranscript, resumedInProcess } from './session-state.ts';
 
 const FROM_RECORD = { replay: 'transcript' } as const;
 
@@ -19,17 +20,17 @@ export function loadFromRecord(
   proxy: ProxyParts,
   request: OpenRequest,
   session: Session,
-  { opened, failed }: { readonly opened: (then: () => void) => void; readonly failed: (error: ProxyError) => void },
+  { opened, failed }: { readonly opened: (next: LoadEnd, then: () => void) => void; readonly failed: (error: ProxyError) => void },
 ): void {
   const { agent, publicId: sessionId } = session;
-  const isHeld = takeUp(session);
+  const held = unpark(session);
+  const isHeld = held !== undefined;
   const updates = request.method === 'session/load' ? proxy.context.transcripts?.updates(sessionId) : undefined;
   if (!isHeld && !updates)
     return failed(failure('SESSION_NOT_LOADABLE', [sessionId, agent.name, request.method], { sessionId, agent: agent.name }));
-  opened(() => {
-    session.isRecord = !isHeld;
-    session.isStarted = true;
-    if (!isHeld) Object.assign(session, { openParams: undefined, isLost: false, options: NO_OPTIONS });
+  const next: LoadEnd = held ? (now) => resumedInProcess(now, held) : loadedFromTranscript;
+  opened(next, () => {
+    if (!isHeld) session.options = NO_OPTIONS;
     say(proxy, session, updates ?? []);
     if (!isHeld) tell(proxy, session, 'warning', 'This session can be read and not continued', readOnly(agent.title));
     proxy.client.succeed(request, resultText(proxy, session, isHeld));

@@ -13,29 +13,47 @@ import type { DelegatedSession } from '../tools/delegation.ts';
 import type { Attachment } from '../tools/host-tools.ts';
 import type { BridgedServers } from '../tools/session-servers.ts';
 import { createFrameQueue, type FrameQueue, type Step } from './frame-queue.ts';
-import type { Return } from './recover-session.ts';
+import {
+  type Change,
+  type Close,
+  DISCOVERED,
+  KNOWN,
+  type Load,
+  type Open,
+  operationOf,
+  type Recovery,
+  restingOf,
+  rootsOf,
+  type SessionState,
+  settle,
+  withholdsUpdates,
+} from './session-state.ts';
 
 export type Session = {
   readonly publicId: string;
   agent: Agent;
   nativeId: string;
   cwd: string | undefined;
-  /** The agent has spoken of it before the editor was told of it. */
-  isDiscovered: boolean;
-  /** So it began: it is there even when the editor cannot load it. */
-  isAgentsOwn: boolean;
-  /** A prompt or a load has been seen: the agent cannot change any more. */
-  isStarted: boolean;
-  /** The `params` it was opened with, to open it again: at another agent, or at this one after a crash. */
-  openParams: string | undefined;
-  /** It has been told from its transcript, and its agent knows nothing of it: it can be read and not gone on with. */
-  isRecord: boolean;
-  /** Its agent has died since; the next request brings it back. */
-  isLost: boolean;
-  /** Its agent has been asked for it again, and has not answered yet. */
-  returning: Return | undefined;
-  /** A turn was under way when its agent died. */
-  wasInTurn: boolean;
+  /** Who spoke of it first. A session that its agent made is there even when the client cannot load it. */
+  readonly origin: 'client' | 'agent';
+  readonly state: SessionState;
+  /** The next state, unless the session has ended. Returns false when it has. */
+  advance(transition: (state: Exclude<SessionState, { kind: 'closed' }>) => SessionState): boolean;
+  /** Settles an operation. Returns false when it is late: the session no longer waits for it. */
+  settle: Settle;
+  // Views of the state.
+  readonly isDiscovered: boolean;
+  readonly agentLocked: boolean;
+  readonly openParams: string | undefined;
+  readonly isTranscript: boolean;
+  readonly isLost: boolean;
+  readonly isLoading: boolean;
+  readonly isRecovering: boolean;
+  readonly isClosing: boolean;
+  readonly isClosed: boolean;
+  /** Its updates are a replay that no client asked for. */
+  readonly withholdsUpdates: boolean;
+  readonly roots: Roots | undefined;
   /** Something has come from the agent since the last look. */
   isActive: boolean;
   /** Somebody looks whether it is, and since when it has not been. */
@@ -44,8 +62,6 @@ export type Session = {
   /** Tool calls that have begun and not ended. */
   readonly toolCalls: LazySet<string>;
   readonly terminals: LazySet<string>;
-  /** Where files and terminals of our own may reach; undefined when there are none. */
-  roots: Roots | undefined;
   /** Requests of the agent that we answer ourselves. */
   readonly serving: LazySet<Serving>;
   /** The tools it was lent, the terminals opened for them, and those of them the user has allowed for good. */
@@ -63,10 +79,6 @@ export type Session = {
   hasCommands: boolean;
   /** One of them is called like ours, and then it is the agent's. */
   hasAgentCommand: boolean;
-  /** It is being loaded: what the agent tells of it is long over. */
-  isLoading: boolean;
-  /** The loads under way whose replays nobody asked to see: until they are over, nothing is passed on. */
-  withheldReplay: Set<object> | undefined;
   /** Held while the agent is being changed or the session is being loaded. */
   readonly toAgent: FrameQueue;
   /** Held while the session is being closed or deleted: what comes behind that finds out anew whose session it is. */
@@ -77,43 +89,49 @@ export type Session = {
   readonly agentRequests: LazySet<AgentRequest>;
 };
 
-/** What is needed to go on with a session that its agent has never been told the end of. */
-export type Parked = Pick<Session, 'openParams' | 'options' | 'roots' | 'hasCommands' | 'hasAgentCommand' | 'attachment' | 'bridged'> & {
+type Settle = {
+  (op: Load, next: Parameters<typeof settle<'load'>>[2]): boolean;
+  (op: Recovery, next: Parameters<typeof settle<'recovery'>>[2]): boolean;
+  (op: Change, next: Parameters<typeof settle<'change'>>[2]): boolean;
+  (op: Close, next: Parameters<typeof settle<'close'>>[2]): boolean;
+};
+
+/** What it takes to continue a session that the client has closed and its agent still has. */
+export type Parked = Pick<Session, 'options' | 'hasCommands' | 'hasAgentCommand' | 'attachment' | 'bridged'> & {
+  readonly open: Open;
   /** The agent connection that has it. */
   readonly connection: AgentConnection | undefined;
 };
 
 export function createSession(publicId: string, agent: Agent, nativeId: string, cwd: string | undefined): Session {
-  return new OpenSession(publicId, agent, nativeId, cwd);
+  return new SessionObject(publicId, agent, nativeId, cwd, 'client');
 }
 
-/** Its sets and lanes are made when they are first asked for: of a thousand sessions most are idle. */
-class OpenSession implements Session {
-  // First what every frame of the agent's looks at, side by side: with many sessions, little of them is in the cache.
-  isDiscovered = false;
+/** A session that an agent has made itself, for a subagent for example. */
+export function createDiscovered(publicId: string, agent: Agent, nativeId: string): Session {
+  return new SessionObject(publicId, agent, nativeId, undefined, 'agent');
+}
+
+/** Its sets and queues are created on first use: of a thousand sessions most are idle. */
+class SessionObject implements Session {
+  // First the fields that every frame from the agent reads, side by side: with many sessions, little of them is in the cache.
+  isDiscovered: boolean;
+  withholdsUpdates = false;
   isActive = false;
   delegation: DelegatedSession | undefined = undefined;
-  withheldReplay: Set<object> | undefined = undefined;
   readonly publicId: string;
   nativeId: string;
   agent: Agent;
   cwd: string | undefined;
-  isAgentsOwn = false;
-  isStarted = true;
-  openParams: string | undefined = undefined;
-  isRecord = false;
-  isLost = false;
-  returning: Return | undefined = undefined;
-  wasInTurn = false;
+  readonly origin: 'client' | 'agent';
+  #state: SessionState;
   isWatched = false;
   quietSinceMs = 0;
-  roots: Roots | undefined = undefined;
   attachment: Attachment | undefined = undefined;
   bridged: BridgedServers | undefined = undefined;
   options: AgentOptions = NO_OPTIONS;
   hasCommands = false;
   hasAgentCommand = false;
-  isLoading = false;
   #toolCalls: LazySet<string> | undefined;
   #terminals: LazySet<string> | undefined;
   #serving: LazySet<Serving> | undefined;
@@ -125,11 +143,63 @@ class OpenSession implements Session {
   #toAgent: FrameQueue | undefined;
   #afterEnd: FrameQueue | undefined;
 
-  constructor(publicId: string, agent: Agent, nativeId: string, cwd: string | undefined) {
+  constructor(publicId: string, agent: Agent, nativeId: string, cwd: string | undefined, origin: 'client' | 'agent') {
     this.publicId = publicId;
     this.agent = agent;
     this.nativeId = nativeId;
     this.cwd = cwd;
+    this.origin = origin;
+    this.#state = origin === 'agent' ? DISCOVERED : KNOWN;
+    this.isDiscovered = origin === 'agent';
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+  advance(transition: (state: Exclude<SessionState, { kind: 'closed' }>) => SessionState): boolean {
+    if (this.#state.kind === 'closed') return false;
+    this.#enter(transition(this.#state));
+    return true;
+  }
+  settle(op: Load | Recovery | Change | Close, next: (now: never) => SessionState): boolean {
+    const settled = settle(this.#state, op as Load, next as never);
+    if (settled) this.#enter(settled);
+    return settled !== undefined;
+  }
+  /** The only place where a session's state is assigned. */
+  #enter(next: SessionState): void {
+    this.#state = next;
+    this.isDiscovered = restingOf(next).kind === 'discovered';
+    this.withholdsUpdates = withholdsUpdates(next);
+  }
+  get agentLocked(): boolean {
+    const resting = restingOf(this.#state);
+    return resting.kind === 'open' || resting.kind === 'lost' ? resting.agentLocked : true;
+  }
+  get openParams(): string | undefined {
+    const resting = restingOf(this.#state);
+    return resting.kind === 'open' || resting.kind === 'lost' ? resting.openParams : undefined;
+  }
+  get isTranscript(): boolean {
+    return restingOf(this.#state).kind === 'transcript';
+  }
+  get isLost(): boolean {
+    return restingOf(this.#state).kind === 'lost';
+  }
+  get isLoading(): boolean {
+    return operationOf(this.#state, 'load') !== undefined;
+  }
+  get isRecovering(): boolean {
+    return operationOf(this.#state, 'recovery') !== undefined;
+  }
+  get isClosing(): boolean {
+    return this.#state.kind === 'closing';
+  }
+  get isClosed(): boolean {
+    return this.#state.kind === 'closed';
+  }
+  get roots(): Roots | undefined {
+    return rootsOf(this.#state);
   }
 
   get toolCalls(): LazySet<string> {
@@ -206,18 +276,4 @@ export function toPublic(session: Session | undefined, frame: Frame): readonly P
   if (!session || !frame.sessionId || session.publicId === session.nativeId) return NO_PATCHES;
   if (sessionIdOf(frame) !== session.nativeId) return NO_PATCHES;
   return [{ span: frame.sessionId, text: JSON.stringify(session.publicId) }];
-}
-
-/**
- * From now on its updates are a replay that nobody asked to see, until the load that brings it is over, however late. One that was given up
- * may never be: the session must not stay mute for it once it has come back in another way.
- */
-export function withholdReplay(session: Session): () => void {
-  const load = {};
-  const loads = session.withheldReplay ?? new Set();
-  session.withheldReplay = loads.add(load);
-  return () => {
-    loads.delete(load);
-    if (loads.size === 0 && session.withheldReplay === loads) session.withheldReplay = undefined;
-  };
 }

@@ -13,6 +13,7 @@ import { release, releaseAll } from '../sessions/early-frames.ts';
 import { markEnded, takeOver } from '../sessions/find-session.ts';
 import { notOpened, openingLimitMs } from '../sessions/opening-limit.ts';
 import { createSession, type Session } from '../sessions/session.ts';
+import { opened as openedState } from '../sessions/session-state.ts';
 import { endRequests } from '../turns/cancel.ts';
 import { createDelegationView } from './delegation-view.ts';
 import { revokeAttachment } from './host-tools.ts';
@@ -148,8 +149,8 @@ function opened(
               const child = createSession(parent.publicId, agent, nativeId, parent.cwd);
               const agents = [...(parent.delegation?.agents ?? []), parent.agent.name];
               child.delegation = { ...delegation, agents, id: `delegated-${randomUUID()}` };
-              child.openParams = openParams;
-              child.roots = rootsFor(proxy, openParams);
+              const roots = rootsFor(proxy, openParams);
+              child.advance((state) => openedState(state, { openParams, roots, agentLocked: true }));
               if (discovered) {
                 takeOver(proxy, discovered, child);
                 proxy.registry.table.release(discovered.publicId);

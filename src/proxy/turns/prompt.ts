@@ -16,6 +16,7 @@ import { park } from '../sessions/close-session.ts';
 import { announceOptions } from '../sessions/config-options.ts';
 import { untrack } from '../sessions/find-session.ts';
 import { type Session, toNative } from '../sessions/session.ts';
+import { beginClose, type Close, closeRefused, lockAgent, mayClose } from '../sessions/session-state.ts';
 import { lookForTools } from '../tools/confirm-tools.ts';
 import { answerRequests, CANCELLED, cancelRequests, endRequests } from './cancel.ts';
 import { degradeResource } from './degrade.ts';
@@ -33,8 +34,9 @@ export function prompt(proxy: ProxyParts, request: OpenRequest, session: Session
   if (command) return agentByCommand(proxy, request, session, command.named);
   session.turns.add(request);
   watchForSilence(proxy, session);
-  const isFirst = !session.isStarted;
-  session.isStarted = true;
+  const { state } = session;
+  const isFirst = state.kind === 'open' && !state.agentLocked;
+  if (isFirst) session.advance(() => lockAgent(state));
   if (isFirst && !proxy.pool.single) announceOptions(proxy, session);
   session.agent.forward(frame, new PromptCall(proxy, request, session));
 }
@@ -151,29 +153,28 @@ type End = {
 function endAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame, end: End): void {
   const { capability, over, instead } = end;
   const { agent } = session;
-  /** The session has gone to another agent, while this one was being started or had not answered yet. */
-  const hasMoved = () => session.agent !== agent;
+  session.afterEnd.hold(request); // first: frames that wait for a change of agent must not go on when the change is abandoned
+  if (session.state.kind === 'changing') session.state.op.abandon();
+  const op: Close = { operation: 'close' };
+  session.advance((state) => (mayClose(state) ? beginClose(state, op) : state));
+  const ended = (then: () => void) => {
+    then();
+    session.settle(op, closeRefused); // unless it is closed by now
+    session.afterEnd.release();
+  };
   const done = () => {
     over();
     proxy.client.succeed(request, '{}');
   };
-  // Closed it is already, with its agent, which need not be started for that; unless it is just being brought back.
-  const wasClosed = (session.isLost || session.isRecord) && capability === 'close';
-  const ended = (then: () => void) => {
-    then();
-    session.afterEnd.release();
-  };
-  if (wasClosed && !session.toAgent.isHeld) return ended(done);
-  session.afterEnd.hold(request);
+  // A lost session was closed with its agent, which is not started for this, unless the session is being recovered or loaded.
+  const wasClosed = (session.isLost || session.isTranscript) && capability === 'close';
+  const isUnderWay = session.toAgent.isHeld && (session.isLoading || session.isRecovering);
+  if (wasClosed && !isUnderWay) return ended(done);
   const owned = detach(frame);
-  const failed = (error: ProxyError) => {
-    if (hasMoved() && !request.isAnswered) return endAt(proxy, request, session, owned, end);
-    ended(() => (wasClosed ? done() : proxy.client.fail(request, error)));
-  };
+  const failed = (error: ProxyError) => ended(() => (wasClosed ? done() : proxy.client.fail(request, error)));
   agent.whenReady(() => {
-    if (request.isAnswered) return ended(() => {}); // taken back before it could be sent
-    if (hasMoved()) return endAt(proxy, request, session, owned, end);
-    // A load failed meanwhile and took the session with it, and the next one has made another of that id.
+    if (request.isAnswered) return ended(() => {}); // withdrawn before it could be sent
+    // A load failed meanwhile and the session ended with it; the load at the next agent has created another session of that id.
     const other = proxy.registry.sessions.get(session.publicId);
     if (other && other !== session) return ended(() => end.again(other, owned));
     if (!proxy.pool.single && !offers(agent.handshake?.result, 'sessionCapabilities', capability)) {
@@ -188,8 +189,7 @@ function endAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame:
       onAnswer: (answer) =>
         ended(() => {
           if (answer.outcome === 'result') {
-            if (hasMoved()) closeAt(session.agent, session.nativeId);
-            else agent.refused.delete(session.nativeId); // the agent has no session of that id any more
+            agent.refused.delete(session.nativeId); // the agent has no session of that id any more
             over();
           }
           passAnswer(proxy, request, session, answer, agent);

@@ -1,0 +1,302 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  beginChange,
+  beginClose,
+  beginLoad,
+  beginRecovery,
+  type Change,
+  type Close,
+  changeable,
+  changed,
+  changeFailed,
+  closeRefused,
+  DISCOVERED,
+  end,
+  KNOWN,
+  type Load,
+  loadAnswered,
+  loadable,
+  loaded,
+  loadedFromTranscript,
+  loadFailed,
+  loadSent,
+  lockAgent,
+  lose,
+  mayClose,
+  mayRecover,
+  namedByClient,
+  opened,
+  operationOf,
+  type Recovery,
+  recovered,
+  recoveryAnswered,
+  recoveryAsked,
+  recoveryFailed,
+  recoveryOverdue,
+  replayEnded,
+  restingOf,
+  resumedInProcess,
+  rootsOf,
+  type SessionState,
+  settle,
+  withholdsUpdates,
+} from '../../../src/proxy/sessions/session-state.ts';
+
+type Live = Exclude<SessionState, { kind: 'closed' }>;
+const live = (state: SessionState): Live => {
+  if (state.kind === 'closed') throw new Error('the session is closed');
+  return state;
+};
+
+const load = (): Load => ({ operation: 'load' });
+const recovery = (): Recovery => ({ operation: 'recovery', heard: () => {}, join: () => {} });
+const change = (): Change => ({ operation: 'change', abandon: () => {} });
+const close = (): Close => ({ operation: 'close' });
+
+const WITH = { openParams: '{"cwd":"/a"}', roots: undefined, agentLocked: false };
+const ROOTS = { named: ['/a'], real: ['/a'] };
+const OPEN = opened(KNOWN, WITH);
+const LOST = lose(live(OPEN), true);
+
+/** A shape that names the layers: `closing(loading(known))`. */
+function shape(state: SessionState | undefined): string {
+  if (state === undefined) return 'late';
+  return 'from' in state ? `${state.kind}(${shape(state.from)})` : state.kind;
+}
+
+function recoverable(state: SessionState): Parameters<typeof beginRecovery>[0] {
+  if (mayRecover(state)) return state;
+  throw new Error(state.kind);
+}
+
+test.each([
+  ['a client names a discovered session', namedByClient(DISCOVERED), 'known'],
+  ['a client names an open session again', namedByClient(live(OPEN)), 'open'],
+  ['the agent opens a session that it spoke of before', opened(DISCOVERED, WITH), 'open'],
+  ['the agent opens a session that is being loaded', opened(beginLoad(KNOWN, load()), WITH), 'loading(open)'],
+  ['the agent opens a session that is being recovered', opened(beginRecovery(recoverable(LOST), recovery()), WITH), 'open'],
+  ['an open session loses its agent', LOST, 'lost'],
+  ['a session without params loses its agent', lose(live(opened(KNOWN, { ...WITH, openParams: undefined })), false), 'known'],
+  ['a discovered session loses its agent', lose(DISCOVERED, false), 'discovered'],
+  ['a session loses its agent while it is loaded', lose(beginLoad(loadable(OPEN), load()), false), 'loading(lost)'],
+  ['a session loses its agent while that is changed', lose(beginChange(changeable(OPEN), change()), false), 'changing(lost)'],
+  ['a session loses its agent while it is closed', lose(beginClose(live(OPEN) as never, close()), false), 'closing(lost)'],
+  ['a closed session ends again', end(end(OPEN)), 'closed'],
+] as const)('%s', (_, state, expected) => {
+  expect(shape(state)).toBe(expected);
+});
+
+test.each(['discovered', 'loading', 'changing', 'closing', 'closed'] as const)('a load cannot begin in a session that is %s', (kind) => {
+  const states = {
+    discovered: DISCOVERED,
+    loading: beginLoad(KNOWN, load()),
+    changing: beginChange(changeable(OPEN), change()),
+    closing: beginClose(KNOWN, close()),
+    closed: end(KNOWN),
+  };
+  expect(() => loadable(states[kind])).toThrow(kind);
+});
+
+test('a load that fails leaves a session that was in use as it was, and ends one that only the load knew of', () => {
+  const op = load();
+  const failed = (state: SessionState, origin: 'client' | 'agent' = 'client') =>
+    shape(settle<'load'>(beginLoad(loadable(state), op), op, (now) => loadFailed(now, origin)));
+  expect(failed(OPEN)).toBe('open');
+  expect(failed(LOST)).toBe('lost');
+  expect(failed(KNOWN)).toBe('closed');
+  expect(failed(KNOWN, 'agent')).toBe('discovered');
+});
+
+test('an operation settles below a close, and the close goes on', () => {
+  const op = load();
+  const closing = beginClose(beginLoad(KNOWN, op), close());
+  expect(shape(settle<'load'>(closing, op, (now) => loaded(now, WITH)))).toBe('closing(open)');
+  expect(shape(settle<'load'>(closing, op, (now) => loadFailed(now, 'client')))).toBe('closed');
+});
+
+test('a close that is refused leaves the load under way', () => {
+  const op = close();
+  expect(shape(settle<'close'>(beginClose(beginLoad(KNOWN, load()), op), op, closeRefused))).toBe('loading(known)');
+});
+
+test('an operation is late once the session has ended, or once another has taken its place', () => {
+  const first = recovery();
+  const begun = beginRecovery(recoverable(LOST), first);
+  expect(settle<'recovery'>(end(begun), first, recovered)).toBeUndefined();
+  const second = beginRecovery(recoveryOverdue(begun), recovery());
+  expect(settle<'recovery'>(second, first, recovered)).toBeUndefined();
+});
+
+test('a session recovers with the params and directories it was opened with', () => {
+  const op = recovery();
+  const lost = lose(live(opened(KNOWN, { ...WITH, roots: ROOTS })), false);
+  expect(settle<'recovery'>(beginRecovery(recoverable(lost), op), op, recovered)).toEqual({ kind: 'open', ...WITH, roots: ROOTS });
+});
+
+test('a load and a first prompt lock the agent, a change of agent does not', () => {
+  const op = load();
+  const begun = beginLoad(KNOWN, op);
+  expect(loaded(begun, WITH).agentLocked).toBe(true);
+  if (OPEN.kind !== 'open') throw new Error();
+  expect(lockAgent(OPEN).agentLocked).toBe(true);
+  expect(resumedInProcess(begun, OPEN).agentLocked).toBe(true);
+  expect(changed(beginChange(OPEN, change())).agentLocked).toBe(false);
+});
+
+test('the directories of a load hold while it is under way', () => {
+  const sent = loadSent(beginLoad(KNOWN, load()), undefined, ROOTS);
+  expect(rootsOf(beginClose(sent, close()))).toEqual(ROOTS);
+  expect(loaded(sent, { openParams: '{}', roots: undefined }).roots).toEqual(ROOTS);
+});
+
+test('a replay is withheld from a client that did not ask for it, until the agent has answered', () => {
+  const sent = loadSent(beginLoad(KNOWN, load()), 'withheld', undefined);
+  expect(withholdsUpdates(sent)).toBe(true);
+  expect(withholdsUpdates(beginClose(sent, close()))).toBe(true);
+  expect(withholdsUpdates(loadAnswered(sent))).toBe(false);
+  expect(withholdsUpdates(loadSent(beginLoad(KNOWN, load()), 'shown', undefined))).toBe(false);
+});
+
+test('the replay of a recovery that was replaced stays withheld until that one is answered too', () => {
+  const first = recovery();
+  const second = recovery();
+  const asked = recoveryAsked(beginRecovery(recoverable(LOST), first), 'session/load');
+  expect(withholdsUpdates(asked)).toBe(true);
+  const next = beginRecovery(recoveryOverdue(asked), second);
+  expect(withholdsUpdates(recoveryAsked(next, 'session/resume'))).toBe(true);
+  const failed = settle<'recovery'>(recoveryAnswered(next), second, recoveryFailed) as Live;
+  expect(withholdsUpdates(failed)).toBe(true);
+  expect(withholdsUpdates(replayEnded(failed, first))).toBe(false);
+  expect(withholdsUpdates(lose(failed, false))).toBe(false);
+  // A client that loads the session itself is shown the replay it asked for.
+  expect(withholdsUpdates(loadSent(beginLoad(loadable(failed), load()), 'shown', undefined))).toBe(false);
+});
+
+const EVENTS = [
+  'name',
+  'open',
+  'lose',
+  'lock',
+  'load',
+  'loaded',
+  'transcript',
+  'loadFailed',
+  'recover',
+  'asked',
+  'overdue',
+  'recovered',
+  'recoveryFailed',
+  'change',
+  'changed',
+  'changeFailed',
+  'close',
+  'closeRefused',
+  'end',
+] as const;
+
+test('in any history of legal events, each operation settles at most once, and nothing leads out of closed', () => {
+  fc.assert(
+    fc.property(fc.constantFrom('client', 'agent'), fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }), (origin, events) => {
+      let state: SessionState = origin === 'agent' ? DISCOVERED : KNOWN;
+      const begun = { load: [] as Load[], recovery: [] as Recovery[], change: [] as Change[], close: [] as Close[] };
+      const settled = new Set<object>();
+      const finish = <Name extends 'load' | 'recovery' | 'change' | 'close'>(name: Name, next: Parameters<typeof settle<Name>>[2]) => {
+        // Every operation ever begun tries, the late ones too.
+        for (const op of begun[name]) {
+          const after: SessionState | undefined = settle<Name>(state, op as never, next);
+          if (after === undefined) continue;
+          expect(settled.has(op)).toBe(false);
+          settled.add(op);
+          state = after;
+        }
+      };
+      for (const event of events) {
+        const before = state;
+        if (state.kind === 'closed') {
+          for (const name of ['load', 'recovery', 'change', 'close'] as const) expect(operationOf(state, name)).toBeUndefined();
+        }
+        switch (event) {
+          case 'name':
+            if (state.kind !== 'closed') state = namedByClient(state);
+            break;
+          case 'open':
+            if (state.kind !== 'closed') state = opened(state, WITH);
+            break;
+          case 'lose':
+            if (state.kind !== 'closed') state = lose(state, false);
+            break;
+          case 'lock':
+            if (state.kind === 'open') state = lockAgent(state);
+            break;
+          case 'end':
+            state = end(state);
+            break;
+          case 'load':
+            if (['known', 'open', 'lost', 'transcript', 'recovering'].includes(state.kind)) {
+              const op = load();
+              begun.load.push(op);
+              state = beginLoad(loadable(state), op);
+            }
+            break;
+          case 'loaded':
+            finish('load', (now) => loaded(now, WITH));
+            break;
+          case 'transcript':
+            finish('load', loadedFromTranscript);
+            break;
+          case 'loadFailed':
+            finish('load', (now) => loadFailed(now, origin));
+            break;
+          case 'recover':
+            if (mayRecover(state)) {
+              const op = recovery();
+              begun.recovery.push(op);
+              state = beginRecovery(state, op);
+            }
+            break;
+          case 'asked':
+          case 'overdue':
+            for (const op of begun.recovery) {
+              const next =
+                event === 'asked' ? (now: Parameters<typeof recoveryOverdue>[0]) => recoveryAsked(now, 'session/load') : recoveryOverdue;
+              state = settle<'recovery'>(state, op, next) ?? state;
+            }
+            break;
+          case 'recovered':
+            finish('recovery', recovered);
+            break;
+          case 'recoveryFailed':
+            finish('recovery', recoveryFailed);
+            break;
+          case 'change':
+            if (state.kind === 'open' || mayRecover(state)) {
+              const op = change();
+              begun.change.push(op);
+              state = beginChange(changeable(state), op);
+            }
+            break;
+          case 'changed':
+            finish('change', changed);
+            break;
+          case 'changeFailed':
+            finish('change', changeFailed);
+            break;
+          case 'close':
+            if (mayClose(state)) {
+              const op = close();
+              begun.close.push(op);
+              state = beginClose(state, op);
+            }
+            break;
+          case 'closeRefused':
+            finish('close', closeRefused);
+            break;
+        }
+        if (before.kind === 'closed') expect(state.kind).toBe('closed');
+        if (restingOf(state).kind === 'lost') expect(restingOf(state)).toHaveProperty('openParams', WITH.openParams);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,11 +1,12 @@
 // What whoever embeds the switchboard hears of: nothing that holds a secret, and nothing that could hold up a frame.
-import type { AgentProcess } from '../agents/agent-process.ts';
+
 import type { AuditEntry } from '../audit/audit-line.ts';
 import type { ToolEvent } from '../mcp/server/call-tool.ts';
+import type { Transport } from '../transports/transport.ts';
 import type { SwitchboardEvent } from './api.ts';
 
 export type Listener = {
-  readonly onAgent: (agent: string, child: AgentProcess) => void;
+  readonly onAgent: (agent: string, child: Transport) => void;
   readonly onTool: (event: ToolEvent) => void;
   /** Its words are cleaned of secrets. */
   readonly onDecision: (entry: AuditEntry) => void;

@@ -1,16 +1,17 @@
 // How agents are started here: as child processes, with their last words cleaned of what they were given as secrets.
 
 import path from 'node:path';
-import { type AgentProcess, startAgentProcess } from '../agents/agent-process.ts';
+import { startAgentProcess } from '../agents/agent-process.ts';
 import { type AgentSpec, agentSpec } from '../agents/defaults.ts';
 import type { Config } from '../config/config.ts';
 import { learnArgs, learnServer } from '../redaction/learn-secrets.ts';
 import { addEnvironment, createSecrets, type Secrets } from '../redaction/redact.ts';
 import { createRedactStream } from '../redaction/redact-stream.ts';
+import type { Transport } from '../transports/transport.ts';
 import { packageFile } from './package-files.ts';
 
 /** `heard` gets what it says on stderr, cleaned, line by line. */
-export function launchAgent(spec: AgentSpec, mark: string, secrets: Secrets, heard?: (line: string) => void): AgentProcess {
+export function launchAgent(spec: AgentSpec, mark: string, secrets: Secrets, heard?: (line: string) => void): Transport {
   const agent = startAgentProcess(spec, mark, createRedactStream(secrets), heard && ((line) => heard(secrets.redact(line))));
   return { ...agent, stderrTail: () => agent.stderrTail().filter((line) => line !== '') };
 }

@@ -1,7 +1,6 @@
 // One editor and its agents, put together. Everything that happens on this connection happens in here, and nothing of it is global.
 
 import type { InitializeResult } from '../acp/shapes.ts';
-import type { AgentProcess } from '../agents/agent-process.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { failure, type ProxyError } from '../errors.ts';
 import type { Children } from '../mcp/gateway/server-process.ts';
@@ -11,6 +10,7 @@ import { createSessionTable } from '../router/session-table.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
+import type { Transport } from '../transports/transport.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
 import { createConnection } from '../wire/connection.ts';
 import { detach, type Frame, type Limits } from '../wire/frame.ts';
@@ -50,7 +50,7 @@ export type ConnectionOptions = {
   readonly routes: readonly { readonly cwd: string; readonly agent: string }[];
   readonly limits: Limits;
   readonly initializeWaitMs: number;
-  readonly launch: (spec: AgentSpec) => AgentProcess;
+  readonly launch: (spec: AgentSpec) => Transport;
   readonly log: SessionLog;
   readonly cache: CapabilityCache;
   readonly clock: Clock;

@@ -1,8 +1,9 @@
 // Real little programs as agents, each in a process group of its own, ended with the test whatever comes of it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
-import { type AgentProcess, type Exit, startAgentProcess } from '../../src/agents/agent-process.ts';
+import { startAgentProcess } from '../../src/agents/agent-process.ts';
 import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
+import type { Exit, Transport } from '../../src/transports/transport.ts';
 
 type Options = Parameters<typeof agentSpec>[1];
 
@@ -28,7 +29,7 @@ export function start(spec: AgentSpec) {
   };
 }
 
-function exitOf(agent: AgentProcess): Promise<Exit> {
+function exitOf(agent: Transport): Promise<Exit> {
   return new Promise((resolve) => agent.onExit(resolve));
 }
 

@@ -1,6 +1,5 @@
 // A connection without processes, whose clock stands still until it is told to go on: for what depends on when, and not on what runs.
 import { PassThrough } from 'node:stream';
-import type { AgentProcess, Exit } from '../../src/agents/agent-process.ts';
 import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
 import type { AgentOptions } from '../../src/agents/options.ts';
 import { type Clock, systemClock } from '../../src/proxy/context.ts';
@@ -8,6 +7,7 @@ import type { Enforcement } from '../../src/proxy/enforcement/enforcement.ts';
 import { type Connection, connect } from '../../src/proxy/proxy.ts';
 import type { HostToolsOptions } from '../../src/proxy/tools/host-tools.ts';
 import type { SessionLog } from '../../src/store/sessions/session-store.ts';
+import type { Exit, Transport } from '../../src/transports/transport.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
 import { createPeer, type Peer } from '../e2e/peer.ts';
 
@@ -48,7 +48,7 @@ export type InProcess = {
 
 export type Setup = {
   readonly agents: Readonly<Record<string, AgentOptions>>;
-  readonly launch: (spec: AgentSpec) => AgentProcess;
+  readonly launch: (spec: AgentSpec) => Transport;
   readonly clock?: Clock;
   readonly workspace?: Workspace;
   readonly toolAttachments?: HostToolsOptions;
@@ -86,12 +86,12 @@ export function connectInProcess({ agents, launch, clock = systemClock, log = NO
 }
 
 /** An agent that the test plays, without a process: a pair of streams. */
-export function createActor(name: string): Peer & { readonly launch: () => AgentProcess; exit(exit: Exit): void } {
+export function createActor(name: string): Peer & { readonly launch: () => Transport; exit(exit: Exit): void } {
   const peer = createPeer(name);
   let heard: (exit: Exit) => void = () => {};
   return Object.assign(peer, {
     exit: (exit: Exit) => heard(exit),
-    launch(): AgentProcess {
+    launch(): Transport {
       const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
       peer.attach(toAgent, fromAgent);
       return {

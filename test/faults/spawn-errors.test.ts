@@ -2,8 +2,9 @@
 import { ChildProcess } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { expect, test, vi } from 'vitest';
-import { type Exit, startAgentProcess } from '../../src/agents/agent-process.ts';
+import { startAgentProcess } from '../../src/agents/agent-process.ts';
 import { agentSpec } from '../../src/agents/defaults.ts';
+import type { Exit } from '../../src/transports/transport.ts';
 
 const spawn = vi.hoisted(() => vi.fn());
 vi.mock('../../src/processes/spawn.ts', async (original) => ({ ...(await original<object>()), spawn }));

@@ -1,7 +1,8 @@
 // A client and some agents that answer everything, around a proxy that is fed whatever bytes one likes.
-import type { AgentProcess } from '../../src/agents/agent-process.ts';
+
 import { agentSpec } from '../../src/agents/defaults.ts';
 import { type Connection, connect } from '../../src/proxy/proxy.ts';
+import type { Transport } from '../../src/transports/transport.ts';
 import { createVirtualClock, type VirtualClock } from './clock.ts';
 import { createLineReader, idTextIn } from './frame-text.ts';
 import { SimSink, SimSource } from './pipe.ts';
@@ -61,7 +62,7 @@ export function createFuzzBench(names: readonly string[]): FuzzBench {
     if (idText !== undefined) client.say(Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":{}}\n`));
   }
 
-  function launch(name: string): AgentProcess {
+  function launch(name: string): Transport {
     const exits: ((exit: { kind: 'exited'; code: null; signal: string }) => void)[] = [];
     const source = new SimSource();
     const sink = new SimSink(

@@ -1,6 +1,7 @@
 // One life of a simulated agent: it reads what the proxy writes to it, works on several things at once, and dies when its fault says so.
-import type { AgentProcess } from '../../src/agents/agent-process.ts';
+
 import type { AgentSpec } from '../../src/agents/defaults.ts';
+import type { Transport } from '../../src/transports/transport.ts';
 import type { AgentModel } from './agent-model.ts';
 import { createLineReader } from './frame-text.ts';
 import type { Lent } from './host-tools.ts';
@@ -52,7 +53,7 @@ export type Run = {
   isReading: boolean;
   isReady: boolean;
   nextQuestion: number;
-  readonly process: AgentProcess;
+  readonly process: Transport;
   readonly hasInput: boolean;
   canAct(): boolean;
   act(): void;

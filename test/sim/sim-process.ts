@@ -1,11 +1,12 @@
 // A process that is none: its streams, its ways to end, and the time they take.
-import type { AgentProcess, Exit } from '../../src/agents/agent-process.ts';
+
 import type { AgentSpec } from '../../src/agents/defaults.ts';
+import type { Exit, Transport } from '../../src/transports/transport.ts';
 import { SimSink, SimSource } from './pipe.ts';
 import type { Sim } from './sim.ts';
 
 export type SimProcess = {
-  readonly process: AgentProcess;
+  readonly process: Transport;
   readonly source: SimSource;
   readonly sink: SimSink;
   /** The agent itself is running. */
@@ -23,7 +24,7 @@ export type SimProcess = {
   afterDelivery(): void;
 };
 
-/** As in `agents/agent-process.ts`. */
+/** As in `transports/child-process.ts`. */
 const DRAIN_MS = 250;
 const WATER_MARK_BYTES = 2048;
 

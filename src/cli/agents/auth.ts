@@ -1,9 +1,10 @@
 // A login in a terminal. Editors run our command again with an agent's arguments appended, and `switchboard auth` does it itself; the agent runs in our place.
 import { once } from 'node:events';
 import type { AuthMethod } from '../../acp/shapes.ts';
+import { configKey } from '../../agents/agent-process.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
-import { whyUnstartable } from '../../agents/start-error.ts';
 import { spawn } from '../../processes/spawn.ts';
+import { whyUnstartable } from '../../transports/start-error.ts';
 import { CommandFailure } from '../failure.ts';
 import { startUnderSignals } from '../interrupts.ts';
 import { type ConfigFlags, resolveConfig } from '../resolve-config.ts';
@@ -44,7 +45,7 @@ async function inTerminal(
     return code ?? 1;
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
-    const { why, next } = whyUnstartable(error as NodeJS.ErrnoException, { ...spec, command });
+    const { why, next } = whyUnstartable(error as NodeJS.ErrnoException, { ...spec, command, configKey: configKey(spec.name) });
     const words = `agent "${spec.name}" did not start: ${why} (command: ${command})`;
     throw new CommandFailure(7, words, next ?? `check "command" in agent_servers.${spec.name}`);
   } finally {

@@ -1,9 +1,7 @@
 // `switchboard auth AGENT [METHOD]`: the ways an agent lets its user log in, and one of them taken. The agent is started for this alone.
 import { randomUUID } from 'node:crypto';
 import type { AuthMethod, InitializeResult } from '../../acp/shapes.ts';
-import type { Exit } from '../../agents/agent-process.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
-import { lastWords } from '../../agents/stderr-tail.ts';
 import { secretsOf } from '../../app/launch.ts';
 import { VERSION } from '../../app/package-files.ts';
 import { type Client, ClientError, ConnectionEnded, createClient } from '../../client/client.ts';
@@ -12,6 +10,8 @@ import { failure } from '../../errors.ts';
 import { didYouMean } from '../../policy/format/nearest.ts';
 import { systemClock } from '../../proxy/context.ts';
 import type { Secrets } from '../../redaction/redact.ts';
+import { summaryLine } from '../../transports/stderr-tail.ts';
+import type { Exit } from '../../transports/transport.ts';
 import type { Limits } from '../../wire/frame.ts';
 import { CommandFailure } from '../failure.ts';
 import { printJson, printTable } from '../output.ts';
@@ -144,7 +144,7 @@ function startAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, launch: L
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
         timer = setTimeout(() => {
-          const { message } = failure('AGENT_SILENT', [spec.name, initializeMs, lastWords(child.stderrTail())]);
+          const { message } = failure('AGENT_SILENT', [spec.name, initializeMs, summaryLine(child.stderrTail())]);
           reject(new CommandFailure(EXIT.timeout, message, `see: switchboard agents test ${spec.name}`));
         }, initializeMs);
       });

@@ -1,14 +1,15 @@
 // Agents that a command starts for a moment, to ask them something. Whatever ends the command ends them and all they started; what a
 // killed one leaves is on record, and the next start of a switchboard ends it.
-import type { AgentProcess } from '../../agents/agent-process.ts';
+
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { createRunningRecord, newMark } from '../../agents/running-record.ts';
 import { launchAgent } from '../../app/launch.ts';
 import type { Secrets } from '../../redaction/redact.ts';
+import type { Transport } from '../../transports/transport.ts';
 import { onInterrupts } from '../interrupts.ts';
 
 /** `heard` gets what it says on stderr, cleaned, line by line. */
-export type Launch = (spec: AgentSpec, secrets: Secrets, heard?: (line: string) => void) => AgentProcess;
+export type Launch = (spec: AgentSpec, secrets: Secrets, heard?: (line: string) => void) => Transport;
 
 type Passing = { readonly launch: Launch; kill(): void; end(): Promise<void> };
 
@@ -37,7 +38,7 @@ export async function untilInterrupted<T>(stateDir: string, work: (launch: Launc
 function createPassing(stateDir: string): Passing {
   const mark = newMark();
   const running = createRunningRecord(stateDir, mark, () => {}); // one that cannot be written is told of by `doctor`
-  const started: AgentProcess[] = [];
+  const started: Transport[] = [];
   let isOver = false;
   function kill(): void {
     isOver = true;

@@ -1,11 +1,11 @@
 // One life of an agent: from its start over its answer to initialize to its end, whichever way that comes.
 import { randomUUID } from 'node:crypto';
-import type { AgentProcess, Exit } from '../../agents/agent-process.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { type Handshake, readHandshake } from '../../agents/handshake.ts';
-import { lastWords } from '../../agents/stderr-tail.ts';
 import { type FirstOutput, PLAIN, type SelectedDialect, translate } from '../../dialects/select-dialect.ts';
 import { failure, type ProxyError } from '../../errors.ts';
+import { summaryLine } from '../../transports/stderr-tail.ts';
+import type { Exit, Transport } from '../../transports/transport.ts';
 import { createConnection } from '../../wire/connection.ts';
 import type { Frame, Limits } from '../../wire/frame.ts';
 import type { Watcher } from '../../wire/observer.ts';
@@ -35,7 +35,7 @@ export type AgentConnection = {
 };
 
 export type ConnectionDeps = {
-  readonly launch: (spec: AgentSpec) => AgentProcess;
+  readonly launch: (spec: AgentSpec) => Transport;
   readonly limits: Limits;
   readonly clock: Clock;
   /** The params of initialize, as the editor sent them. */
@@ -87,7 +87,7 @@ export function openConnection(
   let callOffHangUp: (() => void) | undefined;
   let callOffReading: (() => void) | undefined;
   const abandon = clock.after(spec.timeouts.initializeMs, () =>
-    end(failure('AGENT_SILENT', [spec.name, spec.timeouts.initializeMs, lastWords(process.stderrTail())], details('no_initialize'))),
+    end(failure('AGENT_SILENT', [spec.name, spec.timeouts.initializeMs, summaryLine(process.stderrTail())], details('no_initialize'))),
   );
   const streams = translate(
     process,
@@ -205,7 +205,7 @@ export function openConnection(
     const hadOpenRequest = !isReady || deps.isBusy?.() === true;
     // One that was killed at work has most likely nothing wrong with it.
     const isWorthTest = !deps.isTrial && hadOpenRequest && !(isReady && signal !== null);
-    const about = { hadOpenRequest, isWorthTest, lastOutput: lastWords(process.stderrTail()) };
+    const about = { hadOpenRequest, isWorthTest, lastOutput: summaryLine(process.stderrTail()) };
     const atStart = isReady ? undefined : { atStart: true };
     return failure('AGENT_GONE', [spec.name, how, about], { ...details('agent_exited'), code, signal, ...atStart });
   }

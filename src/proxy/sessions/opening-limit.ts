@@ -1,6 +1,7 @@
 // How long another agent is waited for that is to open a session: whoever wants it has a session already, and could go on there.
-import { lastWords } from '../../agents/stderr-tail.ts';
+
 import { failure, type ProxyError } from '../../errors.ts';
+import { summaryLine } from '../../transports/stderr-tail.ts';
 import type { Agent } from '../agents/agent.ts';
 import { STDERR_LINES } from '../agents/agent-connection.ts';
 
@@ -11,5 +12,5 @@ export const openingLimitMs = ({ spec }: Agent): number => 2 * spec.timeouts.ini
 export function notOpened(agent: Agent): ProxyError {
   const { stderrTail } = agent.health();
   const data = { agent: agent.name, reason: 'no_session', stderr: stderrTail.slice(-STDERR_LINES) };
-  return failure('SESSION_NOT_OPENED', [agent.name, openingLimitMs(agent), lastWords(stderrTail)], data);
+  return failure('SESSION_NOT_OPENED', [agent.name, openingLimitMs(agent), summaryLine(stderrTail)], data);
 }

@@ -1,11 +1,10 @@
-// Why the system does not start a program, and what to do about it. Its code alone says less than what is there.
+// Why the system does not start a program, and what to do about it. The error code alone is ambiguous, so the files are inspected.
 import { statSync } from 'node:fs';
 import { startFailure } from '../processes/spawn.ts';
-import type { AgentSpec } from './defaults.ts';
 
 export type Unstartable = {
   readonly why: string;
-  /** What to do, where it is something else than to look at the command. */
+  /** The advice, unless it is to check the command. */
   readonly next?: string | undefined;
 };
 
@@ -14,26 +13,26 @@ export const TOO_MANY_FILES: Unstartable = {
   next: 'Close sessions, or raise the limit where the switchboard is started (ulimit -n)',
 };
 
-export function whyUnstartable(error: NodeJS.ErrnoException, { name, command, cwd, env }: Named): Unstartable {
+export function whyUnstartable(error: NodeJS.ErrnoException, { configKey, command, cwd, env }: Program): Unstartable {
   const code = startFailure(error, command, { ...process.env, ...env });
   const kind = cwd === undefined ? 'directory' : kindOf(cwd);
   if (kind !== 'directory') {
     const why = kind === undefined ? `its cwd does not exist: ${cwd}` : `its cwd is not a directory: ${cwd}`;
-    return { why, next: `Make that directory, or change "cwd" in agent_servers.${name}` };
+    return { why, next: `Make that directory, or change "cwd" in ${configKey}` };
   }
   const program = /[\\/]/.test(command) ? kindOf(command) : undefined;
-  const check = `Check "command" in agent_servers.${name}`;
+  const check = `Check "command" in ${configKey}`;
   if (code === 'ENOENT' && program === 'file')
     return {
       why: 'what its first line names to run it was not found',
-      next: `Install that, or name another in "command" of agent_servers.${name}`,
+      next: `Install that, or name another in "command" of ${configKey}`,
     };
   if (code === 'ENOENT') return { why: 'the command was not found' };
   if (code === 'EACCES' && program === 'directory') return { why: 'the command is a directory', next: `${check}: it must name a program` };
   if (code === 'EACCES')
     return {
       why: 'the command is not executable',
-      next: `Make it so (chmod +x), or name what runs it in "command" of agent_servers.${name}`,
+      next: `Make it so (chmod +x), or name what runs it in "command" of ${configKey}`,
     };
   if (code === 'EMFILE' || code === 'ENFILE') return TOO_MANY_FILES;
   if (code === 'EAGAIN' || code === 'ENOMEM')
@@ -41,7 +40,12 @@ export function whyUnstartable(error: NodeJS.ErrnoException, { name, command, cw
   return { why: code ?? 'unknown error' };
 }
 
-type Named = Pick<AgentSpec, 'name' | 'command' | 'cwd' | 'env'>;
+type Program = {
+  readonly command: string;
+  readonly cwd?: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly configKey: string;
+};
 
 function kindOf(path: string): 'directory' | 'file' | undefined {
   try {

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { createStderrTail, lastWords } from '../../src/agents/stderr-tail.ts';
 import { createSecrets } from '../../src/redaction/redact.ts';
 import { createRedactStream } from '../../src/redaction/redact-stream.ts';
+import { createStderrTail, summaryLine } from '../../src/transports/stderr-tail.ts';
 import fc from '../generated.ts';
 
 async function tailOf(...chunks: readonly (string | Buffer)[]): Promise<readonly string[]> {
@@ -90,10 +90,10 @@ describe('the last words', () => {
     ['drive no terminal', ['\u001b[31mred\u001b[0m\u0007'], 'red'],
     ['are nothing where nothing was said', ['', ' '], undefined],
   ])('%s', (_, lines, words) => {
-    expect(lastWords(lines)).toBe(words);
+    expect(summaryLine(lines)).toBe(words);
   });
 
   test('are short', () => {
-    expect(lastWords(['x'.repeat(1000)])).toBe(`${'x'.repeat(199)}…`);
+    expect(summaryLine(['x'.repeat(1000)])).toBe(`${'x'.repeat(199)}…`);
   });
 });

@@ -36,8 +36,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
   dialects: ['acp', 'wire'],
   agents: ['transports', 'processes', 'acp', 'wire'],
   transports: ['processes', 'wire'], // what carries a connection to an agent
-  store: ['redaction', 'audit', 'acp', 'wire'],
-  audit: ['redaction', 'acp', 'wire'],
+  store: ['redaction', 'processes', 'acp', 'wire'],
+  audit: ['redaction', 'processes', 'acp', 'wire'],
   redaction: ['acp', 'wire'],
   policy: ['acp'],
   router: ['acp'],

@@ -1,9 +1,8 @@
 // What an earlier switchboard could not end, or finish writing, because it was killed; and what many have left in the list of sessions.
 import { describeDaemons } from '../agents/daemons.ts';
 import { endLeftovers, removeDrafts } from '../agents/leftovers.ts';
-import { isDue } from '../store/compacted-size.ts';
 import { COMPACT_FROM_BYTES } from '../store/defaults.ts';
-import { sessionsFile } from '../store/sessions/session-store.ts';
+import { isCompactionDue } from '../store/sessions/session-store.ts';
 import type { Say } from './events.ts';
 
 export function tidyUp(stateDir: string, onProblem: (error: unknown) => void, say: Say): void {
@@ -16,13 +15,10 @@ export function tidyUp(stateDir: string, onProblem: (error: unknown) => void, sa
   say(`these processes of earlier agents still run, in groups of their own: ${names}. They are not ended; to end them: ${end}`);
 }
 
-/** On Windows a file that somebody reads cannot be put another in place of. */
+/** Windows cannot replace an open file. */
 async function compactSessions(stateDir: string): Promise<void> {
   if (process.platform === 'win32') return;
-  if (!isDue(sessionsFile(stateDir), COMPACT_FROM_BYTES)) return; // nearly always, and to load what follows is more than a megabyte
-  const [{ compactSessionLog }, { takeTurn }] = await Promise.all([
-    import('../store/sessions/compact.ts'),
-    import('../audit/line-lock.ts'),
-  ]);
-  compactSessionLog(stateDir, takeTurn);
+  if (!isCompactionDue(stateDir, COMPACT_FROM_BYTES)) return; // nearly always: spare the start from loading the code for it
+  const { compactSessionLog } = await import('../store/sessions/compact.ts');
+  await compactSessionLog(stateDir);
 }

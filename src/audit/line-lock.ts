@@ -2,10 +2,9 @@
 // turn is named after the number of the line it is for, and is only ever taken over by a turn of the same line:
 // `audit.jsonl.turn.7.1` is the first try at line 7, `.7.2` the try of whoever found the first one's owner dead. Exactly one process can make
 // each of these, none is removed before line 7 stands in the log, and whoever has made one looks at the log once more before it writes.
-// Whoever puts a whole file in place of another (store/sessions/compact.ts) has the turn named after the old one's number on the disk.
 import { readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
+import { lockOwner, mayBeAlive } from '../processes/lock-owner.ts';
 
 /** `isWritten`: the line stands in the log, so that no mark of it means anything any more. */
 export type Turn = { end(isWritten: boolean): void };
@@ -23,7 +22,7 @@ export function takeTurn(file: string, seq: number): Turn | { readonly takenBy: 
     const owner = readMark(mark);
     if (owner === undefined)
       attempt--; // its owner has just ended its turn
-    else if (isAlive(owner)) return { takenBy: mark };
+    else if (mayBeAlive(owner)) return { takenBy: mark };
   }
   return { takenBy: markOf(file, seq, MAX_TRIES) };
 }
@@ -54,7 +53,7 @@ function removeMarks(file: string, seq: number, last: number): void {
 // A symbolic link is made in one step together with the words it holds; a file would be empty for a moment.
 function makeMark(mark: string): boolean {
   try {
-    symlinkSync(owned(), mark);
+    symlinkSync(lockOwner(), mark);
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -62,7 +61,7 @@ function makeMark(mark: string): boolean {
     if (code !== 'EPERM' || process.platform !== 'win32') throw error; // Windows wants a privilege for links
   }
   try {
-    writeFileSync(mark, owned(), { flag: 'wx', mode: 0o600 });
+    writeFileSync(mark, lockOwner(), { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -78,35 +77,5 @@ function readMark(mark: string): string | undefined {
     if (code === 'ENOENT') return undefined;
     if (code === 'EINVAL' || code === 'UNKNOWN') return readFileSync(mark, 'utf8');
     throw error;
-  }
-}
-
-let own: string | undefined;
-function owned(): string {
-  own ??= `${process.pid}.${startOf(process.pid) ?? 0}.${os.hostname()}`;
-  return own;
-}
-
-// What cannot be told counts as alive: then the line is not written, and nothing is allowed on the strength of it.
-function isAlive(owner: string): boolean {
-  const [, pid, start, host] = /^(\d+)\.(\d+)\.(.*)$/s.exec(owner) ?? [];
-  if (pid === undefined || host !== os.hostname()) return true;
-  try {
-    process.kill(Number(pid), 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
-  const started = startOf(Number(pid));
-  return start === '0' || started === undefined || String(started) === start; // else another process has the number now
-}
-
-/** When a process began, in the kernel's ticks; Linux only. */
-function startOf(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-    return Number.isSafeInteger(ticks) ? ticks : undefined;
-  } catch {
-    return undefined;
   }
 }

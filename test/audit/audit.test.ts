@@ -200,6 +200,15 @@ describe('a line that cannot be written', () => {
     expect(audit.record(ENTRY)).toEqual({ isWritten: true, seq: 2 });
   });
 
+  test('because a process on another host holds the lock: its pid says nothing here, so the lock is not taken over', () => {
+    const { file, audit } = place();
+    audit.record(ENTRY);
+    const { pid } = spawnSync(process.execPath, ['-e', '']); // dead on this host
+    symlinkSync(`${pid}.1.${os.hostname()}-other`, `${file}.turn.2.1`);
+    expect(audit.record(ENTRY)).toEqual({ isWritten: false, problem: expect.stringContaining(`${file}.turn.2.1`) });
+    expect(linesOf(file)).toHaveLength(1);
+  });
+
   test.runIf(process.platform === 'linux')('because the disk is full', () => {
     const { state, file, audit } = place();
     mkdirSync(state, { recursive: true });

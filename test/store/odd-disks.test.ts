@@ -1,31 +1,41 @@
-// sessions.jsonl on disks that keep no modes (those of Windows, seen from Linux) or are slow with the last step of its compaction.
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Files of lines on unusual disks: full ones, those without hard links, those that number an open file differently.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { takeTurn } from '../../src/audit/line-lock.ts';
+import { compactSessionLog } from '../../src/store/sessions/compact.ts';
+import { createSessionLog } from '../../src/store/sessions/session-store.ts';
+import { appendStats, compactStats, readStats, removeStats } from '../../src/store/transcripts/session-stats.ts';
 import { newStateDir, noProblem } from './state.ts';
 
 const disk = vi.hoisted(() => ({
-  chmod: undefined as (() => void) | undefined,
+  hasLinks: true,
+  numbersByName: false,
   beforeRename: (_to: string) => {},
+  /** Appends that fail from now on. */
+  isFull: false,
 }));
+const failed = vi.hoisted(() => (code: string) => {
+  throw Object.assign(new Error(code), { code });
+});
 vi.mock('node:fs', async (importOriginal) => {
   const fs = await importOriginal<typeof import('node:fs')>();
   return {
     ...fs,
-    fchmodSync: (fd: number, mode: number) => (disk.chmod ?? (() => fs.fchmodSync(fd, mode)))(),
+    linkSync: (from: string, to: string) => (disk.hasLinks ? fs.linkSync(from, to) : failed('EPERM')),
+    statSync(file: string, options: object) {
+      const found = fs.statSync(file, options) as import('node:fs').Stats | undefined;
+      return found && disk.numbersByName ? Object.assign(found, { ino: found.ino + 1 }) : found;
+    },
     renameSync(from: string, to: string) {
       disk.beforeRename(to);
       fs.renameSync(from, to);
     },
+    writeSync: (fd: number, bytes: Buffer, from = 0) => (disk.isFull ? failed('ENOSPC') : fs.writeSync(fd, bytes, from)),
   };
 });
 
 beforeEach(() => {
-  vi.restoreAllMocks();
-  vi.resetModules(); // that nobody waits for a seal any more is remembered
-  disk.chmod = undefined;
-  disk.beforeRename = () => {};
+  Object.assign(disk, { hasLinks: true, numbersByName: false, beforeRename: () => {}, isFull: false });
 });
 
 const line = (sessionId: string) => ({ sessionId, agent: 'a', nativeId: sessionId, at: '2026-01-01T00:00:00Z' });
@@ -38,54 +48,64 @@ function plant(...ids: readonly string[]): { readonly dir: string; readonly file
 }
 const idsIn = (file: string) => Array.from(readFileSync(file, 'utf8').matchAll(/"sessionId":"([^"]*)"/g), ([, id]) => id);
 
-const forbidden = () => {
-  throw Object.assign(new Error('EPERM: operation not permitted, fchmod'), { code: 'EPERM' });
-};
-test.each([
-  ['changes nothing', () => {}],
-  ['is forbidden', forbidden],
-])(
-  'a file that always looks sealed, since a change of its mode %s, is written to once for each line and waited for once',
-  async (_, chmod) => {
-    const { createSessionLog } = await import('../../src/store/sessions/session-store.ts');
-    const { dir, file } = plant('s-0');
-    chmodSync(file, 0o700);
-    disk.chmod = chmod;
-    const log = createSessionLog(dir, noProblem);
-    log.append(line('s-1'));
-    const wait = vi.spyOn(Atomics, 'wait');
-    log.append(line('s-2'));
-    expect(wait).not.toHaveBeenCalled();
-    expect(idsIn(file)).toEqual(['s-0', 's-1', 's-2']);
-  },
-);
-
-test('a file that everybody may execute is not taken for sealed', async () => {
-  const { createSessionLog } = await import('../../src/store/sessions/session-store.ts');
+test('where a file has another inode number by its name than when it is open, each line is written once', () => {
   const { dir, file } = plant('s-0');
-  chmodSync(file, 0o777);
-  const wait = vi.spyOn(Atomics, 'wait');
+  disk.numbersByName = true;
   createSessionLog(dir, noProblem).append(line('s-1'));
-  expect(wait).not.toHaveBeenCalled();
   expect(idsIn(file)).toEqual(['s-0', 's-1']);
 });
 
-test('a file that always looks sealed is not compacted: nobody could be kept from writing to it', async () => {
-  const { compactSessionLog } = await import('../../src/store/sessions/compact.ts');
+test.each([true, false])('a line that comes just before the file is replaced is carried over (hard links: %s)', async (hasLinks) => {
   const { dir, file } = plant('s-0', 's-0', 's-0', 's-0');
-  chmodSync(file, 0o700);
-  disk.chmod = () => {};
-  expect(compactSessionLog(dir, takeTurn, 0)).toBe(false);
-  expect(idsIn(file)).toHaveLength(4);
+  disk.hasLinks = hasLinks;
+  disk.beforeRename = () => createSessionLog(dir, noProblem).append(line('meanwhile'));
+  expect(await compactSessionLog(dir, 0)).toBe(true);
+  expect(idsIn(file)).toEqual(['s-0', 'meanwhile']);
+  expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
 });
 
-test('what somebody wrote who was tired of waiting for the last step is in the new file too', async () => {
-  const { compactSessionLog } = await import('../../src/store/sessions/compact.ts');
+test('a line that a full disk has no room for stays in the old file until there is room', async () => {
   const { dir, file } = plant('s-0', 's-0', 's-0', 's-0');
-  disk.beforeRename = (to) => {
-    chmodSync(to, 0o600);
-    appendFileSync(to, `${JSON.stringify(line('tired'))}\n`);
+  disk.beforeRename = () => {
+    createSessionLog(dir, noProblem).append(line('meanwhile'));
+    disk.isFull = true;
   };
-  expect(compactSessionLog(dir, takeTurn, 0)).toBe(true);
-  expect(idsIn(file)).toEqual(['s-0', 'tired']);
+  await expect(compactSessionLog(dir, 0)).rejects.toThrow('ENOSPC');
+  expect(idsIn(file)).toEqual(['s-0']);
+  await expect(compactSessionLog(dir, 0)).rejects.toThrow('ENOSPC');
+  disk.isFull = false;
+  expect(await compactSessionLog(dir, 1e9)).toBe(false);
+  expect(idsIn(file)).toEqual(['s-0', 'meanwhile']);
+  expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
+});
+
+test('a draft that cannot get the name of the file leaves everything as it was', async () => {
+  const { dir, file } = plant('s-0', 's-0', 's-0', 's-0');
+  const before = readFileSync(file, 'utf8');
+  disk.beforeRename = () => failed('ENOSPC');
+  await expect(compactSessionLog(dir, 0)).rejects.toThrow('ENOSPC');
+  expect(readFileSync(file, 'utf8')).toBe(before);
+  expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
+});
+
+test.each([
+  ['compacted', (dir: string) => compactStats(dir, 0)],
+  ['rid of a session', (dir: string) => removeStats(dir, 'gone')],
+])('a turn that ends while the list of turns is %s counts once', (_, rewrite) => {
+  const dir = newStateDir();
+  const turn = (sessionId: string, t: number) => appendStats(dir, [{ sessionId, t, title: sessionId, stopReason: 'end_turn' }]);
+  for (const t of [1, 2, 3]) turn('s', t);
+  turn('gone', 4);
+  disk.beforeRename = () => {
+    turn('s', 5);
+    turn('gone', 6);
+  };
+  rewrite(dir);
+  disk.beforeRename = () => {};
+  expect(readStats(dir).get('s')).toMatchObject({ turns: 4, t: 5, stopReasons: { end_turn: 4 } });
+  turn('s', 5); // as a writer does that found the file replaced
+  expect(readStats(dir).get('s')).toMatchObject({ turns: 4 });
+  expect(readdirSync(dir)).toEqual(['index.jsonl']);
+  removeStats(dir, 'gone');
+  expect(readFileSync(path.join(dir, 'index.jsonl'), 'utf8')).not.toContain('gone');
 });

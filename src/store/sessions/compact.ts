@@ -1,102 +1,94 @@
-// sessions.jsonl without the lines that later ones have made void. Every step of a session writes one, so most of them are after a while. Where
-// none are, it is written anew all the same: its first line then says that it need not be read again before it has doubled.
-// Others may write to it meanwhile: when the new file is nearly done, the old one is sealed and read to its end. What is written to it behind that
-// its writer writes again, to the new one (appendToCurrent). Only one process does this to a file at a time: `claim`.
-import { closeSync, fstatSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, type Stats } from 'node:fs';
+// Compacts sessions.jsonl to one line per session: every step of a session appends a line, so most lines are superseded after a while. A file with
+// nothing to remove is rewritten all the same: its first line then says that nobody need read it before it has doubled.
+// docs/decisions/0014-session-store-lock.md
+import { lstatSync, rmSync, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { setImmediate as nextEvent } from 'node:timers/promises';
 import { draftOf } from '../../private-files.ts';
-import { wholeLines, writeAll } from '../append-lines.ts';
-import { firstLine, isDue, isFirstLine } from '../compacted-size.ts';
+import { linesIn } from '../append-lines.ts';
 import { COMPACT_FROM_BYTES } from '../defaults.ts';
-import { appendToCurrent, isCurrent, isPrivate, isSealed, SEALED_MS, seal } from '../sealed-file.ts';
-import { createSessionState, lineOf, nativeKey, parseRecord, type SessionRecord, type SessionState } from './session-records.ts';
-import { sessionsFile } from './session-store.ts';
+import { type RewriteLock, takeRewriteLock } from '../rewrite-lines.ts';
+import {
+  compactedBytes,
+  createSessionState,
+  firstLine,
+  inOrder,
+  isFirstLine,
+  lineOf,
+  markLate,
+  nativeKey,
+  parseRecord,
+  type SessionRecord,
+  type SessionState,
+} from './session-records.ts';
+import { isCompactionDue, sessionsFile } from './session-store.ts';
 
-/** The sole right to work on the file with that number, until `end`; else who has it. `isDone`: the number means nothing any more. */
-export type Claim = (file: string, ino: number) => { end(isDone: boolean): void } | { readonly takenBy: string };
-
-/** Whether it was done. */
-export function compactSessionLog(dir: string, claim: Claim, smallBytes = COMPACT_FROM_BYTES): boolean {
+/** Resolves to whether the file was compacted. */
+export async function compactSessionLog(dir: string, minBytes = COMPACT_FROM_BYTES): Promise<boolean> {
   const file = sessionsFile(dir);
   const found = lstatSync(file, { throwIfNoEntry: false });
-  if (!found || !isOurs(found) || !isDue(file, smallBytes)) return false;
-  const fd = openSync(file, 'r');
+  if (!found || !isPrivate(found) || !isCompactionDue(dir, minBytes)) return false;
+  const lock = takeRewriteLock(file, markLate);
+  if (!lock) return false;
   try {
-    const claimed = claim(file, fstatSync(fd).ino);
-    if ('takenBy' in claimed) return false;
-    let isDone = false;
+    if (!isCompactionDue(dir, minBytes)) return false; // the lock was taken only to recover
+    const old = await open(file, 'r');
     try {
-      isDone = isCurrent(fd, file) && compact(fd, file);
-      return isDone;
+      return await compact(old, file, lock);
     } finally {
-      claimed.end(isDone);
+      await old.close();
     }
   } finally {
-    closeSync(fd);
+    lock.release();
   }
 }
 
-/** What took its place would be ours alone, and whoever shares it, or has it read-only, wants it otherwise. */
-const isOurs = (found: Stats): boolean => found.isFile() && found.uid === process.getuid?.() && isPrivate(found);
+/** The new file is private to this user. Whoever shares the file, or made it read-only, wants it to stay so. */
+const isPrivate = (found: Stats): boolean => found.isFile() && found.uid === process.getuid?.() && (found.mode & 0o677) === 0o600;
 
-function compact(fd: number, file: string): boolean {
-  const { lines, bytes } = wholeLines(fd, 0, fstatSync(fd).size);
-  const state = createSessionState();
-  for (const line of lines) {
-    const record = parseRecord(line);
-    if (record) state.apply(record);
-    else if (isForeign(line)) return false;
-  }
+async function compact(old: FileHandle, file: string, lock: RewriteLock): Promise<boolean> {
+  const bytes = await old.readFile();
+  const read = linesIn(bytes);
+  const state = await stateOf(bytes.subarray(0, read.bytes));
+  if (!state) return false;
   const draft = draftOf(file);
-  rmSync(draft, { force: true }); // of somebody who was killed and had our number, as in containers everyone has
-  const to = openSync(draft, 'wx', 0o600);
+  rmSync(draft, { force: true }); // of a killed process that had our pid, as every process in a container may have
   try {
     const text = linesOf(state).join('');
-    writeAll(to, Buffer.from(`${firstLine(text)}${text}`));
-    fsyncSync(to); // now, since from here on others wait
-    return replace(fd, file, bytes, to, draft);
+    const to = await open(draft, 'wx', 0o600);
+    try {
+      await to.writeFile(`${firstLine(text)}${text}`);
+      await to.sync();
+    } finally {
+      await to.close();
+    }
+    return lock.replace(old.fd, read.bytes, draft);
   } finally {
-    closeSync(to);
     rmSync(draft, { force: true });
   }
 }
 
-/** Whether the draft is in place; else everything is as it was. */
-function replace(fd: number, file: string, from: number, to: number, draft: string): boolean {
-  seal(fd, false); // somebody who was killed may have left it so
-  if (isSealed(fd)) return false; // then seals mean nothing on this disk
-  const until = performance.now() + SEALED_MS / 2;
-  let isDone = false;
-  seal(fd, true);
-  try {
-    const late = wholeLines(fd, from, fstatSync(fd).size);
-    if (late.bytes > 0) {
-      writeAll(to, Buffer.from(textIn(late)));
-      fsyncSync(to);
-    }
-    // Those who wait have not given us up yet.
-    if (!isSealed(fd) || performance.now() > until) return false;
-    renameSync(draft, file);
-    isDone = true;
-    if (!isSealed(fd)) carryOver(fd, file, from + late.bytes);
-    return true;
-  } finally {
-    if (!isDone) seal(fd, false);
+/** Lines to parse before other events get their turn: about two milliseconds. */
+const LINES_AT_ONCE = 500;
+
+/** Undefined if another version wrote a line that is no record: it may hold more than we know. */
+async function stateOf(bytes: Buffer): Promise<SessionState | undefined> {
+  const end = compactedBytes(bytes.toString('latin1', 0, 64));
+  const lines = inOrder(linesIn(bytes.subarray(0, end)).lines, linesIn(bytes.subarray(end)).lines);
+  const state = createSessionState();
+  for (const [n, line] of lines.entries()) {
+    if (n % LINES_AT_ONCE === LINES_AT_ONCE - 1) await nextEvent();
+    const record = parseRecord(line);
+    if (record) state.apply(record);
+    else if (isForeign(line)) return undefined;
   }
+  return state;
 }
 
-/** The last step took so long that somebody who waited has gone on with the old file. */
-function carryOver(fd: number, file: string, from: number): void {
-  seal(fd, true); // whoever comes to it from here on knows that it is not the file any more
-  const left = wholeLines(fd, from, fstatSync(fd).size);
-  if (left.bytes > 0) appendToCurrent(file, textIn(left));
-}
-
-const textIn = ({ lines }: { readonly lines: readonly string[] }): string => lines.map((line) => `${line}\n`).join('');
-
-/** As few lines as say the same. */
+/** The fewest lines that add up to the same state. */
 export function linesOf({ bySessionId, hidden }: SessionState): string[] {
   const live = new Set([...bySessionId.values()].map(keyOf));
-  // A record makes its session visible again: where another name of the same session is hidden, that must come behind it.
+  // A record makes its session visible again. If the same session is hidden under another id, that line must come after it.
   const isLive = (record: SessionRecord) => live.has(keyOf(record));
   const gone = [...hidden.values()];
   return [...gone.filter((one) => !isLive(one)), ...bySessionId.values(), ...gone.filter(isLive)].map(textOf);
@@ -108,7 +100,7 @@ const textOf = (record: SessionRecord): string => {
   return `${JSON.stringify({ ...lineOf(record), ...(created !== undefined && !isGone && { created }) })}\n`;
 };
 
-/** No record, and yet something: another version has written it, and may know more than we do. Half a line is nothing. */
+/** JSON, but no record. A line that was cut off is no JSON. */
 function isForeign(line: string): boolean {
   if (isFirstLine(line)) return false;
   try {

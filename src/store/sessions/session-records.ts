@@ -1,27 +1,26 @@
-// What a line of sessions.jsonl says, and what all of them say together.
+// The lines of sessions.jsonl, and the state they add up to.
 
 export type SessionRecord = {
   readonly sessionId: string;
   readonly agent: string;
   readonly nativeId: string;
   readonly cwd?: string | undefined;
-  /** What it was last opened with besides its `cwd`. */
+  /** The directories it was last opened with, besides its `cwd`. */
   readonly additionalDirectories?: readonly string[] | undefined;
   /** When the line was written. */
   readonly at: string;
-  /** When the first line of the session was written, if this is a later one; in the file only where it was compacted. */
+  /** When the first line of the session was written, if this is a later one. Only compacted files hold it. */
   readonly created?: string | undefined;
-  /** How the tools lent to it were offered, and how far its agent has come with them. */
+  /** How the host tools were offered to its agent, and how far the agent got with them. */
   readonly tools?: { readonly transport: string; readonly state: string } | undefined;
-  /** The session is not to be listed any more. */
+  /** The session must not be listed any more. */
   readonly isGone?: boolean | undefined;
 };
 
-/** What the lines say together. */
 export type SessionState = {
-  /** The newest record of each session, in the order they were made. */
+  /** The newest record of each session, in the order they were written. */
   readonly bySessionId: Map<string, SessionRecord>;
-  /** Sessions at an agent that must not be listed, with the lines that say so. */
+  /** Sessions of an agent that must not be listed, each with the line that removed it. */
   readonly hidden: Map<string, SessionRecord>;
   apply(record: SessionRecord): void;
 };
@@ -43,25 +42,25 @@ export function createSessionState(): SessionState {
       } else {
         hidden.delete(key);
         const before = bySessionId.get(record.sessionId);
-        if (before) bySessionId.delete(record.sessionId); // so that the order is that of the newest records
+        if (before) bySessionId.delete(record.sessionId); // the map keeps the order of the newest records
         bySessionId.set(record.sessionId, before ? { ...record, created: before.created ?? before.at } : record);
       }
     },
   };
 }
 
-/** As many as the console takes, and as long. */
-const MOST_DIRECTORIES = 50;
-const LONGEST_DIRECTORY = 4000;
+/** The limits of the console. */
+const MAX_DIRECTORIES = 50;
+const MAX_DIRECTORY_CHARACTERS = 4000;
 
-/** All of them or none: with some, the session would come back with a part of its directories, and nobody would say so. */
+/** All or none: with some of them, the session would silently come back with a part of its directories. */
 const areDirectories = (value: unknown): value is readonly string[] =>
   Array.isArray(value) &&
   value.length > 0 &&
-  value.length <= MOST_DIRECTORIES &&
-  value.every((one) => typeof one === 'string' && one.length <= LONGEST_DIRECTORY);
+  value.length <= MAX_DIRECTORIES &&
+  value.every((one) => typeof one === 'string' && one.length <= MAX_DIRECTORY_CHARACTERS);
 
-/** Of a session that is gone only which one it was. */
+/** The line of a session that is gone says only which one it was. */
 export function lineOf({ created: _, additionalDirectories, ...line }: SessionRecord): object {
   const { sessionId, agent, nativeId, at, isGone } = line;
   if (isGone) return { sessionId, agent, nativeId, at, isGone };
@@ -76,8 +75,43 @@ export function parseRecord(line: string): SessionRecord | undefined {
     if (!isRecord) return undefined;
     if (!areDirectories(value.additionalDirectories)) delete value.additionalDirectories;
     if (typeof value.created !== 'string') delete value.created;
+    if (value.late !== undefined) delete value.late; // about the line, not about the session
     return value;
   } catch {
     return undefined;
   }
+}
+
+const LATE_END = ',"late":true}';
+const isLate = (line: string): boolean => line.endsWith(LATE_END);
+export const hasLate = (lines: readonly string[]): boolean => lines.some(isLate);
+
+/** Lines that a compaction carried over from the old file. What is no object was cut off, and is dropped. */
+export function markLate(lines: readonly string[]): readonly string[] {
+  return lines
+    .filter((line) => line.startsWith('{"') && line.endsWith('}'))
+    .map((line) => (isLate(line) ? line : `${line.slice(0, -1)}${LATE_END}`));
+}
+
+/**
+ * The lines of a file in the order they were written. Late lines stand somewhere behind the compacted part, but were written to the old file:
+ * before every other line that is not in the compacted part.
+ */
+export function inOrder(compacted: readonly string[], others: readonly string[]): readonly string[] {
+  if (!hasLate(others)) return [...compacted, ...others];
+  return [...compacted, ...others.filter(isLate), ...others.filter((line) => !isLate(line))];
+}
+
+// The first line of a compacted file says how long the compacted part is: the file need not be read before it has doubled.
+const FIRST_LINE = /^\{"compacted":(\d+),"at":"[^"]*"\}\n/;
+
+export const firstLine = (text: string): string =>
+  `${JSON.stringify({ compacted: Buffer.byteLength(text), at: new Date().toISOString() })}\n`;
+
+export const isFirstLine = (line: string): boolean => FIRST_LINE.test(`${line}\n`);
+
+/** Where the compacted part of a file ends, from its first bytes; 0 if there is none. */
+export function compactedBytes(head: string): number {
+  const [line, bytes] = FIRST_LINE.exec(head) ?? [];
+  return line === undefined ? 0 : line.length + Number(bytes);
 }

@@ -1,20 +1,30 @@
-// Which agent owns which session, for good: one JSON line per fact, appended. A later process reads it to route sessions of earlier ones;
-// several processes may append at once, since each line is one write to a file opened for appending.
-import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
+// Which agent owns which session: one JSON line per change, appended to sessions.jsonl. A later process reads it to route the sessions of earlier
+// ones. Several processes may append at the same time, since each line is one write to a file opened for appending.
+import { closeSync, fstatSync, lstatSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { headOf, wholeLines } from '../append-lines.ts';
-import { appendToCurrent } from '../sealed-file.ts';
-import { createSessionState, lineOf, nativeKey, parseRecord, type SessionRecord, type SessionState } from './session-records.ts';
+import { appendToCurrent, readHead, readLines } from '../append-lines.ts';
+import { needsRecovery } from '../rewrite-lines.ts';
+import {
+  compactedBytes,
+  createSessionState,
+  hasLate,
+  inOrder,
+  lineOf,
+  nativeKey,
+  parseRecord,
+  type SessionRecord,
+  type SessionState,
+} from './session-records.ts';
 
 export type { SessionRecord } from './session-records.ts';
 
 export type SessionLog = {
   append(record: SessionRecord): void;
-  /** The newest record of each session that has not gone, in the order they were made. Reads the file again only when it has grown. */
+  /** The newest record of each session that is not gone, in the order they were written. Reads the file again only if it has grown. */
   records(): ReadonlyMap<string, SessionRecord>;
-  /** Sessions at an agent that must not be listed. */
+  /** Sessions of an agent that must not be listed. */
   isHidden(agent: string, nativeId: string): boolean;
-  /** The same as far as it was said since this began: nothing before that is read, of which there may be much. */
+  /** The same for lines written since this log was created. It does not read the lines before that, which may be many. */
   wasHiddenLately(agent: string, nativeId: string): boolean;
 };
 
@@ -38,11 +48,25 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
   };
 }
 
-/** How far a file has been read: which one it was, by its number on the disk and how it began. */
+/** Whether the file is at least this long and has doubled since it was compacted, or a compaction was killed before it was done. */
+export function isCompactionDue(dir: string, minBytes: number): boolean {
+  const file = sessionsFile(dir);
+  if (needsRecovery(file)) return true;
+  const { size } = lstatSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
+  if (size < minBytes) return false;
+  const fd = openSync(file, 'r');
+  try {
+    return size >= 2 * compactedBytes(readHead(fd));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** How far a file has been read, and which file that was: its inode number and its first bytes. */
 type Place = { readonly bytes: number; readonly ino: number; readonly head: string };
 const NOTHING_READ: Place = { bytes: 0, ino: Number.NaN, head: '' };
 
-/** Where it cannot be looked at, whoever reads or writes there says so. */
+/** An unreadable file is reported by the first read or append. */
 function endOf(file: string): Place {
   try {
     const { size, ino } = statSync(file);
@@ -52,20 +76,33 @@ function endOf(file: string): Place {
   }
 }
 
-/** What the lines from there on say, those that have come since the last look included. */
+/** The state that the lines from there on add up to, with those that were appended since the last call. */
 function createReader(file: string, from: Place, onProblem: (error: unknown) => void): () => SessionState {
   let place = from;
   let state = createSessionState();
 
+  function readFrom(fd: number, size: number, head: string): { readonly lines: readonly string[]; readonly bytes: number } {
+    if (place.bytes > 0) {
+      const more = readLines(fd, place.bytes, size);
+      if (!hasLate(more.lines)) return more;
+      forget(); // the order of lines that were read already has changed
+    }
+    const compacted = readLines(fd, 0, Math.min(size, compactedBytes(head)));
+    const others = readLines(fd, compacted.bytes, size);
+    return { lines: inOrder(compacted.lines, others.lines), bytes: compacted.bytes + others.bytes };
+  }
+  function forget(): void {
+    state = createSessionState();
+    place = NOTHING_READ;
+  }
   function readOn(): void {
     const fd = openSync(file, 'r');
     try {
       const { size, ino } = fstatSync(fd);
-      const head = headOf(fd);
-      // Another file, compacted, or the same and cut off: what was read says nothing any more.
-      if (ino !== place.ino || size < place.bytes || !head.startsWith(place.head)) [state, place] = [createSessionState(), NOTHING_READ];
-      // A last line without its end may still be in the writing; it is read when it is whole.
-      const { lines, bytes } = wholeLines(fd, place.bytes, size);
+      const head = readHead(fd);
+      // Another file, since it was compacted, or the same file cut short.
+      if (ino !== place.ino || size < place.bytes || !head.startsWith(place.head)) forget();
+      const { lines, bytes } = readFrom(fd, size, head);
       for (const line of lines) {
         const record = parseRecord(line);
         if (record) state.apply(record);

@@ -1,9 +1,10 @@
-// What a list of sessions shows beside their ids, a line for each turn, so that a list need not read the transcripts.
+// What a list of sessions shows besides their ids: title, turns, usage. One line per turn, so that a list need not read the transcripts.
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { replaceFile } from '../../private-files.ts';
-import { appendLines } from '../append-lines.ts';
-import { readJsonLines } from './transcript-files.ts';
+import type { JsonObject } from '../../json-object.ts';
+import { appendToCurrent } from '../append-lines.ts';
+import { rewriteLines } from '../rewrite-lines.ts';
+import { jsonLines, readJsonLines } from './transcript-files.ts';
 
 export type SessionStats = {
   readonly sessionId: string;
@@ -11,32 +12,38 @@ export type SessionStats = {
   readonly t: number;
   readonly turns: number;
   readonly title?: string | undefined;
-  /** How the last turn ended, and how many ended how. */
+  /** How the last turn ended, and how many turns ended in each way. */
   readonly stopReason?: string | undefined;
   readonly stopReasons: Readonly<Record<string, number>>;
-  /** As the agent reported it last. */
+  /** The agent's last report. */
   readonly usage?: unknown;
 };
 
-/** What a turn adds. */
+/** The line of one turn. */
 export type TurnStats = Omit<SessionStats, 'turns' | 'stopReasons'>;
 
 const fileIn = (dir: string): string => path.join(dir, 'index.jsonl');
 
 export function appendStats(dir: string, turns: readonly TurnStats[]): void {
-  appendLines(fileIn(dir), turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''));
+  appendToCurrent(fileIn(dir), turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''));
 }
 
-/** By session. A line is a turn, or the sum of many. */
+/** By session. A line is one turn, or the sum of many. */
 export function readStats(dir: string): ReadonlyMap<string, SessionStats> {
+  return sumsOf(readJsonLines(fileIn(dir)) ?? []);
+}
+
+function sumsOf(lines: readonly JsonObject[]): Map<string, Sum> {
   const bySession = new Map<string, Sum>();
-  for (const line of readJsonLines(fileIn(dir)) ?? []) {
-    const { sessionId, t, turns = 1, title, stopReason, stopReasons, usage } = line as Partial<SessionStats>;
+  for (const line of lines) {
+    const { sessionId, t, turns, title, stopReason, stopReasons, usage } = line as Partial<SessionStats>;
     if (typeof sessionId !== 'string' || typeof t !== 'number') continue;
-    const sum: Sum = bySession.get(sessionId) ?? { sessionId, t, turns: 0, title, stopReason, stopReasons: {}, usage };
+    const known = bySession.get(sessionId);
+    if (known?.t === t && turns === undefined) continue; // the same turn: a line is there twice if the file was replaced meanwhile
+    const sum: Sum = known ?? { sessionId, t, turns: 0, title, stopReason, stopReasons: {}, usage };
     bySession.set(sessionId, sum);
     sum.t = t;
-    sum.turns += turns;
+    sum.turns += turns ?? 1;
     sum.title = title ?? sum.title;
     sum.usage = usage ?? sum.usage;
     sum.stopReason = stopReason;
@@ -46,39 +53,49 @@ export function readStats(dir: string): ReadonlyMap<string, SessionStats> {
   return bySession;
 }
 
-/** Added to in place: there may be very many lines, and somebody waits for the list. */
+/** Added to in place: there may be very many lines, and a user waits for the list. */
 type Sum = { -readonly [Key in keyof SessionStats]: SessionStats[Key] } & { stopReasons: Record<string, number> };
 
 const COMPACT_ABOVE_BYTES = 4 * 1024 * 1024;
 
-/** A line for each session instead of one for each turn, once there are very many. */
+/** Replaces the lines of turns by one line per session once the file is large. */
 export function compactStats(dir: string, aboveBytes = COMPACT_ABOVE_BYTES): void {
-  if (sizeOf(fileIn(dir)) <= aboveBytes) return;
-  rewrite(dir, [...readStats(dir).values()].map((stats) => `${JSON.stringify(stats)}\n`).join(''));
+  const file = fileIn(dir);
+  if (sizeOf(file) <= aboveBytes) return;
+  const sums = (lines: readonly string[]) => [...sumsOf(jsonLines(lines)).values()].map((stats) => JSON.stringify(stats));
+  rewriteLines(file, sums, asTheyAre); // if another process has the lock, it does the same
 }
 
-/** A session that is deleted leaves no title behind. */
+const asTheyAre = (lines: readonly string[]): readonly string[] => lines;
+
+/** Another process rewrites the file in a few milliseconds; one that was killed holds no lock. */
+const MAX_WAIT_MS = 2000;
+
+/** Removes the lines of a deleted session: its title must not stay behind. */
 export function removeStats(dir: string, sessionId: string): void {
-  if (sizeOf(fileIn(dir)) === 0) return;
-  const text = readFileSync(fileIn(dir), 'utf8');
-  // As `JSON.stringify` wrote it, so that few of very many lines need to be read.
+  const file = fileIn(dir);
+  if (sizeOf(file) === 0) return;
+  // As `JSON.stringify` wrote it: few of very many lines need parsing.
   const written = JSON.stringify(sessionId);
-  if (!text.includes(written)) return;
-  const isOther = (line: string): boolean => !line.includes(written) || !isOf(sessionId, line);
-  rewrite(dir, text.split('\n').filter(isOther).join('\n'));
+  if (!readFileSync(file, 'utf8').includes(written)) return;
+  const others = (lines: readonly string[]) => lines.filter((line) => !line.includes(written) || !isOf(sessionId, line));
+  const until = performance.now() + MAX_WAIT_MS;
+  while (!rewriteLines(file, others)) {
+    if (performance.now() > until) throw new Error(`another process keeps ${file} locked`);
+    sleep(1 + Math.random() * 10);
+  }
+}
+
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 function isOf(sessionId: string, line: string): boolean {
   try {
     return JSON.parse(line).sessionId === sessionId;
   } catch {
-    return true; // what nobody can read is better gone than kept
+    return true; // an unreadable line that names the session
   }
-}
-
-/** A turn that another process adds in that very moment is lost to the list, and to nothing else. */
-function rewrite(dir: string, text: string): void {
-  replaceFile(fileIn(dir), text);
 }
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -24,7 +24,7 @@ export function readTranscript(
 ): readonly TranscriptRecord[] | undefined {
   const found = readText(transcriptFile(dir, sessionId), mostBytes);
   if (!found) return undefined;
-  const records = jsonLines(found.text).filter(
+  const records = jsonLines(found.text.split('\n')).filter(
     (line): line is TranscriptRecord => typeof line.kind === 'string' && typeof line.t === 'number',
   );
   return found.before === 0 ? records : [{ kind: 'omitted', bytes: found.before, t: records[0]?.t ?? 0 }, ...records];
@@ -33,7 +33,7 @@ export function readTranscript(
 /** What is torn or no object is passed over. */
 export function readJsonLines(file: string): readonly JsonObject[] | undefined {
   const found = readText(file, Number.POSITIVE_INFINITY);
-  return found && jsonLines(found.text);
+  return found && jsonLines(found.text.split('\n'));
 }
 
 /** The end of a file in whole lines, and how many bytes stand before it. */
@@ -57,8 +57,8 @@ function readText(file: string, mostBytes: number): { readonly text: string; rea
   }
 }
 
-function jsonLines(text: string): readonly JsonObject[] {
-  return text.split('\n').flatMap((line) => {
+export function jsonLines(lines: readonly string[]): readonly JsonObject[] {
+  return lines.flatMap((line) => {
     if (line === '') return [];
     try {
       const value = JSON.parse(line);

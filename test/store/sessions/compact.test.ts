@@ -1,22 +1,34 @@
-// sessions.jsonl, compacted: it says the same in fewer lines, whoever writes to it meanwhile.
+// Compaction of sessions.jsonl: the same state in fewer lines, whatever other processes write meanwhile, and when it is killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay, setImmediate as nextEvent } from 'node:timers/promises';
 import { build } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { takeTurn } from '../../../src/audit/line-lock.ts';
 import { draftOf } from '../../../src/private-files.ts';
-import { isDue } from '../../../src/store/compacted-size.ts';
 import { compactSessionLog, linesOf } from '../../../src/store/sessions/compact.ts';
-import { createSessionState, parseRecord, type SessionRecord } from '../../../src/store/sessions/session-records.ts';
-import { createSessionLog } from '../../../src/store/sessions/session-store.ts';
+import { createSessionState, markLate, parseRecord, type SessionRecord } from '../../../src/store/sessions/session-records.ts';
+import { createSessionLog, isCompactionDue } from '../../../src/store/sessions/session-store.ts';
 import { newStateDir, noProblem } from '../state.ts';
 
 const fileIn = (dir: string) => path.join(dir, 'sessions.jsonl');
 const linesIn = (dir: string) => readFileSync(fileIn(dir), 'utf8').trimEnd().split('\n');
-const compact = (dir: string) => compactSessionLog(dir, takeTurn, 0);
+const compact = (dir: string) => compactSessionLog(dir, 0);
 const line = (sessionId: string, more: Partial<SessionRecord> = {}): SessionRecord => ({
   ...{ sessionId, agent: 'a', nativeId: sessionId, at: '2026-01-01T00:00:00Z' },
   ...more,
@@ -35,12 +47,12 @@ function used(sessions: number): string {
 }
 const told = (dir: string) => [...createSessionLog(dir, noProblem).records()];
 
-test('says the same in fewer lines, to those who have read it before and to others, and is private', () => {
+test('says the same in fewer lines, to those who have read it before and to others, and is private', async () => {
   const dir = used(100);
   const reader = createSessionLog(dir, noProblem);
   const before = [...reader.records()];
   const bytes = statSync(fileIn(dir)).size;
-  expect(compact(dir)).toBe(true);
+  expect(await compact(dir)).toBe(true);
   expect(linesIn(dir)).toHaveLength(101); // a line that says so, and one for each
   expect(statSync(fileIn(dir)).size).toBeLessThan(bytes / 3);
   for (const log of [reader, createSessionLog(dir, noProblem)]) {
@@ -53,7 +65,7 @@ test('says the same in fewer lines, to those who have read it before and to othe
   expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
 });
 
-test('is read from its beginning by whoever knew another file of that number on the disk', () => {
+test('is read from its beginning by whoever knew another file of that number on the disk', async () => {
   const dir = used(3);
   const reader = createSessionLog(dir, noProblem);
   expect(reader.records().size).toBe(2);
@@ -67,97 +79,207 @@ test('is read from its beginning by whoever knew another file of that number on 
   expect([...reader.records().keys()]).toEqual(Array.from({ length: 99 }, (_, n) => `t-${n}`));
 });
 
-test('is left alone while it is small, and until it has doubled since the last time', () => {
+test('is left alone while it is small, and until it has doubled since the last time', async () => {
   const dir = used(100);
-  expect(compactSessionLog(dir, takeTurn)).toBe(false);
-  expect(compact(dir)).toBe(true);
-  expect(compact(dir)).toBe(false);
+  expect(await compactSessionLog(dir)).toBe(false);
+  expect(await compact(dir)).toBe(true);
+  expect(await compact(dir)).toBe(false);
   const text = readFileSync(fileIn(dir), 'utf8');
   const log = createSessionLog(dir, noProblem);
   for (let n = 0; n < 50; n++) log.append(line('new'));
-  expect(compact(dir)).toBe(false);
+  expect(await compact(dir)).toBe(false);
   expect(readFileSync(fileIn(dir), 'utf8').startsWith(text)).toBe(true);
   for (let n = 0; n < 500; n++) log.append(line('new'));
-  expect(compact(dir)).toBe(true);
+  expect(await compact(dir)).toBe(true);
   expect(told(dir)).toHaveLength(91);
 });
 
-test('is not read by every start where nothing of it is void', () => {
+test('is not read by every start where nothing of it is void', async () => {
   const dir = newStateDir();
   const log = createSessionLog(dir, noProblem);
   for (let n = 0; n < 50; n++) log.append(line(`s-${n}`));
   const before = told(dir);
-  expect([isDue(fileIn(dir), 0), compact(dir), isDue(fileIn(dir), 0), compact(dir)]).toEqual([true, true, false, false]);
+  expect([isCompactionDue(dir, 0), await compact(dir), isCompactionDue(dir, 0), await compact(dir)]).toEqual([true, true, false, false]);
   expect(told(dir)).toEqual(before);
 });
 
-test('is left alone with lines in it that are not ours to judge; one that was cut off goes', () => {
+test('is left alone with lines in it that are not ours to judge; one that was cut off goes', async () => {
   const dir = used(20);
   appendFileSync(fileIn(dir), '{"sessionId":"s-1","agen\n');
   const before = told(dir);
-  expect(compact(dir)).toBe(true);
+  expect(await compact(dir)).toBe(true);
   expect(told(dir)).toEqual(before);
   const other = used(20);
   appendFileSync(fileIn(other), '{"kind":"of a later version"}\n');
-  expect(compact(other)).toBe(false);
+  expect(await compact(other)).toBe(false);
 });
 
-test("is left alone where it is another user's, shared or read-only", () => {
+test("is left alone where it is another user's, shared or read-only", async () => {
   const dir = used(20);
   for (const mode of [0o400, 0o660, 0o644]) {
     chmodSync(fileIn(dir), mode);
-    expect(compact(dir)).toBe(false);
+    expect(await compact(dir)).toBe(false);
     expect(statSync(fileIn(dir)).mode & 0o777).toBe(mode);
   }
   chmodSync(fileIn(dir), 0o600);
   const uid = vi.spyOn(process, 'getuid').mockReturnValue(4_000_000_000);
-  expect(compact(dir)).toBe(false);
+  expect(await compact(dir)).toBe(false);
   uid.mockRestore();
-  expect(compact(dir)).toBe(true);
+  expect(await compact(dir)).toBe(true);
 });
 
-test('is compacted by a process that has the number of one that was killed at it', () => {
+test('is compacted by a process that has the number of one that was killed at it', async () => {
   const dir = used(20);
   const before = told(dir);
   writeFileSync(draftOf(fileIn(dir)), '{"compacted":');
-  expect(compact(dir)).toBe(true);
+  expect(await compact(dir)).toBe(true);
   expect(told(dir)).toEqual(before);
 });
 
-test('is left alone while another process is at it', () => {
-  const dir = used(20);
-  const { ino } = statSync(fileIn(dir));
-  const turn = takeTurn(fileIn(dir), ino);
-  expect(compact(dir)).toBe(false);
-  if ('end' in turn) turn.end(false);
-  expect(compact(dir)).toBe(true);
+const lockIn = (dir: string, owner: string) => `${fileIn(dir)}.lock.${owner}`;
+
+/** A process that has ended, with the start time it had. */
+async function deadOwner(): Promise<string> {
+  const child = spawn(process.execPath, ['-e', ''], { stdio: 'ignore' });
+  await once(child, 'exit');
+  return `${child.pid}.1.${os.hostname()}`;
+}
+
+describe('the lock', () => {
+  test('of a living process keeps others from compacting, and nobody from writing', async () => {
+    const dir = used(20);
+    writeFileSync(lockIn(dir, `1.0.${os.hostname()}`), '');
+    expect(await compact(dir)).toBe(false);
+    createSessionLog(dir, noProblem).append(line('written'));
+    expect(told(dir).at(-1)?.[0]).toBe('written');
+    expect(readdirSync(dir).sort()).toEqual(['sessions.jsonl', `sessions.jsonl.lock.1.0.${os.hostname()}`]);
+    rmSync(lockIn(dir, `1.0.${os.hostname()}`));
+    expect(await compact(dir)).toBe(true);
+  });
+
+  test('of a process that is dead is removed', async () => {
+    const dir = used(20);
+    writeFileSync(lockIn(dir, await deadOwner()), '');
+    expect(await compact(dir)).toBe(true);
+    expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
+  });
+
+  test.runIf(process.platform === 'linux')('of a dead process whose pid was reused is removed', async () => {
+    const dir = used(20);
+    writeFileSync(lockIn(dir, `${process.pid}.1.${os.hostname()}`), '');
+    expect(await compact(dir)).toBe(true);
+    expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
+  });
+
+  test('of another host, which cannot be asked, holds for a day', async () => {
+    const dir = used(20);
+    const lock = lockIn(dir, `${(await deadOwner()).split('.')[0]}.1.elsewhere`);
+    writeFileSync(lock, '');
+    expect(await compact(dir)).toBe(false);
+    const yesterday = Date.now() / 1000 - 25 * 3600;
+    utimesSync(lock, yesterday, yesterday);
+    expect(await compact(dir)).toBe(true);
+    expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
+  });
+
+  test('lets one of several compactions in the same process through', async () => {
+    const dir = used(20);
+    expect(await Promise.all([compact(dir), compact(dir), compact(dir)])).toEqual([true, false, false]);
+    expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
+  });
 });
 
-test('a file that somebody sealed and was killed is written to after a moment, and compacted the next time', () => {
-  const dir = used(20);
-  chmodSync(fileIn(dir), 0o700);
-  createSessionLog(dir, noProblem).append(line('patient'));
-  expect(statSync(fileIn(dir)).mode & 0o777).toBe(0o600);
-  expect(told(dir).at(-1)).toEqual(['patient', line('patient')]);
-  expect(compact(dir)).toBe(true);
-  expect(told(dir).at(-1)).toEqual(['patient', line('patient')]);
-});
-
-test('a line that is written while the new file is made is in it, and so is one that comes behind that', () => {
+test('lines that are written during a compaction stay, and so does their order', async () => {
   const dir = used(20);
   const log = createSessionLog(dir, noProblem);
-  // The claim is taken before the file is read: here somebody writes in between, with the file still open from before.
-  const claim: typeof takeTurn = (file, ino) => {
-    const turn = takeTurn(file, ino);
-    log.append(line('in-between'));
-    return turn;
-  };
-  expect(compactSessionLog(dir, claim, 0)).toBe(true);
+  const reader = createSessionLog(dir, noProblem);
+  reader.records();
+  const compacting = compact(dir);
+  let isDone = false;
+  void compacting.then(() => {
+    isDone = true;
+  });
+  let written = 0;
+  while (!isDone) {
+    log.append(line('during', { at: String(written++) }));
+    await nextEvent();
+  }
+  expect(await compacting).toBe(true);
   log.append(line('after'));
-  expect(told(dir).slice(-2)).toEqual([
-    ['in-between', line('in-between')],
-    ['after', line('after')],
-  ]);
+  for (const reading of [reader, createSessionLog(dir, noProblem)])
+    expect([...reading.records()].slice(-2)).toEqual([
+      ['during', line('during', { at: String(written - 1), ...(written > 1 && { created: '0' }) })],
+      ['after', line('after')],
+    ]);
+});
+
+test('other events get their turn during a compaction', async () => {
+  const dir = used(2000);
+  let events = 0;
+  const timer = setInterval(() => events++, 0);
+  expect(await compact(dir)).toBe(true);
+  clearInterval(timer);
+  expect(events).toBeGreaterThan(5);
+});
+
+test('a line that was carried over does not replace a newer one, to a new reader and to one that had read the file before', async () => {
+  const dir = newStateDir();
+  mkdirSync(dir, { recursive: true });
+  const compacted = `${JSON.stringify(line('s', { at: '1' }))}\n`;
+  const late = markLate([line('s', { at: '2' }), line('other', { at: '2' })].map((one) => JSON.stringify(one)));
+  writeFileSync(
+    fileIn(dir),
+    `{"compacted":${compacted.length},"at":"now"}\n${compacted}${JSON.stringify(line('s', { at: '3', cwd: '/newest' }))}\n`,
+    { mode: 0o600 },
+  );
+  const early = createSessionLog(dir, noProblem);
+  expect(early.records().get('s')).toEqual(line('s', { at: '3', cwd: '/newest', created: '1' }));
+  appendFileSync(fileIn(dir), late.map((one) => `${one}\n`).join(''));
+  const expected = [
+    ['other', line('other', { at: '2' })],
+    ['s', line('s', { at: '3', cwd: '/newest', created: '1' })],
+  ];
+  expect([...early.records()]).toEqual(expected);
+  expect(told(dir)).toEqual(expected);
+  expect(await compact(dir)).toBe(true);
+  expect(told(dir)).toEqual(expected);
+  expect(readFileSync(fileIn(dir), 'utf8')).not.toContain('late');
+});
+
+describe('a process killed during a compaction', () => {
+  /** What is on disk once the draft has the name of the file, and the lines that came meanwhile are not carried over yet. */
+  async function killedBeforeCarryOver() {
+    const dir = used(20);
+    const read = statSync(fileIn(dir)).size;
+    linkSync(fileIn(dir), `${fileIn(dir)}.old.${read}`);
+    createSessionLog(dir, noProblem).append(line('meanwhile'));
+    const old = readFileSync(fileIn(dir)).subarray(0, read);
+    const copy = newStateDir();
+    mkdirSync(copy, { recursive: true });
+    writeFileSync(fileIn(copy), old, { mode: 0o600 });
+    expect(await compact(copy)).toBe(true);
+    renameSync(fileIn(copy), fileIn(dir));
+    writeFileSync(lockIn(dir, await deadOwner()), '');
+    return dir;
+  }
+
+  test('leaves the old file behind: the next one carries its lines over', async () => {
+    const dir = await killedBeforeCarryOver();
+    expect(told(dir).map(([id]) => id)).not.toContain('meanwhile');
+    expect(isCompactionDue(dir, 1e9)).toBe(true); // however short the file is
+    expect(await compactSessionLog(dir, 1e9)).toBe(false);
+    expect(told(dir)).toContainEqual(['meanwhile', line('meanwhile')]);
+    expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
+  });
+
+  test('before the draft got the name of the file loses nothing', async () => {
+    const dir = used(20);
+    linkSync(fileIn(dir), `${fileIn(dir)}.old.${statSync(fileIn(dir)).size - 100}`);
+    const before = readFileSync(fileIn(dir), 'utf8');
+    expect(await compactSessionLog(dir, 1e9)).toBe(false);
+    expect(readFileSync(fileIn(dir), 'utf8')).toBe(before);
+    expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
+  });
 });
 
 describe('any history', () => {
@@ -167,7 +289,7 @@ describe('any history', () => {
     { maxLength: 40 },
   );
 
-  test('says the same behind it, and so does whatever follows', () => {
+  test('says the same behind it, and so does whatever follows', async () => {
     fc.assert(
       fc.property(history, history, (before, after) => {
         const [whole, compacted] = [createSessionState(), createSessionState()];
@@ -186,25 +308,33 @@ describe('any history', () => {
   });
 });
 
-test('several processes write while several compact: nothing is lost', async () => {
-  const dir = newStateDir();
+/** Three writers, each with its own sessions, as programs of their own. */
+async function startWriters(dir: string, whatElse: string) {
   mkdirSync(dir, { recursive: true });
-  const program = path.join(dir, 'program.mjs');
+  const program = path.join(dir, '..', 'program.mjs');
   await build({
     stdin: {
       contents: `
-        import { takeTurn } from './src/audit/line-lock.ts';
+        import { setImmediate as nextEvent } from 'node:timers/promises';
         import { compactSessionLog } from './src/store/sessions/compact.ts';
         import { createSessionLog } from './src/store/sessions/session-store.ts';
         const [dir, name] = process.argv.slice(2);
         const log = createSessionLog(dir, (error) => { throw error; });
         let done = 0;
-        process.stdin.once('data', () => {
+        const compactions = [];
+        const compact = () => compactSessionLog(dir, 0).then((isDone) => { if (isDone) done++; });
+        if (name === 'compactor') {
+          process.stdout.write('ready');
+          for (;;) await compact();
+        }
+        process.stdin.once('data', async () => {
           for (let n = 0; n < 600; n++) {
             for (const at of ['1', '2', '3', '4']) log.append({ sessionId: name + n, agent: name, nativeId: String(n), at });
             if (n % 10 === 0) log.append({ sessionId: name + n, agent: name, nativeId: String(n), at: '5', isGone: true });
-            if (n % 7 === 0 && compactSessionLog(dir, takeTurn, 0)) done++;
+            ${whatElse}
+            await nextEvent();
           }
+          await Promise.all(compactions);
           process.stdout.write(String(done));
           process.exit();
         });
@@ -214,23 +344,60 @@ test('several processes write while several compact: nothing is lost', async () 
     },
     ...{ bundle: true, format: 'esm', platform: 'node', outfile: program },
   });
-  const names = ['x', 'y', 'z'];
-  const children = names.map((name) => spawn(process.execPath, [program, dir, name], { stdio: ['pipe', 'pipe', 'inherit'] }));
-  const words = children.map((child) => child.stdout.setEncoding('utf8').toArray());
+  const children = WRITERS.map((name) => spawn(process.execPath, [program, dir, name], { stdio: ['pipe', 'pipe', 'inherit'] }));
+  const outputs = children.map((child) => child.stdout.setEncoding('utf8').toArray());
   await Promise.all(children.map((child) => once(child.stdout, 'readable')));
   const exits = Promise.all(children.map((child) => once(child, 'exit')));
   for (const child of children) child.stdin.write('go');
-  expect(await exits).toEqual(Array(3).fill([0, null]));
-  const compactions = (await Promise.all(words)).map((parts) => Number(parts.join('').replace('ready ', '')));
-  expect(compactions.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(2); // as often as it has doubled, whoever gets there first
+  return {
+    program,
+    exits,
+    /** How many compactions the writers made. */
+    compactions: async () =>
+      (await Promise.all(outputs)).map((parts) => Number(parts.join('').replace('ready ', ''))).reduce((sum, one) => sum + one, 0),
+  };
+}
+const WRITERS = ['x', 'y', 'z'];
 
+/** The sessions of the writers whose newest line is not the last that was written. */
+function wrongSessions(dir: string) {
   const log = createSessionLog(dir, noProblem);
-  const expected = names.flatMap((name) => Array.from({ length: 600 }, (_, n) => [name, n] as const));
-  const wrong = expected.filter(([name, n]) => {
+  const expected = WRITERS.flatMap((name) => Array.from({ length: 600 }, (_, n) => [name, n] as const));
+  return expected.filter(([name, n]) => {
     const record = log.records().get(`${name}${n}`);
     const isGone = n % 10 === 0;
     return log.isHidden(name, String(n)) !== isGone || (isGone ? record !== undefined : record?.at !== '4' || record.created !== '1');
   });
-  expect(wrong).toEqual([]);
-  expect(readdirSync(dir).sort()).toEqual(['program.mjs', 'sessions.jsonl']);
+}
+
+test('several processes write while several compact: nothing is lost', async () => {
+  const dir = newStateDir();
+  const writers = await startWriters(dir, 'if (n % 7 === 0) compactions.push(compact());');
+  expect(await writers.exits).toEqual(Array(3).fill([0, null]));
+  expect(await writers.compactions()).toBeGreaterThan(2); // whenever the file has doubled
+  expect(wrongSessions(dir)).toEqual([]);
+  expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
+});
+
+test('several processes write while compactors are killed: nothing is lost', async () => {
+  const dir = newStateDir();
+  const writers = await startWriters(dir, '');
+  let isOver = false;
+  void writers.exits.then(() => {
+    isOver = true;
+  });
+  let kills = 0;
+  while (!isOver) {
+    const compactor = spawn(process.execPath, [writers.program, dir, 'compactor'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const exit = once(compactor, 'exit');
+    await once(compactor.stdout, 'readable');
+    await delay(20 * Math.random()); // at any moment of its work
+    compactor.kill('SIGKILL');
+    expect(await exit).toEqual([null, 'SIGKILL']);
+    kills++;
+  }
+  expect(await writers.exits).toEqual(Array(3).fill([0, null]));
+  expect(kills).toBeGreaterThan(0);
+  await compact(dir); // as the next start does
+  expect(wrongSessions(dir)).toEqual([]);
 });

@@ -1,0 +1,34 @@
+// Who holds a lock file, and whether that process may still be alive.
+import { spawnSync } from 'node:child_process';
+import os from 'node:os';
+import { expect, test } from 'vitest';
+import { lockOwner, mayBeAlive } from '../../src/processes/lock-owner.ts';
+
+const host = os.hostname();
+const dead = () => spawnSync(process.execPath, ['-e', '']).pid;
+
+test('this process is alive', () => {
+  expect(lockOwner()).toMatch(new RegExp(`^${process.pid}\\.\\d+\\.`));
+  expect(mayBeAlive(lockOwner())).toBe(true);
+});
+
+test('a process that has ended on this host is not', () => {
+  expect(mayBeAlive(`${dead()}.1.${host}`)).toBe(false);
+  expect(mayBeAlive(`${dead()}.0.${host}`)).toBe(false);
+});
+
+test('a process on another host may be, whatever runs here under its pid', () => {
+  for (const elsewhere of [`${host}-other`, host.slice(1), '']) expect(mayBeAlive(`${dead()}.1.${elsewhere}`)).toBe(true);
+});
+
+test('a process whose start time is unknown may be', () => {
+  expect(mayBeAlive(`${process.pid}.0.${host}`)).toBe(true);
+});
+
+test.runIf(process.platform === 'linux')('a process that has the pid and another start time is another process', () => {
+  expect(mayBeAlive(`${process.pid}.1.${host}`)).toBe(false);
+});
+
+test.each(['', 'x', '12', `x.1.${host}`])('an owner that is not written as one (%j) may be alive', (owner) => {
+  expect(mayBeAlive(owner)).toBe(true);
+});

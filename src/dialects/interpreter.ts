@@ -1,4 +1,4 @@
-// Puts a dialect between an agent's streams and its leg: lines in, messages through the dialect's functions, lines out.
+// Puts a dialect between an agent's streams and its connection: lines in, messages through the dialect's functions, lines out.
 
 import { type Streams, sinkThrough, sourceThrough } from '../wire/byte-stream.ts';
 import { LF } from '../wire/frame.ts';
@@ -8,20 +8,20 @@ import { failed, lineOf, type Message, readMessage } from './message.ts';
 
 export type Surroundings = {
   readonly maxFrameBytes: number;
-  /** Calls back later, unless it is taken back. */
+  /** Calls back later; the returned function cancels it. */
   readonly after: (ms: number, then: () => void) => () => void;
-  readonly remark: (words: string) => void;
+  readonly remark: (message: string) => void;
   readonly kill: () => void;
 };
 
 export type Interpreted = Streams & {
-  /** The agent's process is over; to be told before anybody else is. */
+  /** Call it when the agent's process exits, before anyone else is notified. */
   exited(code: number | null): void;
-  /** Nothing is waited for any more. */
+  /** Cancels all timers. */
   stop(): void;
 };
 
-/** Words about one life of an agent; more would be noise. */
+/** Per agent process; more would flood the log. */
 const MAX_REMARKS = 50;
 const FILLER = Buffer.alloc(64 * 1024, ' ');
 
@@ -31,12 +31,12 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
   let remarks = 0;
   const alarms = new Map<string, () => void>();
   let emit: (bytes: Buffer) => void = () => {};
-  /** What goes to the agent while the leg is writing to it; undefined while it is not. */
+  /** Messages to the agent while the connection writes; undefined otherwise. */
   let collected: Buffer[] | undefined;
 
   function take(step: Step<unknown>, came?: { readonly message: Message; readonly bytes: Buffer }): void {
     state = step.state;
-    for (const words of step.remarks ?? []) if (remarks++ < MAX_REMARKS) around.remark(words);
+    for (const message of step.remarks ?? []) if (remarks++ < MAX_REMARKS) around.remark(message);
     const bytesOf = (message: Message, isBare?: boolean) => (message === came?.message ? came.bytes : Buffer.from(lineOf(message, isBare)));
     const parts = (step.toAgent ?? []).map((message) => bytesOf(message, dialect.isBare));
     if (collected) collected.push(...parts);
@@ -53,7 +53,7 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
     }
     if (step.kill) around.kill();
   }
-  /** A bug of ours that this message or event has found: it costs that alone, and whoever waits for an answer is told. */
+  /** An error in the dialect costs only this message or event, and the requester gets an error. */
   function attempted(translate: () => Step<unknown>, what: Message | DialectEvent, answer?: 'toClient' | 'toAgent'): Step<unknown> {
     try {
       return translate();
@@ -63,19 +63,19 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
       return { state, remarks, ...(answer && what.kind === 'request' && { [answer]: [failed(what.id, -32603, why)] }) };
     }
   }
-  const told = (event: DialectEvent): Step<unknown> | undefined =>
+  const notified = (event: DialectEvent): Step<unknown> | undefined =>
     dialect.on && attempted(() => dialect.on?.(state, event) ?? { state }, event);
   function rung(name: string): void {
     alarms.delete(name);
     happened({ kind: 'alarm', name });
   }
   function happened(event: DialectEvent): void {
-    const step = isOver ? undefined : told(event); // of an end that we have asked for nobody need be told
+    const step = isOver ? undefined : notified(event); // a stop that the switchboard requested is no event
     if (step) take(step);
   }
   function stop(): void {
     isOver = true;
-    for (const callOff of alarms.values()) callOff();
+    for (const cancel of alarms.values()) cancel();
     alarms.clear();
   }
 
@@ -91,11 +91,11 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
             attempted(() => dialect.toAcp(state, message), message, 'toAgent'),
             { message, bytes: line },
           );
-        const heard = told({ kind: 'noise', line: bytes.toString('utf8', start, end) });
-        if (heard?.remarks) take(heard);
-        else out(line); // the leg says what is wrong with it
+        const step = notified({ kind: 'noise', line: bytes.toString('utf8', start, end) });
+        if (step?.remarks) take(step);
+        else out(line); // the connection reports what is wrong with it
       }),
-      // As long as it was, so that the leg sees that it was too long, and whose it was.
+      // Keep the length, so that the connection sees an oversized frame and whose it is.
       onOversized({ head, tail, bytes }) {
         out(head);
         for (let left = bytes - head.length - tail.length; left > 0; left -= FILLER.length) out(FILLER.subarray(0, left));
@@ -130,7 +130,7 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
     collected = undefined;
     return parts;
   });
-  toAgent.on('error', () => happened({ kind: 'deaf' }));
+  toAgent.on('error', () => happened({ kind: 'unwritable' }));
   return {
     fromAgent,
     toAgent,
@@ -142,11 +142,11 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
   };
 }
 
-function eachLine(act: (bytes: Buffer, start: number, end: number) => void) {
+function eachLine(handle: (bytes: Buffer, start: number, end: number) => void) {
   return (bytes: Buffer, start: number, end: number): void => {
     for (let at = start; at < end; ) {
       const lf = bytes.indexOf(LF, at);
-      if (lf > at && bytes.toString('latin1', at, lf).trim() !== '') act(bytes, at, lf);
+      if (lf > at && bytes.toString('latin1', at, lf).trim() !== '') handle(bytes, at, lf);
       at = lf + 1;
     }
   };

@@ -1,4 +1,4 @@
-// Reading values that come from somebody else's program: every look is guarded, and what is not understood stays as it is.
+// Reads values from another program: every access is checked, and unknown values stay unchanged.
 import { type JsonObject as Dict, isObject } from '../json-object.ts';
 
 export { fields as dict, isObject, type JsonObject as Dict } from '../json-object.ts';
@@ -7,18 +7,18 @@ export const list = (value: unknown): readonly unknown[] => (Array.isArray(value
 export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 export const number = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 
-/** What a table says of a word that somebody else has chosen; `constructor` is in no table of ours. */
-export function lookUp<V>(table: Readonly<Record<string, V>>, word: unknown): V | undefined {
-  return typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined;
+/** A table entry for a name from outside; `constructor` is in no table. */
+export function lookUp<V>(table: Readonly<Record<string, V>>, name: unknown): V | undefined {
+  return typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** The first of the keys that is there. */
+/** The value of the first of the keys that is present. */
 export function first(value: Dict, ...keys: readonly string[]): unknown {
   for (const key of keys) if (Object.hasOwn(value, key) && value[key] !== undefined) return value[key];
   return undefined;
 }
 
-/** Keys by other names. What already goes by the new name stays, and the old one is left where it would be a second. */
+/** Renames keys. If the new name already exists, the old key stays as it is. */
 export function renamed(value: Dict, names: Readonly<Record<string, string>>): Dict {
   if (!Object.keys(value).some((key) => wanted(value, names, key) !== key)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wanted(value, names, key), inner]));
@@ -29,7 +29,6 @@ function wanted(value: Dict, names: Readonly<Record<string, string>>, key: strin
   return name === undefined || Object.hasOwn(value, name) ? key : name;
 }
 
-/** The same without some of its keys. */
 export function without(value: Dict, ...keys: readonly string[]): Dict {
   if (!keys.some((key) => Object.hasOwn(value, key))) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
@@ -37,7 +36,7 @@ export function without(value: Dict, ...keys: readonly string[]): Dict {
 
 export const camel = (key: string): string => key.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Every key in camelCase, at every depth; what stands in `_meta` is somebody's own. */
+/** Converts every key to camelCase at every depth, except inside `_meta`, which belongs to others. */
 export function camelKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelKeys);
   if (!isObject(value)) return value;

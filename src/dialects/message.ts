@@ -1,4 +1,4 @@
-// A message between a frame's bytes and an object: what a dialect reads and writes. Ids are kept as the text they were written as.
+// A JSON-RPC message as an object: what a dialect reads and writes. Ids stay as the text they were written as.
 
 import { type Frame, textOf } from '../wire/frame.ts';
 import { scan } from '../wire/scanner/scanner.ts';
@@ -6,7 +6,7 @@ import { strictParse } from '../wire/scanner/strict-parse.ts';
 
 export type Request = { readonly kind: 'request'; readonly id: string; readonly method: string; readonly params: unknown };
 export type Notification = { readonly kind: 'notification'; readonly method: string; readonly params: unknown };
-/** With neither result nor error where the agent has left both out. */
+/** Without result and error if the agent omitted both. */
 export type Response = { readonly kind: 'response'; readonly id: string; readonly result?: unknown; readonly error?: unknown };
 export type Message = Request | Notification | Response;
 
@@ -20,7 +20,7 @@ export const failed = (id: string, code: number, message: string, data?: unknown
 });
 export const update = (sessionId: string, value: object): Notification => notification('session/update', { sessionId, update: value });
 
-/** The message in a line, `bytes[end]` being its line feed; undefined when it is none that can be relied on. */
+/** The message in a line that ends at `bytes[end]`; undefined if the line is not a reliable message. */
 export function readMessage(bytes: Buffer, start: number, end: number): Message | undefined {
   const frame = scan(bytes, start) ?? strictParse(bytes, start, end);
   return 'why' in frame ? undefined : messageOf(frame);
@@ -35,7 +35,7 @@ function messageOf({ bytes, kind, id, method, body, outcome }: Frame): Message {
   return { kind, id: idText, ...(body !== undefined && { result: value }) };
 }
 
-/** A line, with its line feed. `isBare` leaves out the version, for a dialect that knows none. */
+/** The line of a message with its line feed. `isBare` omits `jsonrpc`, for a dialect without it. */
 export function lineOf(message: Message, isBare = false): string {
   const members = isBare ? [] : ['"jsonrpc":"2.0"'];
   if (message.kind !== 'response') members.push(`"method":${JSON.stringify(message.method)}`);

@@ -1,4 +1,4 @@
-// What an `agent_servers` entry may say of how its agent speaks. Only the check: tongue.ts acts on it.
+// The schema of `framing` and `dialect` in an `agent_servers` entry. select-dialect.ts acts on them.
 import * as z from 'zod';
 import { DIALECT_NAMES } from './select-dialect.ts';
 
@@ -6,11 +6,11 @@ export const dialectOptions = z
   .object({
     framing: z
       .enum(['auto', 'ndjson', 'content-length'])
-      .describe('How messages are told apart on its stdio: by lines, or by a `Content-Length` header before each.')
+      .describe('How its stdio frames messages: one per line, or with a `Content-Length` header before each.')
       .meta({ default: 'auto' }),
     dialect: z
       .enum(['auto', ...DIALECT_NAMES])
-      .describe('The protocol it speaks: ACP, or another that is translated.')
+      .describe('The protocol it speaks: ACP, or a dialect that is translated to ACP.')
       .meta({ default: 'auto' }),
   })
   .partial();

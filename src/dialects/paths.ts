@@ -1,8 +1,8 @@
-// Paths and links as ACP wants them: absolute, and with a name.
+// Paths and links as ACP requires them: absolute, and with a name.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A path of the agent's inside the directory of its session. */
+/** Resolves an agent's path against the directory of its session. */
 export function absolute(cwd: string | undefined, file: string): string {
   if (file.startsWith('file://')) {
     try {
@@ -14,7 +14,7 @@ export function absolute(cwd: string | undefined, file: string): string {
   return cwd === undefined || path.isAbsolute(file) ? file : path.resolve(cwd, file);
 }
 
-/** What a link is called when nobody has named it: the last part of where it leads. */
+/** A name for a link without one: the last part of its path. */
 export function nameOfUri(uri: string): string {
   const last = uri
     .replace(/[?#].*$/, '')

@@ -1,4 +1,4 @@
-// How an agent speaks: its framing and its dialect, and which of them to try when nobody has said.
+// Selects the framing and the dialect of an agent: from the configuration, from the last run, or from its first output.
 import type { Streams } from '../wire/byte-stream.ts';
 import { bodiesFromLines, linesFromBodies, OUTSIDE } from '../wire/framing/content-length.ts';
 import { agentkit } from './agentkit/agentkit.ts';
@@ -7,7 +7,7 @@ import { intercom } from './intercom/intercom.ts';
 import { type Interpreted, interpret, type Surroundings } from './interpreter.ts';
 import { webapp } from './webapp/webapp.ts';
 
-// The dialects there are, by the names they have in the configuration. `acp` is what the rest of the program speaks, and needs none of this.
+// The dialects by their names in the configuration. `acp` needs no translation.
 export const DIALECTS = { acp: undefined, agentkit, intercom, webapp } as const satisfies Readonly<Record<string, Dialect | undefined>>;
 
 export type DialectName = keyof typeof DIALECTS;
@@ -22,10 +22,10 @@ export const dialectNamed = (name: DialectName): Dialect | undefined => DIALECTS
 export type Framing = 'ndjson' | 'content-length';
 export type SelectedDialect = { readonly framing: Framing; readonly dialect: DialectName };
 
-/** As it stands in the configuration. */
+/** As configured. */
 export type DialectSetting = { readonly framing: Framing | 'auto'; readonly dialect: DialectName | 'auto' };
 
-/** The configuration has been checked: that is what the cast rests on. */
+/** The configuration is validated, so the cast is safe. */
 export const settingOf = ({ framing, dialect }: { readonly framing: string; readonly dialect: string }): DialectSetting =>
   ({ framing, dialect }) as DialectSetting;
 
@@ -38,33 +38,33 @@ export const isSelectedDialect = (value: unknown): value is SelectedDialect => {
   return (framing === 'ndjson' || framing === 'content-length') && isDialectName(dialect);
 };
 
-/** Agents that frame like language servers are, as far as is known, those of the web app; its dialect takes ACP as well. */
+/** All known agents that frame like language servers are those of the web app; its dialect accepts ACP as well. */
 export const usualDialect = (framing: Framing): DialectName => (framing === 'content-length' ? 'webapp' : 'acp');
 
-/** What to begin with: what is set, else what was found the last time, else lines of ACP. */
+/** Where to start: the configured dialect, else the one found last time, else ACP in lines. */
 export function initialDialect({ framing, dialect }: DialectSetting, found: SelectedDialect | undefined): SelectedDialect {
   const known = found && isAllowed({ framing, dialect }, found) ? found : undefined;
   const chosen = framing === 'auto' ? (known?.framing ?? 'ndjson') : framing;
   return { framing: chosen, dialect: dialect === 'auto' ? (known?.dialect ?? usualDialect(chosen)) : dialect };
 }
 
-/** The other framing, for an agent that is silent; undefined when that is settled. */
+/** The other framing, for an agent that stays silent; undefined if the framing is configured. */
 export function otherFraming({ framing, dialect }: DialectSetting, tried: SelectedDialect): SelectedDialect | undefined {
   if (framing !== 'auto') return undefined;
   const other = tried.framing === 'ndjson' ? 'content-length' : 'ndjson';
   return { framing: other, dialect: dialect === 'auto' ? usualDialect(other) : dialect };
 }
 
-/** Whether a setting leaves room for a tongue. */
+/** Whether the configuration permits a dialect. */
 export const isAllowed = ({ framing, dialect }: DialectSetting, { framing: found, dialect: spoken }: SelectedDialect): boolean =>
   (framing === 'auto' || framing === found) && (dialect === 'auto' || dialect === spoken);
 
-/** Whether its sessions can share a process, and whether it can be told of MCP servers. */
+/** Whether its sessions can share a process, and whether it accepts MCP servers. */
 export function traitsOf({ dialect }: SelectedDialect): { readonly isolation: 'shared' | 'session'; readonly takesServers: boolean } {
   return dialectNamed(dialect) ?? { isolation: 'shared', takesServers: true };
 }
 
-/** The agent's streams as they would be if it spoke ACP in lines. For one that does they are the very same. */
+/** The agent's streams as if it spoke ACP in lines. An agent that does gets its own streams back. */
 export function translate(streams: Streams, { framing, dialect }: SelectedDialect, about: About, around: Surroundings): Interpreted {
   const { fromAgent, toAgent } = streams;
   const lines =
@@ -73,8 +73,7 @@ export function translate(streams: Streams, { framing, dialect }: SelectedDialec
   return spoken ? interpret(lines, spoken, about, around) : { ...lines, exited: () => {}, stop: () => {} };
 }
 
-// How an agent speaks, told from its first words. Looked at only until it has answered initialize.
-/** What an agent has said that is not an answer to initialize in the tongue it was read in. */
+// Output before a valid answer to initialize, from which the dialect is detected.
 export type FirstOutput =
   | { readonly kind: 'noise'; readonly line: string }
   | { readonly kind: 'method'; readonly method: string }
@@ -82,22 +81,22 @@ export type FirstOutput =
 
 const HEADER = /^\s*content-(length|type)\s*:/i;
 
-/** The tongue that they are in, when the configuration leaves it open and it has not just been tried. */
-export function recognise(setting: DialectSetting, tried: SelectedDialect, words: FirstOutput): SelectedDialect | undefined {
-  const guess = guessOf(tried, words);
+/** The dialect of that output, if the configuration permits it and it was not just tried. */
+export function recognise(setting: DialectSetting, tried: SelectedDialect, output: FirstOutput): SelectedDialect | undefined {
+  const guess = guessOf(tried, output);
   if (!guess) return undefined;
   const wanted = { framing: guess.framing, dialect: setting.dialect === 'auto' ? guess.dialect : setting.dialect };
   return isAllowed(setting, wanted) && !isSame(wanted, tried) ? wanted : undefined;
 }
 
-function guessOf(tried: SelectedDialect, words: FirstOutput): SelectedDialect | undefined {
-  if (words.kind === 'noise') {
-    if (tried.framing === 'ndjson') return HEADER.test(words.line) ? inFraming('content-length') : undefined;
-    return words.line.startsWith(`${OUTSIDE}{`) ? inFraming('ndjson') : undefined;
+function guessOf(tried: SelectedDialect, output: FirstOutput): SelectedDialect | undefined {
+  if (output.kind === 'noise') {
+    if (tried.framing === 'ndjson') return HEADER.test(output.line) ? inFraming('content-length') : undefined;
+    return output.line.startsWith(`${OUTSIDE}{`) ? inFraming('ndjson') : undefined;
   }
   const name = DIALECT_NAMES.find((one) => {
     const dialect = dialectNamed(one);
-    return words.kind === 'method' ? dialect?.isItsMethod?.(words.method) : dialect?.isItsAnswer?.(words);
+    return output.kind === 'method' ? dialect?.isTypicalMethod?.(output.method) : dialect?.isTypicalAnswer?.(output);
   });
   return name && { ...tried, dialect: name };
 }

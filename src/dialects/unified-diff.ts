@@ -1,8 +1,8 @@
-// A unified diff as the two texts it speaks of, as far as it shows them: what ACP calls a diff.
+// Splits a unified diff into the old and the new text, as far as it shows them: ACP's form of a diff.
 
 export type Texts = { readonly oldText: string | null; readonly newText: string };
 
-/** Undefined when there is no line of a change in it. */
+/** Undefined if it has no changed line. */
 export function textsOfDiff(diff: string): Texts | undefined {
   const lines = diff.split('\n');
   const from = lines.findIndex((line) => line.startsWith('@@'));

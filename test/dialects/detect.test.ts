@@ -1,3 +1,4 @@
+// Which dialect an agent is started with, and which one its first output reveals.
 import { describe, expect, test } from 'vitest';
 import {
   DIALECT_NAMES,
@@ -14,19 +15,19 @@ import {
 const AUTO: DialectSetting = { framing: 'auto', dialect: 'auto' };
 const LSP: SelectedDialect = { framing: 'content-length', dialect: 'webapp' };
 
-describe('what is asked first', () => {
+describe('the first attempt', () => {
   test.each<[string, DialectSetting, SelectedDialect | undefined, SelectedDialect]>([
     ['nothing is known', AUTO, undefined, PLAIN],
     ['something was found', AUTO, LSP, LSP],
     ['a framing is set', { framing: 'content-length', dialect: 'auto' }, undefined, LSP],
     ['framing and dialect are set', { framing: 'content-length', dialect: 'acp' }, LSP, { framing: 'content-length', dialect: 'acp' }],
     ['a dialect is set', { framing: 'auto', dialect: 'agentkit' }, undefined, { framing: 'ndjson', dialect: 'agentkit' }],
-    ['what was found is not what is set', { framing: 'ndjson', dialect: 'auto' }, LSP, PLAIN],
+    ['the found dialect contradicts the setting', { framing: 'ndjson', dialect: 'auto' }, LSP, PLAIN],
   ])('when %s', (_, setting, found, expected) => {
     expect(initialDialect(setting, found)).toEqual(expected);
   });
 
-  test('the other framing is asked for only where it is left open', () => {
+  test('the other framing is tried only if the setting permits it', () => {
     expect(otherFraming(AUTO, PLAIN)).toEqual(LSP);
     expect(otherFraming(AUTO, LSP)).toEqual(PLAIN);
     expect(otherFraming({ framing: 'auto', dialect: 'webapp' }, { framing: 'ndjson', dialect: 'webapp' })).toEqual(LSP);
@@ -34,20 +35,20 @@ describe('what is asked first', () => {
   });
 
   test.each([null, 7, {}, { framing: 'ndjson' }, { framing: 'ndjson', dialect: 'constructor' }, { framing: 'x', dialect: 'acp' }])(
-    'a kept %j is no tongue',
+    'a cached %j is no dialect',
     (value) => {
       expect(isSelectedDialect(value)).toBe(false);
     },
   );
 });
 
-describe('first words', () => {
+describe('first output', () => {
   test.each<[string, FirstOutput, SelectedDialect]>([
     ['a header', { kind: 'noise', line: 'Content-Length: 12\r' }, LSP],
     ['a header in small letters', { kind: 'noise', line: 'content-type: application/json' }, LSP],
-    ['a sign of life', { kind: 'method', method: 'heartbeat' }, { framing: 'ndjson', dialect: 'intercom' }],
+    ['a heartbeat', { kind: 'method', method: 'heartbeat' }, { framing: 'ndjson', dialect: 'intercom' }],
     ['a request for clearance', { kind: 'method', method: 'clearance/request' }, { framing: 'ndjson', dialect: 'intercom' }],
-    ['a version in words', { kind: 'answer', result: { protocolVersion: '1' } }, { framing: 'ndjson', dialect: 'agentkit' }],
+    ['a string as version', { kind: 'answer', result: { protocolVersion: '1' } }, { framing: 'ndjson', dialect: 'agentkit' }],
     ['capabilities without a version', { kind: 'answer', result: { capabilities: {} } }, { framing: 'ndjson', dialect: 'agentkit' }],
     [
       'a version that could not be read',
@@ -55,28 +56,28 @@ describe('first words', () => {
       { framing: 'ndjson', dialect: 'agentkit' },
     ],
     ['keys in snake_case', { kind: 'answer', result: { agent_capabilities: {} } }, { framing: 'ndjson', dialect: 'webapp' }],
-  ])('%s', (_, words, expected) => {
-    expect(recognise(AUTO, PLAIN, words)).toEqual(expected);
-    expect(recognise({ framing: 'ndjson', dialect: 'acp' }, PLAIN, words)).toBeUndefined();
+  ])('%s', (_, output, expected) => {
+    expect(recognise(AUTO, PLAIN, output)).toEqual(expected);
+    expect(recognise({ framing: 'ndjson', dialect: 'acp' }, PLAIN, output)).toBeUndefined();
   });
 
-  test('a line, where bodies were expected, is a line', () => {
+  test('a line instead of a body reveals line framing', () => {
     expect(recognise(AUTO, LSP, { kind: 'noise', line: 'outside of a body: {"jsonrpc":"2.0"}' })).toEqual(PLAIN);
   });
 
   test.each<[string, FirstOutput]>([
-    ['a word on stdout', { kind: 'noise', line: 'starting' }],
+    ['text on stdout', { kind: 'noise', line: 'starting' }],
     ["the next version's answer", { kind: 'answer', result: { protocolVersion: 2, info: {}, capabilities: {} } }],
     ['an answer that is nothing', { kind: 'answer', result: null }],
     ['an empty one', { kind: 'answer', result: {} }],
     ['an error of its own', { kind: 'answer', error: { code: -32000, message: 'log in first' } }],
     ['an error that is none', { kind: 'answer', error: null }],
     ['an update', { kind: 'method', method: 'session/update' }],
-  ])('%s tells nothing', (_, words) => {
-    expect(recognise(AUTO, PLAIN, words)).toBeUndefined();
+  ])('%s reveals nothing', (_, output) => {
+    expect(recognise(AUTO, PLAIN, output)).toBeUndefined();
   });
 });
 
-test('the dialects there are', () => {
+test('all dialects', () => {
   expect([...DIALECT_NAMES].sort()).toEqual(['acp', 'agentkit', 'intercom', 'webapp']);
 });

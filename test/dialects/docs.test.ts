@@ -1,4 +1,4 @@
-// docs/dialects.md says of every row what becomes of it and which test holds it; here that page is held to what is there.
+// docs/dialects.md names the result and the test of every row; this checks that the page is right.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -21,11 +21,11 @@ const goldenRows = new Map(
   }),
 );
 
-test('every row is on the page, in its place', () => {
+test('every row is on the page, in order', () => {
   expect(rows.map(({ row }) => row)).toEqual(Array.from({ length: 63 }, (_, k) => k + 1));
 });
 
-test('every row with a tick names tests that are there, and a golden file that is named has the row', () => {
+test('every row with a tick names existing tests, and a named golden file has the row', () => {
   for (const { row, isHeld, files } of rows) {
     expect(files.length > 0, `row ${row}`).toBe(isHeld);
     for (const file of files) {

@@ -1,4 +1,4 @@
-// Each row of docs/dialects.md that is about what agents say, as it is translated: what goes in and what comes out, on disk.
+// Translations row by row (docs/dialects.md): the input and the expected output are on disk.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -8,9 +8,9 @@ import { dialectNamed } from '../../src/dialects/select-dialect.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of every shape
 type Json = any;
-/** One of the three comes, and what it leads to. */
-type Step = { readonly editor?: Json; readonly agent?: Json; readonly event?: DialectEvent; out?: Json };
-type Case = { readonly rows: readonly number[]; readonly says: string; readonly before: readonly Step[]; readonly steps: readonly Step[] };
+/** One input and its output. */
+type Step = { readonly client?: Json; readonly agent?: Json; readonly event?: DialectEvent; out?: Json };
+type Case = { readonly rows: readonly number[]; readonly name: string; readonly before: readonly Step[]; readonly steps: readonly Step[] };
 
 const ABOUT = {
   agent: 'it',
@@ -26,19 +26,19 @@ function messageOf(value: Json): Message {
   return message;
 }
 
-/** What comes out of a dialect, in the order in which things go in. */
+/** The outputs of a dialect, one for each input. */
 function play(name: 'webapp' | 'agentkit' | 'intercom', { before, steps }: Case): Json[] {
   const dialect = dialectNamed(name);
   if (!dialect) throw new Error(name);
   let state = dialect.begin(ABOUT);
   return [...before, ...steps]
-    .map(({ editor, agent, event }) => {
+    .map(({ client, agent, event }) => {
       const step = event
         ? dialect.on?.(state, event)
-        : editor
-          ? dialect.toAgent(state, messageOf(editor))
+        : client
+          ? dialect.toAgent(state, messageOf(client))
           : dialect.toAcp(state, messageOf(agent));
-      if (!step) throw new Error('it hears of no events');
+      if (!step) throw new Error('the dialect handles no events');
       state = step.state;
       const { toClient = [], toAgent = [], remarks = [], alarms = {}, kill } = step;
       return JSON.parse(
@@ -63,21 +63,21 @@ describe.each(['webapp', 'agentkit', 'intercom'] as const)('%s', (name) => {
     for (const one of cases) for (const [k, out] of play(name, one).entries()) (one.steps[k] as Step).out = out;
     writeFileSync(file, `${JSON.stringify(cases, null, 1)}\n`);
   }
-  test.each(cases)('rows $rows: $says', (one) => {
+  test.each(cases)('rows $rows: $name', (one) => {
     expect(play(name, one)).toEqual(one.steps.map(({ out }) => out));
   });
 });
 
-test('row 40: a prompt longer than a line of the operator stream may be is refused', () => {
-  const prompt = (words: string) => ({
-    editor: {
+test('row 40: a prompt longer than the longest line of the operator stream is refused', () => {
+  const prompt = (text: string) => ({
+    client: {
       jsonrpc: '2.0',
       id: 2,
       method: 'session/prompt',
-      params: { sessionId: 'intercom-1', prompt: [{ type: 'text', text: words }] },
+      params: { sessionId: 'intercom-1', prompt: [{ type: 'text', text }] },
     },
   });
-  const [out] = play('intercom', { rows: [40], says: '', before: [], steps: [prompt('x'.repeat(1024 * 1024))] });
+  const [out] = play('intercom', { rows: [40], name: '', before: [], steps: [prompt('x'.repeat(1024 * 1024))] });
   expect(out).toEqual({
     toClient: [{ jsonrpc: '2.0', id: 2, error: { code: -32602, message: expect.stringContaining('1048576 bytes') } }],
   });

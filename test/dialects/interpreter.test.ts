@@ -1,4 +1,4 @@
-// A dialect between an agent's streams and its leg: bytes in, bytes out, and nothing that either side says can break it.
+// A dialect between an agent's streams and its connection: bytes in, bytes out, and no message of either side can break it.
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import type { Dialect } from '../../src/dialects/dialect.ts';
@@ -29,55 +29,66 @@ function between(dialect: Dialect, maxFrameBytes = 10_000) {
       alarms.add(alarm);
       return () => void alarms.delete(alarm);
     },
-    remark: (words) => remarks.push(words),
+    remark: (message) => remarks.push(message),
     kill: () => remarks.push('killed'),
   });
   const frames: string[] = [];
   const oversized: OversizedFrame[] = [];
   const refused: string[] = [];
-  const leg = createConnection(streams.fromAgent, streams.toAgent, maxFrameBytes, {
+  const connection = createConnection(streams.fromAgent, streams.toAgent, maxFrameBytes, {
     frame: ({ bytes, start, end }) => frames.push(bytes.toString('utf8', start, end)),
     oversized: (frame) => oversized.push(frame),
     refused: ({ reason }) => refused.push(reason),
     end: () => frames.push('end'),
   });
-  const says = (line: string) => void agent.emit('data', Buffer.from(`${line}\n`));
-  return { agent, leg, says, frames, oversized, refused, remarks, alarms, streams, written: () => Buffer.concat(written).toString('utf8') };
+  const fromAgent = (line: string) => void agent.emit('data', Buffer.from(`${line}\n`));
+  return {
+    agent,
+    connection,
+    fromAgent,
+    frames,
+    oversized,
+    refused,
+    remarks,
+    alarms,
+    streams,
+    written: () => Buffer.concat(written).toString('utf8'),
+  };
 }
 
-test('a message that needs no translation passes as the bytes it came as', () => {
-  const { says, frames } = between(webapp);
+test('a message that needs no translation keeps its bytes', () => {
+  const { fromAgent, frames } = between(webapp);
   const line = '{ "jsonrpc":"2.0", "method":"_x/y", "params":{"big":9007199254740993,"one":1.0} }';
-  says(line);
+  fromAgent(line);
   expect(frames).toEqual([line]);
 });
 
-test('so does the answer to a method that only the editor and the agent know', async () => {
-  const { leg, says, frames } = between(webapp);
-  leg.writer.line('{"jsonrpc":"2.0","id":1,"method":"_vendor/do","params":{}}\n');
+test('so does the response to an extension method', async () => {
+  const { connection, fromAgent, frames } = between(webapp);
+  connection.writer.line('{"jsonrpc":"2.0","id":1,"method":"_vendor/do","params":{}}\n');
   await Promise.resolve();
   const line = '{"jsonrpc":"2.0", "id":1, "result":{"some_key":{"inner_key":1.0}}}';
-  says(line);
+  fromAgent(line);
   expect(frames).toEqual([line]);
 });
 
-test('an answer over the limit is skipped, and whose it was is told', () => {
-  const { says, frames, oversized } = between(webapp);
-  says(JSON.stringify({ jsonrpc: '2.0', id: 7, result: { text: 'x'.repeat(100_000) } }));
-  says('{"jsonrpc":"2.0","method":"_x/y"}');
+test('an oversized response is skipped and reported with its id', () => {
+  const { fromAgent, frames, oversized } = between(webapp);
+  fromAgent(JSON.stringify({ jsonrpc: '2.0', id: 7, result: { text: 'x'.repeat(100_000) } }));
+  fromAgent('{"jsonrpc":"2.0","method":"_x/y"}');
   expect(oversized).toMatchObject([{ kind: 'response', idText: '7' }]);
   expect(frames).toHaveLength(1);
 });
 
-test('a line that is no message is for the leg to refuse, and blank ones are nothing', () => {
-  const { says, refused, frames } = between(webapp);
-  says('not json');
-  says('  ');
+test('the connection refuses an invalid line, and blank lines are ignored', () => {
+  const { fromAgent, refused, frames } = between(webapp);
+  fromAgent('not json');
+  fromAgent('  ');
   expect(refused).toEqual(['not JSON']);
   expect(frames).toEqual([]);
 });
 
-test('a dialect that fails on a message costs that message, and whoever waits for an answer is told', async () => {
+test('a dialect that throws loses only that message, and the requester gets an error', async () => {
   const broken: Dialect<undefined> = {
     isolation: 'shared',
     takesServers: true,
@@ -92,28 +103,28 @@ test('a dialect that fails on a message costs that message, and whoever waits fo
       throw new Error('no idea');
     },
   };
-  const { says, leg, frames, remarks, written, streams } = between(broken);
-  says('{"jsonrpc":"2.0","id":1,"method":"_x/ask"}');
+  const { fromAgent, connection, frames, remarks, written, streams } = between(broken);
+  fromAgent('{"jsonrpc":"2.0","id":1,"method":"_x/ask"}');
   expect(JSON.parse(written())).toMatchObject({ id: 1, error: { code: -32603, message: expect.stringContaining('no idea') } });
-  leg.writer.line('{"jsonrpc":"2.0","id":2,"method":"_x/do"}\n');
+  connection.writer.line('{"jsonrpc":"2.0","id":2,"method":"_x/do"}\n');
   await Promise.resolve();
   expect(JSON.parse(frames[0] ?? '')).toMatchObject({ id: 2, error: { code: -32603 } });
   expect(remarks).toHaveLength(2);
-  says('not json');
+  fromAgent('not json');
   streams.exited(0);
   expect(remarks).toHaveLength(4);
 });
 
-test('of the alarms that were set none is left when it stops', async () => {
-  const { leg, says, alarms, streams, frames } = between(webapp);
-  leg.writer.line('{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}\n');
+test('stopping cancels all timers', async () => {
+  const { connection, fromAgent, alarms, streams, frames } = between(webapp);
+  connection.writer.line('{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}\n');
   await Promise.resolve();
-  says('{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}');
+  fromAgent('{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}');
   const [first] = [...alarms];
   expect(first?.ms).toBe(2000);
   alarms.clear();
   first?.then();
-  expect(frames).toEqual([]); // the second way to ask for models is tried, with an alarm of its own
+  expect(frames).toEqual([]); // the dialect tries the second method, with its own timer
   expect(alarms.size).toBe(1);
   streams.stop();
   expect(alarms.size).toBe(0);

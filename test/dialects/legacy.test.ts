@@ -1,3 +1,4 @@
+// Earlier spellings of ACP.
 import { expect, test } from 'vitest';
 import { answerInBoth, diffAsToolCall, modernMethod, withRationale } from '../../src/dialects/legacy.ts';
 
@@ -9,27 +10,27 @@ test.each([
   ['fs/read_text_file', undefined],
   ['constructor', undefined],
   [undefined, undefined],
-])('row 25: %s is called %s today', (method, today) => {
+])('row 25: %s is now %s', (method, today) => {
   expect(modernMethod(method)).toBe(today);
 });
 
-test('row 26: the text of a file is there under both names, and what else was answered stays', () => {
+test('row 26: the text of a file has both names, and other fields stay', () => {
   expect(answerInBoth({ content: 'x', _meta: {} })).toEqual({ text: 'x', content: 'x', _meta: {} });
   expect(answerInBoth({ content: 'x', text: 'own' })).toEqual({ text: 'own', content: 'x' });
   expect(answerInBoth(null)).toBe(null);
 });
 
 test('row 27: a reason is shown with the tool call', () => {
-  const said = { type: 'content', content: { type: 'text', text: 'because' } };
+  const rationale = { type: 'content', content: { type: 'text', text: 'because' } };
   expect(withRationale({ rationale: 'because', toolCall: { toolCallId: 't' }, options: [] })).toEqual({
-    toolCall: { toolCallId: 't', content: [said] },
+    toolCall: { toolCallId: 't', content: [rationale] },
     options: [],
   });
   const none = { toolCall: { toolCallId: 't' } };
   expect(withRationale(none)).toBe(none);
 });
 
-test('row 28: a diff is a tool call that shows it', () => {
+test('row 28: a diff becomes a tool call', () => {
   expect(diffAsToolCall({ sessionUpdate: 'diff', path: 'a', newText: 'n', _meta: { x: 1 } }, '/w')).toEqual({
     sessionUpdate: 'tool_call',
     toolCallId: 'diff:/w/a',

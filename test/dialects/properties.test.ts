@@ -1,4 +1,4 @@
-// What holds for every dialect, whatever agents say: translated twice is translated once, and what is not known passes.
+// Properties of every dialect: translating twice changes nothing more, and unknown fields pass.
 import { describe, expect, test } from 'vitest';
 import { readUpdate as ofAgentkit } from '../../src/dialects/agentkit/update.ts';
 import { type Dict, dict } from '../../src/dialects/json.ts';
@@ -17,8 +17,8 @@ const KEYS = [
   ...['availableCommands', 'available_commands', 'modeId', 'current_mode_id', 'usedTokens', 'maxTokens', 'path', 'oldText', 'newText'],
   ...['hunks', 'locations', 'rawInput', 'raw_input', '_meta', 'extra', 'constructor', '__proto__'],
 ];
-const words = fc.oneof(fc.constantFrom('text', 'diff', 'content', 'running', 'error', 'completed', 'a.txt', '/abs', ''), fc.string());
-const leaf = fc.oneof(words, fc.integer(), fc.boolean(), fc.constant(null));
+const strings = fc.oneof(fc.constantFrom('text', 'diff', 'content', 'running', 'error', 'completed', 'a.txt', '/abs', ''), fc.string());
+const leaf = fc.oneof(strings, fc.integer(), fc.boolean(), fc.constant(null));
 const { value } = fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
   value: fc.oneof({ depthSize: 'small', maxDepth: 4 }, leaf, fc.array(tie('value'), { maxLength: 3 }), tie('object')),
   object: fc.dictionary(fc.constantFrom('type', ...KEYS), tie('value'), { maxKeys: 5 }),
@@ -29,7 +29,7 @@ const update = fc.record({
   rest: fc.dictionary(fc.constantFrom(...KEYS), value, { maxKeys: 6 }),
 });
 
-/** As it comes off the wire, so that nothing but JSON is in it. */
+/** As it comes off the wire: plain JSON. */
 const made = ({ kind, isBare, rest }: { kind: string; isBare: boolean; rest: object }): Dict =>
   JSON.parse(JSON.stringify({ [isBare ? 'type' : 'sessionUpdate']: kind, ...rest }));
 const asJson = (one: unknown): unknown => JSON.parse(JSON.stringify(one));
@@ -46,7 +46,7 @@ const READERS: readonly (readonly [string, (update: Dict) => Dict | undefined])[
 ];
 
 describe.each(READERS)('an update by %s', (_, read) => {
-  test('is the same when it is translated again', () => {
+  test('does not change when translated again', () => {
     fc.assert(
       fc.property(update, (one) => {
         const once = read(made(one));
@@ -56,7 +56,7 @@ describe.each(READERS)('an update by %s', (_, read) => {
     );
   });
 
-  test('keeps what is not known of it', () => {
+  test('keeps unknown fields', () => {
     const unknown = fc.dictionary(
       fc.string({ minLength: 1 }).map((key) => `x-${key}`),
       fc.jsonValue(),
@@ -105,15 +105,15 @@ describe.each(DIALECT_NAMES.filter((name) => name !== 'acp'))('%s', (name) => {
     fc.nat(5).map((id): Message => ({ kind: 'response', id: String(id) })),
   );
 
-  test('whatever either side says, nothing is thrown and everything that comes out is a message', () => {
+  test('with any messages nothing throws, and every output is a message', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.boolean(), message), { maxLength: 12 }), (said) => {
+      fc.property(fc.array(fc.tuple(fc.boolean(), message), { maxLength: 12 }), (messages) => {
         let state = dialect?.begin(ABOUT);
-        for (const [isEditor, one] of said) {
+        for (const [isFromClient, one] of messages) {
           const line = Buffer.from(lineOf(one));
           const read = readMessage(line, 0, line.length - 1);
           if (!read) continue;
-          const step = isEditor ? dialect?.toAgent(state, read) : dialect?.toAcp(state, read);
+          const step = isFromClient ? dialect?.toAgent(state, read) : dialect?.toAcp(state, read);
           state = step?.state;
           for (const out of [...(step?.toClient ?? []), ...(step?.toAgent ?? [])]) expect(dict(JSON.parse(lineOf(out)))).not.toEqual({});
         }

@@ -274,9 +274,9 @@ describe('intercom: the operator stream', () => {
       const { sessionId } = await client.open();
       await client.prompt(sessionId, 'noise');
       expect(client.thought()).toBe('one\ntwo\nthree\n');
-      await expect.poll(client.stderr).toContain('a clearance/request from agent "op" was skipped: "title" is missing');
+      await expect.poll(client.stderr).toContain('skipped a clearance/request from agent "op": "title" is missing');
       expect(client.stderr()).toContain('not JSON: not json at all');
-      expect(client.stderr()).toContain('its method weather/report is not known');
+      expect(client.stderr()).toContain('unknown method weather/report');
     });
   });
 

@@ -1,11 +1,11 @@
-// The Go server (source document 002): one session and one request at a time, a version that is a string, updates by other names.
+// The Go server (source document 002): one session and one request at a time, a string as version, other names for updates.
 import type { About, Dialect, Step } from '../dialect.ts';
 import { added, type Dict, dict, isObject, list, lookUp, removed, text } from '../json.ts';
 import { failed, type Message, type Notification, type Request, type Response, request, result } from '../message.ts';
-import { COMMAND, PARTS, PROTOCOL_VERSION, STOP_REASONS, UNREAD_CODES, UNREAD_WORDS } from './table.ts';
+import { COMMAND, PARTS, PROTOCOL_VERSION, STOP_REASONS, UNREAD_CODES, UNREAD_MESSAGE } from './table.ts';
 import { readUpdate } from './update.ts';
 
-// A prompt in the parts the Go server has fields for, and the command in it.
+// Converts a prompt to the parts the Go server has fields for, and extracts a command.
 export function promptParams(params: Dict): Dict {
   const parts = list(params.prompt).map((block) => part(dict(block)));
   const [only] = parts;
@@ -14,13 +14,13 @@ export function promptParams(params: Dict): Dict {
   return { sessionId: params.sessionId, prompt: parts, ...command };
 }
 
-/** Links and files are said in words: there is no other place for them. */
+/** The server has no field for links and files: they become text. */
 function part(block: Dict): Dict {
-  const { type, text: words, data, mimeType } = block;
+  const { type, text: value, data, mimeType } = block;
   if (PARTS.has(String(type)))
     return {
       type,
-      ...(words !== undefined && { text: words }),
+      ...(value !== undefined && { text: value }),
       ...(data !== undefined && { data }),
       ...(mimeType !== undefined && { mimeType }),
     };
@@ -37,11 +37,11 @@ type Turn = { readonly sessionId: string; readonly isCancelled: boolean };
 
 type State = {
   readonly cancelMs: number;
-  /** Methods of requests at the agent, by id. */
-  readonly asked: ReadonlyMap<string, string>;
-  /** Prompts that have no answer yet, by id. */
+  /** Methods of pending requests, by id. */
+  readonly pending: ReadonlyMap<string, string>;
+  /** Prompts without an answer, by id. */
   readonly turns: ReadonlyMap<string, Turn>;
-  /** Tool calls that have been heard of since the last prompt. */
+  /** Tool calls seen since the last prompt. */
   readonly toolCalls: ReadonlySet<string>;
   readonly nextId: number;
 };
@@ -49,9 +49,9 @@ type State = {
 export const agentkit: Dialect<State> = {
   isolation: 'session',
   takesServers: false,
-  isItsAnswer({ result: value, error }) {
+  isTypicalAnswer({ result: value, error }) {
     const { code, message } = dict(error);
-    if (error !== undefined) return UNREAD_CODES.includes(code) && UNREAD_WORDS.test(String(message));
+    if (error !== undefined) return UNREAD_CODES.includes(code) && UNREAD_MESSAGE.test(String(message));
     const { protocolVersion, agentCapabilities, capabilities } = dict(value);
     return (
       typeof protocolVersion === 'string' || (protocolVersion === undefined && agentCapabilities === undefined && isObject(capabilities))
@@ -59,13 +59,13 @@ export const agentkit: Dialect<State> = {
   },
   begin: ({ timeouts }: About) => ({
     cancelMs: timeouts.cancelMs,
-    asked: new Map(),
+    pending: new Map(),
     turns: new Map(),
     toolCalls: new Set(),
     nextId: 1,
   }),
   toAgent(state, message) {
-    if (message.kind === 'request') return asks(state, message);
+    if (message.kind === 'request') return onRequest(state, message);
     if (message.kind === 'notification' && message.method === 'session/cancel') return cancels(state, message);
     return { state, toAgent: [message] };
   },
@@ -74,31 +74,31 @@ export const agentkit: Dialect<State> = {
     if (message.kind === 'notification' && message.method === 'session/update') return updates(state, message);
     return { state, toClient: [message] };
   },
-  /** It cannot hear of a cancel before it is done, and may never be. */
+  /** The server reads a cancel only after the turn, which may never end. */
   on(state, event) {
     if (event.kind !== 'alarm') return { state };
     const turn = state.turns.get(event.name);
     if (!turn?.isCancelled) return { state };
     return {
-      state: { ...state, turns: removed(state.turns, event.name), asked: removed(state.asked, event.name) },
+      state: { ...state, turns: removed(state.turns, event.name), pending: removed(state.pending, event.name) },
       toClient: [result(event.name, { stopReason: 'cancelled' })],
       kill: true,
     };
   },
 };
 
-function asks(state: State, message: Request): Step<State> {
-  const known = { ...state, asked: added(state.asked, message.id, message.method) };
+function onRequest(state: State, message: Request): Step<State> {
+  const known = { ...state, pending: added(state.pending, message.id, message.method) };
   const params = dict(message.params);
   switch (message.method) {
     case 'initialize':
-      return { state: known, toAgent: [{ ...message, params: greeting(params) }] };
+      return { state: known, toAgent: [{ ...message, params: initializeParams(params) }] };
     case 'session/new':
       return {
         state: known,
         toAgent: [{ ...message, params: { metadata: metadata(params) } }],
         ...(list(params.mcpServers).length > 0 && {
-          remarks: ['the MCP servers of a session were left out: the agent cannot be told of any'],
+          remarks: ['MCP servers of a session were dropped: the agentkit dialect cannot pass them on'],
         }),
       };
     case 'session/prompt': {
@@ -110,7 +110,7 @@ function asks(state: State, message: Request): Step<State> {
   }
 }
 
-function greeting({ clientInfo, clientCapabilities }: Dict): Dict {
+function initializeParams({ clientInfo, clientCapabilities }: Dict): Dict {
   const { fs, terminal } = dict(clientCapabilities);
   const { readTextFile, writeTextFile } = dict(fs);
   const { name, version } = dict(clientInfo);
@@ -125,13 +125,13 @@ function greeting({ clientInfo, clientCapabilities }: Dict): Dict {
   };
 }
 
-/** A map of strings: the directory, and what else the editor has said in words. */
+/** A map of strings: the directory, and the client's `_meta` strings. */
 function metadata({ cwd, _meta }: Dict): Dict {
-  const words = Object.entries(dict(_meta)).filter(([, value]) => typeof value === 'string');
-  return { ...Object.fromEntries(words), ...(typeof cwd === 'string' && { workDir: cwd }) };
+  const strings = Object.entries(dict(_meta)).filter(([, value]) => typeof value === 'string');
+  return { ...Object.fromEntries(strings), ...(typeof cwd === 'string' && { workDir: cwd }) };
 }
 
-/** A request there; its answer is for nobody. */
+/** Cancel is a request in this dialect; its answer is dropped. */
 function cancels(state: State, message: Notification): Step<State> {
   const sessionId = String(dict(message.params).sessionId);
   const cancelled = [...state.turns].filter(([, turn]) => turn.sessionId === sessionId && !turn.isCancelled).map(([turnId]) => turnId);
@@ -140,7 +140,7 @@ function cancels(state: State, message: Notification): Step<State> {
     state: {
       ...state,
       nextId: state.nextId + 1,
-      asked: added(state.asked, id, CANCEL),
+      pending: added(state.pending, id, CANCEL),
       turns: cancelled.reduce((turns, turnId) => added(turns, turnId, { sessionId, isCancelled: true }), state.turns),
     },
     toAgent: [request(id, 'session/cancel', { sessionId })],
@@ -148,23 +148,23 @@ function cancels(state: State, message: Notification): Step<State> {
   };
 }
 
-/** The process is gone before the proxy gives the turn up, so that no next prompt reaches one that cannot hear it. */
+/** The process is killed before the proxy gives up the turn, so that the next prompt does not reach a blocked process. */
 const HEAD_START = 0.9;
-const CANCEL = 'our cancel';
+const CANCEL = 'switchboard cancel';
 
 function answers(before: State, message: Response): Step<State> {
-  const method = before.asked.get(message.id);
-  const state = { ...before, asked: removed(before.asked, message.id) };
+  const method = before.pending.get(message.id);
+  const state = { ...before, pending: removed(before.pending, message.id) };
   if (method === CANCEL) return { state };
   if (method === 'session/prompt') return ends(state, message);
   if (message.error !== undefined || method === undefined) return { state, toClient: [message] };
-  const value = message.result ?? {}; // a result that is nothing is left out there
-  if (method === 'initialize') return { state, toClient: [result(message.id, greeted(dict(value)))] };
+  const value = message.result ?? {}; // the server omits an empty result
+  if (method === 'initialize') return { state, toClient: [result(message.id, initializeResult(dict(value)))] };
   if (method === 'session/new') return { state, toClient: [result(message.id, opened(dict(value)))] };
   return { state, toClient: [value === message.result ? message : result(message.id, value)] };
 }
 
-function greeted({ protocolVersion: _, capabilities, agentCapabilities, ...other }: Dict): Dict {
+function initializeResult({ protocolVersion: _, capabilities, agentCapabilities, ...other }: Dict): Dict {
   return { authMethods: [], ...other, protocolVersion: 1, agentCapabilities: dict(agentCapabilities ?? capabilities) };
 }
 
@@ -181,14 +181,14 @@ function ends(state: State, message: Response): Step<State> {
   return { state: known, toClient: [ending(message, isCancelled)], alarms: { [message.id]: undefined } };
 }
 
-/** A turn that was cancelled ends so, though the agent has heard of it only afterwards. */
+/** A cancelled turn ends as cancelled, even if the agent reads the cancel only afterwards. */
 function ending(message: Response, isCancelled: boolean): Message {
   if (isCancelled) return result(message.id, { stopReason: 'cancelled' });
   if (message.error !== undefined) return message;
   const value = dict(message.result);
-  const said = text(value.stopReason) ?? 'endTurn';
-  if (said === 'error') return failed(message.id, -32603, 'The agent ended the turn with an error', { stopReason: said });
-  return result(message.id, { ...value, stopReason: lookUp(STOP_REASONS, said) ?? said });
+  const stopReason = text(value.stopReason) ?? 'endTurn';
+  if (stopReason === 'error') return failed(message.id, -32603, 'The agent ended the turn with an error', { stopReason: stopReason });
+  return result(message.id, { ...value, stopReason: lookUp(STOP_REASONS, stopReason) ?? stopReason });
 }
 
 function updates(state: State, message: Notification): Step<State> {

@@ -1,10 +1,10 @@
-// The Go server's spellings (rows 3–24 of docs/dialects.md) and what ACP calls them. Data only.
+// The Go server's spellings (rows 3–24 of docs/dialects.md) and their names in ACP. Data only.
 
 export const PROTOCOL_VERSION = '1';
 
-/** What a server that wants a string says to a number: it cannot even read the question. */
+/** How a server that expects a string as version rejects a number: it cannot parse the request. */
 export const UNREAD_CODES: readonly unknown[] = [-32700, -32600, -32602, -32603];
-export const UNREAD_WORDS = /protocol\s*_?version|unmarshal|expected (a )?string|invalid type|invalid params/i;
+export const UNREAD_MESSAGE = /protocol\s*_?version|unmarshal|expected (a )?string|invalid type|invalid params/i;
 
 export const STOP_REASONS: Readonly<Record<string, string>> = {
   endTurn: 'end_turn',
@@ -23,7 +23,7 @@ export const ROLES: Readonly<Record<string, string>> = {
   thinking: 'agent_thought_chunk',
 };
 
-/** Names of tools that say what kind of tool it is. */
+/** Tool names that reveal the kind. */
 export const KINDS: readonly (readonly [RegExp, string])[] = [
   [/^(read|cat|view)/i, 'read'],
   [/^(write|edit|patch|create|apply)/i, 'edit'],
@@ -35,13 +35,13 @@ export const KINDS: readonly (readonly [RegExp, string])[] = [
   [/^think/i, 'think'],
 ];
 
-/** Parts of a prompt that the server has a field for. */
+/** Prompt parts the server has a field for. */
 export const PARTS = new Set(['text', 'image', 'audio']);
 
-/** A prompt that is a command: `/word rest`. */
+/** A prompt that is a command: `/name input`. */
 export const COMMAND = /^\/([A-Za-z][\w-]*)(?:\s+([\s\S]*))?$/;
 
-/** What stands before a line of a plan, and the state it tells of. */
+/** The prefix of a plan line, and the status it marks. */
 export const PLAN_LINE = /^\s*(?:[-*•]\s+|\d+[.)]\s+)?(?:\[([ xX~>-])\]\s*)?(.*?)\s*$/;
 export const PLAN_MARKS: Readonly<Record<string, string>> = {
   x: 'completed',

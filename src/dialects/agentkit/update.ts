@@ -1,8 +1,8 @@
-// An update of the Go server's as one of ACP.
+// Converts an update of the Go server to ACP.
 import { type Dict, dict, list, lookUp, text, without } from '../json.ts';
 import { KINDS, PLAN_LINE, PLAN_MARKS, ROLES, STATUSES } from './table.ts';
 
-/** `isFirst` says of a tool call whether it has been heard of before. What is no update of theirs stays as it is. */
+/** `isFirst` tells whether a tool call is new. Anything that is not an update of this dialect stays unchanged. */
 export function readUpdate(update: Dict, isFirst: (toolCallId: string) => boolean): Dict {
   if (typeof update.sessionUpdate === 'string') return update;
   switch (update.type) {
@@ -39,7 +39,7 @@ function toolCall(update: Dict, isFirst: (toolCallId: string) => boolean): Dict 
   };
 }
 
-/** A plan comes as lines of text; what stands before a line may tell how far it is. */
+/** A plan arrives as lines of text; a prefix may mark the status. */
 function planEntries(update: Dict): readonly unknown[] {
   if (Array.isArray(update.entries)) return list(update.entries);
   return (text(update.chunk) ?? '').split('\n').flatMap((line) => {

@@ -1,4 +1,4 @@
-// The operator stream (source document 001): no replies, no sessions, no end of a turn. All of that is made up for here.
+// The operator stream (source document 001) has no replies, no sessions and no end of a turn. The dialect supplies them.
 import type { About, Dialect, DialectEvent, Step } from '../dialect.ts';
 import { added, type Dict, dict, list, lookUp, removed, text } from '../json.ts';
 import { failed, lineOf, type Message, notification, type Request, type Response, request, result, update } from '../message.ts';
@@ -20,7 +20,7 @@ import {
   WRITE_FAILED,
 } from './table.ts';
 
-// A request for clearance as a question about permission.
+// Converts a clearance request to a permission request.
 export function permissionOf(sessionId: string, cwd: string | undefined, id: string, params: Dict): Dict {
   const path = absolute(cwd, text(params.file_path) ?? '');
   const description = text(params.description);
@@ -32,7 +32,7 @@ export function permissionOf(sessionId: string, cwd: string | undefined, id: str
       title: params.title,
       kind: diff !== undefined && /^\+\+\+ \/dev\/null\s*$/m.test(diff) ? 'delete' : 'edit',
       status: 'pending',
-      content: [...(description === undefined ? [] : [words(description)]), ...(diff === undefined ? [] : [diffContent(path, diff)])],
+      content: [...(description === undefined ? [] : [textContent(description)]), ...(diff === undefined ? [] : [diffContent(path, diff)])],
       locations: [{ path }],
       rawInput: params,
     },
@@ -41,31 +41,31 @@ export function permissionOf(sessionId: string, cwd: string | undefined, id: str
   };
 }
 
-const words = (said: string): Dict => ({ type: 'content', content: { type: 'text', text: said } });
+const textContent = (value: string): Dict => ({ type: 'content', content: { type: 'text', text: value } });
 
-/** One that cannot be read as two texts is shown as it is. */
+/** A diff that cannot be read as two texts is shown as text. */
 function diffContent(path: string, diff: string): Dict {
   const texts = textsOfDiff(diff);
-  return texts ? { type: 'diff', path, ...texts } : words(`\`\`\`diff\n${diff}\n\`\`\``);
+  return texts ? { type: 'diff', path, ...texts } : textContent(`\`\`\`diff\n${diff}\n\`\`\``);
 }
 
-/** A question put to the editor: what it was, and the agent's own id of it. */
-type Question = { readonly what: 'clearance' | 'form' | 'choice'; readonly id: string };
+/** A request sent to the client: its form, and the agent's own id for it. */
+type PendingRequest = { readonly what: 'clearance' | 'form' | 'choice'; readonly id: string };
 
 type State = {
   readonly about: About;
   readonly hasNotices: boolean;
   readonly hasForms: boolean;
   readonly session: { readonly id: string; readonly cwd: string | undefined } | undefined;
-  /** Prompts without an end, by id. */
+  /** Prompts in progress, by id. */
   readonly turns: readonly string[];
-  readonly questions: ReadonlyMap<string, Question>;
+  readonly pending: ReadonlyMap<string, PendingRequest>;
   readonly nextId: number;
-  /** What was said before there was a session to say it in. */
+  /** Updates that arrived before the session existed. */
   readonly early: readonly Dict[];
-  /** It has spoken, or has been waited for as long as a start may take: its silence means something from here on. */
+  /** The agent has sent something, or its start-up time is over: from now on silence ends a turn. */
   readonly isUp: boolean;
-  /** It does not read any more. */
+  /** The agent's input is closed. */
   readonly isUnresponsive: boolean;
 };
 
@@ -78,74 +78,74 @@ export const intercom: Dialect<State> = {
   isolation: 'session',
   takesServers: false,
   isBare: true,
-  isItsMethod: (method) => Object.hasOwn(REQUIRED, method),
+  isTypicalMethod: (method) => Object.hasOwn(REQUIRED, method),
   begin: (about) => ({
     about,
     hasNotices: false,
     hasForms: false,
     session: undefined,
     turns: [],
-    questions: new Map(),
+    pending: new Map(),
     nextId: 1,
     early: [],
     isUp: false,
     isUnresponsive: false,
   }),
   toAgent(state, message) {
-    if (message.kind === 'response') return decided(state, message);
-    if (message.kind === 'request') return asks(state, message);
+    if (message.kind === 'response') return onAnswer(state, message);
+    if (message.kind === 'request') return onRequest(state, message);
     if (message.method !== 'session/cancel') return { state };
     const interrupt = notification('session/interrupt', { reason: INTERRUPT_REASON });
-    return { ...ended(state, 'cancelled'), toAgent: [interrupt] };
+    return { ...endTurns(state, 'cancelled'), toAgent: [interrupt] };
   },
   toAcp(state, message) {
-    const step = heard(state, message);
+    const step = onMessage(state, message);
     if (step.remarks) return step;
     const known = { ...step.state, isUp: true };
     return { ...step, state: known, alarms: waiting(known) };
   },
-  on: happened,
+  on: onEvent,
 };
 
-/** The methods of a session are answered here; the agent hears of prompts only. */
-function asks(state: State, message: Request): Step<State> {
+/** The dialect answers the session methods; the agent receives only prompts. */
+function onRequest(state: State, message: Request): Step<State> {
   const { id, method } = message;
   const params = dict(message.params);
   switch (method) {
     case 'initialize': {
       const { session, elicitation } = dict(params.clientCapabilities);
       const isOffered = (value: unknown) => value !== undefined && value !== null && value !== false;
-      const greeting = {
+      const initializeResult = {
         protocolVersion: 1,
         agentCapabilities: { loadSession: false, promptCapabilities: { image: false, audio: false, embeddedContext: true } },
         agentInfo: { name: state.about.agent, version: '' },
         authMethods: [],
       };
       const known = { ...state, hasNotices: isOffered(dict(session).notices), hasForms: isOffered(dict(elicitation).form) };
-      return { state: known, toClient: [result(id, greeting)] };
+      return { state: known, toClient: [result(id, initializeResult)] };
     }
     case 'session/new':
-      return opens(state, id, params);
+      return openSession(state, id, params);
     case 'session/close':
     case 'authenticate':
       return { state, toClient: [result(id, {})] };
     case 'session/prompt':
       if (state.isUnresponsive) return { state, toClient: [failed(id, -32603, WRITE_FAILED)] };
-      return begins(state, id, promptText(params));
+      return startTurn(state, id, promptText(params));
     default:
       return { state, toClient: [failed(id, -32601, `Method not found: ${method}`, { method })] };
   }
 }
 
-function opens(state: State, id: string, { cwd }: Dict): Step<State> {
+function openSession(state: State, id: string, { cwd }: Dict): Step<State> {
   if (state.session) return { state, toClient: [failed(id, -32603, 'This agent holds one session: set its "isolation" to "session"')] };
   const session = { id: `intercom-${state.about.mint()}`, cwd: text(cwd) };
   const known = { ...state, session, early: [] };
-  return { state: known, toClient: [result(id, { sessionId: session.id }), ...state.early.map((said) => update(session.id, said))] };
+  return { state: known, toClient: [result(id, { sessionId: session.id }), ...state.early.map((held) => update(session.id, held))] };
 }
 
-function begins(state: State, id: string, words: string): Step<State> {
-  const prompt = notification('prompt/send', { text: words });
+function startTurn(state: State, id: string, prompted: string): Step<State> {
+  const prompt = notification('prompt/send', { text: prompted });
   if (Buffer.byteLength(lineOf(prompt, true)) > MAX_LINE_BYTES) return { state, toClient: [failed(id, -32602, TOO_LONG)] };
   const known = { ...state, turns: [...state.turns, id] };
   return { state: known, toAgent: [prompt], alarms: waiting(known) };
@@ -153,79 +153,79 @@ function begins(state: State, id: string, words: string): Step<State> {
 
 function promptText({ prompt }: Dict): string {
   const parts = list(prompt).map((block) => {
-    const { type, text: words, uri, resource } = dict(block);
-    if (typeof words === 'string') return words;
+    const { type, text: content, uri, resource } = dict(block);
+    if (typeof content === 'string') return content;
     if (type === 'resource_link') return text(uri) ?? '';
-    const { uri: from, text: content } = dict(resource);
-    return type === 'resource' ? `${text(from) ?? ''}\n${text(content) ?? ''}` : '';
+    const { uri: from, text: embedded } = dict(resource);
+    return type === 'resource' ? `${text(from) ?? ''}\n${text(embedded) ?? ''}` : '';
   });
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** A turn ends when it has been quiet for long enough; while the agent starts, or the operator is asked, it is not quiet. */
-function waiting({ turns, questions, about, isUp }: State): Readonly<Record<string, number | undefined>> {
+/** A turn ends after enough silence. Start-up and a pending request do not count as silence. */
+function waiting({ turns, pending: questions, about, isUp }: State): Readonly<Record<string, number | undefined>> {
   const isWaiting = turns.length > 0 && questions.size === 0;
   const { initializeMs, stallMs } = about.timeouts;
   const quietMs = isUp ? about.timeouts.quietMs : Math.max(about.timeouts.quietMs, initializeMs);
   return { [QUIET]: isWaiting ? quietMs : undefined, [STALL]: isWaiting && stallMs > 0 && stallMs < quietMs ? stallMs : undefined };
 }
 
-function ended(state: State, stopReason: string): Step<State> {
+function endTurns(state: State, stopReason: string): Step<State> {
   const known = { ...state, turns: [] };
   return { state: known, toClient: state.turns.map((id) => result(id, { stopReason })), alarms: waiting(known) };
 }
 
-function happened(state: State, event: DialectEvent): Step<State> {
+function onEvent(state: State, event: DialectEvent): Step<State> {
   const { agent } = state.about;
   switch (event.kind) {
     case 'noise':
-      return { state, remarks: [`a line from agent "${agent}" was skipped, since it is not JSON: ${event.line.slice(0, NOISE_SHOWN)}`] };
+      return { state, remarks: [`skipped a line from agent "${agent}" that is not JSON: ${event.line.slice(0, NOISE_SHOWN)}`] };
     case 'alarm':
-      if (event.name === QUIET) return ended({ ...state, isUp: true }, 'end_turn');
+      if (event.name === QUIET) return endTurns({ ...state, isUp: true }, 'end_turn');
       return { state, toAgent: [notification('nudge', { message: NUDGE })] };
     case 'eof':
-      return said(state, notice(state, STREAM_CLOSED, 'warning'));
+      return sendUpdate(state, statusUpdate(state, STREAM_CLOSED, 'warning'));
     case 'exit':
-      // Whoever leaves in good order is done; of any other end the proxy tells.
-      return event.code === 0 ? ended(state, 'end_turn') : { state };
-    case 'deaf': {
+      // A clean exit ends the turn; the proxy reports any other exit.
+      return event.code === 0 ? endTurns(state, 'end_turn') : { state };
+    case 'unwritable': {
       const known = { ...state, isUnresponsive: true, turns: [] };
       return { state: known, toClient: state.turns.map((id) => failed(id, -32603, WRITE_FAILED)), alarms: waiting(known) };
     }
   }
 }
 
-function heard(state: State, message: Message): Step<State> {
+function onMessage(state: State, message: Message): Step<State> {
   const { agent } = state.about;
   const required = message.kind === 'response' ? undefined : lookUp(REQUIRED, message.method);
   if (message.kind === 'response' || !required)
     return {
       state,
       remarks: [
-        `a line from agent "${agent}" was skipped: ${message.kind === 'response' ? 'it names no method' : `its method ${message.method} is not known`}`,
+        `skipped a line from agent "${agent}": ${message.kind === 'response' ? 'it has no method' : `unknown method ${message.method}`}`,
       ],
     };
   const params = dict(message.params);
   const missing = required.find((key) => (key === 'id' ? message.kind !== 'request' : text(params[key]) === undefined));
-  if (missing !== undefined) return { state, remarks: [`a ${message.method} from agent "${agent}" was skipped: "${missing}" is missing`] };
+  if (missing !== undefined) return { state, remarks: [`skipped a ${message.method} from agent "${agent}": "${missing}" is missing`] };
   switch (message.method) {
     case 'status/update':
-      return said(state, notice(state, text(params.message) ?? '', 'info'));
+      return sendUpdate(state, statusUpdate(state, text(params.message) ?? '', 'info'));
     case 'heartbeat':
-      return params.progress === undefined ? { state } : said(state, plan(params.progress));
+      return params.progress === undefined ? { state } : sendUpdate(state, plan(params.progress));
     default:
-      return asked(state, message as Request, params);
+      return askClient(state, message as Request, params);
   }
 }
 
-function said(state: State, words: Dict): Step<State> {
-  if (state.session) return { state, toClient: [update(state.session.id, words)] };
-  return { state: { ...state, early: [...state.early, words].slice(-MAX_EARLY) } };
+function sendUpdate(state: State, content: Dict): Step<State> {
+  if (state.session) return { state, toClient: [update(state.session.id, content)] };
+  return { state: { ...state, early: [...state.early, content].slice(-MAX_EARLY) } };
 }
 
-function notice({ hasNotices }: State, words: string, severity: 'info' | 'warning'): Dict {
-  if (hasNotices) return { sessionUpdate: 'notice', severity, title: words };
-  return { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: `${words}\n` } };
+function statusUpdate({ hasNotices }: State, message: string, severity: 'info' | 'warning'): Dict {
+  if (hasNotices) return { sessionUpdate: 'notice', severity, title: message };
+  return { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: `${message}\n` } };
 }
 
 function plan(progress: unknown): Dict {
@@ -236,55 +236,56 @@ function plan(progress: unknown): Dict {
   return { sessionUpdate: 'plan', entries };
 }
 
-/** The operator's question becomes the editor's, under an id of ours: theirs may be any text. */
-function asked(state: State, message: Request, params: Dict): Step<State> {
+/** The operator's request becomes the client's, under an id of the switchboard: the agent's id may be any text. */
+function askClient(state: State, message: Request, params: Dict): Step<State> {
   const { session, nextId, hasForms } = state;
   if (!session) return { state, toAgent: [refusal(message.method === 'clearance/request' ? 'clearance' : 'choice', message.id)] };
   const id = String(nextId);
   const isClearance = message.method === 'clearance/request';
   const what = isClearance ? 'clearance' : hasForms ? 'form' : 'choice';
-  const known = { ...state, nextId: nextId + 1, questions: added<string, Question>(state.questions, id, { what, id: message.id }) };
+  const known = { ...state, nextId: nextId + 1, pending: added<string, PendingRequest>(state.pending, id, { what, id: message.id }) };
   const theirs = String(JSON.parse(message.id));
   if (what === 'clearance')
     return { state: known, toClient: [request(id, 'session/request_permission', permissionOf(session.id, session.cwd, theirs, params))] };
-  const words = text(params.text) ?? '';
+  const question = text(params.text) ?? '';
   if (what === 'form') {
-    const form = { sessionId: session.id, mode: 'form', message: words, requestedSchema: FORWARD_FORM };
+    const form = { sessionId: session.id, mode: 'form', message: question, requestedSchema: FORWARD_FORM };
     return { state: known, toClient: [request(id, 'elicitation/create', form)] };
   }
-  const toolCall = { toolCallId: `prompt-${theirs}`, title: words, kind: 'other', status: 'pending', rawInput: params };
+  const toolCall = { toolCallId: `prompt-${theirs}`, title: question, kind: 'other', status: 'pending', rawInput: params };
   return {
     state: known,
     toClient: [request(id, 'session/request_permission', { sessionId: session.id, toolCall, options: FORWARD_OPTIONS })],
   };
 }
 
-/** The editor's answer. Whatever is not a clear yes is a no. */
-function decided(state: State, message: Response): Step<State> {
-  const question = state.questions.get(message.id);
-  if (!question) return { state };
-  const known = { ...state, questions: removed(state.questions, message.id) };
-  return { state: known, toAgent: [verdict(question, dict(message.result), message.error !== undefined)], alarms: waiting(known) };
+/** The client's answer. Anything but a clear approval is a rejection. */
+function onAnswer(state: State, message: Response): Step<State> {
+  const answered = state.pending.get(message.id);
+  if (!answered) return { state };
+  const known = { ...state, pending: removed(state.pending, message.id) };
+  return { state: known, toAgent: [agentAnswer(answered, dict(message.result), message.error !== undefined)], alarms: waiting(known) };
 }
 
-function verdict({ what, id }: Question, answer: Dict, isError: boolean): Message {
+function agentAnswer({ what, id }: PendingRequest, answer: Dict, isError: boolean): Message {
   const { outcome, optionId } = dict(answer.outcome);
   const chosen = !isError && outcome === 'selected' ? optionId : undefined;
   if (what === 'clearance') {
-    const said = text(dict(answer._meta).reason) ?? null;
-    const reason = isError ? 'the operator could not be asked' : outcome === 'cancelled' ? 'cancelled' : said;
-    return chosen === APPROVED ? request(id, 'clearance/response', { status: APPROVED, reason: said }) : refusal(what, id, reason);
+    const given = text(dict(answer._meta).reason) ?? null;
+    const reason = isError ? 'the operator could not be asked' : outcome === 'cancelled' ? 'cancelled' : given;
+    return chosen === APPROVED ? request(id, 'clearance/response', { status: APPROVED, reason: given }) : refusal(what, id, reason);
   }
-  if (what === 'choice') return chosen === CONTINUE ? goOn(id, null) : refusal(what, id);
+  if (what === 'choice') return chosen === CONTINUE ? continuation(id, null) : refusal(what, id);
   const { decision, instruction } = dict(answer.content);
-  const isYes = !isError && answer.action === 'accept' && decision === CONTINUE;
-  const words = text(instruction) === '' ? null : (text(instruction) ?? null);
-  return isYes ? goOn(id, words) : refusal(what, id, answer.action === 'accept' ? words : null);
+  const isAccepted = !isError && answer.action === 'accept' && decision === CONTINUE;
+  const comment = text(instruction) === '' ? null : (text(instruction) ?? null);
+  return isAccepted ? continuation(id, comment) : refusal(what, id, answer.action === 'accept' ? comment : null);
 }
 
-const goOn = (id: string, instruction: string | null): Message => request(id, 'prompt/response', { decision: CONTINUE, instruction });
+const continuation = (id: string, instruction: string | null): Message =>
+  request(id, 'prompt/response', { decision: CONTINUE, instruction });
 
-function refusal(what: Question['what'], id: string, words: string | null = null): Message {
-  if (what === 'clearance') return request(id, 'clearance/response', { status: 'rejected', reason: words });
-  return request(id, 'prompt/response', { decision: 'stop', instruction: words });
+function refusal(what: PendingRequest['what'], id: string, comment: string | null = null): Message {
+  if (what === 'clearance') return request(id, 'clearance/response', { status: 'rejected', reason: comment });
+  return request(id, 'prompt/response', { decision: 'stop', instruction: comment });
 }

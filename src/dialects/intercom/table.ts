@@ -1,6 +1,6 @@
-// The operator stream's methods (rows 32–40 of docs/dialects.md), what each must hold, and what ACP makes of them. Data only.
+// The operator stream's methods (rows 32–40 of docs/dialects.md), their required fields, and their form in ACP. Data only.
 
-/** From the agent: which fields must be there. `id` stands for the one of the message itself. */
+/** Required fields of messages from the agent. `id` is the message's own. */
 export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   'clearance/request': ['id', 'title', 'file_path'],
   'prompt/forward': ['id', 'text'],
@@ -8,7 +8,7 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   heartbeat: [],
 };
 
-/** How the operator's yes and no to a file operation are offered, and what each means there. */
+/** The options offered for a file operation. */
 export const CLEARANCE_OPTIONS = [
   { optionId: 'approved', name: 'Approve', kind: 'allow_once' },
   { optionId: 'rejected', name: 'Reject', kind: 'reject_once' },
@@ -19,11 +19,11 @@ export const FORWARD_OPTIONS = [
   { optionId: 'stop', name: 'Stop', kind: 'reject_once' },
 ] as const;
 
-/** Anything else is a no. */
+/** Any other answer is a rejection. */
 export const APPROVED = 'approved';
 export const CONTINUE = 'continue';
 
-/** The form that a forwarded prompt becomes, where the editor has forms. */
+/** The form for a forwarded prompt, if the client supports forms. */
 export const FORWARD_FORM = {
   type: 'object',
   properties: {
@@ -43,7 +43,7 @@ export const PLAN_STATUSES: Readonly<Record<string, string>> = {
 
 /** The longest line that agents read. */
 export const MAX_LINE_BYTES = 1024 * 1024;
-export const TOO_LONG = `The prompt is longer than an agent of the operator stream reads at once (${MAX_LINE_BYTES} bytes)`;
+export const TOO_LONG = `The prompt is longer than an operator-stream agent can read (${MAX_LINE_BYTES} bytes)`;
 
 export const INTERRUPT_REASON = 'Operator requested termination';
 export const NUDGE = 'Continue working on the current task. Pick up where you left off.';

@@ -1,29 +1,29 @@
-// Answers of the web app's agents, and what hangs on each.
+// Responses of the web app's agents, and what follows from each.
 import type { Step } from '../dialect.ts';
 import { camelKeys, type Dict, dict, isObject, list, number, text } from '../json.ts';
 import { failed, type Message, type Response, result, update } from '../message.ts';
 import { optionsOf, readModels, readModes } from './options.ts';
-import { type Action, answered, asking, ownId, type State, sessionOf, withSession } from './state.ts';
-import { LIST_MODELS, LOGIN_WANTED, SELECT_MODEL } from './table.ts';
+import { ownId, type PendingRequest, type State, sessionOf, withoutPending, withPending, withSession } from './state.ts';
+import { LIST_MODELS, LOGIN_REQUIRED, SELECT_MODEL } from './table.ts';
 import { chooseBy, listModels, noteMode } from './to-agent.ts';
 
-/** An agent that does not know the method may also say nothing. */
+/** An agent that does not know the method may also stay silent. */
 const MODELS_MS = 2000;
 
 export function answer(before: State, message: Response): Step<State> {
-  const asked = before.asked.get(message.id);
-  const state = answered(before, message.id);
-  if (!asked) return { state, toClient: [message] };
-  switch (asked.what) {
+  const pending = before.pending.get(message.id);
+  const state = withoutPending(before, message.id);
+  if (!pending) return { state, toClient: [message] };
+  switch (pending.what) {
     case 'initialize':
       return { state, toClient: [good(message, initialized)] };
     case 'open':
-      return opened(state, asked, message);
+      return opened(state, pending, message);
     case 'models':
-      return listed(state, asked, message.error === undefined ? message.result : undefined);
+      return listed(state, pending, message.error === undefined ? message.result : undefined);
     case 'model':
     case 'mode':
-      return chosen(state, asked, message);
+      return chosen(state, pending, message);
     case 'prompt':
       return ended(state, message);
     case 'other':
@@ -33,15 +33,15 @@ export function answer(before: State, message: Response): Step<State> {
   }
 }
 
-/** A result put right; an error with the code it should have. */
+/** Corrects a result, or the code of an error. */
 function good(message: Response, put: (value: unknown) => unknown): Response {
   if (message.error === undefined) {
     const value = put(message.result);
     return value === message.result ? message : result(message.id, value);
   }
   const error = dict(message.error);
-  const wantsLogin = error.code === 401 || LOGIN_WANTED.test(`${text(error.message) ?? ''} ${text(error.data) ?? ''}`);
-  return wantsLogin && error.code !== -32000 ? { ...message, error: { ...error, code: -32000 } } : message;
+  const isLoginRequired = error.code === 401 || LOGIN_REQUIRED.test(`${text(error.message) ?? ''} ${text(error.data) ?? ''}`);
+  return isLoginRequired && error.code !== -32000 ? { ...message, error: { ...error, code: -32000 } } : message;
 }
 
 const plain = (value: unknown): unknown => (isObject(value) ? camelKeys(value) : (value ?? {}));
@@ -52,14 +52,14 @@ function initialized(value: unknown): unknown {
   return { ...known, protocolVersion, agentCapabilities: dict(known.agentCapabilities), authMethods: list(known.authMethods) };
 }
 
-/** A session is open; before the editor hears of it, the models are asked for. */
-function opened(state: State, asked: Action & { what: 'open' }, message: Response): Step<State> {
+/** Before the client receives a new session, the dialect asks the agent for its models. */
+function opened(state: State, pending: PendingRequest & { what: 'open' }, message: Response): Step<State> {
   const answer = good(message, plain);
   const value = dict(answer.result);
-  const sessionId = text(value.sessionId) ?? asked.sessionId;
+  const sessionId = text(value.sessionId) ?? pending.sessionId;
   if (answer.error !== undefined || sessionId === undefined) return { state, toClient: [answer] };
   const known = {
-    ...withSession(state, sessionId, { cwd: asked.cwd, own: list(value.configOptions), modes: readModes(value.modes) }),
+    ...withSession(state, sessionId, { cwd: pending.cwd, own: list(value.configOptions), modes: readModes(value.modes) }),
     latest: sessionId,
   };
   if (state.listsBy === 'not') return { state: known, toClient: [answer] };
@@ -69,15 +69,15 @@ function opened(state: State, asked: Action & { what: 'open' }, message: Respons
 function askForModels(state: State, way: number, sessionId: string, waiting: Response): Step<State> {
   const id = ownId(state);
   return {
-    state: asking({ ...state, nextId: state.nextId + 1 }, id, { what: 'models', way, sessionId, opened: waiting }),
+    state: withPending({ ...state, nextId: state.nextId + 1 }, id, { what: 'models', way, sessionId, opened: waiting }),
     toAgent: [listModels(state, id, LIST_MODELS[way] as string, sessionId)],
     alarms: { [id]: MODELS_MS },
   };
 }
 
-/** With models, the session has options; without any, it is passed on as it is. */
-export function listed(state: State, asked: Action & { what: 'models' }, answer: unknown): Step<State> {
-  const { sessionId, way, opened: waiting } = asked;
+/** With models, the session gets options; without, its response is forwarded as it is. */
+export function listed(state: State, pending: PendingRequest & { what: 'models' }, answer: unknown): Step<State> {
+  const { sessionId, way, opened: waiting } = pending;
   const models = readModels(answer);
   if (!models && way + 1 < LIST_MODELS.length && state.listsBy === undefined) return askForModels(state, way + 1, sessionId, waiting);
   if (!models) return { state: { ...state, listsBy: state.listsBy ?? 'not' }, toClient: [waiting] };
@@ -86,19 +86,19 @@ export function listed(state: State, asked: Action & { what: 'models' }, answer:
   return { state: known, toClient: [result(waiting.id, { ...dict(waiting.result), configOptions })] };
 }
 
-/** The whole list of options of a session; undefined when it has none of ours. */
+/** All options of a session; undefined if none is derived from models or modes. */
 export function offered(state: State, sessionId: string): readonly unknown[] | undefined {
   const { own, models, modes } = sessionOf(state, sessionId);
   return models && optionsOf(own, models, modes);
 }
 
-/** The option follows what was chosen; a way to choose that the agent does not know is followed by the other one. */
-function chosen(state: State, asked: Action & { what: 'model' | 'mode' }, message: Response): Step<State> {
-  const { what, sessionId, value, id, way } = asked;
+/** Updates the option after a choice. If the agent does not know the first method, tries the other. */
+function chosen(state: State, pending: PendingRequest & { what: 'model' | 'mode' }, message: Response): Step<State> {
+  const { what, sessionId, value, id, way } = pending;
   const to = id ?? message.id;
   if (message.error !== undefined) {
     const isUnknown = dict(message.error).code === -32601;
-    if (what === 'model' && isUnknown && way + 1 < SELECT_MODEL.length) return chooseBy(state, { ...asked, way: way + 1 });
+    if (what === 'model' && isUnknown && way + 1 < SELECT_MODEL.length) return chooseBy(state, { ...pending, way: way + 1 });
     return { state, toClient: [{ ...good(message, plain), id: to }] };
   }
   const { models } = sessionOf(state, sessionId);
@@ -110,11 +110,11 @@ function chosen(state: State, asked: Action & { what: 'model' | 'mode' }, messag
         : state;
   const configOptions = offered(known, sessionId);
   if (id !== undefined) return { state: known, toClient: [result(id, { configOptions })] };
-  const told = configOptions && update(sessionId, { sessionUpdate: 'config_option_update', configOptions });
-  return { state: known, toClient: [good(message, plain), ...(told ? [told] : [])] };
+  const changed = configOptions && update(sessionId, { sessionUpdate: 'config_option_update', configOptions });
+  return { state: known, toClient: [good(message, plain), ...(changed ? [changed] : [])] };
 }
 
-/** An `error` or a `refusal` that was told as an update is how the turn ends, unless the answer itself is an error. */
+/** An `error` or `refusal` update determines how the turn ends, unless the response is an error. */
 function ended(state: State, message: Response): Step<State> {
   const turn = state.turns.find(({ id }) => id === message.id);
   const known = { ...state, turns: state.turns.filter((other) => other !== turn) };
@@ -138,6 +138,6 @@ function finished(value: unknown): unknown {
     : { ...known, stopReason: text(known.stopReason) ?? 'end_turn' };
 }
 
-/** What an update says of tokens counts for those that leave the most out. */
+/** Remembers the maximum number of tokens for updates that omit it. */
 export const noteTokens = (state: State, sessionId: string, size: unknown): State =>
   number(size) === undefined ? state : withSession(state, sessionId, { maxTokens: number(size) });

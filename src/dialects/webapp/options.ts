@@ -1,10 +1,10 @@
-// Models (and modes beside them) as config options: editors no longer look at modes once there are options.
+// Offers models and modes as config options: clients ignore modes once there are options.
 import { type Dict, dict, first, isObject, list, text } from '../json.ts';
 
 export type Models = { readonly current: string; readonly models: readonly { readonly id: string; readonly name: string }[] };
 export type Modes = { readonly current: string; readonly modes: readonly Dict[] };
 
-/** `{models: [{id, name}], currentModelId}`, or the bare list; undefined when there is nothing to choose from. */
+/** Reads `{models: [{id, name}], currentModelId}` or a bare list; undefined if there is no choice. */
 export function readModels(value: unknown): Models | undefined {
   const answer = dict(value);
   const entries = Array.isArray(value) ? value : list(first(answer, 'models', 'availableModels', 'available_models'));
@@ -24,7 +24,7 @@ export function readModes(value: unknown): Modes | undefined {
   return typeof currentModeId === 'string' && modes.length > 0 ? { current: currentModeId, modes } : undefined;
 }
 
-/** The agent's own options, and behind them those that stand for its models and modes. */
+/** The agent's own options, followed by those derived from its models and modes. */
 export function optionsOf(own: readonly unknown[], models: Models, modes: Modes | undefined): readonly unknown[] {
   const taken = own.map((option) => dict(option).id);
   const ours = [

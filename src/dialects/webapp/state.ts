@@ -1,16 +1,16 @@
-// What must be remembered while the web app's dialect is spoken: who waits for what, and what each session offers.
+// State of the web app's dialect: pending requests, and what each session offers.
 import { added, removed } from '../json.ts';
 import type { Response } from '../message.ts';
 import type { Models, Modes } from './options.ts';
 import type { LIST_MODELS } from './table.ts';
 
-/** A request at the agent, and what its answer is for. */
-export type Action =
-  /** An `extension` is between the editor and the agent. */
+/** A request sent to the agent, and what its response is for. */
+export type PendingRequest =
+  /** An `extension` concerns only the client and the agent. */
   | { readonly what: 'initialize' | 'other' | 'extension' }
   | { readonly what: 'open'; readonly sessionId: string | undefined; readonly cwd: string | undefined }
   | { readonly what: 'prompt'; readonly sessionId: string }
-  /** The answer that opens a session waits for this one. */
+  /** The response that opens a session waits for this one. */
   | { readonly what: 'models'; readonly way: number; readonly sessionId: string; readonly opened: Response }
   | {
       readonly what: 'model' | 'mode';
@@ -31,16 +31,16 @@ export type Session = {
 export type Turn = { readonly id: string; readonly sessionId: string; readonly error?: string; readonly isRefused?: boolean };
 
 export type State = {
-  /** Params are sent in both spellings, since it is not certain which one is understood. */
+  /** Params are sent in both spellings, because it is uncertain which one the agent understands. */
   readonly isUnsure: boolean;
-  readonly asked: ReadonlyMap<string, Action>;
+  readonly pending: ReadonlyMap<string, PendingRequest>;
   readonly sessions: ReadonlyMap<string, Session>;
-  /** The one that was begun last is the last. */
+  /** In the order they started. */
   readonly turns: readonly Turn[];
-  /** The session spoken of last. */
+  /** The session mentioned last. */
   readonly latest: string | undefined;
   readonly nextId: number;
-  /** How this agent lists models, once that is known. */
+  /** How this agent lists models, once known. */
   readonly listsBy: (typeof LIST_MODELS)[number] | 'not' | undefined;
 };
 
@@ -53,11 +53,14 @@ export const withSession = (state: State, id: string, change: Partial<Session>):
   sessions: added(state.sessions, id, { ...sessionOf(state, id), ...change }),
 });
 
-export const asking = (state: State, id: string, asked: Action): State => ({ ...state, asked: added(state.asked, id, asked) });
-export const answered = (state: State, id: string): State => ({ ...state, asked: removed(state.asked, id) });
+export const withPending = (state: State, id: string, request: PendingRequest): State => ({
+  ...state,
+  pending: added(state.pending, id, request),
+});
+export const withoutPending = (state: State, id: string): State => ({ ...state, pending: removed(state.pending, id) });
 
-/** An id of our own, beside those that come from the editor's side, which are numbers. */
+/** An id that cannot clash with the client's, which are numbers. */
 export const ownId = (state: State): string => JSON.stringify(`switchboard:${state.nextId}`);
 
-/** Whose an update is that names no session: of the one that is being prompted, else of the latest. */
-export const sessionSpokenOf = (state: State): string | undefined => state.turns.at(-1)?.sessionId ?? state.latest;
+/** The session of an update that names none: the one being prompted, else the latest. */
+export const impliedSession = (state: State): string | undefined => state.turns.at(-1)?.sessionId ?? state.latest;

@@ -1,6 +1,6 @@
-// The web app's spellings (rows 45–58 of docs/dialects.md) and what ACP calls them. Data only: the functions beside it walk over this.
+// The web app's spellings (rows 45–58 of docs/dialects.md) and their names in ACP. Data only.
 
-/** Params at their top level; all else is spelled alike. */
+/** Params at the top level; deeper keys are spelled as in ACP. */
 export const PARAMS: Readonly<Record<string, string>> = {
   session_id: 'sessionId',
   mode_id: 'modeId',
@@ -15,20 +15,20 @@ export const PARAMS: Readonly<Record<string, string>> = {
   output_byte_limit: 'outputByteLimit',
 };
 
-/** What only such an agent answers to initialize. */
+/** Keys that only these agents use in the result of initialize. */
 export const INITIALIZE_KEYS = ['protocol_version', 'agent_capabilities', 'agent_info', 'auth_methods'];
 
-/** These the document spells in camelCase towards agents, so they are sent in both spellings. */
+/** The source document spells these in camelCase towards agents, so they are sent in both spellings. */
 export const BOTH_SPELLINGS = new Set(['mcpServers', 'methodId', 'additionalDirectories']);
 
-/** Kinds of updates by other names. */
+/** Other names for kinds of updates. */
 export const KINDS: Readonly<Record<string, string>> = {
   mode_updated: 'current_mode_update',
   token_usage: 'usage_update',
   available_commands: 'available_commands_update',
 };
 
-/** Keys inside an update, by the kind of it; `*` is for all. */
+/** Keys inside an update, by kind; `*` applies to all. */
 export const UPDATE_KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '*': { session_id: 'sessionId', message_id: 'messageId' },
   current_mode_update: { modeId: 'currentModeId', mode_id: 'currentModeId', current_mode_id: 'currentModeId' },
@@ -45,15 +45,15 @@ export const TOOL_CALL_KEYS: Readonly<Record<string, string>> = {
 
 export const TOOL_STATUS: Readonly<Record<string, string>> = { running: 'in_progress', error: 'failed' };
 
-/** Content that other agents wrap in `{type: "content"}`. */
+/** Content that ACP wraps in `{type: "content"}`. */
 export const BARE_CONTENT = new Set(['text', 'image', 'audio', 'resource', 'resource_link']);
 
 export const DIFF_KEYS: Readonly<Record<string, string>> = { old_text: 'oldText', new_text: 'newText' };
 export const BLOCK_KEYS: Readonly<Record<string, string>> = { mime_type: 'mimeType' };
 
-/** How models are listed and chosen, the first way first. */
+/** Methods to list and select models, in the order they are tried. */
 export const LIST_MODELS = ['session/list_models', 'agent/list_models'] as const;
 export const SELECT_MODEL = ['session/select_model', 'agent/select_model'] as const;
 
-/** What an error says that means: log in first. */
-export const LOGIN_WANTED = /\b401\b|\bunauthori[sz]ed\b|\bauthentication required\b/i;
+/** Error messages that mean: log in first. */
+export const LOGIN_REQUIRED = /\b401\b|\bunauthori[sz]ed\b|\bauthentication required\b/i;

@@ -1,10 +1,10 @@
-// Tool calls and what they show: flat, wrapped, with absolute paths.
+// Converts tool calls and their content: flat, wrapped, with absolute paths.
 import { type Dict, dict, first, isObject, list, lookUp, renamed, text, without } from '../json.ts';
 import { absolute, nameOfUri } from '../paths.ts';
 import { textsOfDiff, textsOfLines } from '../unified-diff.ts';
 import { BARE_CONTENT, BLOCK_KEYS, DIFF_KEYS, TOOL_CALL_KEYS, TOOL_STATUS } from './table.ts';
 
-/** The fields of a tool call, wherever the agent has put them. What the outer object says counts. */
+/** Collects the fields of a tool call, nested or not. The outer object wins. */
 export function toolCall(value: Dict, cwd: string | undefined): Dict {
   const call = flat(value);
   const status = text(call.status);
@@ -40,7 +40,7 @@ function toolContent(content: unknown, cwd: string | undefined): readonly unknow
   });
 }
 
-/** A content block with what ACP wants of each. */
+/** Completes a content block with the fields ACP requires. */
 export function block(value: unknown): unknown {
   if (typeof value === 'string') return { type: 'text', text: value };
   if (!isObject(value)) return value;
@@ -51,20 +51,20 @@ export function block(value: unknown): unknown {
   return known;
 }
 
-/** For an embedded text that comes from nowhere. */
+/** For an embedded text without a URI. */
 const NAMELESS = 'urn:acp-switchboard:embedded';
 
 function link(value: Dict): Dict {
   const uri = text(value.uri) ?? '';
-  const words = text(value.text);
+  const label = text(value.text);
   return {
     ...without(value, 'text'),
     name: text(value.name) ?? nameOfUri(uri),
-    ...(words !== undefined && value.title === undefined && { title: words }),
+    ...(label !== undefined && value.title === undefined && { title: label }),
   };
 }
 
-/** The new text as given, else as far as the hunks show it; those are kept beside it. */
+/** The new text as given, else as far as the hunks show it. `_meta` keeps the hunks. */
 function diff(value: Dict, cwd: string | undefined): Dict {
   const { hunks, ...known } = renamed(value, DIFF_KEYS) as Record<string, unknown>;
   const shown = textsOfHunks(hunks);
@@ -79,7 +79,7 @@ function diff(value: Dict, cwd: string | undefined): Dict {
   };
 }
 
-/** Hunks as text, as lines, or as objects that hold lines. */
+/** Hunks as text, as lines, or as objects that contain lines. */
 function textsOfHunks(hunks: unknown) {
   if (typeof hunks === 'string') return textsOfDiff(hunks);
   const lines = list(hunks).flatMap((hunk) => {

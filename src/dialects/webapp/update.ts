@@ -1,22 +1,22 @@
-// An update of the web app's agents as an update of ACP.
+// Converts an update of the web app's agents to ACP.
 import { META_KEY } from '../../acp/shapes.ts';
 import { type Dict, dict, first, isObject, list, lookUp, number, renamed, text, without } from '../json.ts';
 import { KINDS, UPDATE_KEYS } from './table.ts';
 import { block, toolCall } from './tool-call.ts';
 
-/** `error` and `refusal` are no updates in ACP: they say how the turn ends. */
+/** ACP has no `error` and `refusal` updates: they determine how the turn ends. */
 export type Read =
   | { readonly kind: 'update'; readonly update: Dict }
   | { readonly kind: 'error' | 'refusal'; readonly message: string | undefined };
 
-/** What is known of the session that the update is about. */
+/** What is known about the update's session. */
 export type Known = { readonly cwd: string | undefined; readonly maxTokens: number | undefined };
 
 export function readUpdate(value: Dict, known: Known): Read {
-  const said = text(value.sessionUpdate) ?? text(value.type);
-  if (said === undefined) return { kind: 'update', update: value };
-  if (said === 'error' || said === 'refusal') return { kind: said, message: messageOf(value) };
-  const sessionUpdate = lookUp(KINDS, said) ?? said;
+  const kind = text(value.sessionUpdate) ?? text(value.type);
+  if (kind === undefined) return { kind: 'update', update: value };
+  if (kind === 'error' || kind === 'refusal') return { kind: kind, message: messageOf(value) };
+  const sessionUpdate = lookUp(KINDS, kind) ?? kind;
   const bare = typeof value.sessionUpdate === 'string' ? value : without(value, 'type');
   const update = renamed(renamed({ ...bare, sessionUpdate }, UPDATE_KEYS['*'] ?? {}), lookUp(UPDATE_KEYS, sessionUpdate) ?? {});
   return { kind: 'update', update: completed(update, sessionUpdate, known) };
@@ -57,7 +57,7 @@ function command(entry: unknown): unknown {
   return isObject(entry) ? { description: '', ...entry } : entry;
 }
 
-/** ACP wants to know of how many. Where nobody has said, the number is kept where it harms nobody. */
+/** ACP requires the size. If the agent never gave it, the number goes to `_meta`. */
 function usage(update: Dict, maxTokens: number | undefined): Dict {
   const used = number(update.used);
   const size = number(update.size) ?? maxTokens;

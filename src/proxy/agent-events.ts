@@ -14,8 +14,9 @@ import { forgetAllParked } from './sessions/close-session.ts';
 import { announceOptions } from './sessions/config-options.ts';
 import { failOpenToolCalls } from './sessions/cut-off.ts';
 import { loseSessions } from './sessions/recover-session.ts';
-import { end } from './sessions/session-state.ts';
+import type { RegistryDeps } from './sessions/session-registry.ts';
 import { skipLine } from './skip-line.ts';
+import { revokeAttachment } from './tools/host-tools.ts';
 import { cancelTurns } from './turns/cancel.ts';
 
 const STRAY_RETURN = 'a carriage return inside it, which some readers take for the end of a line';
@@ -97,23 +98,40 @@ export function createPoolEvents(
     replaced() {
       const proxy = parts();
       if (proxy.pool.single) return;
-      for (const session of proxy.registry.sessions.values())
-        if (!session.agentLocked && !session.isDiscovered) announceOptions(proxy, session);
+      for (const session of proxy.registry.all()) if (!session.agentLocked && !session.isDiscovered) announceOptions(proxy, session);
     },
   };
 }
 
 /** Sessions that only the agent has named end with the process that named them. */
 function forgetSessions(proxy: ProxyParts, agent: Agent): void {
-  const { registry } = proxy;
-  for (const [nativeId, discovered] of agent.sessions) {
-    agent.sessions.delete(nativeId);
+  for (const discovered of agent.sessions.values()) {
     failOpenToolCalls(proxy, discovered);
-    discovered.advance(end);
-    if (registry.sessions.get(discovered.publicId) !== discovered) continue;
-    registry.sessions.delete(discovered.publicId);
-    registry.table.release(discovered.publicId);
+    proxy.registry.forgetDiscovered(discovered);
   }
   forgetAllParked(agent);
   agent.refused.clear();
+}
+
+/** The effects of the end of a session, and of two sessions that turn out to be one. */
+export function createRegistryDeps(parts: () => ProxyParts): RegistryDeps {
+  return {
+    pool: () => parts().pool,
+    stored: (publicId) => parts().context.log.records().get(publicId),
+    isAskedUnder: (publicId) => parts().client.asksIn(publicId),
+    moveRequests(from, to) {
+      for (const request of from.agentRequests) {
+        request.session = to;
+        to.agentRequests.add(request);
+      }
+      from.agentRequests.clear();
+      for (const request of parts().client.answeredIn(from)) request.session = to;
+    },
+    ended(session) {
+      const { workspace, enforcement } = parts().context;
+      workspace?.endOf(session);
+      revokeAttachment(session);
+      enforcement?.ended(session);
+    },
+  };
 }

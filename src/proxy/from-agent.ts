@@ -9,8 +9,7 @@ import { duplicateKeys } from './named-twice.ts';
 import type { ProxyParts } from './parts.ts';
 import { completeElicitation, putRequest, withdraw } from './requests/agent-requests.ts';
 import { passUpdate } from './sessions/config-options.ts';
-import { forgetDiscovered, track } from './sessions/find-session.ts';
-import { createDiscovered, type Session, toPublic } from './sessions/session.ts';
+import { type Session, toPublic } from './sessions/session.ts';
 import { operationOf } from './sessions/session-state.ts';
 import { skipLine } from './skip-line.ts';
 import { noteTakenByUs } from './tools/acp-messages.ts';
@@ -88,14 +87,7 @@ const isAsIfDirect = (proxy: ProxyParts, agent: Agent): boolean =>
 /** A session of the agent's own making (a subagent's, say): it passes, under an id that no session of another agent or process has. */
 function meet(proxy: ProxyParts, agent: Agent, nativeId: string): Session | undefined {
   if (isAsIfDirect(proxy, agent)) return undefined;
-  const { publicId } =
-    agent.openings > 0
-      ? proxy.registry.table.mint(agent.id, nativeId, undefined)
-      : proxy.registry.table.adopt(agent.id, nativeId, undefined);
-  const session = createDiscovered(publicId, agent, nativeId);
-  forgetDiscovered(proxy, agent);
-  track(proxy, session);
-  return session;
+  return proxy.registry.discover(agent, nativeId);
 }
 
 function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, isOfToday = false): void {

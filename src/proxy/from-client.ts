@@ -18,7 +18,7 @@ import { mcpProgress } from './requests/mcp-message.ts';
 import { forward } from './rewrite.ts';
 import { setConfigOption, setTheOldWay } from './sessions/change-agent.ts';
 import { release } from './sessions/early-frames.ts';
-import { knownSession, probe } from './sessions/find-session.ts';
+import { probe } from './sessions/find-session.ts';
 import type { FrameQueue } from './sessions/frame-queue.ts';
 import { listSessions } from './sessions/list-sessions.ts';
 import { loadSession, loadUnknown } from './sessions/load-session.ts';
@@ -146,7 +146,7 @@ function onSession(
   const method = frame.method as string;
   const refuse = (error: ProxyError) => void (request ? proxy.client.fail(request, error) : proxy.context.counters.refusedFromClient++);
   if (sessionId === undefined) return refuse(failure('PARAMS', [method, 'sessionId is missing']));
-  const known = knownSession(proxy, sessionId);
+  const known = proxy.registry.find(sessionId);
   if (known instanceof ProxyError) return refuse(known);
   if (known) return behindEnd(proxy, known, request, frame, then);
   if (!request) return refuse(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));

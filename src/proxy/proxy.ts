@@ -6,7 +6,6 @@ import { failure, type ProxyError } from '../errors.ts';
 import type { Children } from '../mcp/gateway/server-process.ts';
 import type { GateVerdict } from '../mcp/server/gate.ts';
 import type { Shim } from '../mcp/transports/listeners.ts';
-import { createSessionTable } from '../router/session-table.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
@@ -18,7 +17,7 @@ import type { Watcher } from '../wire/observer.ts';
 import { scan } from '../wire/scanner/scanner.ts';
 import type { Refusal } from '../wire/scanner/strict-parse.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { createAgentEvents, createPoolEvents } from './agent-events.ts';
+import { createAgentEvents, createPoolEvents, createRegistryDeps } from './agent-events.ts';
 import { type Agent, type AgentHealth, createAgent } from './agents/agent.ts';
 import { type AgentConfiguration, createAgentPool, type HowToStop, type Reconfigured } from './agents/agent-pool.ts';
 import { createClientConnection, type OpenRequest } from './client/client-connection.ts';
@@ -33,6 +32,7 @@ import type { ProxyParts } from './parts.ts';
 import { answerFromClient } from './requests/agent-requests.ts';
 import { actAsUser, answerElsewhere, cancelElsewhere, type ElsewhereAnswer } from './requests/answer-elsewhere.ts';
 import { createAliases } from './requests/name-table.ts';
+import { SessionRegistry } from './sessions/session-registry.ts';
 import { type HostToolsState, hostToolsState } from './tools/confirm-tools.ts';
 import { delegate } from './tools/delegation.ts';
 import { createToolAttachments, type HostToolsOptions } from './tools/host-tools.ts';
@@ -210,7 +210,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
       timers,
       createPoolEvents(() => proxy, createPooledAgent),
     ),
-    registry: { table: createSessionTable(client.asksIn), sessions: new Map(), terminals: new Map() },
+    registry: new SessionRegistry(createRegistryDeps(() => proxy)),
     client,
     names: { elicitations: createAliases(), mcpRequests: createAliases() },
     tools: {
@@ -270,7 +270,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
   function turnsEnded(): Promise<void> {
     return new Promise((resolve) => {
       const look = (leftMs: number) => {
-        const isBusy = [...proxy.registry.sessions.values()].some(({ turns }) => turns.size > 0);
+        const isBusy = [...proxy.registry.all()].some(({ turns }) => turns.size > 0);
         if (!isBusy || leftMs <= 0) resolve();
         else timers.after(LOOK_MS, () => look(leftMs - LOOK_MS));
       };
@@ -287,7 +287,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
     ended,
     async stop() {
       proxy.pool.close();
-      for (const session of proxy.registry.sessions.values()) if (session.turns.size > 0) cancelTurns(proxy, session);
+      for (const session of proxy.registry.all()) if (session.turns.size > 0) cancelTurns(proxy, session);
       for (const asked of client.agentRequests()) {
         const { isAnswered } = asked;
         client.forget(asked);

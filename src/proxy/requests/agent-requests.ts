@@ -97,7 +97,7 @@ function toClient(proxy: ProxyParts, agent: Agent, session: Session | undefined,
         return agent.fail(idText, failure('TOO_MANY_OPEN', ['permission requests', most]));
       return put([]);
     case 'terminal/create':
-      if (session && session.terminals.size + openRequests(session, 'terminal/create') >= MAX_TERMINALS)
+      if (session && proxy.registry.terminalCount(session) + openRequests(session, 'terminal/create') >= MAX_TERMINALS)
         return agent.fail(idText, failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]));
       return put([], { onAnswer: (answer, askedIn) => noteTerminal(proxy, agent, askedIn, answer) });
     case ELICITATION:
@@ -121,22 +121,18 @@ function sessionless(proxy: ProxyParts, agent: Agent): number {
 function noteTerminal(proxy: ProxyParts, agent: Agent, session: Session | undefined, answer: Frame): boolean {
   const terminalId = answer.outcome === 'result' ? stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'terminalId')) : undefined;
   if (terminalId === undefined) return false;
-  proxy.registry.terminals.set(terminalId, { agent, sessionId: session?.publicId });
-  session?.terminals.add(terminalId);
+  proxy.registry.addTerminal(terminalId, agent, session);
   return false;
 }
 
 /** The editor tells terminals apart by id alone: without this, one agent could read another's. */
 function terminal(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
   const terminalId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'terminalId')) ?? '';
-  const owner = proxy.registry.terminals.get(terminalId);
+  const owner = proxy.registry.terminalOwner(terminalId);
   // With one agent, an id that we have not seen made is the editor's to judge.
   const isOwn = owner ? owner.agent === agent && owner.sessionId === session?.publicId : proxy.pool.single !== undefined;
   if (!isOwn) return agent.fail(idTextOf(frame), failure('TERMINAL_FOREIGN', [terminalId]));
-  if (frame.method === 'terminal/release') {
-    proxy.registry.terminals.delete(terminalId);
-    session?.terminals.delete(terminalId);
-  }
+  if (frame.method === 'terminal/release') proxy.registry.removeTerminal(terminalId, session);
   put([]);
 }
 

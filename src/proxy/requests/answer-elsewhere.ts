@@ -35,14 +35,14 @@ export function answerElsewhere(proxy: ProxyParts, { id, optionId, reply, where,
 
 /** Likewise a cancel. False when there is no such session. */
 export function cancelElsewhere(proxy: ProxyParts, sessionId: string): boolean {
-  const session = proxy.registry.sessions.get(sessionId);
+  const session = proxy.registry.get(sessionId);
   if (session) cancelTurns(proxy, session);
   return session !== undefined;
 }
 
 /** What the user does by hand in a session. A policy that refuses it to the agent refuses it here too, and writes it down. */
 export function actAsUser(proxy: ProxyParts, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
-  const session = proxy.registry.sessions.get(sessionId);
+  const session = proxy.registry.get(sessionId);
   if (!session) return { allow: false, reason: 'the session is not open; send a prompt to take it up again' };
   return proxy.context.enforcement?.byUser(proxy, session, act, file) ?? { allow: true };
 }

@@ -15,7 +15,6 @@ import { CANCELLED, endRequests } from '../turns/cancel.ts';
 import { failToolCalls } from '../turns/tool-calls.ts';
 import { announceCommand, announceOptions, choiceOf, modeChanged, modelChanged, readOptions, withOurOptions } from './config-options.ts';
 import { release, releaseAll } from './early-frames.ts';
-import { markEnded, track, untrack } from './find-session.ts';
 import { missingFor, noteServers, record } from './open-params.ts';
 import { notOpened, openingLimitMs } from './opening-limit.ts';
 import { type Session, toNative, toPublic } from './session.ts';
@@ -234,9 +233,9 @@ export function discardSession(proxy: ProxyParts, agent: Agent, nativeId: string
   if (known && !known.isDiscovered) return; // the editor has found it meanwhile, and uses it
   if (known) {
     endRequests(proxy, known); // its id may be another's by the time of an answer
-    untrack(proxy, known);
+    proxy.registry.forget(known);
   }
-  markEnded(agent, nativeId);
+  proxy.registry.markEnded(agent, nativeId);
   closeAt(agent, nativeId);
 }
 
@@ -248,13 +247,10 @@ function refusedBy(next: Agent, answer: Frame, done: Done): void {
 }
 
 function moveTo(proxy: ProxyParts, session: Session, next: Agent, nativeId: string, answer: Frame, done: Done): void {
-  session.agent = next;
-  session.nativeId = nativeId;
+  proxy.registry.move(session, next, nativeId);
   session.hasCommands = false;
   session.hasAgentCommand = false;
   session.options = readOptions(answer);
-  track(proxy, session);
-  next.ended.delete(nativeId);
   record(proxy, session);
   done.changed();
   release(proxy, next, nativeId);
@@ -266,8 +262,7 @@ function leaveAgent(proxy: ProxyParts, session: Session): void {
   const { agent, nativeId, publicId } = session;
   failToolCalls(proxy, session);
   endRequests(proxy, session);
-  agent.sessions.delete(nativeId);
-  markEnded(agent, nativeId);
+  proxy.registry.leave(session);
   proxy.context.workspace?.endOf(session);
   proxy.context.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
   if (agent.isIsolated) proxy.pool.vacate(agent); // and with its process all of it ends, unless a fork of it lives there

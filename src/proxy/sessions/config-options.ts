@@ -138,7 +138,7 @@ function nestedIds(proxy: ProxyParts, session: Session, bytes: Buffer, update: S
   return named.flatMap(({ value: span }) => {
     const nativeId = stringAt(bytes, span);
     if (nativeId === undefined) return [];
-    const { publicId } = proxy.registry.table.adopt(session.agent.id, nativeId, session.cwd);
+    const { publicId } = proxy.registry.adopt(session.agent, nativeId, session.cwd);
     return publicId === nativeId ? [] : [{ span, text: JSON.stringify(publicId) }];
   });
 }

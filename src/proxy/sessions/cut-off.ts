@@ -6,10 +6,13 @@ import type { Session } from './session.ts';
 /** Its tool calls fail, and its terminals are given back; its questions are its leg's to withdraw. */
 export function failOpenToolCalls(proxy: ProxyParts, session: Session): void {
   failToolCalls(proxy, session);
-  for (const terminalId of session.terminals) {
-    proxy.client.ownRequest('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
-    proxy.registry.terminals.delete(terminalId);
-  }
-  session.terminals.clear();
+  releaseTerminals(proxy, session);
   proxy.context.workspace?.endOf(session);
+}
+
+/** Releases its terminals at the client. */
+export function releaseTerminals({ registry, client }: ProxyParts, session: Session): void {
+  const { publicId: sessionId } = session;
+  for (const terminalId of registry.takeTerminals(session))
+    client.ownRequest('terminal/release', JSON.stringify({ sessionId, terminalId }));
 }

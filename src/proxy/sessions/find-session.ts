@@ -4,108 +4,8 @@ import { offers } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { elements, member, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
-import { agentOf } from '../agents/agent-pool.ts';
 import type { ProxyParts } from '../parts.ts';
-import { revokeAttachment } from '../tools/host-tools.ts';
-import { createSession, type Session } from './session.ts';
-import { end } from './session-state.ts';
-
-/** A session this connection or an earlier process knows. With one agent, any id is a session of that agent. */
-export function knownSession(proxy: ProxyParts, publicId: string): Session | ProxyError | undefined {
-  const live = proxy.registry.sessions.get(publicId);
-  if (live) return live;
-  const binding = proxy.registry.table.find(publicId) ?? recall(proxy, publicId);
-  const agent = binding && proxy.pool.get(agentOf(binding.agent));
-  if (binding && agent) return track(proxy, createSession(publicId, proxy.pool.place(agent), binding.nativeId, binding.cwd));
-  if (proxy.pool.single) return track(proxy, createSession(publicId, proxy.pool.place(proxy.pool.single), publicId, undefined));
-  if (binding) return failure('SESSION_ORPHANED', [publicId, binding.agent], { sessionId: publicId, agent: binding.agent });
-  return undefined;
-}
-
-export function track(proxy: ProxyParts, session: Session): Session {
-  const before = session.agent.sessions.get(session.nativeId);
-  if (before && before !== session) takeOver(proxy, before, session);
-  proxy.registry.sessions.set(session.publicId, session);
-  session.agent.sessions.set(session.nativeId, session);
-  proxy.registry.table.claim(session.publicId, session.agent.id, session.nativeId, session.cwd);
-  return session;
-}
-
-/** It was met under a name of its own before it turned out to be this one: what is open on it is this one's. */
-export function takeOver(proxy: ProxyParts, discovered: Session, session: Session): void {
-  discovered.advance(end);
-  if (isTracked(proxy, discovered)) proxy.registry.sessions.delete(discovered.publicId);
-  for (const asked of discovered.agentRequests) {
-    asked.session = session;
-    session.agentRequests.add(asked);
-  }
-  for (const terminalId of discovered.terminals) {
-    proxy.registry.terminals.set(terminalId, { agent: session.agent, sessionId: session.publicId });
-    session.terminals.add(terminalId);
-  }
-  for (const asked of proxy.client.answeredIn(discovered)) asked.session = session;
-  discovered.agentRequests.clear();
-  discovered.terminals.clear();
-}
-
-export function untrack(proxy: ProxyParts, session: Session): void {
-  const { publicId, nativeId, agent } = session;
-  for (const terminalId of session.terminals) proxy.registry.terminals.delete(terminalId);
-  proxy.context.workspace?.endOf(session);
-  // It may have ended already, and its ids may be another's.
-  if (isTracked(proxy, session)) {
-    proxy.registry.sessions.delete(publicId);
-    proxy.registry.table.release(publicId);
-  }
-  if (agent.sessions.get(nativeId) === session) {
-    agent.sessions.delete(nativeId);
-    markEnded(agent, nativeId);
-  }
-  revokeAttachment(session);
-  proxy.context.enforcement?.ended(session);
-  session.advance(end);
-  proxy.pool.vacate(agent);
-}
-
-/** It has not ended since. */
-const isTracked = (proxy: ProxyParts, session: Session): boolean => proxy.registry.sessions.get(session.publicId) === session;
-
-/** What the agent still says of it is for nobody, until it has answered that it is open again. */
-export function markEnded(agent: Agent, nativeId: string): void {
-  forgetBeyond(agent.ended, MAX_ENDED);
-  agent.ended.set(nativeId, agent.generation);
-}
-
-const MAX_ENDED = 10_000;
-const MAX_SESSIONS = 10_000;
-
-/** An agent that speaks of ever new sessions of its own: those it spoke of first are forgotten, and met again if need be. */
-export function forgetDiscovered(proxy: ProxyParts, agent: Agent): void {
-  for (const [nativeId, discovered] of agent.sessions) {
-    if (agent.sessions.size < MAX_SESSIONS) return;
-    if (!discovered.isDiscovered || discovered.agentRequests.size > 0) continue;
-    agent.sessions.delete(nativeId);
-    discovered.advance(end);
-    if (!isTracked(proxy, discovered)) continue;
-    proxy.registry.sessions.delete(discovered.publicId);
-    proxy.registry.table.release(discovered.publicId);
-  }
-}
-
-/** The oldest go first. */
-function forgetBeyond(ids: Map<string, unknown>, most: number): void {
-  for (const id of ids.keys()) {
-    if (ids.size < most) return;
-    ids.delete(id);
-  }
-}
-
-function recall(proxy: ProxyParts, publicId: string) {
-  const record = proxy.context.log.records().get(publicId);
-  if (!record) return undefined;
-  proxy.registry.table.remember({ publicId, agent: record.agent, nativeId: record.nativeId, cwd: record.cwd });
-  return proxy.registry.table.find(publicId);
-}
+import type { Session } from './session.ts';
 
 /**
  * Asks the agents that can list their sessions for one that nobody here has heard of, then hands over the owner.
@@ -125,7 +25,7 @@ export function probe(
   let open = listers.length;
   const settle = () => {
     // Another request for it, or a list, may have found it first.
-    const found = knownSession(proxy, sessionId);
+    const found = proxy.registry.find(sessionId);
     if (found) return done({ owner: found, candidates });
     const [owner, another] = owners;
     if (owner && another)
@@ -134,7 +34,7 @@ export function probe(
         candidates: [],
       });
     if (!owner) return done({ owner: undefined, candidates });
-    done({ owner: track(proxy, createSession(sessionId, proxy.pool.place(owner.agent), sessionId, owner.cwd)), candidates });
+    done({ owner: proxy.registry.use(sessionId, owner.agent, owner.cwd), candidates });
   };
   if (open === 0) return settle();
   for (const agent of listers)
@@ -145,9 +45,8 @@ export function probe(
 }
 
 /** For an id that is nobody's here: the agent's own session of that id is known under another one, so it is not the one that is meant. */
-export function goesByAnotherName(proxy: ProxyParts, { id, name }: Agent, nativeId: string): boolean {
-  const isElsewhere = (agent: Agent) => proxy.registry.table.findNative(agent.id, nativeId) !== undefined;
-  return proxy.registry.table.findNative(id, nativeId) !== undefined || proxy.pool.processesOf(name).some(isElsewhere);
+export function goesByAnotherName({ registry }: ProxyParts, agent: Agent, nativeId: string): boolean {
+  return registry.bindingAt(agent, nativeId) !== undefined || registry.bindingElsewhere(agent, nativeId) !== undefined;
 }
 
 const MAX_PAGES = 20;

@@ -30,8 +30,7 @@ export function listSessions(proxy: ProxyParts, request: OpenRequest, frame: Fra
   const cursor = typeof cursorText === 'string' ? readCursor(cursorText, cwd) : undefined;
   if (typeof cursorText === 'string' && !cursor) return proxy.client.fail(request, failure('CURSOR_UNKNOWN', []));
   // Sessions of earlier processes keep the ids under which editors know them.
-  for (const { sessionId: publicId, agent, nativeId, cwd: where } of proxy.context.log.records().values())
-    proxy.registry.table.remember({ publicId, agent, nativeId, cwd: where });
+  for (const stored of proxy.context.log.records().values()) proxy.registry.remember(stored.sessionId, stored);
   const listed = proxy.pool.all().filter(({ name }) => !cursor || Object.hasOwn(cursor.next, name));
   const pages: Page[] = [];
   const arrived = (page: Page) => {
@@ -81,21 +80,18 @@ function entryOf(proxy: ProxyParts, agent: Agent, { bytes }: Frame, span: Span):
 
 /** Whoever lists a session that another agent has under the same id gets an alias, written down so that a later load finds its way. */
 function publicIdOf(proxy: ProxyParts, agent: Agent, nativeId: string, cwd: string | undefined): string {
-  for (const other of proxy.pool.processesOf(agent.name)) {
-    const elsewhere = other === agent ? undefined : proxy.registry.table.findNative(other.id, nativeId);
-    if (elsewhere) return elsewhere.publicId;
-  }
-  const { publicId } = proxy.registry.table.adopt(agent.id, nativeId, cwd);
+  const elsewhere = proxy.registry.bindingElsewhere(agent, nativeId);
+  if (elsewhere) return elsewhere.publicId;
+  const { publicId } = proxy.registry.adopt(agent, nativeId, cwd);
   if (publicId !== nativeId) {
     // Both are written down: to a later process the plain id would otherwise be anyone's.
-    for (const binding of [proxy.registry.table.find(nativeId), proxy.registry.table.find(publicId)])
-      if (binding) writeDown(proxy, binding);
+    for (const binding of [proxy.registry.binding(nativeId), proxy.registry.binding(publicId)]) if (binding) writeDown(proxy, binding);
   }
   return publicId;
 }
 
 function writeDown(proxy: ProxyParts, { publicId, agent, nativeId, cwd }: Binding): void {
-  const inUse = proxy.registry.sessions.get(publicId);
+  const inUse = proxy.registry.get(publicId);
   const isOnlyTried = inUse?.isLoading && inUse.openParams === undefined; // its agent may not have it
   if (isOnlyTried || proxy.context.log.records().has(publicId)) return;
   proxy.context.log.append({

@@ -17,11 +17,11 @@ import { serversFor } from '../tools/session-servers.ts';
 import { closeAt } from './change-agent.ts';
 import { announceCommand } from './config-options.ts';
 import { release } from './early-frames.ts';
-import { goesByAnotherName, probe, track, untrack } from './find-session.ts';
+import { goesByAnotherName, probe } from './find-session.ts';
 import { lacking, missingFor, moreDirectories, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
 import { loadFromRecord, tellAgain } from './replay-transcript.ts';
-import { createSession, type Session, toNative, waitsForEnd } from './session.ts';
+import { type Session, toNative, waitsForEnd } from './session.ts';
 import {
   beginLoad,
   type Load,
@@ -46,14 +46,12 @@ type Otherwise = { readonly failed: (error: ProxyError) => void; readonly refuse
 
 function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame, otherwise: Otherwise): void {
   const { agent } = session;
-  const endedIn = agent.ended.get(session.nativeId);
   const params = frame.body && textOf(frame.bytes, frame.body);
   const roots = rootsFor(proxy, params);
   session.advance(namedByClient);
   release(proxy, agent, session.nativeId); // frames held while nobody had named the session come first
   session.toAgent.hold(request);
   const op: Load = { operation: 'load' };
-  const wasInUse = session.openParams !== undefined;
   session.advance((state) => beginLoad(loadable(state), op));
   /** The agent has opened it. A close may have overtaken the load on its way to the agent: then the load is late. */
   const opened = (next: LoadEnd, instead: () => void, then: () => void) => {
@@ -67,13 +65,8 @@ function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame
     session.toAgent.release();
   };
   const notOpened = (then: () => void) => {
-    session.settle(op, (now) => loadFailed(now, session.origin));
-    if (session.isClosed && !wasInUse) {
-      untrack(proxy, session);
-      // The agent never had it, so it has not ended there; an id that had ended before stays ended.
-      if (endedIn === undefined) agent.ended.delete(session.nativeId);
-      else agent.ended.set(session.nativeId, endedIn);
-    }
+    const isSettled = session.settle(op, (now) => loadFailed(now, session.origin));
+    if (isSettled && session.isClosed) proxy.registry.forgetUnopened(session);
     then();
     session.toAgent.release();
   };
@@ -121,7 +114,7 @@ function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame
             session.settle(op, (now) => loadFailed(now, session.origin));
             if (session.isClosed) {
               closeAt(agent, session.nativeId, ['close']);
-              untrack(proxy, session);
+              proxy.registry.forget(session);
             }
             return session.toAgent.release();
           }
@@ -130,7 +123,6 @@ function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame
             servers.revoke,
             () => {
               release(proxy, agent, session.nativeId);
-              agent.ended.delete(session.nativeId);
               remember(proxy, session, frame);
               if (isOtherWay && method === 'session/resume') tellAgain(proxy, session);
               proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
@@ -169,9 +161,8 @@ function renamed(frame: Frame, method: string): Patch[] {
 
 /** A session of before is in use again, perhaps from another folder, perhaps for the first time through us. */
 function remember(proxy: ProxyParts, session: Session, frame: Frame): void {
-  session.cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
-  const { publicId, nativeId, agent, cwd } = session;
-  proxy.registry.table.claim(publicId, agent.id, nativeId, cwd);
+  proxy.registry.reopened(session, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd);
+  const { publicId, agent, cwd } = session;
   const kept = proxy.context.log.records().get(publicId);
   const isSame =
     kept?.agent === agent.name &&
@@ -190,11 +181,11 @@ export function loadUnknown(proxy: ProxyParts, request: OpenRequest, sessionId: 
     const next = ([agent, ...others]: readonly Agent[]): void => {
       if (request.isAnswered) return;
       // Another agent may have opened a session of that id meanwhile, and then it is that one.
-      const opened = proxy.registry.sessions.get(sessionId);
+      const opened = proxy.registry.get(sessionId);
       if (opened) return loadInTurn(proxy, request, opened, owned);
       if (!agent) return proxy.client.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
       if (goesByAnotherName(proxy, agent, sessionId)) return next(others);
-      const session = track(proxy, createSession(sessionId, proxy.pool.place(agent), sessionId, undefined));
+      const session = proxy.registry.use(sessionId, agent, undefined);
       const onwards = () => next(others);
       loadAt(proxy, request, session, owned, { failed: onwards, refused: onwards });
     };

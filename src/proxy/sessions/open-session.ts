@@ -2,7 +2,6 @@
 import path from 'node:path';
 import { META_KEY } from '../../acp/shapes.ts';
 import { failure, ProxyError } from '../../errors.ts';
-import type { ToolServer } from '../../mcp/server/tool-server.ts';
 import { chooseAgent } from '../../router/route.ts';
 import { detach, type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
@@ -19,10 +18,8 @@ import { discard } from './change-agent.ts';
 import { forgetParked } from './close-session.ts';
 import { announceCommand, readOptions, withOurOptions } from './config-options.ts';
 import { release, releaseAll } from './early-frames.ts';
-import { track } from './find-session.ts';
 import { lacking, missingFor, noteServers, record } from './open-params.ts';
-import { createSession, type Session, toNative, toPublic } from './session.ts';
-import { type OpenedWith, opened } from './session-state.ts';
+import { type Session, toNative, toPublic } from './session.ts';
 
 export function newSession(proxy: ProxyParts, request: OpenRequest, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
@@ -91,7 +88,9 @@ function openAt(
               return discard(proxy, agent, answer);
             }
             const by = { openParams, roots, agentLocked: about.parent !== undefined };
-            const session = mint(proxy, agent, nativeId, about.cwd, by, servers.toolServer);
+            forgetParked(agent, nativeId);
+            const session = proxy.registry.open(agent, nativeId, about.cwd, by);
+            record(proxy, session, servers.toolServer);
             proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
             release(proxy, agent, nativeId);
             if (!proxy.pool.single) announceCommand(proxy, session);
@@ -100,26 +99,6 @@ function openAt(
       });
     });
   }, failed);
-}
-
-function mint(
-  proxy: ProxyParts,
-  agent: Agent,
-  nativeId: string,
-  cwd: string | undefined,
-  by: OpenedWith,
-  toolServer: ToolServer | undefined,
-): Session {
-  const { publicId } = proxy.registry.table.mint(agent.id, nativeId, cwd);
-  forgetParked(agent, nativeId);
-  // The agent may have spoken of it before, or the editor have asked for one of that name: it is the same session.
-  const known = agent.sessions.get(nativeId);
-  const session = track(proxy, known?.publicId === publicId ? known : createSession(publicId, agent, nativeId, cwd));
-  agent.ended.delete(nativeId);
-  session.advance((state) => opened(state, by));
-  session.cwd = cwd;
-  record(proxy, session, toolServer);
-  return session;
 }
 
 /** The public id, and with several agents our options, in an answer that opens a session. */

@@ -1,12 +1,222 @@
-// The sessions of one proxy, and the terminals that agents created in them.
-import type { SessionTable } from '../../router/session-table.ts';
+// The sessions of one proxy: by public id, by their agents' own ids, and the terminals that agents created in them. Only the registry
+// writes these tables and the table of ids.
+import { failure, type ProxyError } from '../../errors.ts';
+import { type Binding, createSessionTable, type SessionTable } from '../../router/session-table.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Session } from './session.ts';
+import { type AgentPool, agentOf } from '../agents/agent-pool.ts';
+import type { DelegatedSession } from '../tools/delegation.ts';
+import { createDiscovered, createSession, type Session } from './session.ts';
+import { end, type OpenedWith, opened } from './session-state.ts';
 
-export type SessionRegistry = {
-  readonly table: SessionTable;
-  /** By public id. */
-  readonly sessions: Map<string, Session>;
-  /** By the id that the client uses. */
-  readonly terminals: Map<string, { readonly agent: Agent; readonly sessionId: string | undefined }>;
+type TerminalOwner = { readonly agent: Agent; readonly sessionId: string | undefined };
+type StoredSession = { readonly agent: string; readonly nativeId: string; readonly cwd?: string | undefined };
+
+export type RegistryDeps = {
+  readonly pool: () => Pick<AgentPool, 'single' | 'get' | 'place' | 'processesOf' | 'vacate'>;
+  /** A session that an earlier process opened. */
+  readonly stored: (publicId: string) => StoredSession | undefined;
+  /** The client still has an open request under that id: another session must not get the id. */
+  readonly isAskedUnder: (publicId: string) => boolean;
+  /** The requests of one session belong to the other from now on. */
+  readonly moveRequests: (from: Session, to: Session) => void;
+  readonly ended: (session: Session) => void;
 };
+
+const MAX_ENDED = 10_000;
+const MAX_SESSIONS = 10_000;
+
+export class SessionRegistry {
+  readonly #deps: RegistryDeps;
+  readonly #table: SessionTable;
+  readonly #sessions = new Map<string, Session>();
+  readonly #terminals = new Map<string, TerminalOwner>();
+  readonly #terminalsOf = new Map<Session, Set<string>>();
+
+  constructor(deps: RegistryDeps) {
+    this.#deps = deps;
+    this.#table = createSessionTable(deps.isAskedUnder);
+  }
+
+  /** A session in use on this connection. */
+  get(publicId: string): Session | undefined {
+    return this.#sessions.get(publicId);
+  }
+  all(): Iterable<Session> {
+    return this.#sessions.values();
+  }
+  /** A session that this connection or an earlier process knows. With one agent, any id is a session of that agent. */
+  find(publicId: string): Session | ProxyError | undefined {
+    const live = this.#sessions.get(publicId);
+    if (live) return live;
+    const binding = this.#table.find(publicId) ?? this.#recall(publicId);
+    const pool = this.#deps.pool();
+    const agent = binding && pool.get(agentOf(binding.agent));
+    if (binding && agent) return this.#add(createSession(publicId, pool.place(agent), binding.nativeId, binding.cwd));
+    if (pool.single) return this.use(publicId, pool.single, undefined);
+    if (binding) return failure('SESSION_ORPHANED', [publicId, binding.agent], { sessionId: publicId, agent: binding.agent });
+    return undefined;
+  }
+
+  /** A session that the client uses by the id its agent gave it, or that is looked for at that agent. */
+  use(sessionId: string, agent: Agent, cwd: string | undefined): Session {
+    return this.#add(createSession(sessionId, this.#deps.pool().place(agent), sessionId, cwd));
+  }
+  /** The agent has opened a session under that id, which we may have heard of before: it is the same session. */
+  open(agent: Agent, nativeId: string, cwd: string | undefined, by: OpenedWith): Session {
+    const { publicId } = this.#table.mint(agent.id, nativeId, cwd);
+    const known = agent.sessions.get(nativeId);
+    const session = this.#add(known?.publicId === publicId ? known : createSession(publicId, agent, nativeId, cwd));
+    agent.ended.delete(nativeId);
+    session.advance((state) => opened(state, by));
+    session.cwd = cwd;
+    return session;
+  }
+  /** A session that its agent has made itself, under an id that no session of another agent or process has. */
+  discover(agent: Agent, nativeId: string): Session {
+    const { publicId } =
+      agent.openings > 0 ? this.#table.mint(agent.id, nativeId, undefined) : this.#table.adopt(agent.id, nativeId, undefined);
+    this.#limitDiscovered(agent);
+    return this.#add(createDiscovered(publicId, agent, nativeId));
+  }
+  /** A session that one agent has opened with another. The client knows only the session it is for, so it goes by that one's id. */
+  openDelegated(parent: Session, agent: Agent, nativeId: string, by: OpenedWith, delegation: DelegatedSession): Session {
+    const child = createSession(parent.publicId, agent, nativeId, parent.cwd);
+    child.delegation = delegation;
+    child.advance((state) => opened(state, by));
+    const discovered = agent.sessions.get(nativeId);
+    if (discovered) this.#replace(discovered, child);
+    agent.sessions.set(nativeId, child);
+    agent.ended.delete(nativeId);
+    return child;
+  }
+  /** A load has opened the session again, perhaps from another directory. */
+  reopened(session: Session, cwd: string | undefined): void {
+    const { publicId, nativeId, agent } = session;
+    session.cwd = cwd;
+    agent.ended.delete(nativeId);
+    this.#table.claim(publicId, agent.id, nativeId, cwd);
+  }
+  /** The session is at another agent now. It has been left at the one before. */
+  move(session: Session, agent: Agent, nativeId: string): void {
+    session.agent = agent;
+    session.nativeId = nativeId;
+    this.#add(session);
+    agent.ended.delete(nativeId);
+  }
+  /** From now on the agent's frames of that session are for nobody. */
+  leave(session: Session): void {
+    const { agent, nativeId } = session;
+    if (agent.sessions.get(nativeId) !== session) return;
+    agent.sessions.delete(nativeId);
+    this.markEnded(agent, nativeId);
+  }
+  /** The session has ended. Its ids may be another's from now on. */
+  forget(session: Session): void {
+    this.takeTerminals(session);
+    this.leave(session);
+    this.#drop(session);
+    this.#deps.ended(session);
+    this.#deps.pool().vacate(session.agent);
+  }
+  /** The agent never had the session: an id that had not ended there has not ended now. */
+  forgetUnopened(session: Session): void {
+    const { agent, nativeId } = session;
+    if (agent.sessions.get(nativeId) === session) agent.sessions.delete(nativeId);
+    this.forget(session);
+  }
+  /** Sessions that no client has named end with the process that named them. */
+  forgetDiscovered(session: Session): void {
+    session.agent.sessions.delete(session.nativeId);
+    this.#drop(session);
+  }
+  /** Frames of that id are for nobody until the agent has answered that it is open again. */
+  markEnded(agent: Agent, nativeId: string): void {
+    for (const oldest of agent.ended.keys()) {
+      if (agent.ended.size < MAX_ENDED) break;
+      agent.ended.delete(oldest);
+    }
+    agent.ended.set(nativeId, agent.generation);
+  }
+
+  /** The id of a session that a list or an update names: an alias if another agent has a session of that id. */
+  adopt(agent: Agent, nativeId: string, cwd: string | undefined): Binding {
+    return this.#table.adopt(agent.id, nativeId, cwd);
+  }
+  remember(publicId: string, { agent, nativeId, cwd }: StoredSession): void {
+    this.#table.remember({ publicId, agent, nativeId, cwd });
+  }
+  binding(publicId: string): Binding | undefined {
+    return this.#table.find(publicId);
+  }
+  bindingAt(agent: Agent, nativeId: string): Binding | undefined {
+    return this.#table.findNative(agent.id, nativeId);
+  }
+  /** The session of that id in another process of the agent. */
+  bindingElsewhere(agent: Agent, nativeId: string): Binding | undefined {
+    for (const other of this.#deps.pool().processesOf(agent.name)) {
+      const binding = other === agent ? undefined : this.bindingAt(other, nativeId);
+      if (binding) return binding;
+    }
+    return undefined;
+  }
+
+  terminalOwner(terminalId: string): TerminalOwner | undefined {
+    return this.#terminals.get(terminalId);
+  }
+  terminalCount(session: Session): number {
+    return this.#terminalsOf.get(session)?.size ?? 0;
+  }
+  addTerminal(terminalId: string, agent: Agent, session: Session | undefined): void {
+    this.#terminals.set(terminalId, { agent, sessionId: session?.publicId });
+    if (!session) return;
+    const own = this.#terminalsOf.get(session) ?? new Set();
+    this.#terminalsOf.set(session, own.add(terminalId));
+  }
+  removeTerminal(terminalId: string, session: Session | undefined): void {
+    this.#terminals.delete(terminalId);
+    const own = session && this.#terminalsOf.get(session);
+    if (own?.delete(terminalId) && own.size === 0) this.#terminalsOf.delete(session as Session);
+  }
+  /** Forgets the terminals of a session, and returns their ids. */
+  takeTerminals(session: Session): Iterable<string> {
+    const own = this.#terminalsOf.get(session) ?? [];
+    this.#terminalsOf.delete(session);
+    for (const terminalId of own) this.#terminals.delete(terminalId);
+    return own;
+  }
+
+  #add(session: Session): Session {
+    const before = session.agent.sessions.get(session.nativeId);
+    if (before && before !== session) this.#replace(before, session);
+    this.#sessions.set(session.publicId, session);
+    session.agent.sessions.set(session.nativeId, session);
+    this.#table.claim(session.publicId, session.agent.id, session.nativeId, session.cwd);
+    return session;
+  }
+  /** A session that was discovered turns out to be this one: its requests and terminals are this one's. */
+  #replace(discovered: Session, session: Session): void {
+    this.#drop(discovered);
+    this.#deps.moveRequests(discovered, session);
+    for (const terminalId of this.takeTerminals(discovered)) this.addTerminal(terminalId, session.agent, session);
+  }
+  #drop(session: Session): void {
+    session.advance(end);
+    // It may have ended before, and its id may be another's.
+    if (this.#sessions.get(session.publicId) !== session) return;
+    this.#sessions.delete(session.publicId);
+    this.#table.release(session.publicId);
+  }
+  /** An agent may name ever new sessions: the oldest are forgotten, and discovered again if need be. */
+  #limitDiscovered(agent: Agent): void {
+    for (const discovered of agent.sessions.values()) {
+      if (agent.sessions.size < MAX_SESSIONS) return;
+      if (discovered.isDiscovered && discovered.agentRequests.size === 0) this.forgetDiscovered(discovered);
+    }
+  }
+  #recall(publicId: string): Binding | undefined {
+    const stored = this.#deps.stored(publicId);
+    if (!stored) return undefined;
+    this.remember(publicId, stored);
+    return this.#table.find(publicId);
+  }
+}

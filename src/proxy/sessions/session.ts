@@ -61,7 +61,6 @@ export type Session = {
   quietSinceMs: number;
   /** Tool calls that have begun and not ended. */
   readonly toolCalls: LazySet<string>;
-  readonly terminals: LazySet<string>;
   /** Requests of the agent that we answer ourselves. */
   readonly serving: LazySet<Serving>;
   /** The tools it was lent, the terminals opened for them, and those of them the user has allowed for good. */
@@ -133,7 +132,6 @@ class SessionObject implements Session {
   hasCommands = false;
   hasAgentCommand = false;
   #toolCalls: LazySet<string> | undefined;
-  #terminals: LazySet<string> | undefined;
   #serving: LazySet<Serving> | undefined;
   #errands: LazySet<{ cancel(): void }> | undefined;
   #lentTerminals: LazySet<string> | undefined;
@@ -205,10 +203,6 @@ class SessionObject implements Session {
   get toolCalls(): LazySet<string> {
     this.#toolCalls ??= new LazySet();
     return this.#toolCalls;
-  }
-  get terminals(): LazySet<string> {
-    this.#terminals ??= new LazySet();
-    return this.#terminals;
   }
   get serving(): LazySet<Serving> {
     this.#serving ??= new LazySet();

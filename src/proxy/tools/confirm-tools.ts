@@ -77,7 +77,7 @@ export type HostToolsState = {
 };
 
 export const hostToolsState = (proxy: ProxyParts): readonly HostToolsState[] =>
-  [...proxy.registry.sessions.values()].flatMap(({ publicId, agent, attachment }) => {
+  [...proxy.registry.all()].flatMap(({ publicId, agent, attachment }) => {
     const toolServer = attachment?.toolServer;
     if (!toolServer || toolServer.isRevoked) return [];
     const tools = toolServer.tools().map(({ name }) => name);

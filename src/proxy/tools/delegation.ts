@@ -9,11 +9,10 @@ import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { discardSession } from '../sessions/change-agent.ts';
+import { releaseTerminals } from '../sessions/cut-off.ts';
 import { release, releaseAll } from '../sessions/early-frames.ts';
-import { markEnded, takeOver } from '../sessions/find-session.ts';
 import { notOpened, openingLimitMs } from '../sessions/opening-limit.ts';
-import { createSession, type Session } from '../sessions/session.ts';
-import { opened as openedState } from '../sessions/session-state.ts';
+import type { Session } from '../sessions/session.ts';
 import { endRequests } from '../turns/cancel.ts';
 import { createDelegationView } from './delegation-view.ts';
 import { revokeAttachment } from './host-tools.ts';
@@ -146,17 +145,10 @@ function opened(
               abandon();
               signal.removeEventListener('abort', cancel);
               // The editor knows only the session it is for, so what the agent asks is asked there.
-              const child = createSession(parent.publicId, agent, nativeId, parent.cwd);
               const agents = [...(parent.delegation?.agents ?? []), parent.agent.name];
-              child.delegation = { ...delegation, agents, id: `delegated-${randomUUID()}` };
-              const roots = rootsFor(proxy, openParams);
-              child.advance((state) => openedState(state, { openParams, roots, agentLocked: true }));
-              if (discovered) {
-                takeOver(proxy, discovered, child);
-                proxy.registry.table.release(discovered.publicId);
-              }
-              agent.sessions.set(nativeId, child);
-              agent.ended.delete(nativeId);
+              const by = { openParams, roots: rootsFor(proxy, openParams), agentLocked: true };
+              const delegated = { ...delegation, agents, id: `delegated-${randomUUID()}` };
+              const child = proxy.registry.openDelegated(parent, agent, nativeId, by, delegated);
               servers.bind(child);
               release(proxy, agent, nativeId);
               over();
@@ -201,20 +193,14 @@ function turn(proxy: ProxyParts, child: Session, prompt: string, signal: AbortSi
 
 /** From now on nobody hears what the agent says there, and nobody answers it or works for it. */
 function leave(proxy: ProxyParts, child: Session): void {
-  const { agent, nativeId } = child;
   endRequests(proxy, child);
   revokeAttachment(child); // and with it what others do for it
-  if (agent.sessions.get(nativeId) !== child) return;
-  agent.sessions.delete(nativeId);
-  markEnded(agent, nativeId);
+  proxy.registry.leave(child);
 }
 
 function end(proxy: ProxyParts, child: Session): void {
-  const { agent, nativeId, publicId: sessionId } = child;
-  for (const terminalId of child.terminals) {
-    proxy.registry.terminals.delete(terminalId);
-    proxy.client.ownRequest('terminal/release', JSON.stringify({ sessionId, terminalId }));
-  }
+  const { agent, nativeId } = child;
+  releaseTerminals(proxy, child);
   proxy.context.workspace?.endOf(child);
   leave(proxy, child);
   discardSession(proxy, agent, nativeId);

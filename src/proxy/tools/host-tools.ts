@@ -85,7 +85,7 @@ export function createToolAttachments(
   const gate: ToolGate = (request, signal) => {
     const { context, registry, tools } = proxy();
     const { enforcement } = context;
-    const session = registry.sessions.get(request.sessionId) ?? tools.attachments?.delegations.get(request.sessionId);
+    const session = registry.get(request.sessionId) ?? tools.attachments?.delegations.get(request.sessionId);
     if (!session) return Promise.resolve({ allow: false, reason: 'the session has ended' });
     return enforcement
       ? enforcement.hostToolCall(proxy(), session, request, signal)

@@ -52,7 +52,7 @@ const cut = (title: string): string => (title.length > MAX_TITLE ? `${title.slic
 const SHOW_MS = 5;
 
 export function traceCall(proxy: ProxyParts, { kind, sessionId, server, tool, args }: ToolEvent): void {
-  const session = sessionId === undefined ? undefined : proxy.registry.sessions.get(sessionId);
+  const session = sessionId === undefined ? undefined : proxy.registry.get(sessionId);
   if (!session || tool === undefined || kind === 'refused-token') return;
   if (tool === 'delegate' && kind !== 'denied') return; // it shows itself
   // An agent that reports its tool calls has one under way now, and that is this one; outside of a turn there is nothing to show it in.

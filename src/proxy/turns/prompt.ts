@@ -14,7 +14,6 @@ import { passAnswer } from '../rewrite.ts';
 import { agentByCommand, closeAt } from '../sessions/change-agent.ts';
 import { park } from '../sessions/close-session.ts';
 import { announceOptions } from '../sessions/config-options.ts';
-import { untrack } from '../sessions/find-session.ts';
 import { type Session, toNative } from '../sessions/session.ts';
 import { beginClose, type Close, closeRefused, lockAgent, mayClose } from '../sessions/session-state.ts';
 import { lookForTools } from '../tools/confirm-tools.ts';
@@ -175,7 +174,7 @@ function endAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame:
   agent.whenReady(() => {
     if (request.isAnswered) return ended(() => {}); // withdrawn before it could be sent
     // A load failed meanwhile and the session ended with it; the load at the next agent has created another session of that id.
-    const other = proxy.registry.sessions.get(session.publicId);
+    const other = proxy.registry.get(session.publicId);
     if (other && other !== session) return ended(() => end.again(other, owned));
     if (!proxy.pool.single && !offers(agent.handshake?.result, 'sessionCapabilities', capability)) {
       instead();
@@ -209,5 +208,5 @@ function endSession(proxy: ProxyParts, session: Session): void {
   // Its id may be another's from now on, and what is asked under it must not be taken for that one's. A sole agent has ids of its own.
   if (proxy.pool.single) cancelRequests(proxy, session);
   else endRequests(proxy, session);
-  untrack(proxy, session);
+  proxy.registry.forget(session);
 }

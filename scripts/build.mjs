@@ -160,9 +160,6 @@ async function joinStart(outputs) {
     output,
     names: outputs[output].exports.map((name) => ({ name, as: output === entry ? name : `part${index}_${name}` })),
   }));
-  // What is loaded later takes these as they are at that moment.
-  const changing = parts.flatMap(({ names }) => names).filter(({ name }) => ['hasEscape', 'lastStringStart'].includes(name));
-  if (changing.length > 0) throw new Error(`${changing[0].name} changes, and is shared with a chunk that would not see it`);
   const contents = parts.map(
     ({ output, names }) => `import { ${names.map(({ name, as }) => `${name} as ${as}`).join(', ')} } from '${inDist(output)}';`,
   );

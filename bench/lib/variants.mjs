@@ -107,7 +107,9 @@ export function peers(text = '') {
       });
       return several || words.includes('{agent}') ? filled : [...filled, ...agents[0]];
     };
-    return [[name, { title: `peer ${name}`, isPeer: true, several, share: 0.2, ...(layout && { layout }), command: fill }]];
+    // Another build of the switchboard is measured as we are.
+    const share = words.includes('{config}') ? 1 : 0.2;
+    return [[name, { title: `peer ${name}`, isPeer: true, several, share, ...(layout && { layout }), command: fill }]];
   });
   return Object.fromEntries(entries);
 }

@@ -10,6 +10,7 @@ import type { Redactor, Secrets } from '../redaction/redact.ts';
 import { createCapabilityCache } from '../store/capability-cache.ts';
 import type { Level } from '../store/defaults.ts';
 import { createSessionLog } from '../store/sessions/session-store.ts';
+import { Scanner } from '../wire/scanner/scanner.ts';
 import { createDiagnostics, type Diagnostics } from './diagnostics.ts';
 import { type Listener, type Say, sayOnce, UNHEARD } from './events.ts';
 import { toolAttachmentsOf } from './host-tools.ts';
@@ -37,6 +38,8 @@ export type Assembly = {
   /** Lent to every agent besides those of the configuration. */
   readonly tools?: readonly HostTool[];
   readonly events?: Listener;
+  /** A host that owns its process may bring one that frees memory after large frames. */
+  readonly scanner?: Scanner;
   /** Looks on at every leg of every client. */
   readonly onlooker?: ((secrets: Secrets) => Onlooker) | undefined;
 };
@@ -86,6 +89,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     enforcement: () => policy?.enforcement(),
     log: createSessionLog(stateDir, onProblem),
     cache,
+    scanner: assembly.scanner ?? new Scanner(),
     toolAttachments: toolAttachmentsOf(config, stateDir, cache, onProblem, say, {
       tools,
       onEvent: events.onTool,

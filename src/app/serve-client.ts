@@ -14,6 +14,7 @@ import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
+import type { Scanner } from '../wire/scanner/scanner.ts';
 import { createWorkspace } from '../workspace/workspace.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { Listener, Say } from './events.ts';
@@ -37,6 +38,7 @@ export type Shared = {
   readonly enforcement: () => Enforcement | undefined;
   readonly log: SessionLog;
   readonly cache: CapabilityCache;
+  readonly scanner: Scanner;
   readonly toolAttachments: HostToolsOptions | undefined;
   readonly onlooker: Onlooker | undefined;
 };
@@ -53,7 +55,8 @@ export type Served = {
 
 /** `number` tells it from the other clients of this process. */
 export function serveClient(shared: Shared, { input, output }: ClientStreams, number: number, recordTo?: string): Served {
-  const { config, stateDir, secrets, diagnostics, say, onProblem, events, enforcement, log, cache, toolAttachments, onlooker } = shared;
+  const { config, stateDir, secrets, diagnostics, say, onProblem, events, enforcement, log, cache, scanner, toolAttachments, onlooker } =
+    shared;
   const mark = newMark();
   const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
   const records = createRecords({ config, stateDir, secrets, say, name, recordTo, onlooker });
@@ -80,6 +83,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     clock: systemClock,
     log,
     cache,
+    scanner,
     version: VERSION,
     toolAttachments,
     shim: shimOf(),

@@ -8,6 +8,8 @@ import { systemClock } from '../proxy/context.ts';
 import type { Connection } from '../proxy/proxy.ts';
 import type { Level } from '../store/defaults.ts';
 import { bodiesFromLines, linesFromBodies } from '../wire/framing/content-length.ts';
+import { Scanner } from '../wire/scanner/scanner.ts';
+import { createBufferCollector } from './collect-buffers.ts';
 import { tellCrashes } from './failure.ts';
 import { notice, noticeAtTerminal } from './output.ts';
 import { reloadOnChange } from './reload.ts';
@@ -54,6 +56,7 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
     policy: options,
     logLevel: options.logLevel,
     onlooker: attachment?.onlooker,
+    scanner: new Scanner(createBufferCollector()),
   });
   tellCrashes(() => switchboard.secrets.redact);
   toggleOnSignal(switchboard.diagnostics);

@@ -3,6 +3,7 @@
 import type { Sink, Source } from '../wire/byte-stream.ts';
 import { createConnection } from '../wire/connection.ts';
 import type { Frame } from '../wire/frame.ts';
+import { Scanner } from '../wire/scanner/scanner.ts';
 
 /** What the other side answered instead of a result. */
 export class ClientError extends Error {
@@ -51,13 +52,18 @@ export function createClient(input: Source, output: Sink, on: ClientEvents): Cli
   const closed = new Promise<void>((resolve) => {
     over = resolve;
   });
-  const leg = createConnection(input, output, MAX_FRAME_BYTES, {
-    frame: received,
-    refused: () => {},
-    oversized: () => {},
-    end,
-    error: end,
-  });
+  const leg = createConnection(
+    input,
+    output,
+    { scanner: new Scanner(), maxFrameBytes: MAX_FRAME_BYTES },
+    {
+      frame: received,
+      refused: () => {},
+      oversized: () => {},
+      end,
+      error: end,
+    },
+  );
 
   function end(): void {
     if (isOver) return;

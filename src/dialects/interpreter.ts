@@ -3,10 +3,12 @@
 import { type Streams, sinkThrough, sourceThrough } from '../wire/byte-stream.ts';
 import { LF } from '../wire/frame.ts';
 import { createLineSplitter } from '../wire/framing/ndjson.ts';
+import type { Scanner } from '../wire/scanner/scanner.ts';
 import type { About, Dialect, DialectEvent, Step } from './dialect.ts';
 import { failed, lineOf, type Message, readMessage } from './message.ts';
 
 export type Surroundings = {
+  readonly scanner: Scanner;
   readonly maxFrameBytes: number;
   /** Calls back later; the returned function cancels it. */
   readonly after: (ms: number, then: () => void) => () => void;
@@ -85,7 +87,7 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
       maxFrameBytes: around.maxFrameBytes,
       onLines: eachLine((bytes, start, end) => {
         const line = bytes.subarray(start, end + 1);
-        const message = readMessage(bytes, start, end);
+        const message = readMessage(around.scanner, bytes, start, end);
         if (message)
           return take(
             attempted(() => dialect.toAcp(state, message), message, 'toAgent'),
@@ -114,7 +116,7 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
     maxFrameBytes: Number.POSITIVE_INFINITY,
     onOversized: () => {},
     onLines: eachLine((bytes, start, end) => {
-      const message = readMessage(bytes, start, end);
+      const message = readMessage(around.scanner, bytes, start, end);
       const came = bytes.subarray(start, end + 1);
       if (message)
         take(

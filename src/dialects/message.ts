@@ -1,7 +1,7 @@
 // A JSON-RPC message as an object: what a dialect reads and writes. Ids stay as the text they were written as.
 
 import { type Frame, textOf } from '../wire/frame.ts';
-import { scan } from '../wire/scanner/scanner.ts';
+import type { Scanner } from '../wire/scanner/scanner.ts';
 import { strictParse } from '../wire/scanner/strict-parse.ts';
 
 export type Request = { readonly kind: 'request'; readonly id: string; readonly method: string; readonly params: unknown };
@@ -21,8 +21,8 @@ export const failed = (id: string, code: number, message: string, data?: unknown
 export const update = (sessionId: string, value: object): Notification => notification('session/update', { sessionId, update: value });
 
 /** The message in a line that ends at `bytes[end]`; undefined if the line is not a reliable message. */
-export function readMessage(bytes: Buffer, start: number, end: number): Message | undefined {
-  const frame = scan(bytes, start) ?? strictParse(bytes, start, end);
+export function readMessage(scanner: Scanner, bytes: Buffer, start: number, end: number): Message | undefined {
+  const frame = scanner.scan(bytes, start) ?? strictParse(bytes, start, end);
   return 'why' in frame ? undefined : messageOf(frame);
 }
 

@@ -14,8 +14,8 @@ import type { Sink, Source } from '../wire/byte-stream.ts';
 import { createConnection } from '../wire/connection.ts';
 import { detach, type Frame, type Limits } from '../wire/frame.ts';
 import type { Watcher } from '../wire/observer.ts';
-import { scan } from '../wire/scanner/scanner.ts';
-import type { Refusal } from '../wire/scanner/strict-parse.ts';
+import type { Scanner } from '../wire/scanner/scanner.ts';
+import { parseLine, type Refusal } from '../wire/scanner/strict-parse.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { createAgentEvents, createPoolEvents, createRegistryDeps } from './agent-events.ts';
 import { type Agent, type AgentHealth, createAgent } from './agents/agent.ts';
@@ -49,6 +49,8 @@ export type ConnectionOptions = {
   readonly explicitDefault: boolean;
   readonly routes: readonly { readonly cwd: string; readonly agent: string }[];
   readonly limits: Limits;
+  /** Shared by all connections of the process. */
+  readonly scanner: Scanner;
   readonly initializeWaitMs: number;
   readonly launch: (spec: AgentSpec) => Transport;
   readonly log: SessionLog;
@@ -107,7 +109,7 @@ export type Connection = {
 };
 
 export function connect(fromClientStream: Source, toClientStream: Sink, options: ConnectionOptions): Connection {
-  const { limits, report } = options;
+  const { limits, scanner, report } = options;
   const timers = createTimers(options.clock);
   const watch = createTrafficWatch(timers, 'the editor', report);
   let isInitialized = false;
@@ -143,7 +145,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
   const connection = createConnection(
     fromClientStream,
     toClientStream,
-    limits.maxFrameBytes,
+    { scanner, maxFrameBytes: limits.maxFrameBytes, observer: options.watch?.('editor', 'editor').observer },
     {
       frame: received,
       refused: (refusal) => refused(refusal),
@@ -166,7 +168,6 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
         proxy.pool.resume();
       },
     },
-    options.watch?.('editor', 'editor').observer,
   );
   const client = createClientConnection(connection.writer);
   const events = createAgentEvents({
@@ -182,6 +183,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
         launch: options.launch,
         watcher: options.watch?.(id, 'agent'),
         limits,
+        scanner,
         clock: timers,
         initializeParams: () => proxy.pool.initializeParams?.paramsText ?? '{"protocolVersion":1}',
         ...events,
@@ -259,7 +261,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
 
   /** An answer of the editor's that cannot be used is one all the same: whoever waits for it, here or at an agent, hears that it has failed. */
   function unusable(idText: string, error: ProxyError): void {
-    const instead = scan(Buffer.from(errorLine(idText, error)), 0);
+    const instead = parseLine(errorLine(idText, error));
     if (!instead || client.ownAnswer(idText, instead)) return; // the ids that we give leave no doubt
     const asked = client.settle(idText);
     if (!asked || asked.onAnswer?.(instead)) return;

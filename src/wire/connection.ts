@@ -1,49 +1,52 @@
-// One connection to a peer: bytes in become frames, frames become bytes out. It knows JSON-RPC, not ACP, and not what carries the bytes.
+// One connection to a peer: reads bytes as frames, writes frames as bytes. It knows JSON-RPC, but neither ACP nor the transport.
 import { isUtf8 } from 'node:buffer';
 import type { Sink, Source } from './byte-stream.ts';
-import { notePassed } from './collect-young.ts';
 import { type Frame, LF } from './frame.ts';
 import { createLineSplitter } from './framing/ndjson.ts';
 import type { Observer } from './observer.ts';
-import { type Envelope, envelopeOfOversized, longFrame } from './scanner/large-frame.ts';
-import { scan } from './scanner/scanner.ts';
+import { type Envelope, envelopeOfOversized, largeFrame } from './scanner/large-frame.ts';
+import type { Scanner } from './scanner/scanner.ts';
 import { type Refusal, strictParse } from './scanner/strict-parse.ts';
-import { forgetView } from './scanner/view.ts';
 import { createWriter, type Writer } from './writer.ts';
 
-/** A line that passed the frame limit; `idText` and `kind` as far as its beginning and end tell. */
+/** A line that exceeds the frame limit; `idText`, `kind` and `method` if its first and last bytes contain them. */
 export type OversizedFrame = Envelope & { readonly bytes: number };
 
 export type ConnectionEvents = {
   frame(frame: Frame): void;
   refused(refusal: Refusal, line: Buffer): void;
   oversized(frame: OversizedFrame): void;
-  /** The peer has gone; the last line follows if it lacks only its line feed, then `end`. */
+  /** The stream has ended. A last line without a line feed may still follow, then `end`. */
   ending?(): void;
   /** The peer will send no more. */
   end(): void;
-  /** The peer is not taking what we write; `drain` follows. */
+  /** The peer does not read what we write; `drain` follows. */
   full?(): void;
   drain?(): void;
   error?(error: Error): void;
 };
 
+export type ConnectionSettings = {
+  readonly scanner: Scanner;
+  readonly maxFrameBytes: number;
+  readonly observer?: Observer | undefined;
+};
+
 export type Connection = {
   readonly writer: Writer;
-  /** Stop and go on reading from the peer. */
+  /** Stop and continue reading from the peer. */
   pause(): void;
   resume(): void;
 };
 
-/** Above this a buffer is worth letting go of before the next one comes. */
+/** A larger buffer is released before the next one arrives. */
 const LARGE_BYTES = 1 << 20;
 
 export function createConnection(
   input: Source,
   output: Sink,
-  maxFrameBytes: number,
+  { scanner, maxFrameBytes, observer }: ConnectionSettings,
   on: ConnectionEvents,
-  observer?: Observer,
 ): Connection {
   const writer = createWriter(
     output,
@@ -57,25 +60,26 @@ export function createConnection(
   const splitter = createLineSplitter({
     maxFrameBytes,
     onOversized: ({ head, tail, bytes }) => on.oversized({ ...envelopeOfOversized(head, tail), bytes }),
-    onLong(pieces, byteLength, { line, cuts }) {
-      const brief = isUtf8(line) ? scan(line, 0) : undefined;
-      const frame = brief && longFrame(brief, cuts, pieces, byteLength);
+    elider: scanner.createElider(),
+    onLarge(pieces, byteLength, { line, cuts }) {
+      const brief = isUtf8(line) ? scanner.scan(line, 0) : undefined;
+      const frame = brief && largeFrame(brief, cuts, pieces, byteLength);
       if (!frame) return false;
       handOver(frame);
-      notePassed(byteLength);
+      scanner.afterLargeFrame?.(byteLength);
       return true;
     },
     onLines(bytes, start, end) {
-      // One check for all lines of the chunk; only when it fails is each line looked at.
+      // One check for all lines of the chunk. Only if it fails, each line is checked.
       const isText = isUtf8(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
       for (let at = start; at < end; ) at = oneLine(bytes, at, isText);
-      if (bytes.length > LARGE_BYTES) forgetView();
+      if (bytes.length > LARGE_BYTES) scanner.releaseChunk();
     },
   });
 
-  /** Hands the line at `start` over and returns where the next one begins. */
+  /** Reports the line at `start` and returns where the next one begins. */
   function oneLine(bytes: Buffer, start: number, isText: boolean): number {
-    const frame = isText ? scan(bytes, start) : undefined;
+    const frame = isText ? scanner.scan(bytes, start) : undefined;
     if (frame !== undefined) {
       if (frame.end - start > maxFrameBytes) tooLong(bytes, start, frame.end);
       else handOver(frame);

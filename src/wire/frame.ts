@@ -1,14 +1,17 @@
-// A frame is the bytes as they came, and where the parts that routing needs lie in them.
+// A frame is the bytes as they arrived, and the offsets of the parts that routing needs.
 import type { Interned } from './scanner/interned.ts';
 
 /** A half-open range of offsets into a frame's `bytes`. */
 export type Span = { readonly start: number; readonly end: number };
 
-/** How a response says it went; `unclear` when it carries neither or both of `result` and `error`. */
+/** What a response carries; `unclear` when it has neither or both of `result` and `error`. */
 export type Outcome = 'result' | 'error' | 'unclear';
 
+/** What `factOf` remembers for the frames of one template: functions and their results in turn. */
+export type TemplateFacts = { readonly facts: unknown[] };
+
 export type Frame = {
-  /** Usually the chunk the frame arrived in: the frame is `bytes[start..end)`, and `bytes[end]` is its line feed. */
+  /** Usually the chunk in which the frame arrived: the frame is `bytes[start..end)`, and `bytes[end]` is its line feed. */
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
@@ -18,31 +21,37 @@ export type Frame = {
   readonly id: Span | undefined;
   /** The string token (with its quotes) of `sessionId` one level down, in `params` or `result`. */
   readonly sessionId: Span | undefined;
-  /** What stands there, unless it is very long or an answer's: everybody on the frame's way wants to know, and to find out takes time. */
+  /** The session id, interned; undefined in responses, for very long ids, and after a strict parse. */
   readonly session: Interned | undefined;
   /** The value of `params`, `result` or `error`. */
   readonly body: Span | undefined;
   /** Responses only. */
   readonly outcome: Outcome | undefined;
-  /** Frames of one shape differ in nothing but their session id and one string: what is read elsewhere in one of them holds for all. */
-  readonly shape: object | undefined;
-  /** That string, with its quotes. */
+  /** Frames of one template differ only in their session id and in `text`. See `factOf`. */
+  readonly template: TemplateFacts | undefined;
+  /** That text, a string token with its quotes. */
   readonly text: Span | undefined;
 };
 
 export const LF = 0x0a;
+
+/** JSON-RPC 1.0 sends `"error": null` with a result. */
+export function outcomeOf(bytes: Buffer, result: Span | undefined, error: Span | undefined): Outcome {
+  if (result === undefined) return error === undefined ? 'unclear' : 'error';
+  return error === undefined || bytes[error.start] === 0x6e ? 'result' : 'unclear';
+}
 
 /** The text of a span. A copy: a slice kept in a table would pin the whole chunk it lies in. */
 export function textOf(bytes: Buffer, span: Span): string {
   return bytes.toString('utf8', span.start, span.end);
 }
 
-/** A frame that owns its bytes, for whoever keeps it beyond the current chunk. */
+/** A frame with its own copy of the bytes: keep this one beyond the current chunk. */
 export function detach(frame: Frame): Frame {
   const by = frame.start;
   const moved = (span: Span | undefined) => span && { start: span.start - by, end: span.end - by };
-  const { bytes, kind, method, outcome, shape } = frame;
-  // One that fills its memory keeps nothing else alive.
+  const { bytes, kind, method, outcome, template } = frame;
+  // A frame that fills its buffer keeps nothing else in memory.
   const isAll = by === 0 && bytes.buffer.byteLength === frame.end + 1;
   return {
     bytes: isAll ? bytes : Buffer.from(bytes.subarray(by, frame.end + 1)),
@@ -55,10 +64,10 @@ export function detach(frame: Frame): Frame {
     session: frame.session,
     body: moved(frame.body),
     outcome,
-    shape,
+    template,
     text: moved(frame.text),
   };
 }
 
-/** How much we hold for a peer before we stop: the longest frame, and what may wait for one that does not read. */
+/** The longest frame a peer may send, and the most that may wait for a peer that does not read. */
 export type Limits = { readonly maxFrameBytes: number; readonly maxQueueBytes: number };

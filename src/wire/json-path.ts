@@ -1,7 +1,6 @@
 // Finding members and elements inside JSON that is already known to be valid, by their places in the bytes,
 // so that a value can be replaced or lifted out while everything around it stays as it was written.
 import type { Span } from './frame.ts';
-import { knownEnd } from './scanner/long-strings.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -90,12 +89,14 @@ function space(bytes: Buffer, from: number): number {
   return i;
 }
 
-/** Behind the string that begins at `from`. */
-export function stringEnd(bytes: Buffer, from: number): number {
-  return knownEnd(bytes, from) ?? walkString(bytes, from);
+/** Whether `wanted` stands at `at`. */
+export function isAt(bytes: Buffer, at: number, wanted: Buffer): boolean {
+  for (let k = 0; k < wanted.length; k++) if (bytes[at + k] !== wanted[k]) return false;
+  return true;
 }
 
-function walkString(bytes: Buffer, from: number): number {
+/** Behind the string that begins at `from`. */
+export function stringEnd(bytes: Buffer, from: number): number {
   for (let i = from + 1; ; i++) {
     const c = bytes[i];
     if (c === QUOTE) return i + 1;

@@ -3,7 +3,7 @@
 import type { Sink } from './byte-stream.ts';
 import type { Frame, Span } from './frame.ts';
 import type { Observer } from './observer.ts';
-import { isLong } from './scanner/large-frame.ts';
+import { isLarge } from './scanner/large-frame.ts';
 
 // Once what runs now is done, before anything else gets a turn. `queueMicrotask` does the same and makes an async resource for each call,
 // which takes as long as a small frame.
@@ -68,7 +68,7 @@ export function createWriter(output: Sink, on: WriterEvents = {}, observer?: Obs
     add(bytes, start, end);
   }
   function part(frame: Frame, start: number, end: number): void {
-    if (isLong(frame)) frame.eachPiece(start, end, range);
+    if (isLarge(frame)) frame.eachPiece(start, end, range);
     else range(frame.bytes, start, end);
   }
   function text(value: string): void {

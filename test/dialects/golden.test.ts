@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { DialectEvent } from '../../src/dialects/dialect.ts';
 import { lineOf, type Message, readMessage } from '../../src/dialects/message.ts';
 import { dialectNamed } from '../../src/dialects/select-dialect.ts';
+import { Scanner } from '../../src/wire/scanner/scanner.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of every shape
 type Json = any;
@@ -21,7 +22,7 @@ const ABOUT = {
 
 function messageOf(value: Json): Message {
   const line = Buffer.from(`${JSON.stringify(value)}\n`);
-  const message = readMessage(line, 0, line.length - 1);
+  const message = readMessage(new Scanner(), line, 0, line.length - 1);
   if (!message) throw new Error(`no message: ${line}`);
   return message;
 }

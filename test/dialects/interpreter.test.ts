@@ -6,6 +6,9 @@ import { interpret } from '../../src/dialects/interpreter.ts';
 import { webapp } from '../../src/dialects/webapp/webapp.ts';
 import type { Sink, Source } from '../../src/wire/byte-stream.ts';
 import { createConnection, type OversizedFrame } from '../../src/wire/connection.ts';
+import { Scanner } from '../../src/wire/scanner/scanner.ts';
+
+const scanner = new Scanner();
 
 const ABOUT = { agent: 'it', isNamed: true, timeouts: { initializeMs: 1, cancelMs: 1, quietMs: 1, stallMs: 1 }, mint: () => '1' };
 
@@ -23,6 +26,7 @@ function between(dialect: Dialect, maxFrameBytes = 10_000) {
   const remarks: string[] = [];
   const alarms = new Set<{ ms: number; then: () => void }>();
   const streams = interpret({ fromAgent: agent, toAgent: sink }, dialect, ABOUT, {
+    scanner,
     maxFrameBytes,
     after(ms, then) {
       const alarm = { ms, then };
@@ -35,12 +39,17 @@ function between(dialect: Dialect, maxFrameBytes = 10_000) {
   const frames: string[] = [];
   const oversized: OversizedFrame[] = [];
   const refused: string[] = [];
-  const connection = createConnection(streams.fromAgent, streams.toAgent, maxFrameBytes, {
-    frame: ({ bytes, start, end }) => frames.push(bytes.toString('utf8', start, end)),
-    oversized: (frame) => oversized.push(frame),
-    refused: ({ reason }) => refused.push(reason),
-    end: () => frames.push('end'),
-  });
+  const connection = createConnection(
+    streams.fromAgent,
+    streams.toAgent,
+    { scanner, maxFrameBytes },
+    {
+      frame: ({ bytes, start, end }) => frames.push(bytes.toString('utf8', start, end)),
+      oversized: (frame) => oversized.push(frame),
+      refused: ({ reason }) => refused.push(reason),
+      end: () => frames.push('end'),
+    },
+  );
   const fromAgent = (line: string) => void agent.emit('data', Buffer.from(`${line}\n`));
   return {
     agent,

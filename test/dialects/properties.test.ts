@@ -5,6 +5,7 @@ import { type Dict, dict } from '../../src/dialects/json.ts';
 import { lineOf, type Message, notification, readMessage, request, result } from '../../src/dialects/message.ts';
 import { DIALECT_NAMES, dialectNamed } from '../../src/dialects/select-dialect.ts';
 import { readUpdate as ofWebapp } from '../../src/dialects/webapp/update.ts';
+import { Scanner } from '../../src/wire/scanner/scanner.ts';
 import fc from '../generated.ts';
 
 const KINDS = [
@@ -111,7 +112,7 @@ describe.each(DIALECT_NAMES.filter((name) => name !== 'acp'))('%s', (name) => {
         let state = dialect?.begin(ABOUT);
         for (const [isFromClient, one] of messages) {
           const line = Buffer.from(lineOf(one));
-          const read = readMessage(line, 0, line.length - 1);
+          const read = readMessage(new Scanner(), line, 0, line.length - 1);
           if (!read) continue;
           const step = isFromClient ? dialect?.toAgent(state, read) : dialect?.toAcp(state, read);
           state = step?.state;
@@ -125,7 +126,7 @@ describe.each(DIALECT_NAMES.filter((name) => name !== 'acp'))('%s', (name) => {
 test('ids come through a dialect as they were written', () => {
   for (const id of ['1', '"1"', '1.0', '9007199254740993', 'null']) {
     const line = Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"_x/y","params":{}}\n`);
-    const message = readMessage(line, 0, line.length - 1);
+    const message = readMessage(new Scanner(), line, 0, line.length - 1);
     expect(message && lineOf(message)).toContain(`"id":${id}`);
   }
 });

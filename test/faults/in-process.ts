@@ -8,6 +8,7 @@ import { type Connection, connect } from '../../src/proxy/proxy.ts';
 import type { HostToolsOptions } from '../../src/proxy/tools/host-tools.ts';
 import type { SessionLog } from '../../src/store/sessions/session-store.ts';
 import type { Exit, Transport } from '../../src/transports/transport.ts';
+import { Scanner } from '../../src/wire/scanner/scanner.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
 import { createPeer, type Peer } from '../e2e/peer.ts';
 
@@ -71,6 +72,7 @@ export function connectInProcess({ agents, launch, clock = systemClock, log = NO
     explicitDefault: false,
     routes: [],
     limits: { maxFrameBytes: 1 << 20, maxQueueBytes: 1 << 20 },
+    scanner: new Scanner(),
     initializeWaitMs: 10_000,
     launch,
     redactor: () => (text: string) => text,

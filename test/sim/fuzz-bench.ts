@@ -3,6 +3,7 @@
 import { agentSpec } from '../../src/agents/defaults.ts';
 import { type Connection, connect } from '../../src/proxy/proxy.ts';
 import type { Transport } from '../../src/transports/transport.ts';
+import { Scanner } from '../../src/wire/scanner/scanner.ts';
 import { createVirtualClock, type VirtualClock } from './clock.ts';
 import { createLineReader, idTextIn } from './frame-text.ts';
 import { SimSink, SimSource } from './pipe.ts';
@@ -125,6 +126,7 @@ export function createFuzzBench(names: readonly string[]): FuzzBench {
     explicitDefault: true,
     routes: [],
     limits: LIMITS,
+    scanner: new Scanner(),
     initializeWaitMs: 5000,
     launch: (spec) => launch(spec.name),
     log: createMemoryLog(),

@@ -2,6 +2,7 @@
 import { agentSpec } from '../../src/agents/defaults.ts';
 import { type Connection, connect } from '../../src/proxy/proxy.ts';
 import { capabilityKey } from '../../src/store/capability-cache.ts';
+import { Scanner } from '../../src/wire/scanner/scanner.ts';
 import { createModel, initializeResult, openSession } from './agent-model.ts';
 import { type ClientActions, createClientActions } from './client-actions.ts';
 import { createVirtualClock } from './clock.ts';
@@ -94,6 +95,7 @@ export function createWorld(seed: number): World {
     explicitDefault: random.chance(0.5),
     routes: random.chance(0.2) ? [{ cwd: '/w/routed/**', agent: random.pick(names) }] : [],
     limits: LIMITS,
+    scanner: new Scanner(),
     initializeWaitMs: 5000,
     enforcement: policyModel?.enforcement,
     toolAttachments: lent?.options,

@@ -4,10 +4,13 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Connection, createConnection } from '../../src/wire/connection.ts';
 import { type Frame, textOf } from '../../src/wire/frame.ts';
+import { Scanner } from '../../src/wire/scanner/scanner.ts';
 import type { Patch } from '../../src/wire/writer.ts';
 import fc from '../generated.ts';
 import { damaged, message, seeded } from './odd-json.ts';
 import { createRecorder } from './outputs.ts';
+
+const scanner = new Scanner();
 
 const MIB = 1024 * 1024;
 
@@ -21,12 +24,17 @@ async function read(chunks: readonly (Buffer | string)[], maxFrameBytes = MIB): 
   const seen: Seen[] = [];
   const input = new PassThrough({ highWaterMark: 1 << 30 });
   await new Promise<void>((end) => {
-    createConnection(input, createRecorder().output, maxFrameBytes, {
-      frame: (frame) => seen.push({ frame: frame.bytes.toString('latin1', frame.start, frame.end) }),
-      refused: ({ why, kind, idText }, line) => seen.push({ refused: `${why} ${kind} ${idText}`, line: line.toString('latin1') }),
-      oversized: ({ kind, idText, method, bytes }) => seen.push({ oversized: `${kind} ${idText} ${method}`, bytes }),
-      end,
-    });
+    createConnection(
+      input,
+      createRecorder().output,
+      { scanner, maxFrameBytes },
+      {
+        frame: (frame) => seen.push({ frame: frame.bytes.toString('latin1', frame.start, frame.end) }),
+        refused: ({ why, kind, idText }, line) => seen.push({ refused: `${why} ${kind} ${idText}`, line: line.toString('latin1') }),
+        oversized: ({ kind, idText, method, bytes }) => seen.push({ oversized: `${kind} ${idText} ${method}`, bytes }),
+        end,
+      },
+    );
     for (const chunk of chunks) input.write(chunk);
     input.end();
   });
@@ -49,12 +57,17 @@ describe('what a leg makes of lines', () => {
       Buffer.from('{"jsonrpc":"2.0","id":"x","method":"session/prompt","params":{"prompt":[],"sessionId":"s-1"}}\n'),
     ]);
     await new Promise<void>((end) => {
-      createConnection(input, createRecorder().output, MIB, {
-        frame: (frame) => frames.push(frame),
-        refused: () => expect.unreachable(),
-        oversized: () => expect.unreachable(),
-        end,
-      });
+      createConnection(
+        input,
+        createRecorder().output,
+        { scanner, maxFrameBytes: MIB },
+        {
+          frame: (frame) => frames.push(frame),
+          refused: () => expect.unreachable(),
+          oversized: () => expect.unreachable(),
+          end,
+        },
+      );
     });
     const [frame] = frames as [Frame];
     const text = (span: Patch['span'] | undefined) => span && textOf(frame.bytes, span);
@@ -192,12 +205,17 @@ describe('an id spliced into a frame', () => {
   test.each(ODD)('leaves the rest of %s byte for byte', async (line) => {
     const { output, text } = createRecorder();
     await new Promise<void>((end) => {
-      const leg: Connection = createConnection(Readable.from([Buffer.from(`${line}\n`)]), output, MIB, {
-        frame: (frame) => leg.writer.frame(frame, [{ span: frame.id as Patch['span'], text: '"ours-1"' }]),
-        refused: () => expect.unreachable(),
-        oversized: () => expect.unreachable(),
-        end,
-      });
+      const leg: Connection = createConnection(
+        Readable.from([Buffer.from(`${line}\n`)]),
+        output,
+        { scanner, maxFrameBytes: MIB },
+        {
+          frame: (frame) => leg.writer.frame(frame, [{ span: frame.id as Patch['span'], text: '"ours-1"' }]),
+          refused: () => expect.unreachable(),
+          oversized: () => expect.unreachable(),
+          end,
+        },
+      );
     });
     const id = ['9007199254740993', '"1"', 'null', '{"odd":[1,"id"]}', '1.0'][ODD.indexOf(line)] as string;
     const key = /"id"\s*:\s*/.exec(line) as RegExpExecArray;
@@ -210,32 +228,47 @@ describe('an id spliced into a frame', () => {
     const cat = spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] });
     onTestFinished(() => void cat.kill());
     const { output, text } = createRecorder();
-    const editor = createConnection(new PassThrough(), output, MIB, {
-      frame: () => expect.unreachable(),
-      refused: () => expect.unreachable(),
-      oversized: () => expect.unreachable(),
-      end() {},
-    });
+    const editor = createConnection(
+      new PassThrough(),
+      output,
+      { scanner, maxFrameBytes: MIB },
+      {
+        frame: () => expect.unreachable(),
+        refused: () => expect.unreachable(),
+        oversized: () => expect.unreachable(),
+        end() {},
+      },
+    );
     const originals: string[] = [];
     const ended = new Promise<void>((end) => {
-      const agent = createConnection(cat.stdout, cat.stdin, MIB, {
-        frame(frame) {
-          const span = frame.id as Patch['span'];
-          editor.writer.frame(frame, [{ span, text: originals[Number(textOf(frame.bytes, span))] as string }]);
+      const agent = createConnection(
+        cat.stdout,
+        cat.stdin,
+        { scanner, maxFrameBytes: MIB },
+        {
+          frame(frame) {
+            const span = frame.id as Patch['span'];
+            editor.writer.frame(frame, [{ span, text: originals[Number(textOf(frame.bytes, span))] as string }]);
+          },
+          refused: () => expect.unreachable(),
+          oversized: () => expect.unreachable(),
+          end,
         },
-        refused: () => expect.unreachable(),
-        oversized: () => expect.unreachable(),
-        end,
-      });
-      createConnection(Readable.from([Buffer.from(`${ODD.join('\n')}\n`)]), createRecorder().output, MIB, {
-        frame(frame) {
-          const span = frame.id as Patch['span'];
-          agent.writer.frame(frame, [{ span, text: String(originals.push(textOf(frame.bytes, span)) - 1) }]);
+      );
+      createConnection(
+        Readable.from([Buffer.from(`${ODD.join('\n')}\n`)]),
+        createRecorder().output,
+        { scanner, maxFrameBytes: MIB },
+        {
+          frame(frame) {
+            const span = frame.id as Patch['span'];
+            agent.writer.frame(frame, [{ span, text: String(originals.push(textOf(frame.bytes, span)) - 1) }]);
+          },
+          refused: () => expect.unreachable(),
+          oversized: () => expect.unreachable(),
+          end: () => agent.writer.end(),
         },
-        refused: () => expect.unreachable(),
-        oversized: () => expect.unreachable(),
-        end: () => agent.writer.end(),
-      });
+      );
     });
     await ended;
     await new Promise(setImmediate);
@@ -249,7 +282,12 @@ describe('the streams beneath', () => {
   test('a paused leg takes no frame until it is resumed, and then all of them', async () => {
     const input = new PassThrough();
     const frames: string[] = [];
-    const leg = createConnection(input, createRecorder().output, MIB, { ...quiet, frame: (frame) => frames.push(frame.method as string) });
+    const leg = createConnection(
+      input,
+      createRecorder().output,
+      { scanner, maxFrameBytes: MIB },
+      { ...quiet, frame: (frame) => frames.push(frame.method as string) },
+    );
     leg.pause();
     input.write('{"method":"a"}\n');
     await new Promise(setImmediate);
@@ -265,11 +303,16 @@ describe('the streams beneath', () => {
   test('an input that breaks is reported, and its end is told once', async () => {
     const input = new PassThrough();
     const events: string[] = [];
-    createConnection(input, createRecorder().output, MIB, {
-      ...quiet,
-      end: () => events.push('end'),
-      error: ({ message: text }) => events.push(text),
-    });
+    createConnection(
+      input,
+      createRecorder().output,
+      { scanner, maxFrameBytes: MIB },
+      {
+        ...quiet,
+        end: () => events.push('end'),
+        error: ({ message: text }) => events.push(text),
+      },
+    );
     input.destroy(new Error('EIO'));
     await new Promise((resolve) => input.on('close', resolve));
     await new Promise(setImmediate);
@@ -278,7 +321,9 @@ describe('the streams beneath', () => {
 
   test('an input that is closed without an end is over too', async () => {
     const input = new PassThrough();
-    const ended = new Promise<void>((end) => createConnection(input, createRecorder().output, MIB, { ...quiet, end }));
+    const ended = new Promise<void>((end) =>
+      createConnection(input, createRecorder().output, { scanner, maxFrameBytes: MIB }, { ...quiet, end }),
+    );
     input.destroy();
     await ended;
   });
@@ -292,12 +337,17 @@ describe('the streams beneath', () => {
         take = () => done(chunk.includes('last') ? new Error('EPIPE') : null);
       },
     });
-    const leg = createConnection(new PassThrough(), output, MIB, {
-      ...quiet,
-      full: () => events.push('full'),
-      drain: () => events.push('drain'),
-      error: ({ message: text }) => events.push(text),
-    });
+    const leg = createConnection(
+      new PassThrough(),
+      output,
+      { scanner, maxFrameBytes: MIB },
+      {
+        ...quiet,
+        full: () => events.push('full'),
+        drain: () => events.push('drain'),
+        error: ({ message: text }) => events.push(text),
+      },
+    );
     leg.writer.line('{"first":1}\n');
     await new Promise(setImmediate);
     take();

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { detach, type Frame, type Span, textOf } from '../../src/wire/frame.ts';
-import { decodedOf, intern, internInside, tokenOf } from '../../src/wire/scanner/interned.ts';
+import { ChunkView } from '../../src/wire/scanner/chunk-view.ts';
+import { decodedOf, InternTable, tokenOf } from '../../src/wire/scanner/interned.ts';
 import { strictParse } from '../../src/wire/scanner/strict-parse.ts';
 import fc from '../generated.ts';
 import { message, seeded } from './odd-json.ts';
+
+const table = new InternTable(new ChunkView());
 
 test('a detached frame says the same as before and holds on to nothing of the chunk', () => {
   fc.assert(
@@ -41,20 +44,20 @@ test('interned text is the text, however many others share its place', () => {
       (texts, shift) => {
         for (const text of [...texts, ...texts]) {
           const bytes = Buffer.from(`${'#'.repeat(shift)}${text}#`);
-          expect(intern(bytes, shift, bytes.length - 1)).toBe(text);
+          expect(table.textOf(bytes, shift, bytes.length - 1)).toBe(text);
         }
       },
     ),
   );
   const ids = Array.from({ length: 5000 }, (_, n) => `session-${n}`);
-  for (const id of [...ids, ...ids]) expect(intern(Buffer.from(id), 0, id.length)).toBe(id);
+  for (const id of [...ids, ...ids]) expect(table.textOf(Buffer.from(id), 0, id.length)).toBe(id);
 });
 
 test('what was interned does not change when its chunk is used again', () => {
   const chunk = Buffer.alloc(12);
   for (let n = 0; n < 5000; n++) {
     chunk.write(`session-${String(n).padStart(4, '0')}`);
-    expect(intern(chunk, 0, 12)).toBe(chunk.toString());
+    expect(table.textOf(chunk, 0, 12)).toBe(chunk.toString());
   }
 });
 
@@ -64,9 +67,9 @@ test('an interned string token is what JSON.parse makes of it, also when another
     for (const text of texts) {
       const token = JSON.stringify(text);
       const bytes = Buffer.from(`#${token}`);
-      const inside = internInside(bytes, 1, bytes.length);
+      const inside = table.ofToken(bytes, 1, bytes.length);
       expect(inside === undefined).toBe(text.length > 64);
       if (inside) expect([decodedOf(inside), tokenOf(inside)]).toEqual([text, token]);
-      expect(intern(bytes, 2, bytes.length - 1)).toBe(token.slice(1, -1));
+      expect(table.textOf(bytes, 2, bytes.length - 1)).toBe(token.slice(1, -1));
     }
 });

@@ -13,6 +13,7 @@ import type { Secrets } from '../../redaction/redact.ts';
 import { summaryLine } from '../../transports/stderr-tail.ts';
 import type { Exit } from '../../transports/transport.ts';
 import type { Limits } from '../../wire/frame.ts';
+import { Scanner } from '../../wire/scanner/scanner.ts';
 import { CommandFailure } from '../failure.ts';
 import { printJson, printTable } from '../output.ts';
 import { type ConfigFlags, resolveConfig } from '../resolve-config.ts';
@@ -116,7 +117,7 @@ function startAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, launch: L
     child,
     initialDialect(settingOf(spec), undefined),
     { agent: spec.name, isNamed: spec.dialect !== 'auto', timeouts: spec.timeouts, mint: randomUUID },
-    { maxFrameBytes: limits.maxFrameBytes, after: systemClock.after, remark: () => {}, kill: () => child.kill() },
+    { scanner: new Scanner(), maxFrameBytes: limits.maxFrameBytes, after: systemClock.after, remark: () => {}, kill: () => child.kill() },
   );
   const client: Client = createClient(streams.fromAgent, streams.toAgent, {
     request(method) {

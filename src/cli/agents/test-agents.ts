@@ -9,6 +9,7 @@ import { systemClock } from '../../proxy/context.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
 import type { Limits } from '../../wire/frame.ts';
+import { Scanner } from '../../wire/scanner/scanner.ts';
 import { printJson, printJsonOfFailure } from '../output.ts';
 import { resolveConfig } from '../resolve-config.ts';
 import type { AgentsFlags } from './agents.ts';
@@ -82,6 +83,7 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, lau
       {
         launch: (agent) => launch(agent, secrets),
         limits,
+        scanner: new Scanner(),
         clock: systemClock,
         initializeParams: () => TEST_PARAMS,
         isTrial: true,

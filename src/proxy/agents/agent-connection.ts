@@ -10,6 +10,7 @@ import { createConnection } from '../../wire/connection.ts';
 import type { Frame, Limits } from '../../wire/frame.ts';
 import type { Watcher } from '../../wire/observer.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import type { Scanner } from '../../wire/scanner/scanner.ts';
 import { type Refusal, readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Clock } from '../context.ts';
@@ -37,6 +38,7 @@ export type AgentConnection = {
 export type ConnectionDeps = {
   readonly launch: (spec: AgentSpec) => Transport;
   readonly limits: Limits;
+  readonly scanner: Scanner;
   readonly clock: Clock;
   /** The params of initialize, as the editor sent them. */
   readonly initializeParams: () => string;
@@ -77,7 +79,7 @@ export function openConnection(
   on: ConnectionEvents,
   selected: SelectedDialect = PLAIN,
 ): AgentConnection {
-  const { limits, clock } = deps;
+  const { limits, scanner, clock } = deps;
   const process = deps.launch(spec);
   let isReady = false;
   let isOver = false;
@@ -94,6 +96,7 @@ export function openConnection(
     selected,
     { agent: spec.name, isNamed: spec.dialect === selected.dialect, timeouts: spec.timeouts, mint: randomUUID },
     {
+      scanner,
       maxFrameBytes: limits.maxFrameBytes,
       after: clock.after,
       remark: (text) => on.remark?.(text),
@@ -103,7 +106,7 @@ export function openConnection(
   const agent = createConnection(
     streams.fromAgent,
     streams.toAgent,
-    limits.maxFrameBytes,
+    { scanner, maxFrameBytes: limits.maxFrameBytes, observer: deps.watcher?.observer },
     {
       frame(frame) {
         try {
@@ -126,7 +129,6 @@ export function openConnection(
       end: () => hungUp('stdout'),
       error: () => hungUp('stdin or stdout'),
     },
-    deps.watcher?.observer,
   );
   process.onExit((exit) => {
     streams.exited(exit.kind === 'exited' ? exit.code : null);

@@ -3,6 +3,7 @@ import type { Frame } from '../../wire/frame.ts';
 import { members } from '../../wire/json-path.ts';
 import { briefOf } from '../../wire/scanner/large-frame.ts';
 import { doubtOf } from '../../wire/scanner/strict-parse.ts';
+import { factOf } from '../../wire/scanner/template-cache.ts';
 
 /** These tell of modes, which are judged as a whole. */
 const OF_MODES = new Set<string | undefined>(['current_mode_update', 'config_option_update']);
@@ -11,28 +12,14 @@ const OF_MODES = new Set<string | undefined>(['current_mode_update', 'config_opt
 const TELLING = ['sessionUpdate', 'toolCallId'];
 const KEYS = ['update', ...TELLING].map((key) => `"${key}"`);
 
-/** What was found for the last shape of frames. */
-let lastShape: object | undefined;
-let lastFound: string | undefined;
-
 /** Why what an update is, or which call or mode it speaks of, cannot be told. Other doubts about a tool call only mean that nothing is known of it. */
 export function duplicateKeyUpdates(kind: string | undefined, frame: Frame): string | undefined {
-  return keyTwice(frame) ?? (OF_MODES.has(kind) ? doubtOf(frame) : undefined);
+  return factOf(frame, keyTwice) ?? (OF_MODES.has(kind) ? doubtOf(frame) : undefined);
 }
 
-/** Nearly every frame is like the one before it in all but a text, and no key is in that. */
+/** The same for all frames of a template: the text in which they differ holds no key. */
 function keyTwice(frame: Frame): string | undefined {
-  const { shape } = frame;
-  if (shape !== undefined && shape === lastShape) return lastFound;
-  const found = keyTwiceIn(briefOf(frame));
-  if (shape !== undefined) {
-    lastShape = shape;
-    lastFound = found;
-  }
-  return found;
-}
-
-function keyTwiceIn({ bytes, start, end, body }: Frame): string | undefined {
+  const { bytes, start, end, body } = briefOf(frame);
   if (!mayBeTwice(bytes.toString('latin1', start, end))) return undefined;
   const [update, another] = body ? members(bytes, body.start).filter(({ key }) => key === 'update') : [];
   if (another) return '"update" occurs twice';

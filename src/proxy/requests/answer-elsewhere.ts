@@ -1,6 +1,6 @@
 // A question that somebody answers in another place than the editor: the first answer counts, and the other place is told.
 import type { GateVerdict } from '../../mcp/server/gate.ts';
-import { scan } from '../../wire/scanner/scanner.ts';
+import { parseLine } from '../../wire/scanner/strict-parse.ts';
 import { notificationLine, resultLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
 import { tell } from '../sessions/attachments.ts';
@@ -25,7 +25,7 @@ export function answerElsewhere(proxy: ProxyParts, { id, optionId, reply, where,
   const method = agentRequest?.method ?? proxy.client.ownMethod(id);
   if (method !== (reply ? 'elicitation/create' : 'session/request_permission')) return false;
   const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
-  const frame = scan(Buffer.from(resultLine(id, JSON.stringify(reply ?? { outcome }))), 0);
+  const frame = parseLine(resultLine(id, JSON.stringify(reply ?? { outcome })));
   if (!frame) return false;
   answerFromClient(proxy, frame);
   proxy.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));

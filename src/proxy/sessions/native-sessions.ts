@@ -1,7 +1,7 @@
 // The sessions of one agent by its own ids. Nearly every frame of an agent's names one: those that came by before are found without a table.
 
 import type { Frame } from '../../wire/frame.ts';
-import { InternedMap } from '../../wire/scanner/beside.ts';
+import { InternedMap } from '../../wire/scanner/interned.ts';
 import { sessionIdOf } from '../../wire/scanner/large-frame.ts';
 import type { Session } from './session.ts';
 

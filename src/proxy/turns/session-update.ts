@@ -1,72 +1,53 @@
-// Which kind of update a session/update is, as far as it concerns us. Every one of them passes here, so the usual way of writing it is
-// looked at first, and the kinds that make up the bulk (chunks of messages and thoughts) are told apart by their first letters.
+// The kind of a session/update, as far as the proxy acts on it. Every update passes here, so the usual spelling is read without a parse.
 import type { Frame } from '../../wire/frame.ts';
-import { memberAt, stringAt } from '../../wire/json-path.ts';
-import { intern } from '../../wire/scanner/interned.ts';
+import { isAt, memberAt, stringAt } from '../../wire/json-path.ts';
 import { briefOf } from '../../wire/scanner/large-frame.ts';
-import { isAt, pieceOf } from '../../wire/scanner/template-cache.ts';
+import { factOf } from '../../wire/scanner/template-cache.ts';
 
-/** Behind the session id, as nearly every agent writes it. */
-const USUAL = pieceOf(Buffer.from(',"update":{"sessionUpdate":"'));
+/** After the session id, as nearly every agent writes it. */
+const USUAL = Buffer.from(',"update":{"sessionUpdate":"');
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-const ACTED_ON = new Set([
+const ACTED_ON = [
   'tool_call',
   'tool_call_update',
   'config_option_update',
   'available_commands_update',
   'current_mode_update',
   'subagent_update',
-  'diff', // of earlier days
+  'diff', // of earlier agents
   'session_message',
-]);
-/** 1 for the first two letters of each, where a letter counts as its last five bits: another kind may pass for one of them, and is looked at. */
-const BEGINNINGS = new Uint8Array(1 << 10);
-for (const kind of ACTED_ON) BEGINNINGS[beginning(kind.charCodeAt(0), kind.charCodeAt(1))] = 1;
+].map((kind) => ({ kind, token: Buffer.from(`${kind}"`) }));
 
-function beginning(first: number, second: number): number {
-  return ((first & 31) << 5) | (second & 31);
-}
-
-/** What was found for the last shape of frames. */
-let lastShape: object | undefined;
-let lastKind: string | undefined;
-
-/** The kind, when it is one that we act on. */
+/** The kind of update; undefined when the proxy does not act on it. */
 export function kindActedOn(frame: Frame): string | undefined {
-  const { shape } = frame;
-  if (shape !== undefined && shape === lastShape) return lastKind;
-  const kind = kindOf(frame);
-  if (shape !== undefined && isFixed(frame)) {
-    lastShape = shape;
-    lastKind = kind;
-  }
-  return kind;
+  const kind = factOf(frame, kindOfTemplate);
+  return kind === VARIES ? kindOf(frame) : kind;
 }
 
-/** The kind belongs to the shape, and is not the very string in which frames of the shape differ. */
-function isFixed({ bytes, sessionId, text }: Frame): boolean {
-  if (sessionId === undefined || text === undefined) return false;
-  return text.start >= sessionId.end + USUAL.length && isAt(USUAL, bytes, sessionId.end);
+/** Frames of the template may differ in their kind. */
+const VARIES = Symbol('varies');
+
+function kindOfTemplate(frame: Frame): string | undefined | typeof VARIES {
+  const { sessionId, text } = frame;
+  if (sessionId === undefined || text === undefined) return VARIES;
+  const isFixed = text.start >= sessionId.end + USUAL.length && isAt(frame.bytes, sessionId.end, USUAL);
+  return isFixed ? kindOf(frame) : VARIES;
 }
 
 function kindOf(whole: Frame): string | undefined {
   const frame = briefOf(whole);
   const { bytes, sessionId } = frame;
-  if (sessionId === undefined || !isAt(USUAL, bytes, sessionId.end)) return slowKind(frame);
+  if (sessionId === undefined || !isAt(bytes, sessionId.end, USUAL)) return slowKind(frame);
   const start = sessionId.end + USUAL.length;
-  if (BEGINNINGS[beginning(bytes[start] as number, bytes[start + 1] as number)] === 0) {
-    const isEscaped = bytes[start] === BACKSLASH || bytes[start + 1] === BACKSLASH;
-    return isEscaped ? slowKind(frame) : undefined;
-  }
-  let end = start + 2;
+  for (const { kind, token } of ACTED_ON) if (isAt(bytes, start, token)) return kind;
+  let end = start;
   while (bytes[end] !== QUOTE && bytes[end] !== BACKSLASH) end++;
-  return bytes[end] === QUOTE ? actedOn(intern(bytes, start, end)) : slowKind(frame);
+  return bytes[end] === QUOTE ? undefined : slowKind(frame);
 }
 
 function slowKind({ bytes, body }: Frame): string | undefined {
-  return actedOn(stringAt(bytes, memberAt(bytes, body, 'update', 'sessionUpdate')));
+  const name = stringAt(bytes, memberAt(bytes, body, 'update', 'sessionUpdate'));
+  return ACTED_ON.find(({ kind }) => kind === name)?.kind;
 }
-
-const actedOn = (kind: string | undefined): string | undefined => (kind !== undefined && ACTED_ON.has(kind) ? kind : undefined);

@@ -5,7 +5,7 @@ import { redactJsonText } from '../../redaction/redact-json.ts';
 import { type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt } from '../../wire/json-path.ts';
 import { patchedText } from '../../wire/observer.ts';
-import { InternedMap } from '../../wire/scanner/beside.ts';
+import { InternedMap } from '../../wire/scanner/interned.ts';
 import { briefOf, sessionTokenOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { FrameRecord } from './frame-filter.ts';

@@ -1,8 +1,9 @@
 // The text of a chunk where it stands in the frame. Nearly all frames are chunks, written in one of a few ways; those are read
 // without a parse.
 import type { Frame } from '../../wire/frame.ts';
-import { stringEnd } from '../../wire/json-path.ts';
-import { isLong } from '../../wire/scanner/large-frame.ts';
+import { isAt, stringEnd } from '../../wire/json-path.ts';
+import { isLarge } from '../../wire/scanner/large-frame.ts';
+import { factOf } from '../../wire/scanner/template-cache.ts';
 
 export type Role = 'agent' | 'thought' | 'user';
 
@@ -23,25 +24,21 @@ export type ChunkSpan = { readonly role: Role; readonly start: number; readonly 
 
 export const roleOf = (kind: unknown): Role | undefined => KINDS.find(([name]) => name === kind)?.[1];
 
-/** What chunks of the last shape were. */
-let lastShape: object | undefined;
-let lastRole: Role = 'agent';
-
 /** Undefined when it is not a chunk of text and nothing else, or is written in another way. */
 export function chunkSpan(frame: Frame): ChunkSpan | undefined {
-  const { shape, text } = frame;
-  if (shape === undefined || text === undefined) return chunkIn(frame);
-  if (shape === lastShape) return { role: lastRole, start: text.start + 1, end: text.end - 1 };
+  const { text } = frame;
+  const role = text && factOf(frame, roleOfTemplate);
+  return role ? { role, start: text.start + 1, end: text.end - 1 } : chunkIn(frame);
+}
+
+/** The role of the chunks of a template, if the text in which they differ is the text of the chunk. */
+function roleOfTemplate(frame: Frame): Role | undefined {
   const chunk = chunkIn(frame);
-  if (chunk?.start === text.start + 1) {
-    lastShape = shape;
-    lastRole = chunk.role;
-  }
-  return chunk;
+  return chunk && chunk.start - 1 === frame.text?.start ? chunk.role : undefined;
 }
 
 function chunkIn(frame: Frame): ChunkSpan | undefined {
-  if (isLong(frame) && !chunkIn(frame.brief)) return undefined;
+  if (isLarge(frame) && !chunkIn(frame.brief)) return undefined;
   const { bytes, sessionId, end } = frame;
   if (sessionId === undefined) return undefined;
   for (const { bytes: beginning, role } of BEGINNINGS) {
@@ -53,9 +50,4 @@ function chunkIn(frame: Frame): ChunkSpan | undefined {
     return isAt(bytes, close + 1, END) ? { role, start, end: close } : undefined;
   }
   return undefined;
-}
-
-function isAt(bytes: Buffer, at: number, wanted: Buffer): boolean {
-  for (let k = 0; k < wanted.length; k++) if (bytes[at + k] !== wanted[k]) return false;
-  return true;
 }

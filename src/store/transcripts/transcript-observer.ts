@@ -2,7 +2,7 @@
 
 import type { Frame } from '../../wire/frame.ts';
 import { type Observer, patchedId, patchedText } from '../../wire/observer.ts';
-import { InternedMap } from '../../wire/scanner/beside.ts';
+import { InternedMap } from '../../wire/scanner/interned.ts';
 import { sessionIdOf, sessionTokenOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import { chunkSpan } from './frame-text.ts';

@@ -1,13 +1,11 @@
 // A prompt and the end of its turn, where they stand in their frames: nearly all are written in one way, and are read without a parse.
 import type { Frame, Span } from '../../wire/frame.ts';
-import { stringEnd } from '../../wire/json-path.ts';
-import { intern } from '../../wire/scanner/interned.ts';
-import { isLong } from '../../wire/scanner/large-frame.ts';
-import { isAt, pieceOf } from '../../wire/scanner/template-cache.ts';
+import { isAt, stringEnd } from '../../wire/json-path.ts';
+import { isLarge } from '../../wire/scanner/large-frame.ts';
 
-const PROMPT = pieceOf(Buffer.from(',"prompt":[{"type":"text","text":"'));
-const PROMPT_END = pieceOf(Buffer.from('"}]}'));
-const STOP_REASON = pieceOf(Buffer.from('{"stopReason":"'));
+const PROMPT = Buffer.from(',"prompt":[{"type":"text","text":"');
+const PROMPT_END = Buffer.from('"}]}');
+const STOP_REASON = Buffer.from('{"stopReason":"');
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const UNDERSCORE = 0x5f;
@@ -17,15 +15,15 @@ const U = 0x75;
 /** The text of a prompt that is nothing else, still escaped; undefined when there is more to it, or it is written in another way. */
 export function promptSpan(frame: Frame): Span | undefined {
   const { bytes, sessionId, body } = frame;
-  if (sessionId === undefined || body === undefined || isLong(frame) || !isAt(PROMPT, bytes, sessionId.end)) return undefined;
+  if (sessionId === undefined || body === undefined || isLarge(frame) || !isAt(bytes, sessionId.end, PROMPT)) return undefined;
   const start = sessionId.end + PROMPT.length;
   const end = body.end - PROMPT_END.length;
-  return end >= start && isAt(PROMPT_END, bytes, end) && stringEnd(bytes, start - 1) === end + 1 ? { start, end } : undefined;
+  return end >= start && isAt(bytes, end, PROMPT_END) && stringEnd(bytes, start - 1) === end + 1 ? { start, end } : undefined;
 }
 
 /** Why a turn ended, if that is all its answer says to us; undefined when it may say more, or is written in another way. */
 export function stopReasonIn({ bytes, body, outcome }: Frame): string | undefined {
-  if (outcome !== 'result' || body === undefined || !isAt(STOP_REASON, bytes, body.start)) return undefined;
+  if (outcome !== 'result' || body === undefined || !isAt(bytes, body.start, STOP_REASON)) return undefined;
   const start = body.start + STOP_REASON.length;
   let end = start;
   for (let c = bytes[end] as number; (c > 0x60 && c < 0x7b) || c === UNDERSCORE; c = bytes[end] as number) end++;
@@ -33,5 +31,5 @@ export function stopReasonIn({ bytes, body, outcome }: Frame): string | undefine
   // What could be `usage`, or another `stopReason`, begins like that.
   for (let i = end + 1; i < body.end; i++)
     if (bytes[i] === BACKSLASH || (bytes[i] === QUOTE && (bytes[i + 1] === U || bytes[i + 1] === S))) return undefined;
-  return intern(bytes, start, end);
+  return bytes.toString('latin1', start, end);
 }

@@ -1,10 +1,10 @@
-// Cuts a byte stream into lines at 0x0A and nowhere else: CR and U+2028 are legal inside JSON, and other splitters break on them.
+// Splits a byte stream into lines at 0x0A only: CR and U+2028 are legal inside JSON, and other splitters break on them.
 
 import { LF } from '../frame.ts';
-import { createAbridger, type Elided } from '../scanner/elide.ts';
-import { LONG_BYTES } from '../scanner/large-frame.ts';
+import type { Elided, Elider } from '../scanner/elide.ts';
+import { LARGE_FRAME_BYTES } from '../scanner/large-frame.ts';
 
-/** What is kept of a line that is too long: enough to say whose it was. */
+/** The parts of an oversized line that are kept to find out who waits for an answer. */
 const HEAD_BYTES = 4096;
 const TAIL_BYTES = 512;
 
@@ -12,7 +12,7 @@ export type Oversized = { readonly head: Buffer; readonly tail: Buffer; readonly
 
 export type LineSplitter = {
   push(chunk: Buffer): void;
-  /** The stream is over; a last line without a line feed still counts. */
+  /** The stream has ended; a last line without a line feed still counts. */
   end(): void;
 };
 
@@ -21,19 +21,19 @@ export function createLineSplitter(options: {
   /** One or more whole lines: the last byte of `bytes[start..end)` is a line feed. */
   readonly onLines: (bytes: Buffer, start: number, end: number) => void;
   readonly onOversized: (line: Oversized) => void;
-  /** A long line that can be told in short, in the pieces it came in. False: it is wanted in one. */
-  readonly onLong?: (pieces: readonly Buffer[], byteLength: number, elided: Elided) => boolean;
+  /** Large lines stay in pieces if both are given. `onLarge` returns false to get the line in one piece, through `onLines`. */
+  readonly elider?: Elider;
+  readonly onLarge?: (pieces: readonly Buffer[], byteLength: number, elided: Elided) => boolean;
 }): LineSplitter {
-  const { maxFrameBytes, onLines, onOversized, onLong } = options;
-  // Pieces of the line that is not yet complete. Joined once: appending to one buffer would be quadratic.
+  const { maxFrameBytes, onLines, onOversized, onLarge, elider } = options;
+  // Pieces of the incomplete line. They are joined once: appending to one buffer would be quadratic.
   let pieces: Buffer[] = [];
   let pieceBytes = 0;
-  const abridger = onLong && createAbridger();
-  /** How many of the pieces it has seen. */
+  /** How many of the pieces the elider has seen. */
   let elided = 0;
   let skipping: { head: Buffer; tail: Buffer; bytes: number } | undefined;
 
-  /** `feed` is 1 when the piece ends with the line's line feed, which does not count. */
+  /** `feed` is 1 when the piece ends with the line feed, which does not count towards the limit. */
   function keep(piece: Buffer, feed: 0 | 1): void {
     if (skipping) skip(piece);
     else if (pieceBytes + piece.length - feed > maxFrameBytes) {
@@ -41,22 +41,22 @@ export function createLineSplitter(options: {
       for (const earlier of pieces) skip(earlier);
       skip(piece);
       takePieces();
-      abridger?.end();
+      elider?.end();
     } else {
       pieces.push(piece);
       pieceBytes += piece.length;
-      // While they are at hand, and not all at once when the last one has come.
-      if (abridger && pieceBytes > LONG_BYTES) while (elided < pieces.length) abridger.push(pieces[elided++] as Buffer);
+      // While the piece is in the CPU cache, and not all pieces at once when the last one has arrived.
+      if (elider && pieceBytes > LARGE_FRAME_BYTES) while (elided < pieces.length) elider.push(pieces[elided++] as Buffer);
     }
   }
   function skip(piece: Buffer): void {
     if (!skipping) return;
     if (skipping.head.length < HEAD_BYTES) skipping.head = Buffer.concat([skipping.head, piece]).subarray(0, HEAD_BYTES);
-    // A copy, since a slice would keep the whole piece alive.
+    // A copy: a slice would keep the whole piece in memory.
     skipping.tail = Buffer.from(Buffer.concat([skipping.tail, piece.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES));
     skipping.bytes += piece.length;
   }
-  /** The line in the making ends with `piece`, its line feed included. */
+  /** `piece` ends the line, with its line feed. */
   function finish(piece: Buffer): void {
     keep(piece, 1);
     if (skipping) {
@@ -65,9 +65,9 @@ export function createLineSplitter(options: {
       return;
     }
     const byteLength = pieceBytes;
-    const brief = elided > 0 ? abridger?.end() : undefined;
+    const brief = elided > 0 ? elider?.end() : undefined;
     const taken = takePieces();
-    if (brief && onLong?.(taken, byteLength, brief)) return;
+    if (brief && onLarge?.(taken, byteLength, brief)) return;
     const line = taken.length === 1 ? piece : Buffer.concat(taken, byteLength);
     onLines(line, 0, line.length);
   }

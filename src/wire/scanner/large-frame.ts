@@ -1,23 +1,23 @@
-// A frame that came in many chunks and is left in them: it is passed on as they are, and joined only for somebody who reads its bytes.
-// Its short form, without the insides of long strings, is there for everybody who wants to know what it is about.
+// A large frame stays in the chunks it arrived in. The proxy forwards the chunks, and joins them only when something reads `bytes`.
+// Its short form, without the insides of long strings, serves everything that only looks at short values.
 import { type Frame, type Span, textOf } from '../frame.ts';
 import { memberAt, stringAt } from '../json-path.ts';
 import { type Cut, type Elided, KEPT_BYTES } from './elide.ts';
 import { decodedOf, tokenOf } from './interned.ts';
 import type { Refusal } from './strict-parse.ts';
 
-/** Shorter ones are joined. */
-export const LONG_BYTES = 128 * 1024;
+/** Shorter frames are joined. */
+export const LARGE_FRAME_BYTES = 128 * 1024;
 
-/** Undefined when something that routing needs has been cut, which is never the case in earnest. */
-export function longFrame(brief: Frame, cuts: Elided['cuts'], pieces: readonly Buffer[], byteLength: number): LongFrame | undefined {
+/** Undefined when a value that routing needs was cut, which no real frame causes. */
+export function largeFrame(brief: Frame, cuts: Elided['cuts'], pieces: readonly Buffer[], byteLength: number): LargeFrame | undefined {
   const isWhole = [brief.id, brief.sessionId].every((span) => !span || !isCut(span, cuts)) && !isLongName(brief.method ?? '');
-  return isWhole ? new LongFrame(brief, cuts, pieces, byteLength) : undefined;
+  return isWhole ? new LargeFrame(brief, cuts, pieces, byteLength) : undefined;
 }
 
-// A class, for the sake of `bytes`: V8 keeps a getter of an object's own in tables that only a full collection empties, and its frame with it.
-export class LongFrame implements Frame {
-  /** The frame with long strings cut short. All other strings are whole in it. */
+// A class because of `bytes`: V8 keeps the getter of an object literal, and the frame with it, until the next full garbage collection.
+export class LargeFrame implements Frame {
+  /** The frame with its long strings cut. All other strings are whole. */
   readonly brief: Frame;
   readonly start = 0;
   readonly end: number;
@@ -28,7 +28,7 @@ export class LongFrame implements Frame {
   readonly session: Frame['session'];
   readonly body: Span | undefined;
   readonly outcome: Frame['outcome'];
-  readonly shape = undefined;
+  readonly template = undefined;
   readonly text = undefined;
   #pieces: readonly Buffer[];
   readonly #byteLength: number;
@@ -48,13 +48,13 @@ export class LongFrame implements Frame {
     this.#byteLength = byteLength;
   }
 
-  /** Joins it. */
+  /** Joins the chunks. */
   get bytes(): Buffer {
     if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces, this.#byteLength)];
     return this.#pieces[0] as Buffer;
   }
 
-  /** The chunks that `[start..end)` lies in, in order. */
+  /** Visits the parts of the chunks that make up `[start..end)`, in order. */
   eachPiece(start: number, end: number, visit: (bytes: Buffer, start: number, end: number) => void): void {
     let at = 0;
     for (const piece of this.#pieces) {
@@ -66,65 +66,66 @@ export class LongFrame implements Frame {
   }
 }
 
-/** A long frame's short form, any other itself: to be read where only short strings are looked for, and never to be sent. */
+/** The short form of a large frame, or the frame itself. For reading short values; never send it. */
 export function briefOf(frame: Frame): Frame {
-  return isLong(frame) ? frame.brief : frame;
+  return isLarge(frame) ? frame.brief : frame;
 }
 
-export function isLong(frame: Frame): frame is LongFrame {
-  return frame.end - frame.start >= LONG_BYTES && frame instanceof LongFrame;
+export function isLarge(frame: Frame): frame is LargeFrame {
+  return frame.end - frame.start >= LARGE_FRAME_BYTES && frame instanceof LargeFrame;
 }
 
-/** The id of a request or an answer, as it is written. */
+/** The id of a request or response, as written in the frame. */
 export function idTextOf(frame: Frame): string {
   const { bytes, id } = briefOf(frame);
   return textOf(bytes, id as Span);
 }
 
-/** The session it names, decoded. */
+/** The frame's session id, decoded. */
 export function sessionIdOf(frame: Frame): string | undefined {
   if (frame.session) return decodedOf(frame.session);
   const { bytes, sessionId } = briefOf(frame);
   return stringAt(bytes, sessionId);
 }
 
-/** The session it names, as it is written. */
+/** The frame's session id as a JSON token. */
 export function sessionTokenOf(frame: Frame): string | undefined {
   if (frame.session) return tokenOf(frame.session);
   const { bytes, sessionId } = briefOf(frame);
   return sessionId && textOf(bytes, sessionId);
 }
 
-/** The decoded string that is reached from the body of a frame through nested objects. */
+/** The decoded string at `path` inside the body. */
 export function stringIn(frame: Frame, ...path: readonly string[]): string | undefined {
   const { bytes, body } = briefOf(frame);
   const span = memberAt(bytes, body, ...path);
-  // One that is so long may have been cut.
-  if (isLong(frame) && span && span.end - span.start > KEPT_BYTES) return stringAt(frame.bytes, memberAt(frame.bytes, frame.body, ...path));
+  // A string of this length may have been cut.
+  if (isLarge(frame) && span && span.end - span.start > KEPT_BYTES)
+    return stringAt(frame.bytes, memberAt(frame.bytes, frame.body, ...path));
   return stringAt(bytes, span);
 }
 
-/** A method has no place in a frame; one that is so long may have been cut. */
+/** Frames have no span for the method, so its length tells whether it may have been cut. */
 const isLongName = (method: string): boolean => Buffer.byteLength(method) > KEPT_BYTES;
 
 const isCut = ({ start, end }: Span, cuts: readonly Cut[]): boolean => cuts.some(({ at }) => at > start && at < end);
 
-/** Cuts are inside of strings, so never where a value begins or ends. */
+/** An offset of the short form in the whole frame. Cuts lie inside strings, so no value begins or ends at one. */
 function inWhole(offset: number, cuts: readonly Cut[]): number {
   let moved = offset;
   for (const { at, bytes } of cuts) if (at < offset) moved += bytes;
   return moved;
 }
 
-// Whose a line was that is too long to keep: told from its beginning and its end.
+// The envelope of a line that exceeds the frame limit, read from its first and last bytes.
 export type Envelope = Pick<Refusal, 'kind' | 'idText' | 'method'>;
 
 const NOTHING: Envelope = { kind: undefined, idText: undefined, method: undefined };
 const STRING = String.raw`"(?:[^"\\]|\\.)*"`;
 const SCALAR = String.raw`(?:${STRING}|-?\d[\d.eE+-]*|true|false|null)`;
-/** Members with plain values before the first nested one, and the name of that one: behind it levels cannot be told apart. */
+/** Scalar members before the first nested one, and the key of that one: behind it, nesting levels are unknown. */
 const HEAD = new RegExp(String.raw`^\s*\{((?:\s*"[^"\\]*"\s*:\s*${SCALAR}\s*,)*)\s*(?:"([^"\\]*)"\s*:)?`);
-/** Members with plain values between the last nested one and the closing brace of the whole line. */
+/** Scalar members between the last nested one and the closing brace of the line. */
 const TAIL = new RegExp(String.raw`((?:,\s*"[^"\\]*"\s*:\s*${SCALAR}\s*)+)\}\s*$`);
 const MEMBER = new RegExp(String.raw`"([^"\\]*)"\s*:\s*(${SCALAR})`, 'g');
 

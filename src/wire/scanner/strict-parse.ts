@@ -1,9 +1,7 @@
 // The careful path: lines the scanner was unsure of. Slow and complete: decode, JSON.parse, then find the same places by decoded keys.
 import { isUtf8 } from 'node:buffer';
-import type { Frame, Span } from '../frame.ts';
+import { type Frame, outcomeOf, type Span } from '../frame.ts';
 import { type Member, members, stringAt, stringEnd } from '../json-path.ts';
-import { internInside } from './interned.ts';
-import { outcomeOf } from './scanner.ts';
 
 /**
  * A line that is not passed on. `broken` is not JSON at all, `foreign` is JSON but no message, `ambiguous` is a message that another
@@ -38,6 +36,13 @@ export function strictParse(bytes: Buffer, start: number, end: number): Frame | 
   return fromMembers(bytes, from, end, members(bytes, open));
 }
 
+/** The frame in a line of our own; undefined when the line is no frame. */
+export function parseLine(line: string): Frame | undefined {
+  const bytes = Buffer.from(line);
+  const parsed = strictParse(bytes, 0, bytes.length - 1);
+  return 'why' in parsed ? undefined : parsed;
+}
+
 function fromMembers(bytes: Buffer, start: number, end: number, found: readonly Member[]): Frame | Refusal {
   const only = (key: string): Span | undefined => found.find((m) => m.key === key)?.value;
   const id = only('id');
@@ -59,8 +64,7 @@ function fromMembers(bytes: Buffer, start: number, end: number, found: readonly 
   if (sessionIds.length > 1) return { ...about, why: 'ambiguous', reason: '"sessionId" occurs twice' };
   const token = sessionIds[0]?.value;
   const sessionId = stringAt(bytes, token) === undefined ? undefined : token;
-  const session = sessionId && kind !== 'response' ? internInside(bytes, sessionId.start, sessionId.end) : undefined;
-  return { bytes, start, end, kind, method, id, sessionId, session, body, outcome, shape: undefined, text: undefined };
+  return { bytes, start, end, kind, method, id, sessionId, session: undefined, body, outcome, template: undefined, text: undefined };
 }
 
 function refuse(why: Refusal['why'], reason: string): Refusal {

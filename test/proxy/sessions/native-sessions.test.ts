@@ -3,11 +3,13 @@ import type { Agent } from '../../../src/proxy/agents/agent.ts';
 import { NativeSessions } from '../../../src/proxy/sessions/native-sessions.ts';
 import { createSession } from '../../../src/proxy/sessions/session.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
-import { scan } from '../../../src/wire/scanner/scanner.ts';
+import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 import { strictParse } from '../../../src/wire/scanner/strict-parse.ts';
 
+const scanner = new Scanner();
+
 const update = (params: object): Frame =>
-  scan(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params })}\n`), 0) as Frame;
+  scanner.scan(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params })}\n`), 0) as Frame;
 const session = (id: string) => createSession(id, {} as Agent, id, undefined);
 
 test('a frame is of the session that it names now, whatever was found for that id before', () => {

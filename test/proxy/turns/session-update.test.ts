@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { kindActedOn } from '../../../src/proxy/turns/session-update.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
-import { scan } from '../../../src/wire/scanner/scanner.ts';
+import { Scanner } from '../../../src/wire/scanner/scanner.ts';
+
+const scanner = new Scanner();
 
 const frameOf = (update: string): Frame =>
-  scan(Buffer.from(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":${update}}}\n`), 0) as Frame;
+  scanner.scan(Buffer.from(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":${update}}}\n`), 0) as Frame;
 /** Often enough that frames like it are known by their shape. */
 const kindsOf = (...updates: readonly string[]) =>
   Array.from({ length: 40 }, () => updates.map((update) => kindActedOn(frameOf(update)))).at(-1);

@@ -8,9 +8,11 @@ import type { LineSink } from '../../../src/store/frame-log/line-sink.ts';
 import { lastRecords } from '../../../src/store/frame-log/read-frames.ts';
 import { createConnection } from '../../../src/wire/connection.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
-import { scan } from '../../../src/wire/scanner/scanner.ts';
+import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 import { createRecorder } from '../../wire/outputs.ts';
 import { newStateDir } from '../state.ts';
+
+const scanner = new Scanner();
 
 const SECRET = 'a-secret-of-some-length';
 
@@ -37,7 +39,12 @@ function setUp(hasPayloads = false) {
       const watcher = log.watch(name, side);
       const input = new PassThrough();
       const on = { frame: () => {}, refused: () => {}, oversized: () => {}, end: () => {} };
-      const { writer } = createConnection(input, createRecorder().output, 1 << 20, on, watcher.observer);
+      const { writer } = createConnection(
+        input,
+        createRecorder().output,
+        { scanner, maxFrameBytes: 1 << 20, observer: watcher.observer },
+        on,
+      );
       const hear = async (...messages: readonly unknown[]) => {
         input.write(messages.map((message) => `${typeof message === 'string' ? message : JSON.stringify(message)}\n`).join(''));
         await new Promise(setImmediate);
@@ -123,7 +130,7 @@ describe('with payloads', () => {
     const text = '{"jsonrpc":"2.0","id":"their-own","method":"session/load","params":{"sessionId":"public","mcpServers":[]}}';
     const servers = `[{"name":"ours","env":[{"name":"TOKEN","value":"${SECRET}"}]}]`;
     const spanOf = (part: string) => ({ start: text.indexOf(part), end: text.indexOf(part) + part.length });
-    writer.frame(scan(Buffer.from(`${text}\n`), 0) as Frame, [
+    writer.frame(scanner.scan(Buffer.from(`${text}\n`), 0) as Frame, [
       { span: spanOf('"their-own"'), text: '7' },
       { span: spanOf('"public"'), text: '"native"' },
       { span: spanOf('[]'), text: servers },

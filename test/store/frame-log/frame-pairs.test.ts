@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { createFramePairs } from '../../../src/store/frame-log/frame-pairs.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
-import { scan } from '../../../src/wire/scanner/scanner.ts';
+import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 
-const frame = (message: object): Frame => scan(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`), 0) as Frame;
+const scanner = new Scanner();
+
+const frame = (message: object): Frame => scanner.scan(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`), 0) as Frame;
 
 test('a request that goes on under another id is known as the same, with the time it was here', () => {
   let now = 0;

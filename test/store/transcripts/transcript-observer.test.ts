@@ -8,9 +8,12 @@ import { pruneTranscripts, readTranscript, transcriptFile } from '../../../src/s
 import { createTranscriptObserver } from '../../../src/store/transcripts/transcript-observer.ts';
 import { createConnection } from '../../../src/wire/connection.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
+import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 import type { Patch } from '../../../src/wire/writer.ts';
 import { createRecorder } from '../../wire/outputs.ts';
 import { newStateDir, noProblem } from '../state.ts';
+
+const scanner = new Scanner();
 
 /** Takes the word SECRET out, also when it comes in pieces. */
 const clean = {
@@ -38,8 +41,13 @@ function setUp(dir = newStateDir()) {
   const agent = new PassThrough();
   const frames: Frame[] = [];
   const on = { frame: () => {}, refused: () => {}, oversized: () => {}, end: () => {} };
-  const { writer } = createConnection(input, createRecorder().output, 1 << 24, on, observer);
-  createConnection(agent, createRecorder().output, 1 << 24, { ...on, frame: (frame) => void frames.push(frame) });
+  const { writer } = createConnection(input, createRecorder().output, { scanner, maxFrameBytes: 1 << 24, observer }, on);
+  createConnection(
+    agent,
+    createRecorder().output,
+    { scanner, maxFrameBytes: 1 << 24 },
+    { ...on, frame: (frame) => void frames.push(frame) },
+  );
   const text = (message: unknown) => `${typeof message === 'string' ? message : JSON.stringify(message)}\n`;
   return {
     dir,

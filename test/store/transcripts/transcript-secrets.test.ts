@@ -8,8 +8,10 @@ import { compileUserPattern } from '../../../src/redaction/user-patterns.ts';
 import { readTranscript } from '../../../src/store/transcripts/transcript-files.ts';
 import { createTranscriptObserver } from '../../../src/store/transcripts/transcript-observer.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
-import { scan } from '../../../src/wire/scanner/scanner.ts';
+import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 import { newStateDir, noProblem } from '../state.ts';
+
+const scanner = new Scanner();
 
 const secrets = createSecrets([compileUserPattern('\\bINT-\\d{6}\\b')]);
 secrets.add('KNOWN', 'a-secret-of-some-length');
@@ -22,7 +24,7 @@ const clean = {
 };
 
 function frameOf(message: object): Frame {
-  const frame = scan(Buffer.from(`${JSON.stringify(message)}\n`), 0);
+  const frame = scanner.scan(Buffer.from(`${JSON.stringify(message)}\n`), 0);
   if (!frame) throw new Error('no frame');
   return frame;
 }

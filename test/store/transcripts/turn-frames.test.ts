@@ -2,14 +2,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { promptSpan, stopReasonIn } from '../../../src/store/transcripts/turn-frames.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
-import { scan } from '../../../src/wire/scanner/scanner.ts';
+import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 import { strictParse } from '../../../src/wire/scanner/strict-parse.ts';
+
+const scanner = new Scanner();
 
 /** The frame in the middle of a chunk, as it usually lies. */
 function frameOf(line: string): Frame {
   const before = Buffer.from('{"jsonrpc":"2.0","method":"x"}\n');
   const bytes = Buffer.concat([before, Buffer.from(`${line}\n{"jsonrpc":"2.0","method":"y"}\n`)]);
-  return scan(bytes, before.length) ?? (strictParse(bytes, before.length, bytes.indexOf('\n', before.length)) as Frame);
+  return scanner.scan(bytes, before.length) ?? (strictParse(bytes, before.length, bytes.indexOf('\n', before.length)) as Frame);
 }
 function promptIn(paramsText: string): string | undefined {
   const frame = frameOf(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":${paramsText}}`);

@@ -4,6 +4,7 @@ import type { Sink, Source } from '../../../src/wire/byte-stream.ts';
 import { createConnection, type OversizedFrame } from '../../../src/wire/connection.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
 import { bodiesFromLines, createBodyReader, createBodyWriter, linesFromBodies, OUTSIDE } from '../../../src/wire/framing/content-length.ts';
+import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 import fc from '../../generated.ts';
 
 const framed = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -110,12 +111,17 @@ describe('a leg framed by Content-Length', () => {
     const oversized: OversizedFrame[] = [];
     const refused: string[] = [];
     const text = ({ bytes, start, end }: Frame) => bytes.toString('utf8', start, end);
-    const leg = createConnection(linesFromBodies(source), bodiesFromLines(sink), maxFrameBytes, {
-      frame: (frame) => frames.push(text(frame)),
-      refused: ({ reason }) => refused.push(reason),
-      oversized: (frame) => oversized.push(frame),
-      end: () => frames.push('end'),
-    });
+    const leg = createConnection(
+      linesFromBodies(source),
+      bodiesFromLines(sink),
+      { scanner: new Scanner(), maxFrameBytes },
+      {
+        frame: (frame) => frames.push(text(frame)),
+        refused: ({ reason }) => refused.push(reason),
+        oversized: (frame) => oversized.push(frame),
+        end: () => frames.push('end'),
+      },
+    );
     return { leg, source, written, frames, oversized, refused };
   }
 

@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { InternedMap } from '../../../src/wire/scanner/beside.ts';
-import { decodedOf, type Interned, intern, internInside, tokenOf } from '../../../src/wire/scanner/interned.ts';
+import { ChunkView } from '../../../src/wire/scanner/chunk-view.ts';
+import { decodedOf, type Interned, InternedMap, InternTable, tokenOf } from '../../../src/wire/scanner/interned.ts';
+
+const table = new InternTable(new ChunkView());
 
 const inside = (id: string): Interned => {
   const token = Buffer.from(`"${id}"`);
-  return internInside(token, 0, token.length) as Interned;
+  return table.ofToken(token, 0, token.length) as Interned;
 };
 
-test('whatever came before, bytes are told by what they are: ids that begin alike, of any length, more of them than are kept', () => {
+test('returns the right text for ids of any length that share prefixes, also when the table overflows', () => {
   const ids = fc.array(fc.tuple(fc.constantFrom('', 's', 'sess_', 'a0-session-', 'é'), fc.nat(40_000), fc.constantFrom('', 'x', '00')), {
     minLength: 2000,
     maxLength: 20_000,
@@ -19,7 +21,7 @@ test('whatever came before, bytes are told by what they are: ids that begin alik
       for (let start = 0, end = 0; start < bytes.length; start = end + 1) {
         end = bytes.indexOf(0x0a, start);
         if (end < 0) end = bytes.length;
-        if (intern(bytes, start, end) !== bytes.toString('utf8', start, end)) return false;
+        if (table.textOf(bytes, start, end) !== bytes.toString('utf8', start, end)) return false;
       }
       return true;
     }),
@@ -27,32 +29,32 @@ test('whatever came before, bytes are told by what they are: ids that begin alik
   );
 });
 
-test('a longer text that has got the place of a shorter one, with which it begins, is not taken for it', () => {
+test('does not confuse a text with a longer one that took over its index and begins with it', () => {
   const short = 'begin';
-  intern(Buffer.from(short), 0, 5);
-  for (let n = 0; n < 40_000; n++) intern(Buffer.from(`${short}${n}`), 0, 5 + String(n).length);
-  expect(intern(Buffer.from(short), 0, 5)).toBe(short);
+  table.textOf(Buffer.from(short), 0, 5);
+  for (let n = 0; n < 40_000; n++) table.textOf(Buffer.from(`${short}${n}`), 0, 5 + String(n).length);
+  expect(table.textOf(Buffer.from(short), 0, 5)).toBe(short);
 });
 
-test('an id is decoded and written down once, and is then the same string', () => {
+test('decodes an id once and returns the same entry afterwards', () => {
   const entry = inside('s\\u0041');
   expect(decodedOf(entry)).toBe('sA');
   expect(tokenOf(entry)).toBe('"s\\u0041"');
   expect(inside('s\\u0041')).toBe(entry);
-  expect(internInside(Buffer.from(`"${'x'.repeat(65)}"`), 0, 67)).toBeUndefined();
+  expect(table.ofToken(Buffer.from(`"${'x'.repeat(65)}"`), 0, 67)).toBeUndefined();
 });
 
-test('what is kept beside an id is found as long as the id is known, and never for another that has got its place', () => {
-  const beside = new InternedMap<string>();
+test('an InternedMap finds the value of an id, and never that of an id that had the same index before', () => {
+  const map = new InternedMap<string>();
   const first = inside('first');
-  expect(beside.get(first)).toBeUndefined();
-  beside.set(first, 'of first');
-  expect(beside.get(inside('first'))).toBe('of first');
+  expect(map.get(first)).toBeUndefined();
+  map.set(first, 'of first');
+  expect(map.get(inside('first'))).toBe('of first');
   for (let n = 0; n < 40_000; n++) {
     const entry = inside(`other-${n}`);
-    expect(beside.get(entry)).toBeUndefined();
-    if (n % 3 === 0) beside.set(entry, String(n));
+    expect(map.get(entry)).toBeUndefined();
+    if (n % 3 === 0) map.set(entry, String(n));
   }
-  beside.clear();
-  expect(beside.get(first)).toBeUndefined();
+  map.clear();
+  expect(map.get(first)).toBeUndefined();
 });

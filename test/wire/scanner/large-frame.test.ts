@@ -3,14 +3,15 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { createConnection } from '../../../src/wire/connection.ts';
 import { detach, type Frame, type Span, textOf } from '../../../src/wire/frame.ts';
-import { createAbridger } from '../../../src/wire/scanner/elide.ts';
-import { briefOf, idTextOf, isLong, sessionIdOf, stringIn } from '../../../src/wire/scanner/large-frame.ts';
-import { scan } from '../../../src/wire/scanner/scanner.ts';
+import { createElider } from '../../../src/wire/scanner/elide.ts';
+import { briefOf, idTextOf, isLarge, sessionIdOf, stringIn } from '../../../src/wire/scanner/large-frame.ts';
+import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 import { inJavaScript } from '../../../src/wire/scanner/text-end.ts';
 import { createWriter, type Patch } from '../../../src/wire/writer.ts';
 import fc from '../../generated.ts';
 import { createRecorder } from '../outputs.ts';
 
+const scanner = new Scanner();
 const LIMIT = 8 * 1024 * 1024;
 const CODE = '  const ü = items.filter((item) => item.name !== \\"\\" && item.size > 0); // → \\u2192 keep\\n\\t';
 
@@ -24,12 +25,17 @@ type Seen = { readonly frames: Frame[]; readonly refused: string[]; readonly ove
 function read(chunks: readonly Buffer[], maxFrameBytes = LIMIT): Seen {
   const seen: Seen = { frames: [], refused: [], oversized: [] };
   const input = new PassThrough();
-  createConnection(input, createRecorder().output, maxFrameBytes, {
-    frame: (frame) => void seen.frames.push(frame),
-    refused: ({ why }, line) => void seen.refused.push(`${why} ${line.length}`),
-    oversized: ({ bytes }) => void seen.oversized.push(bytes),
-    end: () => {},
-  });
+  createConnection(
+    input,
+    createRecorder().output,
+    { scanner, maxFrameBytes },
+    {
+      frame: (frame) => void seen.frames.push(frame),
+      refused: ({ why }, line) => void seen.refused.push(`${why} ${line.length}`),
+      oversized: ({ bytes }) => void seen.oversized.push(bytes),
+      end: () => {},
+    },
+  );
   for (const chunk of chunks) input.emit('data', chunk);
   return seen;
 }
@@ -90,7 +96,7 @@ describe('a long frame in many chunks', () => {
     ['a long session id', update(`"t":"${text(200_000)}"`, `"${'s'.repeat(5000)}"`)],
   ])('is the frame that it would be in one piece: %s', (_, line) => {
     const whole = Buffer.from(line);
-    const expected = described(scan(whole, 0) as Frame);
+    const expected = described(scanner.scan(whole, 0) as Frame);
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 70_000 }), { minLength: 1, maxLength: 6 }),
@@ -107,11 +113,11 @@ describe('a long frame in many chunks', () => {
     );
   });
 
-  test('is said in short in the same way without WebAssembly', () => {
+  test('is elided in the same way without WebAssembly', () => {
     const whole = Buffer.from(diff(300_000));
-    const elided = [createAbridger(), createAbridger(inJavaScript)].map((abridger) => {
-      for (const chunk of cut(whole, [65_536, 100, 7])) abridger.push(chunk);
-      return abridger.end();
+    const elided = [scanner.createElider(), createElider(inJavaScript)].map((elider) => {
+      for (const chunk of cut(whole, [65_536, 100, 7])) elider.push(chunk);
+      return elider.end();
     });
     expect(elided[0]).toBeDefined();
     expect(elided[1]).toEqual(elided[0]);
@@ -177,8 +183,8 @@ describe('a long frame in many chunks', () => {
     const whole = Buffer.from(diff(200_000));
     const [frame] = read(cut(whole, [65_536])).frames as [Frame];
     const kept = detach(frame);
-    expect(isLong(frame)).toBe(true);
-    expect(isLong(kept)).toBe(false);
+    expect(isLarge(frame)).toBe(true);
+    expect(isLarge(kept)).toBe(false);
     expect(described(kept)).toEqual(described(frame));
     expect(kept.bytes.equals(whole)).toBe(true);
   });

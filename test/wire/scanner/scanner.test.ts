@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '../../../src/wire/frame.ts';
-import { scan } from '../../../src/wire/scanner/scanner.ts';
+import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 import { strictParse } from '../../../src/wire/scanner/strict-parse.ts';
 import fc from '../../generated.ts';
 import { damaged, message, seeded } from '../odd-json.ts';
+
+const scanner = new Scanner();
 
 type Envelope = { kind: string; method?: string; id?: string; sessionId?: string; outcome?: string; body?: string };
 
@@ -79,7 +81,7 @@ describe('the scanner against JSON.parse', () => {
           frames++;
           const expected = parsed(line);
           if (isUtf8(line)) {
-            const frame = scan(bytes, start);
+            const frame = scanner.scan(bytes, start);
             if (frame) {
               sure++;
               expect(scanned(frame), line.toString()).toEqual(expected);
@@ -102,7 +104,7 @@ describe('the scanner against JSON.parse', () => {
 
 const frameOf = (line: string) => {
   const bytes = Buffer.from(`${line}\n`);
-  return { frame: scan(bytes, 0), decided: strictParse(bytes, 0, bytes.length - 1) };
+  return { frame: scanner.scan(bytes, 0), decided: strictParse(bytes, 0, bytes.length - 1) };
 };
 
 describe('what the scanner is sure of', () => {

@@ -1,57 +1,78 @@
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '../../../src/wire/frame.ts';
-import { scan } from '../../../src/wire/scanner/scanner.ts';
+import { sessionIdOf } from '../../../src/wire/scanner/large-frame.ts';
+import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 import { strictParse } from '../../../src/wire/scanner/strict-parse.ts';
-import { likeBefore } from '../../../src/wire/scanner/template-cache.ts';
+import { factOf } from '../../../src/wire/scanner/template-cache.ts';
 import fc from '../../generated.ts';
 import { damaged, seeded } from '../odd-json.ts';
 
+const scanner = new Scanner();
+/** The frame at `start` if it matches a template. */
+const matched = (bytes: Buffer, start: number): Frame | undefined => {
+  const frame = scanner.scan(bytes, start);
+  return frame?.template && frame;
+};
 const line = (text: string) => Buffer.from(`${text}\n`);
 const chunk = (sessionId: string, text: string) =>
   `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${sessionId},"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":${text}}}}}`;
 
-/** Scans a frame until its shape is known; one of many that fit none is learned. */
+/** Scans a frame until it matches a template. A full cache learns from every sixteenth frame that matches none. */
 function learned(text: string): boolean {
   const bytes = line(text);
   for (let n = 0; n < 100; n++) {
-    if (likeBefore(bytes, 0)) return true;
-    scan(bytes, 0);
+    if (matched(bytes, 0)) return true;
   }
   return false;
 }
-/** What a frame says, wherever it lies. */
-function said({ bytes, start, end, id, sessionId, body, shape: _, text: __, ...rest }: Frame) {
+/** A frame without its offsets. */
+function said(frame: Frame) {
+  const { bytes, start, end, id, sessionId, body, session: _, template: __, text: ___, ...rest } = frame;
   const text = (span: { start: number; end: number } | undefined) => span && bytes.toString('utf8', span.start, span.end);
-  return { ...rest, whole: text({ start, end }), id: text(id), sessionId: text(sessionId), body: text(body) };
+  return { ...rest, session: sessionIdOf(frame), whole: text({ start, end }), id: text(id), sessionId: text(sessionId), body: text(body) };
 }
 
-describe('a frame like one before', () => {
-  test('says the same as it would to the careful path, at any place in a chunk', () => {
+describe('a frame that matches a template', () => {
+  test('is read as the strict parser reads it, at any offset in a chunk', () => {
     expect(learned(chunk('"s1"', '"first"'))).toBe(true);
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), fc.nat({ max: 9 }), (id, text, shift) => {
         const frame = chunk(JSON.stringify(id), JSON.stringify(text));
         const bytes = Buffer.from(`${'\n'.repeat(shift)}${frame}\n${frame}`);
         const decided = strictParse(bytes, shift, bytes.indexOf('\n', shift));
-        const found = likeBefore(bytes, shift);
-        if (/["\\\p{Cc}]/u.test(id)) return; // escaped session ids are for the careful path
+        const found = matched(bytes, shift);
+        if (/["\\\p{Cc}]/u.test(id)) return; // escaped session ids are left to the strict parser
         expect(found && said(found)).toEqual(said(decided as Frame));
         expect(found && JSON.parse(bytes.toString('utf8', found.text?.start, found.text?.end))).toBe(text);
       }),
     );
   });
 
-  test('has the shape of that one, and a frame with other words around them has another', () => {
+  test('shares its template with frames that differ in session id and text only', () => {
     const thought = (text: string) => chunk('"s1"', text).replace('message', 'thought');
-    // The oldest shape gives way to the newest, so that the first may have to be learned again.
+    // The newest template replaces the oldest, so the first may have to be learned again.
     for (const text of [thought('"first"'), chunk('"s1"', '"first"'), thought('"first"')]) expect(learned(text)).toBe(true);
-    const shapeOf = (text: string) => likeBefore(line(text), 0)?.shape;
-    expect(shapeOf(chunk('"s1"', '"a"'))).toBeDefined();
-    expect(shapeOf(chunk('"s1"', '"a"'))).toBe(shapeOf(chunk('"s2"', '"b"')));
-    expect(shapeOf(thought('"a"'))).not.toBe(shapeOf(chunk('"s1"', '"a"')));
+    const templateOf = (text: string) => matched(line(text), 0)?.template;
+    expect(templateOf(chunk('"s1"', '"a"'))).toBeDefined();
+    expect(templateOf(chunk('"s1"', '"a"'))).toBe(templateOf(chunk('"s2"', '"b"')));
+    expect(templateOf(thought('"a"'))).not.toBe(templateOf(chunk('"s1"', '"a"')));
   });
 
-  test('is not one when it differs anywhere else, or is broken', () => {
+  test('answers factOf without computing the fact again', () => {
+    const frames = ['"a"', '"b"', '"c"'].map((text) => {
+      expect(learned(chunk('"s1"', text))).toBe(true);
+      return matched(line(chunk('"s1"', text)), 0) as Frame;
+    });
+    let calls = 0;
+    const fact = () => ++calls;
+    const another = () => 'another';
+    expect(frames.map((frame) => factOf(frame, fact))).toEqual([1, 1, 1]);
+    expect(frames.map((frame) => factOf(frame, another))).toEqual(['another', 'another', 'another']);
+    const without = { ...(frames[0] as Frame), template: undefined };
+    expect([factOf(without, fact), factOf(without, fact)]).toEqual([2, 3]);
+  });
+
+  test('is read as the strict parser reads it when it was damaged', () => {
     expect(learned(chunk('"s1"', '"first"'))).toBe(true);
     let taken = 0;
     fc.assert(
@@ -63,11 +84,13 @@ describe('a frame like one before', () => {
             line(''),
           ]);
           const end = bytes.indexOf('\n');
-          const found = likeBefore(bytes, 0);
-          if (!found) continue;
+          const fresh = new Scanner(); // knows one template, and learns none of the damaged frames
+          fresh.scan(line(chunk('"s1"', '"first"')), 0);
+          const found = fresh.scan(bytes, 0);
+          if (!found?.template) continue;
           taken++;
           expect(found.end).toBe(end);
-          // Text that is not UTF-8 is kept from the scanner before; JSON.parse reads it, with U+FFFD.
+          // The connection keeps invalid UTF-8 from the scanner; JSON.parse reads it with U+FFFD.
           expect(JSON.parse(bytes.toString('utf8', 0, end))).toMatchObject({ method: 'session/update' });
           const decided = strictParse(bytes, 0, end);
           if (!('why' in decided)) expect(said(found)).toEqual(said(decided));
@@ -85,13 +108,13 @@ describe('a frame like one before', () => {
     ['a session id that is no string', chunk('7', '"first"')],
     ['a text that is no string', chunk('"s1"', '7')],
     ['something behind the text', chunk('"s1"', '"first","more":1')],
-  ])('%s: it is not', (_, text) => {
+  ])('a frame does not match: %s', (_, text) => {
     expect(learned(chunk('"s1"', '"first"'))).toBe(true);
-    expect(likeBefore(line(text), 0)).toBeUndefined();
+    expect(matched(line(text), 0)).toBeUndefined();
   });
 });
 
-describe('what is never learned', () => {
+describe('no template is made of', () => {
   test.each([
     ['a request', '{"id":1,"method":"m","params":{"sessionId":"s","t":"x"}}'],
     ['a last string that is the session id', '{"method":"n","params":{"t":"x","sessionId":"s"}}'],
@@ -101,15 +124,15 @@ describe('what is never learned', () => {
     ['no session', '{"method":"n","params":{"t":"x"}}'],
     ['a frame that is mostly something else', `{"method":"n","params":{"sessionId":"s","n":[${'1,'.repeat(400)}1],"t":"x"}}`],
   ])('%s', (_, text) => {
-    expect(scan(line(text), 0)).toBeDefined();
+    expect(scanner.scan(line(text), 0)).toBeDefined();
     expect(learned(text)).toBe(false);
   });
 
-  test('more shapes than are kept still read as they should', () => {
+  test('more kinds of frames than the cache holds are read correctly', () => {
     const frames = Array.from({ length: 12 }, (_, n) => `{"method":"n${n}","params":{"sessionId":"s","t${n}":["x"]}}`);
     for (let round = 0; round < 50; round++)
       for (const [n, text] of frames.entries()) {
-        const frame = scan(line(text), 0);
+        const frame = scanner.scan(line(text), 0);
         expect(frame && said(frame)).toMatchObject({ method: `n${n}`, sessionId: '"s"', body: text.slice(text.indexOf(':{') + 1, -1) });
       }
   });

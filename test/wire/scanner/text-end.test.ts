@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inJavaScript, inWebAssembly, type TextScanner, WINDOW_BYTES } from '../../../src/wire/scanner/text-end.ts';
+import { inJavaScript, inWebAssembly, TEXT_END_MODULE, type TextScanner, WINDOW_BYTES } from '../../../src/wire/scanner/text-end.ts';
 import fc from '../../generated.ts';
 
 /** Where the text of a string ends, by the grammar: one character at a time. */
@@ -11,6 +11,13 @@ function byGrammar(bytes: Buffer, from: number, to: number): number {
   pattern.exec(text);
   return pattern.lastIndex;
 }
+
+// Plain JavaScript without types, so it is imported by its address.
+const { textEndModule } = await import(new URL('../../../scripts/text-end-module.mjs', import.meta.url).href);
+
+test('the module is the one that scripts/text-end-module.mjs makes', () => {
+  expect(TEXT_END_MODULE).toBe(Buffer.from(textEndModule()).toString('base64'));
+});
 
 const scanners: [string, () => TextScanner | undefined][] = [
   ['WebAssembly', inWebAssembly],

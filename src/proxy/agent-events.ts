@@ -9,7 +9,6 @@ import { NARROWED } from './enforcement/enforcement.ts';
 import { fromAgent } from './from-agent.ts';
 import { keepHandshake } from './initialize.ts';
 import type { ProxyParts } from './parts.ts';
-import { withdrawAll } from './requests/agent-requests.ts';
 import { forgetAllParked } from './sessions/close-session.ts';
 import { announceOptions } from './sessions/config-options.ts';
 import { failOpenToolCalls } from './sessions/cut-off.ts';
@@ -78,7 +77,7 @@ export function createAgentEvents({ parts, isInitialized, afterInitialize, onSta
       if (crashLoop) report(crashLoop.message);
       onStateChange();
       loseSessions(proxy, agent);
-      withdrawAll(proxy, agent);
+      proxy.requests.endOfConnection(agent);
     },
   };
 }
@@ -94,7 +93,7 @@ export function createPoolEvents(
     },
     ending: (agent) => loseSessions(parts(), agent),
     vacated: (agent) => forgetSessions(parts(), agent),
-    ended: (agent) => withdrawAll(parts(), agent),
+    ended: (agent) => parts().requests.endOfConnection(agent),
     replaced() {
       const proxy = parts();
       if (proxy.pool.single) return;
@@ -118,15 +117,9 @@ export function createRegistryDeps(parts: () => ProxyParts): RegistryDeps {
   return {
     pool: () => parts().pool,
     stored: (publicId) => parts().context.log.records().get(publicId),
-    isAskedUnder: (publicId) => parts().client.asksIn(publicId),
-    moveRequests(from, to) {
-      for (const request of from.agentRequests) {
-        request.session = to;
-        to.agentRequests.add(request);
-      }
-      from.agentRequests.clear();
-      for (const request of parts().client.answeredIn(from)) request.session = to;
-    },
+    isAskedUnder: (publicId) => parts().requests.isAskedIn(publicId),
+    moveRequests: (from, to) => parts().requests.takeOver(from, to),
+    isWaiting: (session) => parts().requests.isWaiting(session),
     ended(session) {
       const { workspace, enforcement } = parts().context;
       workspace?.endOf(session);

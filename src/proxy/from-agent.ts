@@ -7,7 +7,8 @@ import type { Agent } from './agents/agent.ts';
 import { modernRequest, modernUpdateFrame } from './agents/legacy-frames.ts';
 import { duplicateKeys } from './named-twice.ts';
 import type { ProxyParts } from './parts.ts';
-import { completeElicitation, putRequest, withdraw } from './requests/agent-requests.ts';
+import { completeElicitation } from './requests/elicitation.ts';
+import { receiveRequest, withdrawRequest } from './requests/receive-request.ts';
 import { passUpdate } from './sessions/config-options.ts';
 import { type Session, toPublic } from './sessions/session.ts';
 import { operationOf } from './sessions/session-state.ts';
@@ -39,13 +40,13 @@ function pass(proxy: ProxyParts, agent: Agent, session: Session | undefined, fra
   const route = routeFromAgent(frame);
   const receiver = proxy.pool.single ? route.singleAgent : route.several;
   if (receiver === 'nobody') return unroutable(proxy, agent, frame);
-  if (frame.kind === 'request') return putRequest(proxy, agent, session, frame, route.key);
+  if (frame.kind === 'request') return receiveRequest(proxy, agent, session, frame, route.key);
   if (frame.method === 'session/update') return update(proxy, session, frame);
   const twice = duplicateKeys(proxy, frame);
   if (twice !== undefined) return skipLine(proxy, agent, twice);
   if (frame.method === 'mcp/message' && noteTakenByUs(proxy, agent, frame)) return;
   if (proxy.context.enforcement?.refusesNotification(proxy, agent, session, frame)) return void proxy.context.counters.refusedFromAgents++;
-  if (receiver === 'asker') return noteTakenByUs(proxy, agent, frame) ? undefined : withdraw(proxy, agent, frame);
+  if (receiver === 'asker') return noteTakenByUs(proxy, agent, frame) ? undefined : withdrawRequest(proxy, agent, frame);
   if (route.key === 'elicitationId') return completeElicitation(proxy, agent, frame);
   proxy.client.notify(frame, toPublic(session, frame));
 }

@@ -2,7 +2,7 @@
 import type { AgentPool } from './agents/agent-pool.ts';
 import type { ClientConnection } from './client/client-connection.ts';
 import type { Context } from './context.ts';
-import type { AliasTables } from './requests/name-table.ts';
+import type { AgentRequests } from './requests/agent-requests.ts';
 import type { SessionRegistry } from './sessions/session-registry.ts';
 import type { ToolParts } from './tools/host-tools.ts';
 
@@ -11,6 +11,6 @@ export type ProxyParts = {
   readonly pool: AgentPool;
   readonly registry: SessionRegistry;
   readonly client: ClientConnection;
-  readonly names: AliasTables;
+  readonly requests: AgentRequests;
   readonly tools: ToolParts;
 };

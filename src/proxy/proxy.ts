@@ -15,7 +15,7 @@ import { createConnection } from '../wire/connection.ts';
 import { detach, type Frame, type Limits } from '../wire/frame.ts';
 import type { Watcher } from '../wire/observer.ts';
 import type { Scanner } from '../wire/scanner/scanner.ts';
-import { parseLine, type Refusal } from '../wire/scanner/strict-parse.ts';
+import type { Refusal } from '../wire/scanner/strict-parse.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { createAgentEvents, createPoolEvents, createRegistryDeps } from './agent-events.ts';
 import { type Agent, type AgentHealth, createAgent } from './agents/agent.ts';
@@ -27,11 +27,9 @@ import type { Enforcement, Evaluated } from './enforcement/enforcement.ts';
 import { failedOn } from './failed-on.ts';
 import { fromClient } from './from-client.ts';
 import { initialize } from './initialize.ts';
-import { errorLine } from './messages.ts';
 import type { ProxyParts } from './parts.ts';
-import { answerFromClient } from './requests/agent-requests.ts';
+import { createAgentRequests } from './requests/agent-requests.ts';
 import { actAsUser, answerElsewhere, cancelElsewhere, type ElsewhereAnswer } from './requests/answer-elsewhere.ts';
-import { createAliases } from './requests/name-table.ts';
 import { SessionRegistry } from './sessions/session-registry.ts';
 import { type HostToolsState, hostToolsState } from './tools/confirm-tools.ts';
 import { delegate } from './tools/delegation.ts';
@@ -170,6 +168,8 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
     },
   );
   const client = createClientConnection(connection.writer);
+  const counters = noCounts();
+  const requests = createAgentRequests({ client, counters });
   const events = createAgentEvents({
     parts: () => proxy,
     isInitialized: () => isInitialized,
@@ -194,7 +194,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
   const proxy: ProxyParts = {
     context: {
       clock: timers,
-      counters: noCounts(),
+      counters,
       lastFrame: { method: undefined, bytes: 0 },
       version: options.version,
       initializeWaitMs: options.initializeWaitMs,
@@ -214,7 +214,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
     ),
     registry: new SessionRegistry(createRegistryDeps(() => proxy)),
     client,
-    names: { elicitations: createAliases(), mcpRequests: createAliases() },
+    requests,
     tools: {
       attachments:
         options.toolAttachments &&
@@ -228,7 +228,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
     proxy.context.lastFrame.method = frame.method;
     proxy.context.lastFrame.bytes = bytes;
     watch(bytes);
-    if (frame.kind === 'response') return answerFromClient(proxy, frame);
+    if (frame.kind === 'response') return requests.answered(frame);
     const request = frame.kind === 'request' ? client.open(frame) : undefined;
     if (frame.kind === 'request' && !request) return;
     if (proxy.pool.isClosed || hasLeft) return void (request && client.fail(request, failure('SHUTTING_DOWN', [])));
@@ -255,17 +255,8 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
   }
   /** The answer to a line that was not passed on; when it was itself an answer, the agent that waits for it is told. */
   function complain(kind: Refusal['kind'], idText: string | undefined, error: ProxyError): void {
-    if (kind === 'response' && idText !== undefined) unusable(idText, error);
+    if (kind === 'response' && idText !== undefined) requests.unusable(idText, error);
     else if (kind !== 'response') client.complain(kind === 'request' && idText !== undefined ? idText : 'null', error);
-  }
-
-  /** An answer of the editor's that cannot be used is one all the same: whoever waits for it, here or at an agent, hears that it has failed. */
-  function unusable(idText: string, error: ProxyError): void {
-    const instead = parseLine(errorLine(idText, error));
-    if (!instead || client.ownAnswer(idText, instead)) return; // the ids that we give leave no doubt
-    const asked = client.settle(idText);
-    if (!asked || asked.onAnswer?.(instead)) return;
-    asked.agent.fail(asked.idText, failure('ANSWER_REFUSED', ['the editor', asked.method, error.message]));
   }
 
   /** Agents answer a cancel in their own words if they are given a moment before the end of their input. */
@@ -290,14 +281,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
     async stop() {
       proxy.pool.close();
       for (const session of proxy.registry.all()) if (session.turns.size > 0) cancelTurns(proxy, session);
-      for (const asked of client.agentRequests()) {
-        const { isAnswered } = asked;
-        client.forget(asked);
-        if (isAnswered) continue;
-        // The policy's own requests have another id at the agent, and answer it themselves.
-        if (asked.onCancel) asked.onCancel();
-        else asked.agent.fail(asked.idText, failure('SHUTTING_DOWN', []));
-      }
+      requests.stop();
       // An answer that goes through a server of ours takes a turn of the loop, and must not come behind the end of the agent's input.
       if (proxy.tools.attachments) await new Promise(setImmediate);
       await turnsEnded();
@@ -320,7 +304,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
     counters: proxy.context.counters,
     health: () => proxy.pool.health(),
     described: () => proxy.pool.described(),
-    judged: (id) => proxy.client.openRequest(id)?.judged,
+    judged: (id) => requests.open(id)?.evaluated,
     answer: (answer) => !proxy.pool.isClosed && answerElsewhere(proxy, answer),
     cancel: (sessionId) => !proxy.pool.isClosed && cancelElsewhere(proxy, sessionId),
     byUser: (sessionId, act, file) => actAsUser(proxy, sessionId, act, file),

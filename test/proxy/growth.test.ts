@@ -1,10 +1,5 @@
 // Memory that a peer could fill: whatever waits or is remembered for it has an end.
 import { expect, test } from 'vitest';
-import type { Agent } from '../../src/proxy/agents/agent.ts';
-import { createClientConnection } from '../../src/proxy/client/client-connection.ts';
-import type { ProxyParts } from '../../src/proxy/parts.ts';
-import { createSession, type Session } from '../../src/proxy/sessions/session.ts';
-import { answerRequests } from '../../src/proxy/turns/cancel.ts';
 import { open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { connectInProcess, createActor } from '../faults/in-process.ts';
 import { able, CWD, chunk, connected, connection, end } from './actors.ts';
@@ -53,36 +48,6 @@ test('an agent that speaks of ever new sessions of its own is heard, and only th
   expect((await prompt(made.client, id, 'hello')).result).toEqual(end);
   expect(heard).toBe(10_100);
   expect(made.connection.health().left?.sessions).toBe(10_000);
-});
-
-const agentRequest = (n: number, agent: Agent, session?: Session) => ({
-  ...{ idText: String(n), method: 'session/request_permission', agent, session },
-  ...{ onAnswer: undefined, onCancel: undefined, onSettled: undefined },
-});
-const unwritten = { frame() {}, line() {}, queuedBytes: () => 0, takenBytes: () => 0, end() {} };
-
-test('questions that we have answered and the editor never does are forgotten, the oldest first', () => {
-  const client = createClientConnection(unwritten);
-  const agent = {} as Agent;
-  const ask = (n: number) => client.askOwn('session/request_permission', '{}', agentRequest(n, agent));
-  for (let n = 0; n < 1100; n++) client.answeredByUs(ask(n));
-  expect(client.requestsOf(agent)).toHaveLength(1000);
-  expect([client.findRequest(agent, '0'), client.findRequest(agent, '1099')?.idText]).toEqual([undefined, '1099']);
-});
-
-test('of an agent that does not read and dies of an answer, the next life hears no answer to what the last one asked', () => {
-  const client = createClientConnection(unwritten);
-  const answered: string[] = [];
-  const agent = {
-    succeed(idText: string) {
-      answered.push(idText);
-      for (const asked of client.requestsOf(agent)) client.forget(asked); // it was one too many
-    },
-  } as unknown as Agent;
-  const session = createSession('s', agent, 's', undefined);
-  for (const n of [0, 1, 2]) client.askOwn('session/request_permission', '{}', agentRequest(n, agent, session));
-  answerRequests({ client } as ProxyParts, session);
-  expect(answered).toEqual(['0']);
 });
 
 test('/agent on a session whose agent has died is answered without starting that agent again', async () => {

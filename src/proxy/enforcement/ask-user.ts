@@ -1,4 +1,4 @@
-// A question of our own to the editor, on behalf of a request that the agent did not ask about: the editor knows only one way of asking.
+// The policy's own permission requests: about agent requests and tool calls for which the agent itself asked no permission.
 import { randomUUID } from 'node:crypto';
 import { META_KEY } from '../../acp/shapes.ts';
 import type { AnsweredBy } from '../../audit/audit-line.ts';
@@ -9,15 +9,13 @@ import { keyOf } from '../../policy/rules/remembered.ts';
 import { limitsOf, rememberOf } from '../../policy/rules/settings.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import type { AgentRequest } from '../client/client-connection.ts';
 import { updateLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
+import type { AgentRequest } from '../requests/agent-requests.ts';
 import type { Session } from '../sessions/session.ts';
-import { cancelRequest } from '../turns/cancel.ts';
 import { type EnforcementDeps, NOWHERE, type PendingAction, record, recordLate } from './evaluate.ts';
 
-// What the editor answered to a permission question. Only the one shape of the protocol is consent; whatever else it is, it is none.
-/** The offered option that was selected; undefined for a cancel, an error, an option that was not offered, and anything unclear. */
+/** The offered option that the user selected. Anything else is no consent: a cancel, an error, an option that was not offered, an unclear answer. */
 export function chosenIn(answer: Frame, options: readonly PermissionOption[]): PermissionOption | undefined {
   const body = answer.outcome === 'result' ? readBody(answer) : undefined;
   if (!body?.ok || typeof body.value !== 'object' || body.value === null) return undefined;
@@ -27,7 +25,7 @@ export function chosenIn(answer: Frame, options: readonly PermissionOption[]): P
   return how === 'selected' ? options.find((option) => option.optionId === optionId) : undefined;
 }
 
-/** If nobody answers in time, the question is taken back at the editor and answered by `then`. Returns what calls the timer off. */
+/** Withdraws the request after the policy's timeout and calls `then`. Returns a function that stops the timer. */
 export function denyInTime(deps: EnforcementDeps, proxy: ProxyParts, agentRequest: AgentRequest, then: () => void): () => void {
   const { permissionTimeoutMs } = limitsOf(deps.current().policy);
   if (permissionTimeoutMs === undefined) return () => {};
@@ -36,18 +34,20 @@ export function denyInTime(deps: EnforcementDeps, proxy: ProxyParts, agentReques
   });
 }
 
-/** Takes a question back at the editor; false when it has been answered. */
-export function withdrawn(proxy: ProxyParts, agentRequest: AgentRequest): boolean {
-  if (agentRequest.isAnswered) return false;
-  cancelRequest(proxy, agentRequest);
+/** Withdraws the request from the client; false when it has an answer. */
+function withdrawn(proxy: ProxyParts, agentRequest: AgentRequest): boolean {
+  if (!agentRequest.isOpen) return false;
+  proxy.requests.withdraw(agentRequest);
   return true;
 }
 
-// An answer for always is ours to keep: an agent would make a rule of its own of it, and ask no more.
-/** `kind` is that of the option the user chose; only those for always are kept, and as widely as the policy permits. */
+/**
+ * Keeps an `…_always` answer, as widely as the policy permits. The agent gets the `…_once` answer: with the other it would make a rule of its
+ * own and no longer ask.
+ */
 export function remember(deps: EnforcementDeps, { asked, policyHash }: PendingAction, kind: string): void {
   if (kind !== 'allow_always' && kind !== 'reject_always') return;
-  if (asked.cwd === NOWHERE) return; // it would hold for every session whose directory nobody knows
+  if (asked.cwd === NOWHERE) return; // it would hold for every session whose directory is unknown
   const { allowAlways: scope, ttlMs } = rememberOf(deps.current().policy);
   deps.remembered.remember({
     verdict: kind === 'allow_always' ? 'allow' : 'deny',
@@ -62,12 +62,12 @@ export function remember(deps: EnforcementDeps, { asked, policyHash }: PendingAc
   });
 }
 
-/** Whether it makes sense to offer an answer for always. */
-export function isRememberable(deps: EnforcementDeps, { asked }: PendingAction): boolean {
+/** Whether an `…_always` answer could be kept. */
+function isRememberable(deps: EnforcementDeps, { asked }: PendingAction): boolean {
   return asked.cwd !== NOWHERE && keyOf(asked) !== undefined && rememberOf(deps.current().policy).allowAlways !== 'once';
 }
 
-/** How the request is shown: the fields of a tool call besides its id and status. */
+/** The fields of the tool call that the client shows, besides its id and status. */
 export type Shown = { readonly title: string; readonly kind: string; readonly [field: string]: unknown };
 
 const OPTIONS = [
@@ -77,11 +77,11 @@ const OPTIONS = [
   { optionId: 'reject-always', name: 'Always reject this', kind: 'reject_always' },
 ];
 
-/** `cancelled` is a no that goes for everything the turn has asked so far, `taken-back` one that nobody waits for any more. */
-export type Reply = 'allowed' | 'refused' | 'cancelled' | 'taken-back';
+/** `cancelled`: the whole turn was. `withdrawn`: the agent no longer waits. */
+export type Reply = 'allowed' | 'refused' | 'cancelled' | 'withdrawn';
 
-/** Asks in `session`, and calls back exactly once, unless the agent dies first. */
-export function askClient(
+/** Asks the user in `session`. Calls back exactly once, unless the agent's connection ends first. */
+export function requestPermission(
   deps: EnforcementDeps,
   action: PendingAction,
   session: Session,
@@ -92,7 +92,7 @@ export function askClient(
 ): void {
   const { proxy, agent, asked, decision } = action;
   const sessionId = session.publicId;
-  // Not to be guessed: an agent could speak of the question in our name while the user reads it.
+  // Must not be guessable: the agent could send updates about it in our name while the user reads it.
   const toolCallId = `switchboard-${randomUUID()}`;
   const options = isRememberable(deps, action) ? OPTIONS : OPTIONS.filter(({ kind }) => !kind.endsWith('_always'));
   let abandon = () => {};
@@ -108,30 +108,33 @@ export function askClient(
     options,
     _meta: { [META_KEY]: { summary: summaryOf(asked), why: decision.why } },
   };
-  const agentRequest = proxy.client.askOwn('session/request_permission', JSON.stringify(params), {
-    idText,
-    method: 'session/request_permission',
-    agent,
-    session,
-    judged: { asked, decision, isOurs: true },
-    onAnswer(answer) {
-      const chosen = chosenIn(answer, options);
-      if (chosen) remember(deps, action, chosen.kind);
-      over(chosen?.kind.startsWith('allow') ? 'allowed' : 'refused', 'user', chosen?.optionId ?? 'cancelled');
-      return true;
+  const agentRequest = proxy.requests.putOwn(
+    {
+      idText,
+      method: 'session/request_permission',
+      agent,
+      session,
+      evaluated: { asked, decision, isOurs: true },
+      onAnswer(answer) {
+        const chosen = chosenIn(answer, options);
+        if (chosen) remember(deps, action, chosen.kind);
+        over(chosen?.kind.startsWith('allow') ? 'allowed' : 'refused', 'user', chosen?.optionId ?? 'cancelled');
+        return true;
+      },
+      onCancel: () => over('cancelled', 'user', 'cancelled'),
+      onClosed: () => abandon(),
     },
-    onCancel: () => over('cancelled', 'user', 'cancelled'),
-    onSettled: () => abandon(),
-  });
+    JSON.stringify(params),
+  );
   const stopClock = denyInTime(deps, proxy, agentRequest, () => over('refused', 'timeout', 'refused'));
-  const cancelRequest = () => {
-    if (withdrawn(proxy, agentRequest)) over('taken-back', 'agent', 'cancelled');
+  const withdraw = () => {
+    if (withdrawn(proxy, agentRequest)) over('withdrawn', 'agent', 'cancelled');
   };
   abandon = () => {
     stopClock();
-    signal?.removeEventListener('abort', cancelRequest);
+    signal?.removeEventListener('abort', withdraw);
   };
-  signal?.addEventListener('abort', cancelRequest, { once: true });
+  signal?.addEventListener('abort', withdraw, { once: true });
 }
 
 // A call of a tool that the policy wants asked about: the editor's user decides, unless the agent takes the call back first.
@@ -156,14 +159,14 @@ export function askAboutCall(deps: EnforcementDeps, { action, session, shown, lo
   }
   return new Promise((resolve) => {
     const idText = JSON.stringify(`call-${randomUUID()}`);
-    askClient(
+    requestPermission(
       deps,
       action,
       session,
       idText,
       shown,
       (reply) => {
-        if (reply === 'taken-back') return resolve(refused(TAKEN_BACK));
+        if (reply === 'withdrawn') return resolve(refused(TAKEN_BACK));
         if (reply !== 'allowed') return resolve(refused('the user did not allow it'));
         // While the user thought, the policy may have changed.
         const now = look();

@@ -7,8 +7,8 @@ import type { Decision } from '../../policy/decide.ts';
 import type { Frame } from '../../wire/frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent, Call } from '../agents/agent.ts';
-import type { AgentRequest } from '../client/client-connection.ts';
 import type { ProxyParts } from '../parts.ts';
+import type { AgentRequest } from '../requests/agent-requests.ts';
 import type { Session } from '../sessions/session.ts';
 
 /** What a policy has said of a question that is put to the editor, for whoever shows it: the question itself is the agent's to word. */
@@ -22,7 +22,7 @@ export type Evaluated = {
 /** Goes on to the editor with the question, as it would without a policy; undefined when it was answered on the way. */
 export type PassOn = (
   frame: Frame,
-  more?: Partial<Pick<AgentRequest, 'onAnswer' | 'onCancel' | 'onSettled'>> & {
+  more?: Partial<Pick<AgentRequest, 'onAnswer' | 'onCancel' | 'onClosed'>> & {
     readonly patches?: readonly Patch[];
     /** Where the path it is about really led when it was judged. */
     readonly judged?: string | undefined;

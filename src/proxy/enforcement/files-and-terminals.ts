@@ -6,7 +6,7 @@ import type { Agent } from '../agents/agent.ts';
 import type { AgentConnection } from '../agents/agent-connection.ts';
 import { createFrameQueue, type FrameQueue, type Step } from '../sessions/frame-queue.ts';
 import type { Session } from '../sessions/session.ts';
-import { askClient } from './ask-user.ts';
+import { requestPermission } from './ask-user.ts';
 import {
   type Asking,
   type EnforcementDeps,
@@ -76,7 +76,7 @@ export function fileOrTerminal(deps: EnforcementDeps, waiting: WaitingRequests, 
   const waits = detach(frame);
   const asked = kept(action);
   queue.queue.hold();
-  askClient(deps, asked, session, idText, surface.shown, (reply) => {
+  requestPermission(deps, asked, session, idText, surface.shown, (reply) => {
     // While the user thought, the policy may have changed, or what the path leads to.
     const now = reply === 'allowed' ? look(asked.request) : asked;
     const isSame = JSON.stringify(now.asked.paths) === JSON.stringify(asked.asked.paths);

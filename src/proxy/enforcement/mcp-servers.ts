@@ -6,7 +6,7 @@ import { detach, type Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
-import { askClient } from './ask-user.ts';
+import { requestPermission } from './ask-user.ts';
 import {
   type Asking,
   type EnforcementDeps,
@@ -72,7 +72,7 @@ export function mcpCall(deps: EnforcementDeps, connections: McpConnections, aski
   const waits = detach(frame);
   const shown = { title: `Use ${server}: ${name}`, kind: 'other', rawInput: { server, tool: name, arguments: args } };
   const asked = kept(action);
-  askClient(deps, asked, session, idText, shown, (reply) => {
+  requestPermission(deps, asked, session, idText, shown, (reply) => {
     if (reply !== 'allowed') return refuse('the user refused it');
     const now = look(asked.request);
     if (now.verdict !== 'deny') return void passOn(waits);

@@ -12,7 +12,6 @@ import type { ProxyParts } from '../parts.ts';
 import { closeAt } from '../sessions/change-agent.ts';
 import type { Session } from '../sessions/session.ts';
 import { revokeAttachment } from '../tools/host-tools.ts';
-import { endRequests } from '../turns/cancel.ts';
 import { type EnforcementDeps, evaluate, record, recordUnread } from './evaluate.ts';
 import { violation } from './observed-actions.ts';
 
@@ -162,7 +161,7 @@ export function settleMode(
     agent.refused.set(nativeId, error);
     const open = agent.sessions.get(nativeId);
     if (open) {
-      endRequests(proxy, open);
+      proxy.requests.endOf(open);
       revokeAttachment(open); // what it was lent is a way in too; should it come back in another mode, it is lent anew
     }
     if (OPENING.has(call.method)) closeAt(agent, nativeId);

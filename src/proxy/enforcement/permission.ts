@@ -100,7 +100,7 @@ function askUser(
   const agentRequest = asking.passOn(asking.frame, {
     patches: [...offering(asking.frame, options), ...withoutOurWords(asking.frame)],
     about: aboutOf(action),
-    onSettled: () => abandon(),
+    onClosed: () => abandon(),
     onCancel: cancelled,
     onAnswer(answer) {
       // The editor could not ask, and says so in its own words.

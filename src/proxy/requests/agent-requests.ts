@@ -1,206 +1,331 @@
-// Requests of agents that the editor answers: put to it, taken back, answered.
-import type { Key } from '../../acp/methods.ts';
-import { failure } from '../../errors.ts';
-import { type Frame, textOf } from '../../wire/frame.ts';
-import { memberAt, stringAt } from '../../wire/json-path.ts';
+// Requests that the client answers: those of agents, and our own. An agent's request has two sides, the agent's and the client's. They close
+// separately, and the record lives until both are closed: the agent may have its answer while the client still shows the request.
+import { failure, type ProxyError } from '../../errors.ts';
+import { canonicalId } from '../../router/request-ledger.ts';
+import type { Frame, Span } from '../../wire/frame.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import { parseLine } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { AgentRequest, NewAgentRequest } from '../client/client-connection.ts';
-import type { PassOn } from '../enforcement/enforcement.ts';
-import { duplicateKeys } from '../named-twice.ts';
-import type { ProxyParts } from '../parts.ts';
-import { type Session, toPublic } from '../sessions/session.ts';
-import { takenByUs } from '../tools/acp-messages.ts';
-import { asDelegated } from '../tools/delegation-view.ts';
-import { cancelRequest } from '../turns/cancel.ts';
-import { mcpMessage } from './mcp-message.ts';
-import { isServed, serveWorkspace, withdrawServed } from './serve-workspace.ts';
+import type { Counters } from '../counters.ts';
+import type { Evaluated } from '../enforcement/enforcement.ts';
+import { errorLine, notificationLine, requestLine } from '../messages.ts';
+import type { Session } from '../sessions/session.ts';
+import { type Aliases, createAliases } from './name-table.ts';
 
-/** Per session: more than any person can attend to, few enough for the editor to bear. */
-const MAX_PERMISSIONS = 32;
-const MAX_ELICITATIONS = 32;
-const MAX_TERMINALS = 64;
-const ELICITATION = 'elicitation/create';
+export type AgentRequest = {
+  /** The id that the client knows. */
+  readonly key: string;
+  /** The id as the agent wrote it. */
+  readonly idText: string;
+  readonly method: string;
+  readonly agent: Agent;
+  readonly session: Session | undefined;
+  /** The session's public id at the time of the request. */
+  readonly askedIn: string | undefined;
+  /** Sees the client's answer first; `true` when it has answered the agent itself. */
+  readonly onAnswer: ((answer: Frame) => boolean) | undefined;
+  /** Answers the agent when the turn is cancelled; without it a permission request or elicitation gets the protocol's own answer. */
+  readonly onCancel: (() => void) | undefined;
+  /** The agent's side has closed, for whatever reason. */
+  readonly onClosed: (() => void) | undefined;
+  /** The policy's decision about it. */
+  readonly evaluated: Evaluated | undefined;
+  /** The agent waits for an answer. */
+  readonly isOpen: boolean;
+};
 
-/** Puts the question at hand to the editor, with these changes. */
-export type Put = (
-  patches: readonly Patch[],
-  more?: Partial<Pick<AgentRequest, 'onSettled' | 'session'>> & {
-    /** With the session that it is asked in by then: it may have been asked before that was open. */
-    readonly onAnswer?: (answer: Frame, session: Session | undefined) => boolean;
-  },
-) => void;
+export type NewAgentRequest = Pick<AgentRequest, 'idText' | 'method' | 'agent' | 'session'> & {
+  readonly [key in 'onAnswer' | 'onCancel' | 'onClosed' | 'evaluated']?: AgentRequest[key];
+};
 
-/** To the editor, or to our own workspace in its place, unless it is for our own server or a policy settles it first. */
-export function putRequest(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, key: Key): void {
-  const idText = idTextOf(frame);
-  const before = proxy.client.findRequest(agent, idText);
-  if (before && !before.isAnswered) return agent.fail(idText, failure('ID_IN_USE', [idText]));
-  const twice = duplicateKeys(proxy, frame);
-  if (twice !== undefined) return agent.fail(idText, failure('AMBIGUOUS', [twice]));
-  if (proxy.tools.attachments && takenByUs(proxy, agent, frame)) return;
-  if (proxy.context.enforcement)
-    proxy.context.enforcement.agentRequest(proxy, agent, session, frame, (mine, more) =>
-      passOn(proxy, agent, openBy(agent, session), mine, key, more),
-    );
-  else passOn(proxy, agent, session, frame, key);
-}
+export type AgentRequests = {
+  /** Names that agents chose for elicitations and MCP requests, each held as long as a request uses it. */
+  readonly elicitations: Aliases;
+  readonly mcpRequests: Aliases;
 
-/** A session that the agent spoke of may have been opened while the policy's own request about it waited. */
-function openBy(agent: Agent, session: Session | undefined): Session | undefined {
-  return session && (agent.sessions.get(session.nativeId) ?? session);
-}
+  /** Passes an agent's request on to the client. */
+  put(request: NewAgentRequest, frame: Frame, patches: readonly Patch[]): AgentRequest;
+  /** Puts a permission request of ours to the client, on behalf of an agent's request. */
+  putOwn(request: NewAgentRequest, paramsText: string): AgentRequest;
+  /** Sends a request of our own; the returned function withdraws it. */
+  ask(method: string, paramsText: string, onAnswer: (answer: Frame) => void): () => void;
+  /** Sends a request of our own whose answer nobody needs. */
+  send(method: string, paramsText: string): void;
 
-function passOn(
-  proxy: ProxyParts,
-  agent: Agent,
-  session: Session | undefined,
-  frame: Frame,
-  key: Key,
-  enforcement?: Parameters<PassOn>[1],
-): AgentRequest | undefined {
-  if (isServed(proxy, frame.method)) {
-    serveWorkspace(proxy, agent, session, frame, enforcement?.judged);
-    return undefined;
-  }
-  const idText = idTextOf(frame);
-  let agentRequest: AgentRequest | undefined;
-  const put: Put = (patches, more) => {
-    const { onAnswer } = more ?? {};
-    const asked: NewAgentRequest = {
-      idText,
-      method: frame.method as string,
-      agent,
-      session: more?.session ?? session,
-      onAnswer: enforcement?.onAnswer ?? (onAnswer && ((answer) => onAnswer(answer, agentRequest?.session))),
-      onCancel: enforcement?.onCancel,
-      onSettled: enforcement?.onSettled ?? more?.onSettled,
-      judged: enforcement?.about,
-    };
-    const ofErrand = session?.delegation ? asDelegated(session, frame) : [];
-    agentRequest = proxy.client.ask(frame, asked, [...toPublic(session, frame), ...ofErrand, ...(enforcement?.patches ?? []), ...patches]);
+  /** The client has answered a request. */
+  answered(answer: Frame): void;
+  /** The client's answer cannot be used: whoever waits for it, here or at an agent, gets an error instead. */
+  unusable(key: string, error: ProxyError): void;
+  /** Somebody has answered in the client's place: the client no longer needs to. */
+  answeredElsewhere(answer: Frame): void;
+
+  /** The agent withdraws a request: its notification passes, and the client still answers. */
+  forwardCancel(request: AgentRequest, notification: Frame, requestId: Span): void;
+  /** Closes both sides. The agent hears nothing of it; the client gets `$/cancel_request`, once per request. */
+  withdraw(request: AgentRequest): void;
+  /** The turn is cancelled: answers the session's permission requests and elicitations. They stay open at the client, which has to answer them too. */
+  cancel(session: Session): readonly AgentRequest[];
+  /** Cancels them, and withdraws from the client what is answered. */
+  cancelAndWithdraw(session: Session): void;
+  /** The client leaves the session, or never was in it: answers all its requests, and withdraws them from the client. */
+  endOf(session: Session): void;
+  /** The agent's connection has ended: withdraws its requests. */
+  endOfConnection(agent: Agent): void;
+  /** The proxy stops: answers every agent that waits. */
+  stop(): void;
+
+  /** The newest request with the agent's id that is open on either side. */
+  find(agent: Agent, idText: string): AgentRequest | undefined;
+  /** A request that its agent waits for. */
+  open(key: string): AgentRequest | undefined;
+  /** The method of a request that the client may answer, of an agent or our own. */
+  methodOf(key: string): string | undefined;
+  isWaiting(session: Session): boolean;
+  /** How many requests of a method the session's agent waits for; without a session, those that belong to none. */
+  count(owner: { readonly session: Session } | { readonly agent: Agent }, method: string): number;
+  /** Whether an agent waits for a request that was put to the client under this session id. */
+  isAskedIn(publicId: string): boolean;
+  /** The session that the agent named before it was opened is this one. */
+  takeOver(discovered: Session, session: Session): void;
+};
+
+/** Only its owner changes it. */
+type Open = { -readonly [key in keyof AgentRequest]: AgentRequest[key] };
+
+/** Requests that we answered and the client did not. */
+const MAX_ANSWERED = 1000;
+
+/** What the protocol has a cancelled client answer. */
+const CANCELLED: Readonly<Record<string, string>> = {
+  'session/request_permission': '{"outcome":{"outcome":"cancelled"}}',
+  'elicitation/create': '{"action":"cancel"}',
+};
+
+export type RequestsDeps = {
+  readonly client: {
+    notify(frame: Frame, patches: readonly Patch[]): void;
+    line(line: string): void;
   };
-  toClient(proxy, agent, session, frame, key, put);
-  return agentRequest;
-}
+  readonly counters: Pick<Counters, 'strayAnswers'>;
+};
 
-/** What is named by `key` may be another agent's; the rest goes by what we count of it. */
-function toClient(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, key: Key, put: Put): void {
-  if (key === 'terminalId') return terminal(proxy, agent, session, frame, put);
-  if (key === 'serverId') return mcpMessage(proxy, agent, frame, put);
-  const idText = idTextOf(frame);
-  const most = Math.min(MAX_PERMISSIONS, proxy.context.enforcement?.maxPendingPermissions() ?? MAX_PERMISSIONS);
-  switch (frame.method) {
-    case 'session/request_permission':
-      if (session && openRequests(session, 'session/request_permission') >= most)
-        return agent.fail(idText, failure('TOO_MANY_OPEN', ['permission requests', most]));
-      return put([]);
-    case 'terminal/create':
-      if (session && proxy.registry.terminalCount(session) + openRequests(session, 'terminal/create') >= MAX_TERMINALS)
-        return agent.fail(idText, failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]));
-      return put([], { onAnswer: (answer, askedIn) => noteTerminal(proxy, agent, askedIn, answer) });
-    case ELICITATION:
-      return elicitation(proxy, agent, session, frame, put);
-    default:
-      return put([]);
+export function createAgentRequests({ client, counters }: RequestsDeps): AgentRequests {
+  const byKey = new Map<string, Open>();
+  const bySession = new Map<Session, Set<Open>>();
+  /** By the agent's ids, the newest of each. */
+  const byAgent = new Map<Agent, Map<string, Open>>();
+  /** Closed at the agent, open at the client. */
+  const answered = new Set<Open>();
+  const own = new Map<string, { readonly method: string; readonly onAnswer: (answer: Frame) => void }>();
+  const elicitations = createAliases();
+  let nextKey = 0;
+
+  function add({ idText, method, agent, session, onAnswer, onCancel, onClosed, evaluated }: NewAgentRequest): Open {
+    const key = String(nextKey++);
+    const askedIn = session?.publicId;
+    // Field by field: agents ask in every turn, and spreading is slow.
+    const request: Open = {
+      key,
+      idText,
+      method,
+      agent,
+      session,
+      askedIn,
+      onAnswer,
+      onCancel,
+      onClosed,
+      evaluated,
+      isOpen: true,
+    };
+    byKey.set(key, request);
+    if (session) addTo(bySession, session, request);
+    const sameAgent = byAgent.get(agent) ?? new Map<string, Open>();
+    byAgent.set(agent, sameAgent.set(canonicalId(idText), request));
+    return request;
   }
-}
-
-function openRequests(session: Session, method: string): number {
-  let count = 0;
-  for (const asked of session.agentRequests) if (asked.method === method) count++;
-  return count;
-}
-
-/** An agent may also want to know something before there is a session. */
-function sessionless(proxy: ProxyParts, agent: Agent): number {
-  return proxy.client.requestsOf(agent).filter((asked) => asked.session === undefined && asked.method === ELICITATION).length;
-}
-
-function noteTerminal(proxy: ProxyParts, agent: Agent, session: Session | undefined, answer: Frame): boolean {
-  const terminalId = answer.outcome === 'result' ? stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'terminalId')) : undefined;
-  if (terminalId === undefined) return false;
-  proxy.registry.addTerminal(terminalId, agent, session);
-  return false;
-}
-
-/** The editor tells terminals apart by id alone: without this, one agent could read another's. */
-function terminal(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
-  const terminalId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'terminalId')) ?? '';
-  const owner = proxy.registry.terminalOwner(terminalId);
-  // With one agent, an id that we have not seen made is the editor's to judge.
-  const isOwn = owner ? owner.agent === agent && owner.sessionId === session?.publicId : proxy.pool.single !== undefined;
-  if (!isOwn) return agent.fail(idTextOf(frame), failure('TERMINAL_FOREIGN', [terminalId]));
-  if (frame.method === 'terminal/release') proxy.registry.removeTerminal(terminalId, session);
-  put([]);
-}
-
-/** May speak of a request of the editor's, by the id the agent saw, and brings an id of its own that another agent may use too. */
-function elicitation(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
-  const { bytes, body } = frame;
-  const patches: Patch[] = [];
-  const about = memberAt(bytes, body, 'requestId');
-  const request = about && agent.findCall(textOf(bytes, about))?.request;
-  if (about) {
-    // About a request of ours, or none at all: nobody is there to be asked.
-    if (!request) return agent.succeed(idTextOf(frame), '{"action":"cancel"}');
-    patches.push({ span: about, text: request.idText });
+  function closeAtAgent(request: Open): void {
+    if (!request.isOpen) return;
+    request.isOpen = false;
+    request.onClosed?.();
   }
-  // The session of a prompt that was closed in mid-turn is gone, and the id may be open again.
-  const owner = session ?? request?.session;
-  if ((owner ? openRequests(owner, ELICITATION) : sessionless(proxy, agent)) >= MAX_ELICITATIONS)
-    return agent.fail(
-      idTextOf(frame),
-      failure('TOO_MANY_OPEN', ['elicitations', MAX_ELICITATIONS, owner ? undefined : 'before a session']),
-    );
-  const named = memberAt(bytes, body, 'elicitationId');
-  const name = stringAt(bytes, named);
-  if (named && name !== undefined) {
-    const publicName = proxy.names.elicitations.claim(agent, name);
-    if (publicName !== name) patches.push({ span: named, text: JSON.stringify(publicName) });
+  /** Forgets the record; false when that was so before. */
+  function close(request: Open): boolean {
+    const wasOpen = byKey.delete(request.key);
+    answered.delete(request);
+    if (request.session) removeFrom(bySession, request.session, request);
+    const sameAgent = byAgent.get(request.agent);
+    const id = canonicalId(request.idText);
+    if (sameAgent?.get(id) === request) sameAgent.delete(id);
+    if (sameAgent?.size === 0) byAgent.delete(request.agent);
+    closeAtAgent(request);
+    return wasOpen;
   }
-  put(patches, owner && { session: owner });
-}
-
-/** With several agents, an id that this one has not asked under may be another's: the client must not take that one for completed. */
-export function completeElicitation(proxy: ProxyParts, agent: Agent, frame: Frame): void {
-  const named = memberAt(frame.bytes, frame.body, 'elicitationId');
-  const name = stringAt(frame.bytes, named);
-  const publicName = name === undefined ? undefined : proxy.names.elicitations.publicName(agent, name);
-  if (!named || publicName === undefined) {
-    const isFree = name === undefined || proxy.names.elicitations.find(name) === undefined;
-    return proxy.pool.single && isFree ? proxy.client.notify(frame) : void proxy.context.counters.refusedFromAgents++;
+  function tellWithdrawn(key: string): void {
+    client.line(notificationLine('$/cancel_request', `{"requestId":${key}}`));
   }
-  proxy.names.elicitations.release(publicName);
-  proxy.client.notify(frame, publicName === name ? [] : [{ span: named, text: JSON.stringify(publicName) }]);
-}
-
-/** The agent takes a question back; the editor knows it by another id, and still answers it. */
-export function withdraw(proxy: ProxyParts, agent: Agent, frame: Frame): void {
-  const span = memberAt(frame.bytes, frame.body, 'requestId');
-  const asked = span && proxy.client.findRequest(agent, textOf(frame.bytes, span));
-  // One that we have answered already may have been followed by another of the same id, which waits.
-  if (span && (!asked || asked.isAnswered) && proxy.context.enforcement?.takesBack(agent, textOf(frame.bytes, span))) return;
-  if (span && asked) proxy.client.notify(frame, [{ span, text: asked.id }]);
-  else if (!withdrawServed(agent, frame)) proxy.context.counters.strayAnswers++;
-}
-
-/** The agent is gone: nobody waits for the answers to its questions any more. */
-export function withdrawAll(proxy: ProxyParts, agent: Agent): void {
-  proxy.names.elicitations.releaseAll(agent);
-  for (const asked of proxy.client.requestsOf(agent)) cancelRequest(proxy, asked);
-}
-
-export function answerFromClient(proxy: ProxyParts, frame: Frame): void {
-  if (proxy.client.ownAnswer(idTextOf(frame), frame)) return;
-  const asked = proxy.client.settle(idTextOf(frame));
-  if (!asked) {
-    proxy.context.counters.strayAnswers++;
-    return;
+  function withdraw(request: Open): void {
+    if (close(request)) tellWithdrawn(request.key);
   }
-  if (asked.session) asked.session.isActive = true; // the agent's time begins anew
-  if (asked.onAnswer?.(frame)) return;
-  if (frame.outcome === 'unclear') asked.agent.fail(asked.idText, failure('ANSWER_UNCLEAR', ['the editor', asked.method]));
-  else asked.agent.answer(frame, asked.idText);
+  /** An answer closes the client's side. Returns the request if its agent still waits. */
+  function settle(key: string): Open | undefined {
+    const request = byKey.get(key);
+    const isOpen = request?.isOpen;
+    if (request) close(request);
+    return isOpen ? request : undefined;
+  }
+  function answerOwn(key: string, answer: Frame): boolean {
+    const asked = own.get(key);
+    own.delete(key);
+    asked?.onAnswer(answer);
+    return asked !== undefined;
+  }
+  function answer(frame: Frame): void {
+    const key = idTextOf(frame);
+    if (answerOwn(key, frame)) return;
+    const request = settle(key);
+    if (!request) {
+      counters.strayAnswers++;
+      return;
+    }
+    const { session, agent, idText, method } = request;
+    if (session) session.isActive = true; // the stall timer starts anew
+    if (request.onAnswer?.(frame)) return;
+    if (frame.outcome === 'unclear') agent.fail(idText, failure('ANSWER_UNCLEAR', ['the editor', method]));
+    else agent.answer(frame, idText);
+  }
+  /** Of the session, those that the agent waits for at the moment. An answer may end the agent: look at `isOpen` before each. */
+  function openIn(session: Session): readonly Open[] {
+    return [...(bySession.get(session) ?? [])].filter(({ isOpen }) => isOpen);
+  }
+  function cancel(session: Session): readonly Open[] {
+    const cancelled: Open[] = [];
+    for (const request of openIn(session)) {
+      const { method, agent, idText, onCancel } = request;
+      const result = CANCELLED[method];
+      if (!request.isOpen || (!onCancel && result === undefined)) continue;
+      closeAtAgent(request);
+      answered.add(request);
+      // A client that never answers must not fill our memory. Its late answer is dropped just the same.
+      const [oldest] = answered;
+      if (oldest && answered.size > MAX_ANSWERED) close(oldest);
+      if (onCancel) onCancel();
+      else agent.succeed(idText, result as string);
+      cancelled.push(request);
+    }
+    return cancelled;
+  }
+  function cancelAndWithdraw(session: Session): void {
+    cancel(session);
+    for (const request of bySession.get(session) ?? []) if (!request.isOpen) withdraw(request);
+  }
+
+  return {
+    elicitations,
+    mcpRequests: createAliases(),
+    put(asked, frame, patches) {
+      const request = add(asked);
+      client.notify(frame, [{ span: frame.id as Span, text: request.key }, ...patches]);
+      return request;
+    },
+    putOwn(asked, paramsText) {
+      const request = add(asked);
+      client.line(requestLine(request.key, asked.method, paramsText));
+      return request;
+    },
+    ask(method, paramsText, onAnswer) {
+      const key = String(nextKey++);
+      own.set(key, { method, onAnswer });
+      client.line(requestLine(key, method, paramsText));
+      return () => {
+        if (own.delete(key)) tellWithdrawn(key);
+      };
+    },
+    send: (method, paramsText) => client.line(requestLine(String(nextKey++), method, paramsText)),
+
+    answered: answer,
+    unusable(key, error) {
+      const instead = parseLine(errorLine(key, error));
+      if (!instead || answerOwn(key, instead)) return;
+      const request = settle(key);
+      if (!request || request.onAnswer?.(instead)) return;
+      request.agent.fail(request.idText, failure('ANSWER_REFUSED', ['the editor', request.method, error.message]));
+    },
+    answeredElsewhere(frame) {
+      answer(frame);
+      tellWithdrawn(idTextOf(frame));
+    },
+
+    forwardCancel: ({ key }, notification, requestId) => client.notify(notification, [{ span: requestId, text: key }]),
+    withdraw,
+    cancel,
+    cancelAndWithdraw,
+    endOf(session) {
+      const { publicId: sessionId } = session;
+      cancelAndWithdraw(session);
+      for (const request of openIn(session)) {
+        if (!request.isOpen) continue;
+        withdraw(request);
+        request.agent.fail(request.idText, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
+      }
+    },
+    endOfConnection(agent) {
+      elicitations.releaseAll(agent);
+      for (const request of [...byKey.values()]) if (request.agent === agent) withdraw(request);
+    },
+    stop() {
+      for (const request of [...byKey.values()]) {
+        const { isOpen, agent, idText, onCancel } = request;
+        close(request);
+        if (!isOpen) continue;
+        // A request of the policy has an id that the agent does not know; `onCancel` answers the agent's own.
+        if (onCancel) onCancel();
+        else agent.fail(idText, failure('SHUTTING_DOWN', []));
+      }
+    },
+
+    find: (agent, idText) => byAgent.get(agent)?.get(canonicalId(idText)),
+    open(key) {
+      const request = byKey.get(key);
+      return request?.isOpen ? request : undefined;
+    },
+    methodOf(key) {
+      const request = byKey.get(key);
+      return request?.isOpen ? request.method : own.get(key)?.method;
+    },
+    isWaiting(session) {
+      for (const { isOpen } of bySession.get(session) ?? []) if (isOpen) return true;
+      return false;
+    },
+    count(owner, method) {
+      let count = 0;
+      const among = 'session' in owner ? (bySession.get(owner.session) ?? []) : byKey.values();
+      for (const { isOpen, method: one, session, agent } of among)
+        if (isOpen && one === method && ('session' in owner || (agent === owner.agent && session === undefined))) count++;
+      return count;
+    },
+    isAskedIn(publicId) {
+      for (const { askedIn, isOpen } of byKey.values()) if (askedIn === publicId && isOpen) return true;
+      return false;
+    },
+    takeOver(discovered, session) {
+      for (const request of bySession.get(discovered) ?? []) {
+        request.session = session;
+        addTo(bySession, session, request);
+      }
+      bySession.delete(discovered);
+    },
+  };
+}
+
+function addTo<K, V>(index: Map<K, Set<V>>, key: K, value: V): void {
+  const values = index.get(key);
+  if (values) values.add(value);
+  else index.set(key, new Set([value]));
+}
+
+function removeFrom<K, V>(index: Map<K, Set<V>>, key: K, value: V): void {
+  const values = index.get(key);
+  values?.delete(value);
+  if (values?.size === 0) index.delete(key);
 }

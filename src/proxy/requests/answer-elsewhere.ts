@@ -1,11 +1,10 @@
 // A question that somebody answers in another place than the editor: the first answer counts, and the other place is told.
 import type { GateVerdict } from '../../mcp/server/gate.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';
-import { notificationLine, resultLine } from '../messages.ts';
+import { resultLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
 import { tell } from '../sessions/attachments.ts';
 import { cancelTurns } from '../turns/cancel.ts';
-import { answerFromClient } from './agent-requests.ts';
 
 export type ElsewhereAnswer = {
   /** The question's id, as the editor knows it. */
@@ -21,15 +20,13 @@ export type ElsewhereAnswer = {
 
 /** As if the editor had said it, with all that a policy does with answers. False when the question is not open any more. */
 export function answerElsewhere(proxy: ProxyParts, { id, optionId, reply, where, how }: ElsewhereAnswer): boolean {
-  const agentRequest = proxy.client.openRequest(id);
-  const method = agentRequest?.method ?? proxy.client.ownMethod(id);
-  if (method !== (reply ? 'elicitation/create' : 'session/request_permission')) return false;
+  const session = proxy.requests.open(id)?.session;
+  if (proxy.requests.methodOf(id) !== (reply ? 'elicitation/create' : 'session/request_permission')) return false;
   const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
   const frame = parseLine(resultLine(id, JSON.stringify(reply ?? { outcome })));
   if (!frame) return false;
-  answerFromClient(proxy, frame);
-  proxy.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
-  if (agentRequest?.session) tell(proxy, agentRequest.session, 'info', `Answered in ${where}`, how);
+  proxy.requests.answeredElsewhere(frame);
+  if (session) tell(proxy, session, 'info', `Answered in ${where}`, how);
   return true;
 }
 

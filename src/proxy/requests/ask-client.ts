@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { Answer, Question } from '../../mcp/server/tool.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import { notificationLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
@@ -15,18 +14,17 @@ export class ClientRefusal extends Error {
 export function askClient(proxy: ProxyParts, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(new DOMException('cancelled', 'AbortError'));
-    const id = proxy.client.ownRequest(method, JSON.stringify(params), (answer) => {
-      signal.removeEventListener('abort', cancelRequest);
+    const withdraw = proxy.requests.ask(method, JSON.stringify(params), (answer) => {
+      signal.removeEventListener('abort', abort);
       const read = resultOf(method, answer);
       if (read instanceof ClientRefusal) reject(read);
       else resolve(read.value);
     });
-    const cancelRequest = () => {
-      proxy.client.forgetOwn(id);
-      proxy.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+    const abort = () => {
+      withdraw();
       reject(new DOMException('cancelled', 'AbortError'));
     };
-    signal.addEventListener('abort', cancelRequest, { once: true });
+    signal.addEventListener('abort', abort, { once: true });
   });
 }
 

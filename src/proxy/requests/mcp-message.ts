@@ -7,7 +7,7 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
 import { isForBridge, noteForBridge } from '../tools/session-servers.ts';
-import type { Put } from './agent-requests.ts';
+import type { Put } from './receive-request.ts';
 
 const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
 const requestIdOf = (name: string, serverId: string): string => name.slice(nameOf(serverId, '').length);
@@ -19,10 +19,10 @@ export function mcpMessage(proxy: ProxyParts, agent: Agent, frame: Frame, put: P
   if (serverId === undefined || !named || requestId === undefined) return put([]);
   if (!proxy.pool.single && !agent.mcpServers.has(serverId))
     return agent.fail(idTextOf(frame), failure('MCP_SERVER_UNKNOWN', [serverId], { serverId }));
-  const publicName = proxy.names.mcpRequests.claim(agent, nameOf(serverId, requestId));
+  const publicName = proxy.requests.mcpRequests.claim(agent, nameOf(serverId, requestId));
   const publicId = requestIdOf(publicName, serverId);
   const patches = publicId === requestId ? [] : [{ span: named, text: JSON.stringify(publicId) }];
-  put(patches, { onSettled: () => proxy.names.mcpRequests.release(publicName) });
+  put(patches, { onClosed: () => proxy.requests.mcpRequests.release(publicName) });
 }
 
 /** What the editor says of such a call while it is under way. */
@@ -34,7 +34,7 @@ export function mcpProgress(proxy: ProxyParts, frame: Frame): void {
     return body.ok ? noteForBridge(proxy, serverId, requestId, body.value) : undefined;
   }
   if (proxy.pool.single) return proxy.pool.single.notify(frame, () => []);
-  const owner = proxy.names.mcpRequests.find(nameOf(serverId, requestId));
+  const owner = proxy.requests.mcpRequests.find(nameOf(serverId, requestId));
   if (!owner) {
     proxy.context.counters.strayAnswers++;
     return;

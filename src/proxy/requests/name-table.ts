@@ -12,9 +12,6 @@ export type Aliases = {
   releaseAll(agent: Agent): void;
 };
 
-/** Which agent's elicitation or MCP request a name on the client's side stands for. */
-export type AliasTables = { readonly elicitations: Aliases; readonly mcpRequests: Aliases };
-
 export function createAliases(): Aliases {
   const owners = new Map<string, { readonly agent: Agent; readonly name: string; uses: number }>();
   const publicName = (agent: Agent, name: string): string | undefined => {

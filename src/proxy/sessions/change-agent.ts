@@ -11,7 +11,7 @@ import { updateLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
 import { errorPatches, forward, passAnswer } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
-import { CANCELLED, endRequests } from '../turns/cancel.ts';
+import { CANCELLED } from '../turns/cancel.ts';
 import { failToolCalls } from '../turns/tool-calls.ts';
 import { announceCommand, announceOptions, choiceOf, modeChanged, modelChanged, readOptions, withOurOptions } from './config-options.ts';
 import { release, releaseAll } from './early-frames.ts';
@@ -232,7 +232,7 @@ export function discardSession(proxy: ProxyParts, agent: Agent, nativeId: string
   const known = agent.sessions.get(nativeId);
   if (known && !known.isDiscovered) return; // the editor has found it meanwhile, and uses it
   if (known) {
-    endRequests(proxy, known); // its id may be another's by the time of an answer
+    proxy.requests.endOf(known); // its id may be another's by the time of an answer
     proxy.registry.forget(known);
   }
   proxy.registry.markEnded(agent, nativeId);
@@ -261,7 +261,7 @@ function moveTo(proxy: ProxyParts, session: Session, next: Agent, nativeId: stri
 function leaveAgent(proxy: ProxyParts, session: Session): void {
   const { agent, nativeId, publicId } = session;
   failToolCalls(proxy, session);
-  endRequests(proxy, session);
+  proxy.requests.endOf(session);
   proxy.registry.leave(session);
   proxy.context.workspace?.endOf(session);
   proxy.context.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });

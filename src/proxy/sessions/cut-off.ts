@@ -11,8 +11,7 @@ export function failOpenToolCalls(proxy: ProxyParts, session: Session): void {
 }
 
 /** Releases its terminals at the client. */
-export function releaseTerminals({ registry, client }: ProxyParts, session: Session): void {
+export function releaseTerminals({ registry, requests }: ProxyParts, session: Session): void {
   const { publicId: sessionId } = session;
-  for (const terminalId of registry.takeTerminals(session))
-    client.ownRequest('terminal/release', JSON.stringify({ sessionId, terminalId }));
+  for (const terminalId of registry.takeTerminals(session)) requests.send('terminal/release', JSON.stringify({ sessionId, terminalId }));
 }

@@ -19,6 +19,8 @@ export type RegistryDeps = {
   readonly isAskedUnder: (publicId: string) => boolean;
   /** The requests of one session belong to the other from now on. */
   readonly moveRequests: (from: Session, to: Session) => void;
+  /** Its agent waits for the client's answer to a request. */
+  readonly isWaiting: (session: Session) => boolean;
   readonly ended: (session: Session) => void;
 };
 
@@ -210,7 +212,7 @@ export class SessionRegistry {
   #limitDiscovered(agent: Agent): void {
     for (const discovered of agent.sessions.values()) {
       if (agent.sessions.size < MAX_SESSIONS) return;
-      if (discovered.isDiscovered && discovered.agentRequests.size === 0) this.forgetDiscovered(discovered);
+      if (discovered.isDiscovered && !this.#deps.isWaiting(discovered)) this.forgetDiscovered(discovered);
     }
   }
   #recall(publicId: string): Binding | undefined {

@@ -6,7 +6,7 @@ import type { Patch } from '../../wire/writer.ts';
 import type { Roots } from '../../workspace/roots.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { AgentConnection } from '../agents/agent-connection.ts';
-import type { AgentRequest, OpenRequest } from '../client/client-connection.ts';
+import type { OpenRequest } from '../client/client-connection.ts';
 import { LazySet } from '../lazy-set.ts';
 import type { Serving } from '../requests/serve-workspace.ts';
 import type { DelegatedSession } from '../tools/delegation.ts';
@@ -84,8 +84,6 @@ export type Session = {
   readonly afterEnd: FrameQueue;
   /** Prompts that wait for the agent's answer. */
   readonly turns: LazySet<OpenRequest>;
-  /** Requests of the agent that wait for the editor's answer. */
-  readonly agentRequests: LazySet<AgentRequest>;
 };
 
 type Settle = {
@@ -137,7 +135,6 @@ class SessionObject implements Session {
   #lentTerminals: LazySet<string> | undefined;
   #allowedTools: LazySet<string> | undefined;
   #turns: LazySet<OpenRequest> | undefined;
-  #questions: LazySet<AgentRequest> | undefined;
   #toAgent: FrameQueue | undefined;
   #afterEnd: FrameQueue | undefined;
 
@@ -223,10 +220,6 @@ class SessionObject implements Session {
   get turns(): LazySet<OpenRequest> {
     this.#turns ??= new LazySet();
     return this.#turns;
-  }
-  get agentRequests(): LazySet<AgentRequest> {
-    this.#questions ??= new LazySet();
-    return this.#questions;
   }
   get toAgent(): FrameQueue {
     this.#toAgent ??= createFrameQueue();

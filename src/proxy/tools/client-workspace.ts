@@ -103,7 +103,7 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 export function releaseTerminals(proxy: ProxyParts, session: Session): void {
   for (const terminalId of session.hostTerminals)
     if (!isOurs(proxy, 'terminal/release'))
-      proxy.client.ownRequest('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
+      proxy.requests.send('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
   session.hostTerminals.clear();
 }
 

@@ -13,7 +13,6 @@ import { releaseTerminals } from '../sessions/cut-off.ts';
 import { release, releaseAll } from '../sessions/early-frames.ts';
 import { notOpened, openingLimitMs } from '../sessions/opening-limit.ts';
 import type { Session } from '../sessions/session.ts';
-import { endRequests } from '../turns/cancel.ts';
 import { createDelegationView } from './delegation-view.ts';
 import { revokeAttachment } from './host-tools.ts';
 import { serversFor } from './session-servers.ts';
@@ -193,7 +192,7 @@ function turn(proxy: ProxyParts, child: Session, prompt: string, signal: AbortSi
 
 /** From now on nobody hears what the agent says there, and nobody answers it or works for it. */
 function leave(proxy: ProxyParts, child: Session): void {
-  endRequests(proxy, child);
+  proxy.requests.endOf(child);
   revokeAttachment(child); // and with it what others do for it
   proxy.registry.leave(child);
 }

@@ -17,7 +17,6 @@ import { patchedText } from '../../wire/observer.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
-import { notificationLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
 import { tell } from '../sessions/attachments.ts';
 import type { Session } from '../sessions/session.ts';
@@ -158,7 +157,7 @@ function askClient(proxy: ProxyParts, { notes }: Bridging): AskClient {
     const requestId = `switchboard-${randomUUID()}`;
     const name = nameOf(serverId, requestId);
     notes.set(name, onNote);
-    const id = proxy.client.ownRequest('mcp/message', JSON.stringify({ serverId, requestId, method, params }), (answer) => {
+    const withdraw = proxy.requests.ask('mcp/message', JSON.stringify({ serverId, requestId, method, params }), (answer) => {
       notes.delete(name);
       const body = readBody(answer);
       const outcome = (body.ok ? body.value : undefined) as McpReply | { message?: unknown } | undefined;
@@ -168,9 +167,8 @@ function askClient(proxy: ProxyParts, { notes }: Bridging): AskClient {
       done({ error: { code: -32603, message: `The editor did not pass ${method} on: ${why}` } });
     });
     return () => {
-      if (!notes.delete(name)) return; // it has been answered
-      proxy.client.forgetOwn(id);
-      proxy.client.line(notificationLine('$/cancel_request', `{"requestId":${id}}`));
+      notes.delete(name);
+      withdraw();
     };
   };
 }

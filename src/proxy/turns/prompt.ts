@@ -17,7 +17,7 @@ import { announceOptions } from '../sessions/config-options.ts';
 import { type Session, toNative } from '../sessions/session.ts';
 import { beginClose, type Close, closeRefused, lockAgent, mayClose } from '../sessions/session-state.ts';
 import { lookForTools } from '../tools/confirm-tools.ts';
-import { answerRequests, CANCELLED, cancelRequests, endRequests } from './cancel.ts';
+import { CANCELLED } from './cancel.ts';
 import { degradeResource } from './degrade.ts';
 import { watchForSilence } from './stall-watch.ts';
 
@@ -109,7 +109,7 @@ const holds = ({ bytes, start, end }: Frame, wanted: Buffer): boolean => bytes.s
 
 /** Ends what is open on the session, then the session; for an agent that knows no session/close, a cancel is as near as one gets. */
 export function close(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
-  answerRequests(proxy, session); // first: the agent may wait for one of them before it closes
+  proxy.requests.cancel(session); // first: the agent may wait for one of them before it closes
   endAt(proxy, request, session, frame, {
     capability: 'close',
     over: () => endSession(proxy, session),
@@ -206,7 +206,7 @@ function endSession(proxy: ProxyParts, session: Session): void {
     else proxy.client.fail(waiting, failure('CANCELLED', [waiting.method]));
   }
   // Its id may be another's from now on, and what is asked under it must not be taken for that one's. A sole agent has ids of its own.
-  if (proxy.pool.single) cancelRequests(proxy, session);
-  else endRequests(proxy, session);
+  if (proxy.pool.single) proxy.requests.cancelAndWithdraw(session);
+  else proxy.requests.endOf(session);
   proxy.registry.forget(session);
 }

@@ -23,7 +23,7 @@ export function watchForSilence(proxy: ProxyParts, session: Session): void {
       return;
     }
     const nowMs = proxy.context.clock.monotonicMs();
-    if (session.isActive || session.agentRequests.size > 0 || session.serving.size > 0) {
+    if (session.isActive || proxy.requests.isWaiting(session) || session.serving.size > 0) {
       session.quietSinceMs = nowMs;
       isTold = false;
     }

@@ -1,0 +1,139 @@
+// A request from an agent on its way to the client: unless our own server, the policy or our workspace answers it.
+import type { Key } from '../../acp/methods.ts';
+import { failure } from '../../errors.ts';
+import { type Frame, textOf } from '../../wire/frame.ts';
+import { memberAt, stringAt } from '../../wire/json-path.ts';
+import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import type { Patch } from '../../wire/writer.ts';
+import type { Agent } from '../agents/agent.ts';
+import type { PassOn } from '../enforcement/enforcement.ts';
+import { duplicateKeys } from '../named-twice.ts';
+import type { ProxyParts } from '../parts.ts';
+import { type Session, toPublic } from '../sessions/session.ts';
+import { takenByUs } from '../tools/acp-messages.ts';
+import { asDelegated } from '../tools/delegation-view.ts';
+import type { AgentRequest } from './agent-requests.ts';
+import { elicitation } from './elicitation.ts';
+import { mcpMessage } from './mcp-message.ts';
+import { isServed, serveWorkspace, withdrawServed } from './serve-workspace.ts';
+
+/** Per session: more than any person can attend to, few enough for the editor to bear. */
+const MAX_PERMISSIONS = 32;
+const MAX_TERMINALS = 64;
+
+/** Puts the question at hand to the editor, with these changes. */
+export type Put = (
+  patches: readonly Patch[],
+  more?: Partial<Pick<AgentRequest, 'onClosed' | 'session'>> & {
+    /** With the session that it is asked in by then: it may have been asked before that was open. */
+    readonly onAnswer?: (answer: Frame, session: Session | undefined) => boolean;
+  },
+) => void;
+
+/** To the editor, or to our own workspace in its place, unless it is for our own server or a policy settles it first. */
+export function receiveRequest(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, key: Key): void {
+  const idText = idTextOf(frame);
+  const before = proxy.requests.find(agent, idText);
+  if (before?.isOpen) return agent.fail(idText, failure('ID_IN_USE', [idText]));
+  const twice = duplicateKeys(proxy, frame);
+  if (twice !== undefined) return agent.fail(idText, failure('AMBIGUOUS', [twice]));
+  if (proxy.tools.attachments && takenByUs(proxy, agent, frame)) return;
+  if (proxy.context.enforcement)
+    proxy.context.enforcement.agentRequest(proxy, agent, session, frame, (mine, more) =>
+      passOn(proxy, agent, openBy(agent, session), mine, key, more),
+    );
+  else passOn(proxy, agent, session, frame, key);
+}
+
+/** A session that the agent spoke of may have been opened while the policy's own request about it waited. */
+function openBy(agent: Agent, session: Session | undefined): Session | undefined {
+  return session && (agent.sessions.get(session.nativeId) ?? session);
+}
+
+function passOn(
+  proxy: ProxyParts,
+  agent: Agent,
+  session: Session | undefined,
+  frame: Frame,
+  key: Key,
+  enforcement?: Parameters<PassOn>[1],
+): AgentRequest | undefined {
+  if (isServed(proxy, frame.method)) {
+    serveWorkspace(proxy, agent, session, frame, enforcement?.judged);
+    return undefined;
+  }
+  const idText = idTextOf(frame);
+  let agentRequest: AgentRequest | undefined;
+  const put: Put = (patches, more) => {
+    const { onAnswer } = more ?? {};
+    const asked = {
+      idText,
+      method: frame.method as string,
+      agent,
+      session: more?.session ?? session,
+      onAnswer: enforcement?.onAnswer ?? (onAnswer && ((answer: Frame) => onAnswer(answer, agentRequest?.session))),
+      onCancel: enforcement?.onCancel,
+      onClosed: enforcement?.onClosed ?? more?.onClosed,
+      evaluated: enforcement?.about,
+    };
+    const ofErrand = session?.delegation ? asDelegated(session, frame) : [];
+    agentRequest = proxy.requests.put(asked, frame, [
+      ...toPublic(session, frame),
+      ...ofErrand,
+      ...(enforcement?.patches ?? []),
+      ...patches,
+    ]);
+  };
+  toClient(proxy, agent, session, frame, key, put);
+  return agentRequest;
+}
+
+/** What is named by `key` may be another agent's; the rest goes by what we count of it. */
+function toClient(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, key: Key, put: Put): void {
+  if (key === 'terminalId') return terminal(proxy, agent, session, frame, put);
+  if (key === 'serverId') return mcpMessage(proxy, agent, frame, put);
+  const idText = idTextOf(frame);
+  const most = Math.min(MAX_PERMISSIONS, proxy.context.enforcement?.maxPendingPermissions() ?? MAX_PERMISSIONS);
+  switch (frame.method) {
+    case 'session/request_permission':
+      if (session && proxy.requests.count({ session }, 'session/request_permission') >= most)
+        return agent.fail(idText, failure('TOO_MANY_OPEN', ['permission requests', most]));
+      return put([]);
+    case 'terminal/create':
+      if (session && proxy.registry.terminalCount(session) + proxy.requests.count({ session }, 'terminal/create') >= MAX_TERMINALS)
+        return agent.fail(idText, failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]));
+      return put([], { onAnswer: (answer, askedIn) => noteTerminal(proxy, agent, askedIn, answer) });
+    case 'elicitation/create':
+      return elicitation(proxy, agent, session, frame, put);
+    default:
+      return put([]);
+  }
+}
+
+function noteTerminal(proxy: ProxyParts, agent: Agent, session: Session | undefined, answer: Frame): boolean {
+  const terminalId = answer.outcome === 'result' ? stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'terminalId')) : undefined;
+  if (terminalId === undefined) return false;
+  proxy.registry.addTerminal(terminalId, agent, session);
+  return false;
+}
+
+/** The editor tells terminals apart by id alone: without this, one agent could read another's. */
+function terminal(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
+  const terminalId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'terminalId')) ?? '';
+  const owner = proxy.registry.terminalOwner(terminalId);
+  // With one agent, an id that we have not seen made is the editor's to judge.
+  const isOwn = owner ? owner.agent === agent && owner.sessionId === session?.publicId : proxy.pool.single !== undefined;
+  if (!isOwn) return agent.fail(idTextOf(frame), failure('TERMINAL_FOREIGN', [terminalId]));
+  if (frame.method === 'terminal/release') proxy.registry.removeTerminal(terminalId, session);
+  put([]);
+}
+
+/** The agent takes a question back; the editor knows it by another id, and still answers it. */
+export function withdrawRequest(proxy: ProxyParts, agent: Agent, frame: Frame): void {
+  const span = memberAt(frame.bytes, frame.body, 'requestId');
+  const asked = span && proxy.requests.find(agent, textOf(frame.bytes, span));
+  // One that we have answered already may have been followed by another of the same id, which waits.
+  if (span && !asked?.isOpen && proxy.context.enforcement?.takesBack(agent, textOf(frame.bytes, span))) return;
+  if (span && asked) proxy.requests.forwardCancel(asked, frame, span);
+  else if (!withdrawServed(agent, frame)) proxy.context.counters.strayAnswers++;
+}

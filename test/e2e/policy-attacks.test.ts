@@ -166,7 +166,7 @@ describe('an answer of the editor', () => {
     client.on('session/request_permission', () => UNANSWERED);
     const first = agent.call('session/request_permission', execution(id, 'make'));
     await client.got('session/request_permission');
-    expect((await agent.request('session/request_permission', execution(id, 'make all'))).error.message).toContain('already 1');
+    expect((await agent.request('session/request_permission', execution(id, 'make all'))).error.message).toContain('limit 1');
     client.notify('session/cancel', { sessionId: id });
     expect(await first).toEqual(CANCELLED);
     expect(audit(stage).map(({ option }) => option)).toEqual(['refused: too many questions are open', 'cancelled']);

@@ -120,8 +120,7 @@ function recallHandshake(proxy: ProxyParts, agent: Agent): boolean {
   if (!cached || (proxy.pool.single && cached.text === undefined)) return false;
   const handshake = cached.text === undefined ? { result: BASELINE, text: JSON.stringify(BASELINE) } : parseHandshake(cached.text);
   if (!handshake) return false;
-  agent.handshake = handshake;
-  agent.selectedDialect = isSelectedDialect(cached.dialect) ? cached.dialect : undefined;
+  agent.learned(handshake, isSelectedDialect(cached.dialect) ? cached.dialect : undefined);
   return true;
 }
 

@@ -18,7 +18,7 @@ import type { Scanner } from '../wire/scanner/scanner.ts';
 import type { Refusal } from '../wire/scanner/strict-parse.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { createAgentEvents, createPoolEvents, createRegistryDeps } from './agent-events.ts';
-import { type Agent, type AgentHealth, createAgent } from './agents/agent.ts';
+import { Agent, type AgentHealth } from './agents/agent.ts';
 import { type AgentConfiguration, createAgentPool, type HowToStop, type Reconfigured } from './agents/agent-pool.ts';
 import { createClientConnection, type OpenRequest } from './client/client-connection.ts';
 import { type Clock, createTimers } from './context.ts';
@@ -177,7 +177,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
     onStateChange: () => options.onStateChange?.(),
   });
   const createPooledAgent = (spec: AgentSpec, id: string, sibling: Agent | undefined): Agent =>
-    createAgent(
+    new Agent(
       spec,
       {
         launch: options.launch,

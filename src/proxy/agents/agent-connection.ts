@@ -1,4 +1,4 @@
-// One life of an agent: from its start over its answer to initialize to its end, whichever way that comes.
+// One connection to an agent: its start, its answer to initialize, and its end. A restart makes another one; an ended one drops what is sent to it.
 import { randomUUID } from 'node:crypto';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { type Handshake, readHandshake } from '../../agents/handshake.ts';
@@ -17,9 +17,14 @@ import type { Clock } from '../context.ts';
 import { requestLine } from '../messages.ts';
 import { createTrafficWatch } from '../traffic-watch.ts';
 
+/** `ending`: we have closed its input. `ended`: nothing comes from it and nothing goes to it any more. */
+export type ConnectionState = 'starting' | 'ready' | 'ending' | 'ended';
+
 export type AgentConnection = {
+  state(): ConnectionState;
+  /** The agent has answered initialize. */
   isReady(): boolean;
-  /** It sends lines one after the other that cannot be passed on. */
+  /** False after many lines in a row that cannot be passed on. */
   isHealthy(): boolean;
   pid(): number | undefined;
   readonly sinceMs: number;
@@ -28,9 +33,9 @@ export type AgentConnection = {
   sendLine(line: string): void;
   pause(): void;
   resume(): void;
-  /** Ends it in good order; `over` is told as of any other end. */
+  /** Ends it in good order; reported by `over`. */
   stop(): Promise<void>;
-  /** Likewise, but nobody hears of it any more. */
+  /** Ends it in good order, and reports nothing any more. */
   retire(): Promise<void>;
   kill(): void;
 };
@@ -40,34 +45,34 @@ export type ConnectionDeps = {
   readonly limits: Limits;
   readonly scanner: Scanner;
   readonly clock: Clock;
-  /** The params of initialize, as the editor sent them. */
+  /** The params of initialize. */
   readonly initializeParams: () => string;
-  /** Whoever keeps records of this agent. */
+  /** Records the frames of this agent. */
   readonly watcher?: Watcher | undefined;
-  /** Somebody waits for an answer of its. */
+  /** It has an open request. */
   readonly isBusy?: () => boolean;
-  /** It is started only to see how it does. */
+  /** It is started for a test only. */
   readonly isTrial?: boolean;
 };
 
 export type ConnectionEvents = {
   ready(handshake: Handshake): void;
-  /** It has not said what an agent says to initialize; true when somebody knows better what to make of it, and this life is of no use. */
-  suspect?(words: FirstOutput): boolean;
+  /** Its first output is not ACP. True when another dialect is tried instead, and this connection is useless. */
+  suspect?(output: FirstOutput): boolean;
   /** A request or a notification. */
   frame(frame: Frame): void;
   answer(idText: string, frame: Frame): void;
-  /** A line that was not passed on; `reason` in our words. */
+  /** A line that was not passed on. */
   refused(refusal: Refusal): void;
   oversized(refusal: Refusal): void;
-  /** Something that people may want to know. */
+  /** A message for people. */
   remark?(text: string): void;
-  /** Nothing will come from it any more. `leaving` is done when nothing of it is left. */
-  over(error: ProxyError, wasReady: boolean, leaving: Promise<void>): void;
+  /** Nothing will come from it any more. `processEnd` resolves when nothing of the process is left. */
+  over(error: ProxyError, wasReady: boolean, processEnd: Promise<void>): void;
 };
 
 export const HANDSHAKE_ID = 0;
-/** Of its last ones, as many go with an error. */
+/** The lines of stderr that go with an error. */
 export const STDERR_LINES = 20;
 const HANG_UP_MS = 1000;
 const STUCK_MS = 60_000;
@@ -81,13 +86,13 @@ export function openConnection(
 ): AgentConnection {
   const { limits, scanner, clock } = deps;
   const process = deps.launch(spec);
+  let state: ConnectionState = 'starting';
+  /** Also while it is ending: the agent may answer initialize until its process has gone. */
   let isReady = false;
-  let isOver = false;
-  let isStopped = false;
   let badLines = 0;
   const watch = createTrafficWatch(clock, `agent "${spec.name}"`, (text) => on.remark?.(text));
-  let callOffHangUp: (() => void) | undefined;
-  let callOffReading: (() => void) | undefined;
+  let cancelHangUp: (() => void) | undefined;
+  let cancelReading: (() => void) | undefined;
   const abandon = clock.after(spec.timeouts.initializeMs, () =>
     end(failure('AGENT_SILENT', [spec.name, spec.timeouts.initializeMs, summaryLine(process.stderrTail())], details('no_initialize'))),
   );
@@ -112,18 +117,18 @@ export function openConnection(
         try {
           received(frame);
         } catch (error) {
-          // A bug of ours that this agent has found: it must not cost the others their sessions.
+          // A bug in the proxy: it must not end the sessions of other agents.
           end(failure('AGENT_UNREADABLE', [spec.name, String((error as Error).message)], details('unreadable')));
         }
       },
       refused(refusal, line) {
-        if (isOver) return;
+        if (state === 'ended') return;
         if (!isReady && on.suspect?.({ kind: 'noise', line: line.toString('latin1') })) return;
         badLines++;
         on.refused(refusal);
       },
       oversized({ kind, idText, method }) {
-        if (!isOver) on.oversized({ why: 'foreign', reason: 'longer than limits.max_frame_bytes', kind, idText, method });
+        if (state !== 'ended') on.oversized({ why: 'foreign', reason: 'longer than limits.max_frame_bytes', kind, idText, method });
       },
       full: watchReading,
       end: () => hungUp('stdout'),
@@ -134,12 +139,12 @@ export function openConnection(
     streams.exited(exit.kind === 'exited' ? exit.code : null);
     end(whyGone(exit));
   });
-  // A dialect may answer in its agent's place, and must not for one that has not started.
+  // A dialect may answer in place of its agent, but not for one that has not started.
   const isStarted = process.pid !== undefined || selected.dialect === 'acp';
   if (isStarted) agent.writer.line(requestLine(String(HANDSHAKE_ID), 'initialize', deps.initializeParams()));
 
   function received(frame: Frame): void {
-    if (isOver) return;
+    if (state === 'ended') return;
     if (badLines > 0) badLines = 0;
     watch(frame.end - frame.start);
     if (frame.kind !== 'response') {
@@ -156,37 +161,42 @@ export function openConnection(
     }
     abandon();
     isReady = true;
+    if (state === 'starting') state = 'ready';
     on.ready(handshake);
   }
   function end(error: ProxyError): void {
-    if (isOver) return;
-    isOver = true;
-    abandon();
-    callOffHangUp?.();
-    callOffReading?.();
-    streams.stop();
-    // What an agent leaves behind gets the time to end by itself; an agent that hangs does not.
+    if (state === 'ended') return;
+    const wasStopped = state === 'ending';
+    release();
+    // Processes that an agent leaves behind get time to end by themselves; an agent that hangs does not.
     if (error.key !== 'AGENT_GONE') process.kill();
-    deps.watcher?.down(isStopped ? 'stopped' : String(error.data?.reason ?? error.key));
+    deps.watcher?.down(wasStopped ? 'stopped' : String(error.data?.reason ?? error.key));
     on.over(error, isReady, process.stop());
   }
-  /** An agent that stops reading gets a capped queue and then fails alone; pausing the editor instead would stall everyone. */
+  function release(): void {
+    state = 'ended';
+    abandon();
+    cancelHangUp?.();
+    cancelReading?.();
+    streams.stop();
+  }
+  /** An agent that stops reading fails when its queue is full; pausing the client instead would stall every agent. */
   function endIfUnresponsive(): void {
     if (agent.writer.queuedBytes() > limits.maxQueueBytes)
       end(failure('AGENT_DEAF', [spec.name, limits.maxQueueBytes], details('queue_full')));
   }
-  /** The exit says more, and usually follows; a process that goes on without one of its streams is of no use. */
+  /** The exit usually follows and says more; a process without one of its streams is useless. */
   function hungUp(stream: string): void {
-    if (isOver) return;
-    callOffHangUp ??= clock.after(HANG_UP_MS, () => end(failure('AGENT_HUNG_UP', [spec.name, stream], details('hung_up'))));
+    if (state === 'ended') return;
+    cancelHangUp ??= clock.after(HANG_UP_MS, () => end(failure('AGENT_HUNG_UP', [spec.name, stream], details('hung_up'))));
   }
-  /** An agent that takes nothing at all is not slow but stuck, however little waits for it. */
+  /** An agent that reads nothing at all is stuck, not slow, however little is queued. */
   function watchReading(): void {
-    if (callOffReading) return;
+    if (cancelReading) return;
     const takenBytes = agent.writer.takenBytes();
-    callOffReading = clock.after(STUCK_MS, () => {
-      callOffReading = undefined;
-      if (isOver || agent.writer.queuedBytes() === 0) return;
+    cancelReading = clock.after(STUCK_MS, () => {
+      cancelReading = undefined;
+      if (state === 'ended' || agent.writer.queuedBytes() === 0) return;
       if (agent.writer.takenBytes() > takenBytes) return watchReading();
       end(failure('AGENT_STUCK', [spec.name, STUCK_MS / 1000], details('not_reading')));
     });
@@ -205,7 +215,7 @@ export function openConnection(
     const { code, signal } = exit;
     const how = signal === null ? `code ${code}` : `signal ${signal}`;
     const hadOpenRequest = !isReady || deps.isBusy?.() === true;
-    // One that was killed at work has most likely nothing wrong with it.
+    // An agent that was killed during work is probably not at fault.
     const isWorthTest = !deps.isTrial && hadOpenRequest && !(isReady && signal !== null);
     const about = { hadOpenRequest, isWorthTest, lastOutput: summaryLine(process.stderrTail()) };
     const atStart = isReady ? undefined : { atStart: true };
@@ -213,37 +223,34 @@ export function openConnection(
   }
 
   return {
+    state: () => state,
     isReady: () => isReady,
     isHealthy: () => badLines < UNHEALTHY_BAD_LINES,
     pid: () => process.pid,
     sinceMs: clock.monotonicMs(),
     stderrTail: process.stderrTail,
     sendFrame(frame, patches) {
-      if (isOver) return;
+      if (state === 'ended') return;
       agent.writer.frame(frame, patches);
       endIfUnresponsive();
     },
     sendLine(line) {
-      if (isOver) return;
+      if (state === 'ended') return;
       agent.writer.line(line);
       endIfUnresponsive();
     },
     pause: agent.pause,
     resume: agent.resume,
     stop() {
-      isStopped = true;
+      if (state !== 'ended') state = 'ending';
       abandon();
-      callOffReading?.();
+      cancelReading?.();
       streams.stop();
-      agent.writer.end(); // what is still queued goes before the end of its input
+      agent.writer.end(); // the queue is written before the end of input
       return process.stop();
     },
     retire() {
-      isOver = true;
-      abandon();
-      callOffHangUp?.();
-      callOffReading?.();
-      streams.stop();
+      release();
       agent.writer.end();
       return process.stop();
     },

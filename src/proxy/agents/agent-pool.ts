@@ -139,7 +139,6 @@ class Pool implements AgentPool {
   place(agent: Agent): Agent {
     if (this.isClosed || !agent.isIsolated || (agent.sessions.size === 0 && agent.openings === 0)) return agent;
     const another = this.#create(agent.spec, this.#nextId(agent.name), agent);
-    another.handshake = agent.handshake;
     this.#further.add(another);
     return another;
   }

@@ -1,5 +1,4 @@
-// What is known of an agent and of what it is about. A class, because it is looked at with each frame: in an object that has getters of its
-// own V8 looks up everything as in a table.
+// What is known of an agent: its configuration, capabilities and sessions.
 import type { AgentSpec } from '../../agents/defaults.ts';
 import type { Handshake } from '../../agents/handshake.ts';
 import { createRestartPolicy, type RestartPolicy } from '../../agents/restart-policy.ts';
@@ -10,60 +9,69 @@ import { NativeSessions } from '../sessions/native-sessions.ts';
 import type { Parked } from '../sessions/session.ts';
 import type { AgentConnection } from './agent-connection.ts';
 
+type Sibling = Pick<AgentState, 'restart' | 'service' | 'handshake' | 'selectedDialect'>;
+
 export class AgentState {
   readonly spec: AgentSpec;
   readonly name: string;
-  /** The name, unless the agent has a process for each session: then they are told apart. */
+  /** The name, or `name#2` for a further process of an isolated agent. */
   readonly id: string;
+  /** Shared by all processes of the agent, as is `service`. */
   readonly restart: RestartPolicy;
-  /** Of all its processes. Stopped by hand: it takes no more requests, and is not started before somebody wants it to be. */
+  /** Stopped by the user: it refuses requests and does not start until the user restarts it. */
   readonly service: { isStopped: boolean };
-  /** Sessions of this agent by its own ids. */
+  /** By the agent's own ids. */
   readonly sessions = new NativeSessions();
-  /** How many session/new or session/fork are under way, and the frames held for sessions the editor has not heard of. */
+  /** How many session/new or session/fork are open, and the frames held for sessions that the client does not know yet. */
   openings = 0;
   readonly early = new Map<string, Frame[]>();
   earlyBytes = 0;
-  /** Sessions that the editor has left, and in which life: what the agent still says of them is not for anyone. */
+  /** Sessions that the client has left, and the generation in which: further frames about them are dropped. */
   readonly ended = new Map<string, number>();
-  /** Sessions that a policy does not let go on in the mode they are in, and why: neither side hears of the other there until they come back in another. */
+  /** Sessions whose mode the policy refuses, and why. No frame passes until they are opened again in another mode. */
   readonly refused = new Map<string, ProxyError>();
-  /** Sessions that the editor has closed and the agent, which cannot close any, still has. */
+  /** Sessions that the client has closed and that the agent, which cannot close sessions, still has. */
   readonly park = new Map<string, Parked>();
-  /** Files it has asked for by an earlier name: its ids of those requests. */
+  /** Ids of file reads that the agent requested by their earlier method name. */
   readonly earlierReads = new Set<string>();
-  /** MCP servers of the editor's that the agent was given: their names by their ids. */
+  /** The client's MCP servers that the agent was given: names by id. */
   readonly mcpServers = new Map<string, string>();
-  /** The configuration has another in its place: it is there for the sessions it has, and for no others. */
+  /** The configuration has replaced it: it serves its open sessions and no others. */
   isSuperseded = false;
-  /** What it answered to initialize, now or in an earlier life. */
-  handshake: Handshake | undefined = undefined;
-  /** How it speaks, as far as is known. */
+  /** Its answer to initialize, on this connection or an earlier one. */
+  handshake: Handshake | undefined;
   selectedDialect: SelectedDialect | undefined;
-  /** The life that it is in, and how often it has been started. */
+  /** A new object for each start; undefined while the agent is not running. */
   connection: AgentConnection | undefined = undefined;
+  /** How often it has been started. */
   generation = 0;
 
-  /** `of` is the agent's first leg, when this is a further process of it. */
-  constructor(spec: AgentSpec, id: string, of: Pick<AgentState, 'restart' | 'service' | 'selectedDialect'> | undefined) {
+  constructor(spec: AgentSpec, id: string, sibling: Sibling | undefined) {
     this.spec = spec;
     this.name = spec.name;
     this.id = id;
-    this.restart = of?.restart ?? createRestartPolicy(spec.restart);
-    this.service = of?.service ?? { isStopped: false };
-    this.selectedDialect = of?.selectedDialect;
+    this.restart = sibling?.restart ?? createRestartPolicy(spec.restart);
+    this.service = sibling?.service ?? { isStopped: false };
+    this.handshake = sibling?.handshake;
+    this.selectedDialect = sibling?.selectedDialect;
+  }
+
+  /** Notes its answer to initialize, from now or from the capability cache. */
+  learned(handshake: Handshake, selected: SelectedDialect | undefined): void {
+    this.handshake = handshake;
+    this.selectedDialect = selected;
   }
 
   get title(): string {
     return this.spec.label ?? this.handshake?.result.agentInfo?.title ?? this.spec.name;
   }
 
-  /** One process holds one session. */
+  /** One process serves one session. */
   get isIsolated(): boolean {
     return (this.spec.isolation === 'auto' ? this.#traits.isolation : this.spec.isolation) === 'session';
   }
 
-  /** It can be told of MCP servers. */
+  /** It can be given MCP servers. */
   get takesServers(): boolean {
     return this.#traits.takesServers;
   }

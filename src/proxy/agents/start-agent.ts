@@ -1,5 +1,5 @@
-// Starts an agent in the tongue it speaks: as it is set, as it was found the last time, or as its first words show. One that was asked in
-// the wrong tongue is started anew, since there is no telling what it has made of the question.
+// Starts an agent in its dialect: as configured, as found the last time, or as its first output shows. An agent that was
+// started in the wrong dialect is started again, since its reaction to the first request is unknown.
 import type { AgentSpec } from '../../agents/defaults.ts';
 import type { Handshake } from '../../agents/handshake.ts';
 import {
@@ -15,13 +15,13 @@ import type { ProxyError } from '../../errors.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import { type AgentConnection, type ConnectionDeps, type ConnectionEvents, openConnection } from './agent-connection.ts';
 
-/** How long an agent of which nothing is known may be silent before it is asked in the other framing as well. */
+/** How long an unknown agent may be silent before the other framing is tried beside the first. */
 const SILENCE_MS = 3000;
 
 export type StartDeps = ConnectionDeps & {
-  /** How it was found to speak the last time. */
+  /** The dialect of its last connection. */
   readonly found?: (() => SelectedDialect | undefined) | undefined;
-  /** It has answered before, in lines or as `found` says. */
+  /** It has answered before, in the dialect `found` or in plain ACP. */
   readonly isKnown?: (() => boolean) | undefined;
 };
 
@@ -29,46 +29,46 @@ export type StartEvents = Omit<ConnectionEvents, 'ready' | 'suspect'> & { ready(
 
 type Attempt = {
   readonly selected: SelectedDialect;
-  readonly run: AgentConnection;
-  /** What it has said while another one's words counted. */
+  readonly connection: AgentConnection;
+  /** Its frames while another attempt is selected. */
   held: Frame[];
 };
 
-/** Before its answer to initialize an agent has little to say. */
+/** Before its answer to initialize an agent sends little. */
 const MAX_HELD = 1000;
 
 export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): AgentConnection {
   const setting = settingOf(spec);
   const tried: SelectedDialect[] = [];
   const attempts = new Set<Attempt>();
-  const leavings: Promise<void>[] = [];
-  /** All that were ever started: of one that is over something may be left. */
-  const runs: AgentConnection[] = [];
-  /** The one whose words count; the others are asked beside it. */
+  const processEnds: Promise<void>[] = [];
+  /** All attempts: an ended one may have left processes. */
+  const connections: AgentConnection[] = [];
+  /** The attempt whose frames are passed on; others may run at the same time. */
   let current: Attempt | undefined;
   let isDecided = false;
   let isPaused = false;
   let isActive = false;
-  let callOffSilence = () => {};
+  let cancelSilence = () => {};
 
   function attempt(selected: SelectedDialect): void {
     tried.push(selected);
     let mine: Attempt | undefined;
     let ended: (() => void) | undefined;
     const isCurrent = () => mine === undefined || mine === current;
-    const run = openConnection(
+    const connection = openConnection(
       spec,
       deps,
       {
         ready(handshake) {
           isDecided = true;
-          callOffSilence();
+          cancelSilence();
           for (const other of [...attempts]) if (other !== mine) drop(other);
           if (mine) listenTo(mine);
           on.ready(handshake, selected);
         },
-        suspect(words) {
-          const better = isDecided ? undefined : otherThanTried(selected, words);
+        suspect(output) {
+          const better = isDecided ? undefined : otherThanTried(selected, output);
           if (!better || !mine) return false;
           const wasCurrent = isCurrent();
           drop(mine);
@@ -85,23 +85,23 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
         refused: (refusal) => void (isCurrent() && on.refused(refusal)),
         oversized: (refusal) => void (isCurrent() && on.oversized(refusal)),
         remark: (text) => on.remark?.(text),
-        over(error, wasReady, leaving) {
-          const tell = () => over(mine, error, wasReady, leaving);
-          if (mine) tell();
-          else ended = tell;
+        over(error, wasReady, processEnd) {
+          const report = () => over(mine, error, wasReady, processEnd);
+          if (mine) report();
+          else ended = report;
         },
       },
       selected,
     );
-    runs.push(run);
-    mine = { selected, run, held: [] };
+    connections.push(connection);
+    mine = { selected, connection, held: [] };
     attempts.add(mine);
     current ??= mine;
-    if (isPaused) run.pause();
+    if (isPaused) connection.pause();
     ended?.();
   }
-  function otherThanTried(selected: SelectedDialect, words: FirstOutput): SelectedDialect | undefined {
-    const better = recognise(setting, selected, words);
+  function otherThanTried(selected: SelectedDialect, output: FirstOutput): SelectedDialect | undefined {
+    const better = recognise(setting, selected, output);
     return better && !tried.some((one) => isSame(one, better)) ? better : undefined;
   }
   function listenTo(one: Attempt): void {
@@ -112,24 +112,24 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
   }
   function drop(one: Attempt): void {
     attempts.delete(one);
-    leavings.push(one.run.retire());
+    processEnds.push(one.connection.retire());
   }
-  /** While another is still asked, one end is not the end. */
-  function over(one: Attempt | undefined, error: ProxyError, wasReady: boolean, leaving: Promise<void>): void {
+  /** The connection ends with its last attempt. */
+  function over(one: Attempt | undefined, error: ProxyError, wasReady: boolean, processEnd: Promise<void>): void {
     if (one) attempts.delete(one);
-    leavings.push(leaving);
+    processEnds.push(processEnd);
     const isLast = attempts.size === 0 || error.key === 'AGENT_SILENT';
     if (!isDecided && !isLast) {
       const [next] = attempts;
       if (one === current && next) listenTo(next);
       return;
     }
-    callOffSilence();
+    cancelSilence();
     for (const other of [...attempts]) drop(other);
     on.over(
       error,
       wasReady,
-      Promise.all(leavings).then(() => {}),
+      Promise.all(processEnds).then(() => {}),
     );
   }
 
@@ -142,36 +142,37 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
     const ask = () => {
       if (!isDecided && !isActive && tried.length === 1) attempt(other);
     };
-    if (waitMs < initializeMs) callOffSilence = deps.clock.after(waitMs, ask);
+    if (waitMs < initializeMs) cancelSilence = deps.clock.after(waitMs, ask);
   }
 
-  const all = (act: (run: AgentConnection) => Promise<void>): Promise<void> => {
-    callOffSilence();
-    return Promise.all([...leavings, ...[...attempts].map(({ run }) => act(run))]).then(() => {});
+  const all = (act: (connection: AgentConnection) => Promise<void>): Promise<void> => {
+    cancelSilence();
+    return Promise.all([...processEnds, ...[...attempts].map(({ connection }) => act(connection))]).then(() => {});
   };
-  const spoken = () => (current as Attempt).run;
-  const { sinceMs } = spoken();
-  const firstPid = spoken().pid();
+  const active = () => (current as Attempt).connection;
+  const { sinceMs } = active();
+  const firstPid = active().pid();
   return {
-    isReady: () => spoken().isReady(),
-    isHealthy: () => spoken().isHealthy(),
-    pid: () => current?.run.pid() ?? firstPid,
+    state: () => active().state(),
+    isReady: () => active().isReady(),
+    isHealthy: () => active().isHealthy(),
+    pid: () => current?.connection.pid() ?? firstPid,
     sinceMs,
-    stderrTail: () => spoken().stderrTail(),
-    sendFrame: (frame, patches) => spoken().sendFrame(frame, patches),
-    sendLine: (line) => spoken().sendLine(line),
+    stderrTail: () => active().stderrTail(),
+    sendFrame: (frame, patches) => active().sendFrame(frame, patches),
+    sendLine: (line) => active().sendLine(line),
     pause() {
       isPaused = true;
-      for (const { run } of attempts) run.pause();
+      for (const { connection } of attempts) connection.pause();
     },
     resume() {
       isPaused = false;
-      for (const { run } of attempts) run.resume();
+      for (const { connection } of attempts) connection.resume();
     },
-    stop: () => all((run) => run.stop()),
-    retire: () => all((run) => run.retire()),
+    stop: () => all((connection) => connection.stop()),
+    retire: () => all((connection) => connection.retire()),
     kill() {
-      for (const run of runs) run.kill();
+      for (const connection of connections) connection.kill();
     },
   };
 }

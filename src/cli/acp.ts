@@ -65,7 +65,7 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
   const detach = attachment?.open(served, { config, files, flags: options, ...switchboard });
   const stopWatching = watchEventLoop((ms) => {
     const { method, bytes } = connection.lastFrame();
-    notice(`the event loop was blocked for ${ms} ms; the last frame was ${method ?? 'an answer'}, ${bytes} bytes`);
+    notice(`the event loop was blocked for ${ms} ms; last frame: ${method ?? 'a response'}, ${bytes} bytes`);
   });
   const stopReloading = reloadOnChange(options, { config, files }, switchboard, !ENDING_SIGNALS.includes('SIGHUP'));
   const signals = awaitSignals(connection);
@@ -96,7 +96,7 @@ function toggleOnSignal(diagnostics: Diagnostics): void {
     const { level } = diagnostics;
     if (level !== 'debug') before = level;
     diagnostics.setLevel(level === 'debug' ? before : 'debug');
-    diagnostics.say('debug', 'SIGUSR2: everything is said until the next one');
+    diagnostics.say('debug', 'SIGUSR2: debug logging is on until the next SIGUSR2');
   });
 }
 

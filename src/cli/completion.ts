@@ -43,7 +43,7 @@ export const SHELLS = Object.keys(SCRIPTS);
 
 export function completion(shell: string): number {
   const script = SCRIPTS[shell];
-  if (script === undefined) throw new CommandFailure(2, `there is no completion for "${shell}"`, nearestOf(shell, SHELLS, 'shells'));
+  if (script === undefined) throw new CommandFailure(2, `no completion for "${shell}"`, nearestOf(shell, SHELLS, 'shells'));
   process.stdout.write(script);
   return 0;
 }

@@ -43,10 +43,10 @@ export function crashWords(error: unknown): { readonly message: string; readonly
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   if (code === 'PROGRAM_REPLACED') return { message };
   if (isOutOfFiles(error))
-    return { message: `there are too many open files (${code})`, hint: 'raise the limit where the switchboard is started: ulimit -n 1024' };
+    return { message: `too many open files (${code})`, hint: 'raise the limit before you start switchboard: ulimit -n 1024' };
   return {
-    message: `this should not have happened: ${message}`,
-    hint: 'it is a mistake of the switchboard: please report it; with --debug it says where',
+    message: `internal error: ${message}`,
+    hint: 'this is a bug in switchboard: please report it; run with --debug for a stack trace',
   };
 }
 

@@ -1,41 +1,41 @@
-// How `switchboard --help` lists the commands: by what somebody comes for, a few words each. The whole of it is in each command's own help.
+// How `switchboard --help` groups the commands, with a short summary of each. Each command's own help has the details.
 import { type Command, Help } from 'commander';
 
-const LAST = 'Besides:';
+const LAST = 'Other:';
 
 const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Start here:': {
-    demo: 'a tour with the embedded agents: no account, key or network',
-    init: 'set up: find agents and editors, write a configuration',
-    doctor: 'is this machine set up? what, why, and what to type next',
+    demo: 'take a tour; needs no account, API key or network',
+    init: 'find agents and editors, write a configuration',
+    doctor: 'check the setup and show how to fix problems',
   },
-  'At a terminal:': {
-    run: 'one prompt to one agent',
-    compare: 'the same prompt to several agents, side by side',
-    serve: 'the web console, on this machine only',
+  'In a terminal:': {
+    run: 'send one prompt to one agent',
+    compare: 'send one prompt to several agents and compare',
+    serve: 'open the web console, on this machine only',
   },
-  'What editors and programs start:': {
-    acp: 'the proxy on stdio',
-    mcp: 'the agents as tools of an MCP client',
-    replay: 'a recording played back as an agent',
+  'For editors and programs:': {
+    acp: 'run the proxy on stdio',
+    mcp: 'offer the agents as tools to an MCP client',
+    replay: 'play back a recording as an agent',
   },
   'Editors and agents:': {
-    connect: 'put the switchboard into an editor',
-    disconnect: 'and out again',
-    import: 'take over the agents of your editors',
+    connect: 'add switchboard to an editor',
+    disconnect: 'remove switchboard from an editor',
+    import: 'import the agents of your editors',
     agents: 'list, test, add and remove agents',
-    auth: 'the logins of an agent, and doing one',
+    auth: 'log in to an agent',
   },
-  'What is in force, and what was done:': {
-    config: 'which configuration is used, and whether it is valid',
-    policy: 'check a policy, explain a verdict, try it on recordings',
-    audit: 'the log of decisions, and whether it is intact',
-    sessions: 'the sessions of all agents, and what was said in them',
-    logs: 'what passed between the editor and the agents',
-    redact: 'a recording or log without secrets',
+  'Settings and records:': {
+    config: 'show and validate the configuration',
+    policy: 'check and test a policy, explain a verdict',
+    audit: 'read and verify the audit log',
+    sessions: 'list, show and search sessions',
+    logs: 'show the frame log',
+    redact: 'remove secrets from a recording or log',
   },
   [LAST]: {
-    completion: 'a script that completes these commands in your shell',
+    completion: 'print a shell completion script',
   },
 };
 const IN_GENERAL = ['--version', '--config', '--debug', '--help'];
@@ -47,11 +47,11 @@ export function groupCommands(program: Command): void {
       const summary = commands[command.name()];
       if (summary !== undefined) command.helpGroup(heading).summary(summary);
     }
-  const help = program.helpCommand('help [command]', 'the help of a command').createHelp().visibleCommands(program).at(-1);
+  const help = program.helpCommand('help [command]', 'show the help of a command').createHelp().visibleCommands(program).at(-1);
   help?.helpGroup(LAST);
   program.configureHelp({
     subcommandTerm: (command) => command.name(),
-    // What the bare command takes as `acp` does is told there. Left out only here: a slip in one of them is still answered with its name.
+    // The options of `acp` also work without a command. Hide them here, but keep them known, so that a typo still gets a suggestion.
     formatHelp(command, helper) {
       const visibleOptions = (of: Command) => helper.visibleOptions(of).filter(({ long }) => IN_GENERAL.includes(long ?? ''));
       const short = Object.assign(Object.create(helper) as Help, { visibleOptions });
@@ -63,8 +63,7 @@ export function groupCommands(program: Command): void {
   (program.commands as Command[]).sort((a, b) => place(a) - place(b));
 }
 
-// What the parser of the command line complains about, in the form all our complaints have: what it is, and below it what to type instead.
-/** For a command and those below it. */
+/** Prints usage errors of a command and its subcommands in our format: the problem, and below it what to type instead. */
 export function complainInOurWords(command: Command, words: readonly string[] = [command.name()]): void {
   command.configureOutput({
     outputError(text, write) {

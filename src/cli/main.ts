@@ -1,4 +1,4 @@
-// The command line: which words do what, and how a failure is told.
+// The command line: the commands, their options, and how failures are reported.
 import { Command, Option } from 'commander';
 import { VERSION } from '../app/package-files.ts';
 import { didYouMean } from '../policy/format/nearest.ts';
@@ -23,10 +23,10 @@ const DEBUG = '--debug';
 
 /** Runs the command; resolves to its exit code. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
-  // Behind `--` stands what an editor passes on to an agent. Not for the parser: it would take a word of ours among it for a command.
+  // Arguments after `--` are for the agent. The parser must not see them: it could mistake one for a command.
   const divider = argv.indexOf('--');
   const mine = divider === -1 ? argv : argv.slice(0, divider);
-  // For every command, wherever it stands; so it is not left to the parser.
+  // Every command accepts --debug in any position, which the parser does not support.
   const ours = mine.filter((word) => word !== DEBUG);
   let code = 0;
   const program = createProgram(argv.slice(mine.length + 1), (result) => {
@@ -40,43 +40,43 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The words and options there are; what one does is loaded when it is called. */
+/** The commands and their options. Each command's code is loaded when the command runs. */
 export function createProgram(agentArgs: readonly string[], finish: (code: number) => void): Command {
   const program = new Command('switchboard')
-    .description('One editor connection, many ACP agents.')
+    .description('Connect one editor to many ACP agents.')
     .version(VERSION)
     .exitOverride()
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .helpCommand(true);
   framingOption(acpOptions(program))
-    .option(DEBUG, 'with any command: say of a failure where in the code it happened')
+    .option(DEBUG, 'with any command: show the stack trace of a failure')
     .usage('[options] [command]')
     .argument('[words...]')
     .addHelpText(
       'after',
-      example('switchboard demo', 'Without a command and with a pipe for stdin, it is switchboard acp, with its options.'),
+      example('switchboard demo', 'Without a command, and with stdin not a terminal, switchboard runs "switchboard acp".'),
     )
     .action(async ([word]: string[], flags: AcpFlags) => {
       if (word !== undefined) throw unknownCommand(word, program);
       if (process.stdin.isTTY && flags.auth === undefined) return program.outputHelp();
       finish(await runAcp(agentArgs, flags));
     });
-  framingOption(acpOptions(program.command('acp').description('the proxy on stdio: what an editor starts')))
-    .option('--console [port]', 'the web console beside it: its sessions in the browser, its questions answerable there too')
+  framingOption(acpOptions(program.command('acp').description('Run the proxy on stdio; editors start this command')))
+    .option('--console [port]', 'also open the web console, which shows the sessions and can answer permission requests')
     .addHelpText('after', example('switchboard acp --config ~/switchboard.jsonc'))
     .action(async (_: AcpFlags, command: Command) => finish(await runAcp(agentArgs, command.optsWithGlobals())));
   program
     .command('demo')
-    .description('a short tour with the embedded agents; needs no account, key or network')
-    .option('--fast', 'without the pauses for reading')
+    .description('Take a short tour with the built-in demo agents; needs no account, API key or network')
+    .option('--fast', 'skip the pauses')
     .addHelpText('after', example('switchboard demo --fast'))
     .action(async (flags: DemoFlags) => finish(await (await import('./demo/demo.ts')).demo(flags)));
   addMcpCommands(program, finish);
   acpOptions(program.command('serve'))
-    .description('the web console: every session, question and frame in the browser, on this machine only')
-    .option('--port <port>', 'listen there; any free port unless given')
-    .option('--open', 'open it in the browser')
+    .description('Open the web console: every session, permission request and frame in the browser, on this machine only')
+    .option('--port <port>', 'the port to listen on (default: any free port)')
+    .option('--open', 'open the console in the browser')
     .addHelpText('after', example('switchboard serve --open'))
     .action(async (_: ServeOptions, command: Command) => finish(await (await import('./serve.ts')).serve(command.optsWithGlobals())));
   addRunCommand(program, agentArgs, finish);
@@ -95,13 +95,13 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
 
 function addMcpCommands(program: Command, finish: (code: number) => void): void {
   const mcp = acpOptions(program.command('mcp'))
-    .description('the agents as tools of an MCP client, on stdio')
-    .option('--http [port]', 'on loopback HTTP instead, with a token; any free port unless given')
+    .description('Offer the agents as tools to an MCP client, on stdio')
+    .option('--http [port]', 'listen on loopback HTTP with a token instead (default port: any free one)')
     .addHelpText('after', example('claude mcp add agents -- switchboard mcp'))
     .action(async (_: McpOptions, command: Command) => finish(await (await import('./mcp.ts')).mcp(command.optsWithGlobals())));
   configOption(mcp.command('approve'))
-    .description('let the tools of a server in mcp_servers be what they are now, after they have changed')
-    .argument('<server>', 'its name')
+    .description('Accept the changed tools of a server in mcp_servers')
+    .argument('<server>', 'the server name')
     .addHelpText('after', example('switchboard mcp approve docs'))
     .action(async (name: string, _: McpOptions, command: Command) =>
       finish(await (await import('./mcp.ts')).approve(name, command.optsWithGlobals())),
@@ -111,21 +111,21 @@ function addMcpCommands(program: Command, finish: (code: number) => void): void 
 function addAgentsCommands(program: Command, agentArgs: readonly string[], finish: (code: number) => void): void {
   const agents = program
     .command('agents')
-    .description('which agents are configured, how they are, and whether they start')
+    .description('List, test, add and remove agents')
     .addHelpText('after', example('switchboard agents test'));
   configOption(agents.command('list'))
-    .description('the configured agents, and their processes in the proxies that run now; * marks the default')
-    .option('--json', 'for programs')
+    .description('List the configured agents and their running processes; * marks the default')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard agents list --json'))
     .action(async (_: AgentsFlags, command: Command) => {
       finish(await (await import('./agents/agents.ts')).listAgents(command.optsWithGlobals()));
     });
   configOption(agents.command('test'))
     .description(
-      'start an agent (or all of them), initialize it, say what it can do, end it; exit code 7 if one does not start, 3 if it stays silent',
+      'Start one or all agents, initialize them and show what they support; exit code 7 if an agent does not start, 3 if it does not answer',
     )
-    .argument('[name]', 'the agent to test')
-    .option('--json', 'for programs')
+    .argument('[name]', 'the agent to test (default: all)')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard agents test claude'))
     .action(async (name: string | undefined, _: AgentsFlags, command: Command) => {
       finish(await (await import('./agents/test-agents.ts')).testAgents(name, command.optsWithGlobals()));
@@ -135,10 +135,10 @@ function addAgentsCommands(program: Command, agentArgs: readonly string[], finis
 
 function addAuthCommand(program: Command, finish: (code: number) => void): void {
   configOption(program.command('auth'))
-    .description('log in to an agent: the ways it offers, or one of them taken; exit code 7 if it does not work')
-    .argument('<agent>', 'its name')
-    .argument('[method]', 'the way; left out, they are listed')
-    .option('--json', 'for programs')
+    .description('List the login methods of an agent, or log in with one; exit code 7 if the login fails')
+    .argument('<agent>', 'the agent name')
+    .argument('[method]', 'the login method; without it, list the methods')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard auth claude'))
     .action(async (agent: string, method: string | undefined, _: LoginFlags, command: Command) =>
       finish(await (await import('./agents/login.ts')).login(agent, method, command.optsWithGlobals())),
@@ -148,25 +148,25 @@ function addAuthCommand(program: Command, finish: (code: number) => void): void 
 function addConfigCommands(program: Command, finish: (code: number) => void): void {
   const config = program
     .command('config')
-    .description('which configuration is used, whether it is valid, which of it is trusted')
+    .description('Show, validate and trust the configuration')
     .addHelpText('after', example('switchboard config validate'));
   configOption(config.command('path'))
-    .description('the files that are used, one a line, the strongest last')
+    .description('List the configuration files in use; the last one takes precedence')
     .addHelpText('after', example('switchboard config path'))
     .action(async (_: ConfigFlags, command: Command) => {
       finish(await (await import('./setup/config.ts')).configPath(command.optsWithGlobals()));
     });
   configOption(config.command('validate'))
-    .description('name every problem of the configuration, or of one file; exit code 6 if there is any')
-    .argument('[file]', 'the file to check, instead of those that would be used')
+    .description('Report every problem in the configuration or in one file; exit code 6 if there is one')
+    .argument('[file]', 'the file to check (default: the files in use)')
     .addHelpText('after', example('switchboard config validate switchboard.jsonc'))
     .action(async (file: string | undefined, _: ConfigFlags, command: Command) => {
       finish(await (await import('./setup/config.ts')).configValidate(file, command.optsWithGlobals()));
     });
   config
     .command('trust')
-    .description("let a project's file start programs and set limits, as long as its content stays what it is now")
-    .argument('<file>', 'the file to trust; read it first')
+    .description('Allow a project configuration to start programs and set limits, until its content changes')
+    .argument('<file>', 'the file to trust; review it first')
     .addHelpText('after', example('switchboard config trust ./switchboard.jsonc'))
     .action(async (file: string) => finish(await (await import('./setup/config.ts')).configTrust(file)));
   addConfigShowing(config, finish);
@@ -177,40 +177,31 @@ const example = (line: string, note?: string): string => `\nExample:\n  ${line}$
 type AcpFlags = AcpOptions & { readonly auth?: string };
 
 function configOption(command: Command): Command {
-  return command.option('--config <file>', 'the configuration to use, instead of searching for one');
+  return command.option('--config <file>', 'use this configuration file');
 }
 
 function acpOptions(command: Command): Command {
   return configOption(command)
-    .option('--agent <name>', 'use this agent alone')
-    .option('--policy <policy>', 'a policy besides those of the configuration: a file, or a preset (careful, standard, ci, readonly)')
-    .addOption(
-      new Option('--policy-mode <mode>', 'observe: block nothing, and write down what would have been').choices(['enforce', 'observe']),
-    )
-    .option(
-      '--record <file>',
-      'write all that passes to a file, redacted, for switchboard replay; into a directory, a file for each session',
-    )
-    .addOption(new Option('--log-level <level>', 'how much is said on stderr, instead of log.level').choices(LEVELS))
-    .addOption(
-      new Option('--auth <agent>', 'run this agent in the terminal for a login; what editors call for a terminal login').hideHelp(),
-    );
+    .option('--agent <name>', 'use only this agent')
+    .option('--policy <policy>', 'add a policy: a file or a preset (careful, standard, ci, readonly)')
+    .addOption(new Option('--policy-mode <mode>', 'observe: block nothing, but log what would be blocked').choices(['enforce', 'observe']))
+    .option('--record <file>', 'record all frames, redacted, for switchboard replay; given a directory, write one file per session')
+    .addOption(new Option('--log-level <level>', 'how much to log on stderr; overrides log.level').choices(LEVELS))
+    .addOption(new Option('--auth <agent>', 'run this agent in the terminal to log in; editors use this option').hideHelp());
 }
 
 function framingOption(command: Command): Command {
   const framings = ['ndjson', 'content-length'];
-  return command.addOption(
-    new Option('--framing <framing>', "how the editor's messages are told apart (default: ndjson)").choices(framings),
-  );
+  return command.addOption(new Option('--framing <framing>', 'the message framing of the editor (default: ndjson)').choices(framings));
 }
 
 async function runAcp(agentArgs: readonly string[], flags: AcpFlags): Promise<number> {
   if (flags.auth !== undefined) return (await import('./agents/auth.ts')).auth(flags.auth, agentArgs, flags);
-  if (agentArgs.length > 0) throw new CommandFailure(EXIT.usage, `unexpected argument "${agentArgs[0]}"`, 'see switchboard acp --help');
+  if (agentArgs.length > 0) throw new CommandFailure(EXIT.usage, `unexpected argument "${agentArgs[0]}"`, 'run: switchboard acp --help');
   return (await import('./acp.ts')).acp(flags);
 }
 
 function unknownCommand(word: string, program: Command): CommandFailure {
   const names = program.commands.map((command) => command.name()).filter((name) => !name.startsWith('__'));
-  return new CommandFailure(EXIT.usage, `unknown command "${word}"`, didYouMean(word, names) ?? `commands are: ${names.join(', ')}`);
+  return new CommandFailure(EXIT.usage, `unknown command "${word}"`, didYouMean(word, names) ?? `commands: ${names.join(', ')}`);
 }

@@ -66,20 +66,20 @@ async function listen(handle: HttpHandler, port: number, agents: Conversations):
     throw new CommandFailure(
       1,
       `cannot listen on 127.0.0.1:${port}: ${listener.message}`,
-      'choose another port, or leave it out for any that is free',
+      'choose another port, or omit it to use any free port',
     );
   }
   notice(`MCP at ${listener.url}`);
-  if (given && token !== given) notice('SWITCHBOARD_MCP_TOKEN is not used: it has fewer than 32 characters');
+  if (given && token !== given) notice('ignoring SWITCHBOARD_MCP_TOKEN: it is shorter than 32 characters');
   if (token !== given)
-    notice(`the header for it: Authorization: Bearer ${token} (or set SWITCHBOARD_MCP_TOKEN to one of your own, 32 characters or more)`);
+    notice(`send the header: Authorization: Bearer ${token} (or set SWITCHBOARD_MCP_TOKEN to your own token of at least 32 characters)`);
   return listener;
 }
 
 function portOf(given: string | true): number {
   const port = given === true ? 0 : Number(given);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new CommandFailure(2, `"${given}" is not a port`, 'a whole number from 0 to 65535; 0, or none, is any that is free');
+  throw new CommandFailure(2, `invalid port "${given}"`, 'use a whole number from 0 to 65535; 0 or no number selects any free port');
 }
 
 /** `switchboard mcp approve NAME`: its tools may be what they are now. */
@@ -88,9 +88,9 @@ export async function approve(name: string, options: AcpOptions): Promise<number
   const pins = createToolPins(stateDir, (error) => notice(`${stateDir}: ${(error as Error).message}`));
   if (!config.mcpServers.some((server) => server.name === name)) {
     const known = config.mcpServers.map((server) => server.name);
-    throw new CommandFailure(4, `there is no MCP server "${name}"`, nearestOf(name, known, 'configured'));
+    throw new CommandFailure(4, `unknown MCP server "${name}"`, nearestOf(name, known, 'configured servers'));
   }
   const count = pins.forget(name);
-  process.stdout.write(`${count} tool${count === 1 ? '' : 's'} of ${name} will be taken as they are the next time they are seen.\n`);
+  process.stdout.write(`Approved: switchboard will accept the current definitions of ${count} tool${count === 1 ? '' : 's'} of ${name}.\n`);
   return 0;
 }

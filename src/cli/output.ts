@@ -33,5 +33,7 @@ export function notice(text: string): void {
 /** For a command that talks with a program: nothing more would come, and whoever typed it would wait in vain. */
 export function noticeAtTerminal(awaited: string): void {
   if (process.stdin.isTTY)
-    notice(`waiting for ${awaited} on stdin, and this is a terminal. Ctrl-C ends it; to talk to agents from here: switchboard run`);
+    notice(
+      `waiting for ${awaited} on stdin, but stdin is a terminal. Press Ctrl-C to stop. To prompt an agent from a terminal, use: switchboard run`,
+    );
 }

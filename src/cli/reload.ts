@@ -29,15 +29,15 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
       const notices: string[] = [];
       const { config, origin } = await resolveConfig(flags, (text) => notices.push(text));
       if (isStopped || (!isAsked && isAlike(current, config))) return;
-      if (origin === 'none' && first.files.length > 0) throw new Error('there is none any more');
+      if (origin === 'none' && first.files.length > 0) throw new Error('the configuration file is gone');
       for (const text of notices) notice(text);
       const { isTaken, said, later } = switchboard.reconfigure(config);
       if (isTaken) current = config;
-      notice(isTaken ? `the configuration was read again and is for new sessions (${said})` : `the configuration was not changed: ${said}`);
-      if (later.length > 0) notice(`changes of ${later.join(', ')} hold from the next start on`);
+      notice(isTaken ? `reloaded the configuration for new sessions (${said})` : `the configuration did not change: ${said}`);
+      if (later.length > 0) notice(`restart switchboard to apply changes to ${later.join(', ')}`);
     } catch (error) {
       // Half a configuration would be worse than the one from before.
-      notice(`THE CONFIGURATION HAS CHANGED AND CANNOT BE USED, so the one from before still holds: ${(error as Error).message}`);
+      notice(`THE NEW CONFIGURATION IS INVALID; keeping the previous one: ${(error as Error).message}`);
     }
   }
   // One after the other, so that what was read first does not come into force last.
@@ -47,13 +47,13 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
     if (isStopped) return;
     refusePipes(first.files);
     watch = watchFiles(filesToWatch(flags, first.files), () => reload(false), {
-      onProblem: (error) => notice(`changes of the configuration are looked for every two seconds: ${(error as Error).message}`),
+      onProblem: (error) => notice(`cannot watch the configuration, checking it every two seconds: ${(error as Error).message}`),
     });
     await watch.ready;
     reload(false); // whatever happened between the first look and the watch
   }
   // Not before the first answer: the editor waits for that, and nobody waits for this.
-  const unwatched = (error: Error) => notice(`changes of the configuration are not noticed: ${error.message}`);
+  const unwatched = (error: Error) => notice(`not watching the configuration for changes: ${error.message}`);
   setTimeout(() => void startWatching().catch(unwatched), AFTER_ANSWER_MS).unref();
   const onHangUp = () => reload(true);
   if (onSignal) process.on('SIGHUP', onHangUp);
@@ -67,7 +67,7 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
 /** A pipe, as of `--config <(…)`, is empty when it has been read; one that nobody writes to would be waited for without end. */
 function refusePipes(files: readonly string[]): void {
   const once = files.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === false);
-  if (once !== undefined) throw new Error(`${once} is no file that could be read again`);
+  if (once !== undefined) throw new Error(`${once} is not a regular file, so it is read only once`);
 }
 
 /** Those that were found, those that may yet be made where they would be looked for first, and the word that lets a project's have its say. */

@@ -39,8 +39,8 @@ function tell(error: unknown, isJson: boolean): number {
     return EXIT.usage;
   }
   if (error instanceof ConfigError) {
-    if (isJson) printEnvelope(EXIT.configuration, 'the configuration is not usable', error.message, { problems: error.problems });
-    process.stderr.write(withoutControls(`switchboard: the configuration is not usable\n${error.message}\n`));
+    if (isJson) printEnvelope(EXIT.configuration, 'the configuration is invalid', error.message, { problems: error.problems });
+    process.stderr.write(withoutControls(`switchboard: the configuration is invalid\n${error.message}\n`));
     return EXIT.configuration;
   }
   const found =
@@ -57,8 +57,8 @@ function trouble(error: unknown): CommandFailure | undefined {
   if (syscall === undefined || path === undefined || isOutOfFiles(error)) return undefined;
   return new CommandFailure(
     EXIT.failure,
-    `${path} cannot be used (${code})`,
-    'see what is there; switchboard doctor says where our files are',
+    `cannot use ${path} (${code})`,
+    'check this path; switchboard doctor shows where switchboard keeps its files',
   );
 }
 

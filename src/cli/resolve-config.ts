@@ -35,7 +35,8 @@ export async function resolveConfig(
   const here = surroundings(flags);
   const loaded = await loadConfig({ ...here, version: VERSION, isOnlyShown: flags.isOnlyShown });
   for (const text of loaded.notices) say(text);
-  if (loaded.origin === 'none') say('no configuration found: the embedded demo agents serve. To make one: switchboard init');
+  if (loaded.origin === 'none')
+    say('no configuration found; using the built-in demo agents. To create a configuration, run: switchboard init');
   const config = loaded.origin === 'none' ? withDemoAgents(loaded.config, here.stateDir) : loaded.config;
   const alone = flags.agent ?? (flags.onlyFirst ? config.agents[0]?.name : undefined);
   const names = alone === undefined ? flags.agents : [alone];
@@ -63,11 +64,11 @@ function unknownAgent(name: string, known: readonly string[], switchedOff: reado
   if (switchedOff.includes(name))
     throw new CommandFailure(
       4,
-      `agent "${name}" is switched off`,
-      `take "enabled": false out of agent_servers.${name}; see: switchboard config path`,
+      `agent "${name}" is disabled`,
+      `remove "enabled": false from agent_servers.${name}; to find the file, run: switchboard config path`,
     );
-  const hint = nearestOf(name, known, 'configured');
-  throw new CommandFailure(4, `there is no agent "${name}"`, hint);
+  const hint = nearestOf(name, known, 'configured agents');
+  throw new CommandFailure(4, `unknown agent "${name}"`, hint);
 }
 
 // Files named on the command line to be read. One rule: one that cannot be read is a mistake in the command (2). A configuration or a
@@ -80,5 +81,5 @@ export async function readInput(what: string, file: string): Promise<string> {
 }
 
 export function refuse(what: string, file: string, error: unknown): never {
-  throw new CommandFailure(USAGE, `${what} ${file} cannot be read (${errorCode(error)})`, 'check the path');
+  throw new CommandFailure(USAGE, `cannot read ${what} ${file} (${errorCode(error)})`, 'check the path');
 }

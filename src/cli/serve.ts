@@ -78,12 +78,12 @@ export async function serve(options: ServeOptions): Promise<number> {
 function announce(opened: Console, openFrom: string | undefined, isAsking: boolean): () => void {
   const link = opened.link();
   const say = (text: string) => void process.stdout.write(text);
-  say(`The console is at\n\n  ${link}\n\nThe link works once. Ctrl-C ends the console and its agents.\n`);
-  if (isAsking) say('No policy is configured: whatever changes or runs something is asked there.\n');
-  const failed = () => notice('no browser could be started; open the link by hand');
+  say(`The console is at\n\n  ${link}\n\nThe link works once. Press Ctrl-C to stop the console and its agents.\n`);
+  if (isAsking) say('No policy is configured, so the console asks before an agent changes or runs anything.\n');
+  const failed = () => notice('could not start a browser; open the link yourself');
   const tidyUp = openFrom === undefined ? () => {} : openBrowser(link, openFrom, failed);
   if (process.stdin.isTTY !== true) return tidyUp;
-  say('Press Enter for another link.\n');
+  say('Press Enter for a new link.\n');
   const lines = createInterface({ input: process.stdin });
   lines.on('line', () => say(`  ${opened.link()}\n`));
   void opened.closed.then(() => lines.close());

@@ -12,7 +12,7 @@ test.each([{ words: ['acp'] }, { words: [] }])('"switchboard $words" on a pipe s
   const { code, stdout, stderr } = await editor.ended;
   expect(code).toBe(0);
   expect(home.processesLeft()).toEqual([]);
-  expect(stderr).toContain('no configuration found: the embedded demo agents serve');
+  expect(stderr).toContain('no configuration found; using the built-in demo agents');
   for (const line of stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
 });
 
@@ -86,8 +86,8 @@ test.each([[['acp', '--agent', 'builder']], [['--agent', 'builder']], [['--agent
 test('an agent that is not there: exit code 4, and who is', async () => {
   const { code, stdout, stderr } = await createHome().run(['acp', '--agent', 'sketchr']);
   expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
-  expect(stderr).toContain('there is no agent "sketchr"');
-  expect(stderr).toContain('did you mean "sketcher"? configured are: sketcher, builder');
+  expect(stderr).toContain('unknown agent "sketchr"');
+  expect(stderr).toContain('did you mean "sketcher"? configured agents: sketcher, builder');
 });
 
 test.each([[['acp', '--config', 'given.jsonc']], [['--config', 'given.jsonc', 'acp']]])(

@@ -98,7 +98,7 @@ fs.appendFileSync(${JSON.stringify(path.join(home.home, 'npm-calls'))}, 'called 
   expect(warnings).toEqual([]);
   expect(await home.quick(['agents', 'add', 'qwen-code', '--install'], env)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('nothing to change'),
+    stdout: expect.stringContaining('no changes'),
   });
   expect(read(path.join(home.home, 'npm-calls'))).toBe('called ');
 });
@@ -107,7 +107,7 @@ test('an install that fails says so, and leaves the configuration alone', async 
   const home = createHome();
   const { code, stderr } = await home.quick(['agents', 'add', 'gemini', '--install'], { PATH: '/nowhere' });
   expect(code).toBe(1);
-  expect(stderr).toContain('could not be installed: npm was not found');
+  expect(stderr).toContain('failed: npm was not found');
   expect(existsSync(home.userFile)).toBe(false);
 });
 
@@ -159,7 +159,7 @@ test('adding twice changes nothing the second time', async () => {
   const words = ['agents', 'add', 'mine', '--command', 'our-agent', '--', '--acp'];
   await home.quick(words);
   const before = read(home.userFile);
-  expect(await home.quick(words)).toMatchObject({ code: 0, stdout: `${home.userFile}: nothing to change\n` });
+  expect(await home.quick(words)).toMatchObject({ code: 0, stdout: `${home.userFile}: no changes\n` });
   expect(read(home.userFile)).toBe(before);
   expect(existsSync(`${home.userFile}.bak`)).toBe(false);
 });
@@ -220,16 +220,16 @@ test('--config and $SWITCHBOARD_CONFIG name the file to edit', async () => {
 
 test.each([
   { words: ['add', 'gemni'], code: 4, says: 'did you mean "gemini"?' },
-  { words: ['add', 'no such', '--command', 'x'], code: 2, says: `"no such" cannot be an agent's name` },
-  { words: ['add', 'me', '--command', 'switchboard', '--', 'acp'], code: 2, says: 'the switchboard cannot be an agent of itself' },
-  { words: ['add', 'x', '--command', 'x', '--env', 'API_KEY=canary-7c1f'], code: 2, says: 'write --env API_KEY' },
-  { words: ['add', 'x', '--command', 'x', '--env', 'A B'], code: 2, says: 'is not a variable' },
+  { words: ['add', 'no such', '--command', 'x'], code: 2, says: 'invalid agent name "no such"' },
+  { words: ['add', 'me', '--command', 'switchboard', '--', 'acp'], code: 2, says: 'switchboard cannot be its own agent' },
+  { words: ['add', 'x', '--command', 'x', '--env', 'API_KEY=canary-7c1f'], code: 2, says: 'use --env API_KEY' },
+  { words: ['add', 'x', '--command', 'x', '--env', 'A B'], code: 2, says: 'invalid variable name' },
   {
     words: ['add', 'x', '--command', 'x', '--', '--api-key', 'canary-7c1f'],
     code: 2,
-    says: `write a reference in its place, in single quotes: --api-key '\${env:NAME}'`,
+    says: `use a reference in single quotes instead: --api-key '\${env:NAME}'`,
   },
-  { words: ['add', 'x', '--command', 'x', '--install'], code: 2, says: '--install is for agents of the catalogue' },
+  { words: ['add', 'x', '--command', 'x', '--install'], code: 2, says: '--install works only with agents from the catalogue' },
   { words: ['remove', 'claud'], code: 4, says: 'did you mean "claude"?' },
   { words: ['remove', 'claude'], code: 6, says: 'default_agent: expected the name of an agent' },
   { words: ['remove'], code: 2, says: 'missing required argument "name"' },

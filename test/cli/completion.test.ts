@@ -37,7 +37,7 @@ test('with a configuration that is not valid it offers no agents, and no errors'
 test('an unknown shell: exit code 2', async () => {
   expect(await createHome().quick(['completion', 'tcsh'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('shells are: bash, zsh, fish'),
+    stderr: expect.stringContaining('shells: bash, zsh, fish'),
   });
 });
 

@@ -78,7 +78,7 @@ test.each(EDITORS)(
     expect(read(`${target}.bak`)).toBe(sample);
 
     const second = await home.quick(['connect', id]);
-    expect(second.stdout).toContain('nothing to change');
+    expect(second.stdout).toContain('no changes');
     expect(read(target)).toBe(text);
 
     const gone = await home.quick(['disconnect', id]);
@@ -179,7 +179,7 @@ test('an entry of ours from elsewhere is brought up to date, and what the user a
   const { code, stderr } = await home.quick(['connect', 'zed', '--agent', 'claude', '--config', 'mine.jsonc']);
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: expect.stringContaining(`${path.join(home.project, 'mine.jsonc')} is not there, and without it the editor cannot start`),
+    stderr: expect.stringContaining(`${path.join(home.project, 'mine.jsonc')} does not exist; without it the editor cannot start`),
   });
   expect(valueAt(read(target), ['agent_servers'])).toEqual({
     SB: {
@@ -212,9 +212,9 @@ test('a byte order mark and CRLF stay', async () => {
 });
 
 test.each([
-  { words: [], says: 'which editor?' },
+  { words: [], says: 'name an editor' },
   { words: ['zde'], says: 'did you mean "zed"?' },
-  { words: ['--print', 'perl'], says: 'there are: lua, elisp, toml' },
+  { words: ['--print', 'perl'], says: 'snippets: lua, elisp, toml' },
 ])('connect $words: exit code 2', async ({ words, says }) => {
   const { code, stderr } = await createHome().quick(['connect', ...words]);
   expect(code).toBe(2);

@@ -35,6 +35,6 @@ test.skipIf(process.platform === 'win32')(
 
 test("that no more files can be opened is nobody's mistake, and the limit is named", () => {
   const { message, hint } = crashWords(Object.assign(new Error('EMFILE: too many open files, open x'), { code: 'EMFILE' }));
-  expect(message).toBe('there are too many open files (EMFILE)');
+  expect(message).toBe('too many open files (EMFILE)');
   expect(hint).toContain('ulimit -n');
 });

@@ -30,7 +30,7 @@ test('a machine that is set up: no problem, exit code 0', async () => {
   expect(data).toMatchObject({ healthy: true, problems: 0 });
   expect(code).toBe(0);
   expect(find('agent.start', 'agent "one" answered in')).toMatchObject([{ status: 'ok' }]);
-  expect(find('editor.entry', 'Zed starts us')).toMatchObject([{ status: 'ok' }]);
+  expect(find('editor.entry', 'Zed starts switchboard')).toMatchObject([{ status: 'ok' }]);
   expect(find('policy')).toMatchObject([
     { status: 'ok', what: expect.stringMatching(/^the policy is valid: .*standard\.yaml \(yours\)$/) },
   ]);
@@ -39,7 +39,7 @@ test('a machine that is set up: no problem, exit code 0', async () => {
 });
 
 test.each([
-  { now: '2026-12-01', status: 'ok', says: 'of 2026-11-16' },
+  { now: '2026-12-01', status: 'ok', says: 'from 2026-11-16' },
   { now: '2027-11-16', status: 'warning', says: '365 days old' },
 ])('a catalogue of 2026-11-16 on $now: $status', ({ now, status, says }) => {
   expect(checkCatalogue('2026-11-16', Date.parse(now))).toMatchObject({ status, what: expect.stringContaining(says) });
@@ -101,7 +101,7 @@ test('for people: a line for each finding, and a count', async () => {
   const { code, stdout } = await home.quick(['doctor']);
   expect(code).toBe(8);
   expect(stdout).toContain(
-    'PROBLEM  agent "one": the command no-such-agent was not found\n         why:  it cannot be started\n         next: install no-such-agent',
+    'PROBLEM  agent "one": command not found: no-such-agent\n         why:  switchboard cannot start this agent\n         next: install no-such-agent',
   );
   expect(stdout).toMatch(/\n1 problem, \d+ warnings?\n$/);
 });

@@ -24,7 +24,7 @@ test('where there is nothing to import, that is said', async () => {
   const home = createHome();
   home.write(path.join(home.home, '.config/zed/settings.json'), { theme: 'dark' });
   const { code, stdout } = await home.quick(['import', '--from', 'zed']);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Nothing to import: there is no agent in the list of Zed.\n' });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Nothing to import: no agents in Zed.\n' });
 });
 
 test('the agents of all editors come over, with where they are from, and without secrets', async () => {
@@ -36,7 +36,7 @@ test('the agents of all editors come over, with where they are from, and without
   const text = read(home.userFile);
   expect(text).not.toContain('canary');
   expect(text).toContain(
-    `// imported from Zed (${path.join(home.home, '.config/zed/settings.json')}); set API_KEY and ANTHROPIC_API_KEY in your environment, then take "enabled" out`,
+    `// imported from Zed (${path.join(home.home, '.config/zed/settings.json')}); set API_KEY and ANTHROPIC_API_KEY in your environment, then remove "enabled"`,
   );
   expect(parse(text).agent_servers).toEqual({
     'Claude-Code': {
@@ -57,9 +57,9 @@ test('the agents of all editors come over, with where they are from, and without
     qwen: { command: 'qwen', args: ['--acp'] },
     codex: { command: 'npx', args: ['-y', '@zed-industries/codex-acp', '--name', 'my codex'] },
   });
-  expect(stdout).toContain('left out: unheard-of of Zed');
-  expect(stdout).toMatch(/left out: far of acp-ui .*remote agent/);
-  expect(stderr).toContain('Claude-Code: its secrets were not copied. Set API_KEY and ANTHROPIC_API_KEY');
+  expect(stdout).toContain('skipped: unheard-of from Zed');
+  expect(stdout).toMatch(/skipped: far from acp-ui .*remote agent/);
+  expect(stderr).toContain('Claude-Code: secrets are not copied. Set API_KEY and ANTHROPIC_API_KEY');
   expect(stderr).toContain('@zed-industries/claude-code-acp is now @agentclientprotocol/claude-agent-acp');
   expect(stderr).toContain('Claude-Code: not taken over: default_mode');
   expect(stderr).toContain('--experimental-acp of Gemini CLI is now --acp');
@@ -94,7 +94,7 @@ test('ourselves are left out, a taken name gets another, and comments of the con
   home.write(path.join(home.home, '.config/acp-ui/agents.json'), ACP_UI);
   await home.quick(['connect', 'acp-ui'], ENV);
   const { stdout } = await home.quick(['import', '--from', 'acp-ui'], ENV);
-  expect(stdout).toMatch(/left out: Switchboard of acp-ui .*it is the switchboard itself/);
+  expect(stdout).toMatch(/skipped: Switchboard from acp-ui .*it is the switchboard itself/);
   expect(parse(read(home.userFile)).agent_servers).toMatchObject({ qwen: { command: 'another' }, 'qwen-acp-ui': { command: 'qwen' } });
   expect(read(home.userFile)).toContain('// mine');
 });
@@ -117,14 +117,14 @@ test('one editor whose file is broken does not keep the others from coming over'
   const { code, stdout, stderr } = await home.quick(['import', '--dry-run'], ENV);
   expect(code).toBe(0);
   expect(stdout).toContain('imported: qwen');
-  expect(stderr).toContain('JetBrains IDEs is passed over');
+  expect(stderr).toContain('skipping JetBrains IDEs');
   expect(existsSync(home.userFile)).toBe(false);
 });
 
 test.each([
   { words: ['--from', 'zde'], code: 2, says: 'did you mean "zed"?' },
-  { words: ['--from', 'zed'], code: 4, says: 'Zed has no list of agents here' },
-  { words: ['--from', 'zed,acpx', '--file', 'x'], code: 2, says: '--file goes with one editor' },
+  { words: ['--from', 'zed'], code: 4, says: 'Zed has no agents' },
+  { words: ['--from', 'zed,acpx', '--file', 'x'], code: 2, says: '--file requires a single editor' },
   { words: ['--from', 'jetbrains'], code: 6, says: '/acp.json:1:3' },
 ])('import $words is refused', async ({ words, code, says }) => {
   const home = createHome();
@@ -135,5 +135,5 @@ test.each([
 });
 
 test('without any editor there is nothing to import', async () => {
-  expect(await createHome().quick(['import'])).toMatchObject({ code: 0, stdout: 'No editor with a list of agents was found.\n' });
+  expect(await createHome().quick(['import'])).toMatchObject({ code: 0, stdout: 'Found no editor with configured agents.\n' });
 });

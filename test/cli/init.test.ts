@@ -83,7 +83,7 @@ test('an editor whose file is broken is told of, and the rest is done', async ()
 test.each([
   { words: [], code: 2, says: 'switchboard init --yes' },
   { words: ['--yes'], code: 4, says: 'switchboard agents add ID' },
-  { words: ['--yes', '--policy', 'strict'], code: 2, says: 'presets are: careful, standard, ci, readonly, none' },
+  { words: ['--yes', '--policy', 'strict'], code: 2, says: 'presets: careful, standard, ci, readonly, none' },
 ])('init $words on a bare machine, without a terminal: exit code $code', async ({ words, code, says }) => {
   const home = createHome();
   const result = await home.quick(['init', ...words], { PATH: '/nowhere' });
@@ -100,13 +100,13 @@ describe.skipIf(!HAS_TERMINAL)('at a terminal', () => {
     const { child, said, ended } = home.startInTerminal(['init'], furnished(home));
     await said('Which agents?');
     child.stdin.write(ENTER); // the installed one is marked
-    await said('Take over these agents');
+    await said('Import these agents');
     child.stdin.write(SPACE); // not the first
     child.stdin.write(ENTER);
     await said('What may agents do without asking?');
     child.stdin.write(DOWN);
     child.stdin.write(ENTER); // careful
-    await said('Put the switchboard into these editors?');
+    await said('Connect these editors?');
     child.stdin.write(DOWN);
     child.stdin.write(SPACE); // not acp-ui
     child.stdin.write(ENTER);
@@ -125,7 +125,7 @@ describe.skipIf(!HAS_TERMINAL)('at a terminal', () => {
     const { child, said, ended } = home.startInTerminal(['init'], furnished(home));
     await said('Which agents?');
     child.stdin.write(ENTER);
-    await said('Take over these agents');
+    await said('Import these agents');
     child.stdin.write(CTRL_C);
     const { code, stdout } = await ended;
     expect(code).toBe(130);

@@ -22,7 +22,7 @@ test.skipIf(process.platform === 'win32')('SIGUSR2 has everything said until the
     running.child.kill('SIGUSR2');
     await running.request('session/list', {}); // by the time of the answer it has been seen
   };
-  const SAID = 'debug: SIGUSR2: everything is said until the next one';
+  const SAID = 'debug: SIGUSR2: debug logging is on until the next SIGUSR2';
   const first = heard(running, SAID);
   await toggle();
   await first;

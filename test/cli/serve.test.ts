@@ -9,18 +9,20 @@ test.each([
 ] as const)('it says where it is, with a link that works once, and nothing of it is left after %s', async (signal, expected) => {
   const home = createHome();
   const serving = home.start(['serve']);
-  await serving.said('Ctrl-C ends the console');
+  await serving.said('Press Ctrl-C to stop the console');
   serving.child.kill(signal);
   const { code, stdout, stderr } = await serving.ended;
   expect(code).toBe(expected);
   expect(stdout).toMatch(/^The console is at\n\n {2}http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}\n/);
-  expect(stderr).toBe('switchboard: no configuration found: the embedded demo agents serve. To make one: switchboard init\n');
+  expect(stderr).toBe(
+    'switchboard: no configuration found; using the built-in demo agents. To create a configuration, run: switchboard init\n',
+  );
   expect(home.processesLeft()).toEqual([]);
 });
 
 test.each(['x', '65536', '-1', '1.5', ''])('--port=%s is not a port', async (port) => {
   const { code, stderr } = await createHome().run(['serve', `--port=${port}`]);
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`"${port}" is not a port`) });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`invalid port "${port}"`) });
 });
 
 test('a port that is taken is said to be, and no agent is left', async () => {
@@ -46,18 +48,18 @@ test('a configuration that cannot be used ends it with every problem named', asy
 test('a browser that cannot be started is no reason to end', async () => {
   const home = createHome();
   const serving = home.start(['serve', '--open'], { PATH: '' });
-  await serving.said('Ctrl-C ends the console');
+  await serving.said('Press Ctrl-C to stop the console');
   serving.child.kill('SIGINT');
   const { code, stderr } = await serving.ended;
   expect({ code, stderr }).toMatchObject({
     code: 130,
-    stderr: expect.stringContaining('no browser could be started; open the link by hand'),
+    stderr: expect.stringContaining('could not start a browser; open the link yourself'),
   });
 });
 
 test('beside an editor: a port that is none ends it before anything is served, one that is taken does not', async () => {
   const { code, stderr } = await createHome().run(['acp', '--console', 'x']);
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('"x" is not a port') });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('invalid port "x"') });
 
   const other = net.createServer();
   onTestFinished(() => void other.close());

@@ -12,7 +12,7 @@ const CASES: readonly { wrong: string; settings?: string; words?: readonly strin
     settings: '{ "agent_servers": { "mine": { "command": "x" } } }',
     words: ['-a', 'mien'],
     code: 4,
-    says: /^switchboard: there is no agent "mien"\n {2}did you mean "mine"\? configured are: mine\n$/,
+    says: /^switchboard: unknown agent "mien"\n {2}did you mean "mine"\? configured agents: mine\n$/,
   },
   {
     wrong: 'an agent without a command',

@@ -38,7 +38,7 @@ test('--version is that of the package', async () => {
 test.each([
   { words: ['dmo'], says: 'unknown command "dmo"', suggests: 'demo' },
   { words: ['cofnig', 'path'], says: 'unknown command "cofnig"', suggests: 'config' },
-  { words: ['xyzzy'], says: 'unknown command "xyzzy"', suggests: 'commands are: demo, init' },
+  { words: ['xyzzy'], says: 'unknown command "xyzzy"', suggests: 'commands: demo, init' },
   { words: ['config', 'trsut', 'a.jsonc'], says: 'unknown command "trsut"', suggests: '  did you mean "trust"?\n' },
   { words: ['--agnet', 'x'], says: 'unknown option "--agnet"', suggests: '  did you mean "--agent"?\n' },
   { words: ['acp', '--confg', 'x'], says: 'unknown option "--confg"', suggests: '  did you mean "--config"?\n' },
@@ -94,9 +94,7 @@ describe('a mistake of ours', () => {
     const home = createHome();
     const { code, stdout, stderr } = await home.run(['config', 'path'], sabotage(home, NO_CWD));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(
-      /^switchboard: this should not have happened: no place: \[redacted:\S+\]\n {2}it is a mistake of the switchboard: .*--debug.*\n$/,
-    );
+    expect(stderr).toMatch(/^switchboard: internal error: no place: \[redacted:\S+\]\n {2}this is a bug in switchboard: .*--debug.*\n$/);
   });
 
   test('is told with its place to those who ask with --debug, wherever it stands', async () => {
@@ -124,7 +122,7 @@ describe('a mistake of ours', () => {
     expect(await ended).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('this should not have happened: out of the blue\n'),
+      stderr: expect.stringContaining('internal error: out of the blue\n'),
     });
     expect((await ended).stderr).not.toMatch(/^ {4}at /m);
   });

@@ -229,7 +229,9 @@ describe('in the browser', () => {
 
     const doctor = page.getByLabel('Doctor');
     const missing = doctor.getByRole('listitem').filter({ hasText: 'agent "gone": the command not-there-at-all was not found' });
-    expect(await missing.innerText()).toMatch(/it cannot be started\s+Next: install not-there-at-all, or switchboard agents remove gone/);
+    expect(await missing.innerText()).toMatch(
+      /switchboard cannot start this agent\s+Next: install not-there-at-all, or switchboard agents remove gone/,
+    );
     expect(await doctor.getByRole('status').innerText()).toMatch(/^1 problem, \d+ warnings?, \d+ in order$/);
     expect(await doctor.innerText()).not.toContain('agent "mime" answered');
     await doctor.getByRole('button', { name: 'Check, and start each agent' }).click();

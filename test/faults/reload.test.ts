@@ -21,10 +21,10 @@ test.concurrent('row 27: SIGHUP takes another agent into a running proxy, and a 
   const { id } = await open(client, stage.cwd, 'one');
   writeFileSync(file, '{ "agent_servers": { "broken": {} } }');
   client.child.kill('SIGHUP');
-  await noticed(client, /THE CONFIGURATION HAS CHANGED AND CANNOT BE USED/);
+  await noticed(client, /THE NEW CONFIGURATION IS INVALID/);
   writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
   client.child.kill('SIGHUP');
-  await noticed(client, /is for new sessions \(new: three\)/);
+  await noticed(client, /reloaded the configuration for new sessions \(new: three\)/);
   const added = await open(client, stage.cwd, 'three');
   expect((await prompt(client, added.id, 'count 2')).result).toEqual(end);
   expect((await prompt(client, id, 'count 2')).result).toEqual(end);
@@ -45,11 +45,11 @@ test.concurrent('a file that changes is read by itself: taken if it is good, lou
   await hello(client);
   const { id } = await open(client, stage.cwd, 'one');
   write({ agent_servers: agents, default_agnt: 'two' });
-  await noticed(client, /CANNOT BE USED, so the one from before still holds: .*unknown key "default_agnt"; did you mean "default_agent"\?/);
+  await noticed(client, /IS INVALID; keeping the previous one: .*unknown key "default_agnt"; did you mean "default_agent"\?/);
   const secret = 'canary-4711-of-the-new-agent';
   const three = { ...fixture('crash-mid-turn', 'three'), env: { SECRET: secret } };
   write({ agent_servers: { ...agents, three }, limits: { max_queue_bytes: 1_000_000 }, policy: { version: 1 }, log: { level: 'debug' } });
-  await noticed(client, /is for new sessions \(new: three\)\n.*changes of policy, limits, host_tools hold from the next start on/);
+  await noticed(client, /for new sessions \(new: three\)\n.*restart switchboard to apply changes to policy, limits, host_tools/);
   expect((await prompt(client, id, 'count 2')).result).toEqual(end);
   // What the new agent was given is known for a secret from its first word on.
   const added = await open(client, stage.cwd, 'three');
@@ -58,7 +58,7 @@ test.concurrent('a file that changes is read by itself: taken if it is good, lou
   expect(error.data.stderr.join('\n')).toContain('the disk is on fire');
   expect(JSON.stringify(error)).not.toContain(secret);
   write({ agent_servers: { one: agents.one } });
-  await noticed(client, /was not changed: this connection has several agents/);
+  await noticed(client, /did not change: this connection has several agents/);
   expect((await prompt(client, id, 'count 2')).result).toEqual(end);
   expect(await client.close()).toBe(0); // nothing that watches keeps it alive
 });
@@ -68,13 +68,13 @@ test.concurrent('a configuration that comes through a pipe is read once, which i
   const command = 'exec "$0" "$1" acp --config <(cat "$2")';
   const client = stage.run('bash', ['-c', command, process.execPath, SWITCHBOARD, file]);
   await hello(client);
-  await noticed(client, /changes of the configuration are not noticed: \/dev\/fd\/\d+ is no file that could be read again/);
+  await noticed(client, /not watching the configuration for changes: \/dev\/fd\/\d+ is not a regular file, so it is read only once/);
   client.child.kill('SIGHUP');
-  await noticed(client, /still holds: \/dev\/fd\/\d+ is no file that could be read again/);
+  await noticed(client, /keeping the previous one: \/dev\/fd\/\d+ is not a regular file, so it is read only once/);
   const { id } = await open(client, stage.cwd, 'one');
   expect((await prompt(client, id, 'count 2')).result).toEqual(end);
   expect(await client.close()).toBe(0);
-  expect(client.stderr().match(/CANNOT BE USED/g)).toHaveLength(1); // when it was asked for
+  expect(client.stderr().match(/IS INVALID/g)).toHaveLength(1); // when it was asked for
 });
 
 test.concurrent('a file that becomes a pipe that nobody writes to is not waited for', async ({ stage }) => {
@@ -85,11 +85,11 @@ test.concurrent('a file that becomes a pipe that nobody writes to is not waited 
   rmSync(file);
   execFileSync('mkfifo', [file]);
   client.child.kill('SIGHUP');
-  await noticed(client, /CANNOT BE USED, so the one from before still holds: .* is no file that could be read again/);
+  await noticed(client, /IS INVALID; keeping the previous one: .* is not a regular file, so it is read only once/);
   rmSync(file);
   writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
   client.child.kill('SIGHUP');
-  await noticed(client, /is for new sessions \(new: three\)/);
+  await noticed(client, /reloaded the configuration for new sessions \(new: three\)/);
   expect(await client.close()).toBe(0);
 });
 

@@ -46,7 +46,7 @@ export async function listAgents(flags: AgentsFlags): Promise<number> {
   else {
     printTable(
       ['AGENT', 'STATE', 'PID', 'SINCE', 'SESSIONS', 'OPEN', 'RESTARTS', 'LAST ERROR', 'COMMAND'],
-      [...agents.flatMap(rowsOf), ...switchedOff.map((name) => [name, 'switched off', '', '', '', '', '', '', ''])],
+      [...agents.flatMap(rowsOf), ...switchedOff.map((name) => [name, 'disabled', '', '', '', '', '', '', ''])],
       process.stdout.columns,
     );
     for (const { processes } of agents) for (const one of processes) process.stdout.write(explain(one));
@@ -58,7 +58,7 @@ export async function listAgents(flags: AgentsFlags): Promise<number> {
 function explain({ id, state, lastErrorText, unavailable, stderrTail = [] }: Health & { readonly id: string }): string {
   const why = unavailable ?? lastErrorText;
   if (why === undefined && state !== 'unhealthy') return '';
-  const words = why ?? 'it sends lines that are no messages';
+  const words = why ?? 'it sends lines that are not valid messages';
   return `\n${[`${id}: ${words}`, ...stderrTail.slice(-STDERR_LINES).map((line) => `  | ${line}`)].join('\n')}\n`;
 }
 

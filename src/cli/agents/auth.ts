@@ -14,7 +14,7 @@ import { ownCommand, textsOf } from './methods.ts';
 export async function auth(agent: string, args: readonly string[], flags: ConfigFlags): Promise<number> {
   const { config } = await resolveConfig({ ...(flags.config !== undefined && { config: flags.config }), agent });
   const [spec] = config.agents;
-  if (!spec) throw new CommandFailure(4, `there is no agent "${agent}"`);
+  if (!spec) throw new CommandFailure(4, `unknown agent "${agent}"`);
   return inTerminal(spec, spec.command, [...spec.args, ...args], {});
 }
 

@@ -25,7 +25,7 @@ import { openUserConfig, refuseWorse } from '../setup/user-config.ts';
 // `agents add --install`: the package of an agent into a folder of our own, so that its start needs neither npx nor network.
 export async function installAgent(agent: CatalogueAgent, here: Here): Promise<void> {
   const { npx } = agent.distribution;
-  if (!npx) throw new CommandFailure(2, `"${agent.id}" is not an npm package, and only those can be installed from here`);
+  if (!npx) throw new CommandFailure(2, `"${agent.id}" is not an npm package; --install supports only npm packages`);
   const folder = installFolder(agent, here);
   const { command, args } = resolveStart(agent, here);
   if ([command, ...args].some((word) => word.startsWith(folder))) return; // it is there
@@ -37,13 +37,13 @@ export async function installAgent(agent: CatalogueAgent, here: Here): Promise<v
     spawn('npm', words, { stdio: ['ignore', process.stderr, process.stderr], cwd: folder, env: here.env }),
   );
   const how = await once(child, 'exit').then(
-    ([code]) => (code === 0 ? undefined : `npm ended with ${code}`),
-    (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? 'npm was not found' : `npm could not be started (${error.code})`),
+    ([code]) => (code === 0 ? undefined : `npm exited with code ${code}`),
+    (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? 'npm was not found' : `npm did not start (${error.code})`),
   );
   signals.stop();
   signals.check();
   if (how !== undefined)
-    throw new CommandFailure(1, `${npx.package} could not be installed: ${how}`, 'without --install it is started by npx');
+    throw new CommandFailure(1, `installing ${npx.package} failed: ${how}`, 'without --install, npx fetches the agent when it starts');
 }
 
 export type AddFlags = ConfigFlags &
@@ -66,31 +66,31 @@ export async function addAgent(id: string, args: readonly string[], flags: AddFl
   const catalogue = theCatalogue();
   const found = flags.command === undefined ? inCatalogue(catalogue, id) : undefined;
   if (flags.command !== undefined && flags.install)
-    throw new CommandFailure(2, '--install is for agents of the catalogue, not for --command');
+    throw new CommandFailure(2, '--install works only with agents from the catalogue, not with --command');
   const name = flags.name ?? found?.id ?? id;
   if (!AGENT_NAME.test(name))
     throw new CommandFailure(
       2,
-      `"${name}" cannot be an agent's name`,
-      'it starts with a letter or digit and holds only letters, digits, ".", "_" and "-"',
+      `invalid agent name "${name}"`,
+      'start with a letter or digit and use only letters, digits, ".", "_" and "-"',
     );
   for (const [, { flag, value }] of secretArgs(args))
     if (!/^\$\{/.test(value))
       throw new CommandFailure(
         2,
-        `what follows ${flag} looks like a secret, and does not belong on a command line`,
-        `write a reference in its place, in single quotes: ${flag} '\${env:NAME}'`,
+        `the value of ${flag} looks like a secret; other users can see command lines`,
+        `use a reference in single quotes instead: ${flag} '\${env:NAME}'`,
       );
   const config = await openUserConfig(flags);
   if (found && flags.install && !flags.dryRun) await installAgent(found, here());
   const { entry, warnings } = found ? fromCatalogue(found, args, flags) : fromCommand(flags.command ?? '', args, flags);
-  if (isOurProxy(entry.command, entry.args ?? [])) throw new CommandFailure(2, 'the switchboard cannot be an agent of itself');
+  if (isOurProxy(entry.command, entry.args ?? [])) throw new CommandFailure(2, 'switchboard cannot be its own agent');
   const present = config.agents[name];
   if (present !== undefined && !isDeepStrictEqual(present, entry) && !flags.force)
     throw new CommandFailure(
       2,
-      `there is an agent "${name}" already, and it is set up otherwise`,
-      'add it under another name (--name NAME), or replace it (--force)',
+      `agent "${name}" already exists with a different setup`,
+      'use another name (--name NAME) or replace it (--force)',
     );
   const edited = isDeepStrictEqual(present, entry) ? config.text : withProperty(config.base, ['agent_servers', name], entry);
   if (edited !== config.text) refuseWorse(config, edited);
@@ -107,8 +107,7 @@ export async function addAgent(id: string, args: readonly string[], flags: AddFl
 
 /** What there is to add, and how each would be started from here. */
 export async function listCatalogue(flags: AddFlags): Promise<number> {
-  if (flags.command !== undefined)
-    throw new CommandFailure(2, 'what is the agent to be called?', 'switchboard agents add NAME --command PROGRAM -- ARGS');
+  if (flags.command !== undefined) throw new CommandFailure(2, 'name the agent', 'switchboard agents add NAME --command PROGRAM -- ARGS');
   const around = here();
   const agents = theCatalogue().map((agent) => ({
     id: agent.id,
@@ -119,8 +118,8 @@ export async function listCatalogue(flags: AddFlags): Promise<number> {
   if (flags.json) printData({ agents });
   else
     printTable(
-      ['ID', 'NAME', 'VERSION', 'HERE'],
-      agents.map(({ id, name, version, installed }) => [id, name, version, installed ? 'installed' : 'to be fetched']),
+      ['ID', 'NAME', 'VERSION', 'STATUS'],
+      agents.map(({ id, name, version, installed }) => [id, name, version, installed ? 'installed' : 'not installed']),
     );
   return 0;
 }
@@ -129,8 +128,8 @@ export async function removeAgent(name: string, flags: ConfigFlags & ChangeFlags
   const config = await openUserConfig(flags);
   const names = Object.keys(config.agents);
   if (!names.includes(name)) {
-    const hint = didYouMean(name, names) ?? (names.length > 0 ? `it has: ${names.join(', ')}` : 'it has no agents');
-    throw new CommandFailure(4, `there is no agent "${name}" in ${config.file}`, hint);
+    const hint = didYouMean(name, names) ?? (names.length > 0 ? `agents: ${names.join(', ')}` : 'it has no agents');
+    throw new CommandFailure(4, `${config.file} has no agent "${name}"`, hint);
   }
   const edited = withoutProperty(config.base, ['agent_servers', name], isOurNote);
   refuseWorse(config, edited);
@@ -153,7 +152,7 @@ function inCatalogue(catalogue: Catalogue, id: string): CatalogueAgent {
   const ids = catalogue.map((agent) => agent.id);
   const hint = [
     didYouMean(id, ids),
-    `known are: ${ids.join(', ')}. Any other: switchboard agents add ${AGENT_NAME.test(id) ? id : 'NAME'} --command PROGRAM -- ARGS`,
+    `catalogue: ${ids.join(', ')}. For any other agent: switchboard agents add ${AGENT_NAME.test(id) ? id : 'NAME'} --command PROGRAM -- ARGS`,
   ];
   throw new CommandFailure(4, `the catalogue has no agent "${id}"`, hint.filter((part) => part !== undefined).join(' '));
 }
@@ -170,9 +169,9 @@ export function fromCatalogue(agent: CatalogueAgent, args: readonly string[], fl
   };
   const advice =
     how === 'runner' && !flags.install && agent.distribution.npx
-      ? [`to install it now, once: switchboard agents add ${agent.id} --install --force`]
+      ? [`to install it now, run: switchboard agents add ${agent.id} --install --force`]
       : [];
-  const unchecked = agent.checked ? [] : ['nobody has started it with the switchboard yet; its entry may be out of date'];
+  const unchecked = agent.checked ? [] : ['this agent is untested with switchboard; its entry may be outdated'];
   return {
     entry,
     warnings: [...warnings, ...advice, ...unchecked, ...(agent.note === undefined ? [] : [`about ${agent.name}: ${agent.note}`])],
@@ -191,13 +190,13 @@ function readEnv(given: readonly string[]): Record<string, string> {
       const at = text.indexOf('=');
       const name = at === -1 ? text : text.slice(0, at);
       if (!/^[A-Za-z_]\w*$/.test(name))
-        throw new CommandFailure(2, `"${name}" is not a variable's name`, 'write --env NAME or --env NAME=VALUE');
+        throw new CommandFailure(2, `invalid variable name "${name}"`, 'use --env NAME or --env NAME=VALUE');
       if (at === -1) return [name, `\${env:${name}}`];
       if (looksSecret(name, text.slice(at + 1)))
         throw new CommandFailure(
           2,
-          `the value of ${name} looks like a secret, and does not belong on a command line`,
-          `set it in your environment and write --env ${name}`,
+          `the value of ${name} looks like a secret; other users can see command lines`,
+          `set it in your environment and use --env ${name}`,
         );
       return [name, text.slice(at + 1)];
     }),

@@ -29,12 +29,12 @@ export async function importCommand(flags: ImportFlags): Promise<number> {
     printData({ imported: taken, skipped: found.left, ...change }, warnings);
     return 0;
   }
-  if (files.length === 0) say('No editor with a list of agents was found.');
+  if (files.length === 0) say('Found no editor with configured agents.');
   if (change.changed) printChange(change);
   for (const { name, source } of found.taken) say(`imported: ${name}, from ${source}`);
-  for (const { name, source, why } of found.left) say(`left out: ${name} of ${source}: ${why}`);
+  for (const { name, source, why } of found.left) say(`skipped: ${name} from ${source}: ${why}`);
   if (files.length > 0 && found.taken.length + found.left.length === 0)
-    say(`Nothing to import: there is no agent in the list of ${files.map(({ editor }) => editor.title).join(' or ')}.`);
+    say(`Nothing to import: no agents in ${files.map(({ editor }) => editor.title).join(' or ')}.`);
   for (const text of warnings) notice(text);
   return 0;
 }
@@ -49,7 +49,7 @@ export async function editorsHere(): Promise<{ readonly files: readonly EditorFi
     try {
       files.push(await openEditorFile(editor, file));
     } catch (error) {
-      warnings.push(`${editor.title} is passed over: ${(error as Error).message}`);
+      warnings.push(`skipping ${editor.title}: ${(error as Error).message}`);
     }
   }
   return { files, warnings };
@@ -57,7 +57,7 @@ export async function editorsHere(): Promise<{ readonly files: readonly EditorFi
 
 export function withTaken(text: string, taken: readonly Taken[]): string {
   return taken.reduce((before, { name, entry, source, missing }) => {
-    const hint = missing.length > 0 ? `; set ${missing.join(' and ')} in your environment, then take "enabled" out` : '';
+    const hint = missing.length > 0 ? `; set ${missing.join(' and ')} in your environment, then remove "enabled"` : '';
     return withProperty(before, ['agent_servers', name], entry, provenance(source) + hint);
   }, text);
 }
@@ -65,9 +65,7 @@ export function withTaken(text: string, taken: readonly Taken[]): string {
 export function warningsOf({ taken }: TakenOver): string[] {
   return taken.flatMap(({ name, missing, warnings }) => [
     ...(missing.length > 0
-      ? [
-          `${name}: its secrets were not copied. Set ${missing.join(' and ')} in your environment, then enable it; until then it is not offered`,
-        ]
+      ? [`${name}: secrets are not copied. Set ${missing.join(' and ')} in your environment, then enable the agent`]
       : []),
     ...warnings.map((text) => `${name}: ${text}`),
   ]);
@@ -75,12 +73,13 @@ export function warningsOf({ taken }: TakenOver): string[] {
 
 async function named(from: string, flags: ImportFlags): Promise<EditorFile[]> {
   const ids = from.split(',').map((id) => id.trim());
-  if (flags.file !== undefined && ids.length > 1) throw new CommandFailure(2, '--file goes with one editor', 'name one in --from');
+  if (flags.file !== undefined && ids.length > 1)
+    throw new CommandFailure(2, '--file requires a single editor', 'name one editor in --from');
   const files: EditorFile[] = [];
   for (const editor of ids.map(clientNamed)) {
     const file = await openEditor(editor, flags);
     if (file.mode === undefined)
-      throw new CommandFailure(4, `${editor.title} has no list of agents here: there is no ${file.file}`, 'name its file: --file FILE');
+      throw new CommandFailure(4, `${editor.title} has no agents: ${file.file} does not exist`, 'name its settings file: --file FILE');
     files.push(file);
   }
   return files;

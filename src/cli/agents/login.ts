@@ -38,7 +38,7 @@ export async function login(agent: string, methodId: string | undefined, flags: 
     const kind = kindOf(method);
     if (kind === 'variable') return tellVariables(spec, method);
     if (kind === 'terminal') return method;
-    if (!flags.json) process.stderr.write(`${agent} is asked to log in by "${method.name}"; it may open a browser …\n`);
+    if (!flags.json) process.stderr.write(`Logging in to ${agent} with "${method.name}"; the agent may open a browser …\n`);
     await running.authenticate(method.id);
     return done(agent, method, flags);
   });
@@ -49,15 +49,15 @@ export async function login(agent: string, methodId: string | undefined, flags: 
   if (code !== 0)
     throw new CommandFailure(
       EXIT.unavailable,
-      `the login of agent "${agent}" ended with code ${code}`,
-      `again: switchboard auth ${agent} ${methodId}`,
+      `the login of agent "${agent}" failed with exit code ${code}`,
+      `to try again, run: switchboard auth ${agent} ${methodId}`,
     );
   return done(agent, method, flags);
 }
 
 function done(agent: string, method: AuthMethod, { json }: LoginFlags): number {
   if (json) printJson({ agent, method: method.id, authenticated: true });
-  else process.stdout.write(`${agent}: logged in by "${method.name}".\n`);
+  else process.stdout.write(`${agent}: logged in with "${method.name}".\n`);
   return EXIT.ok;
 }
 
@@ -66,13 +66,13 @@ function list({ name, env }: AgentSpec, methods: readonly AuthMethod[], { json }
   const paint = createPaint(process.stdout.isTTY === true, process.env);
   if (json) printJson({ agent: name, methods: shown });
   else if (shown.length === 0)
-    process.stdout.write(`${name} offers no logins; it either needs none, or takes its key from its environment.\n`);
+    process.stdout.write(`${name} offers no login methods; it needs none, or reads its key from the environment.\n`);
   else {
     printTable(
-      ['METHOD', 'KIND', 'WHAT'],
+      ['METHOD', 'KIND', 'DESCRIPTION'],
       shown.map((method) => rowOf(method).map(paint.foreign)),
     );
-    process.stdout.write(`\nTo take one: switchboard auth ${name} METHOD\n`);
+    process.stdout.write(`\nTo log in, run: switchboard auth ${name} METHOD\n`);
   }
   return EXIT.ok;
 }
@@ -84,24 +84,24 @@ function rowOf({ id, kind, name, description, variables }: MethodShown): string[
 
 function unknownMethod(agent: string, id: string, methods: readonly AuthMethod[]): never {
   const ids = methods.map((method) => method.id);
-  const hint = didYouMean(id, ids) ?? (ids.length > 0 ? `methods are: ${ids.join(', ')}` : 'it offers none');
-  throw new CommandFailure(EXIT.notFound, `agent "${agent}" has no login "${id}"`, hint);
+  const hint = didYouMean(id, ids) ?? (ids.length > 0 ? `methods: ${ids.join(', ')}` : 'the agent offers no login methods');
+  throw new CommandFailure(EXIT.notFound, `agent "${agent}" has no login method "${id}"`, hint);
 }
 
 /** A key in the environment cannot be set from here: a child cannot change its parent's. */
 function tellVariables({ name, env }: AgentSpec, method: AuthMethod): number {
   const missing = variablesOf(method).filter((variable) => !variable.isOptional && !{ ...process.env, ...env }[variable.name]);
   if (missing.length === 0) {
-    process.stdout.write(`${name}: what "${method.name}" needs is set; the agent reads it when it starts.\n`);
+    process.stdout.write(`${name}: the variables for "${method.name}" are set; the agent reads them when it starts.\n`);
     return EXIT.ok;
   }
   const names = missing.map((variable) => variable.name);
   const lines = names.map((one) => `"${one}": "\${env:${one}}"`).join(', ');
-  const where = typeof method.link === 'string' ? `; to get one: ${method.link}` : '';
+  const where = typeof method.link === 'string' ? `; to get a key: ${method.link}` : '';
   throw new CommandFailure(
     EXIT.unavailable,
     `"${method.name}" needs ${names.join(', ')} in the environment of agent "${name}"`,
-    `export it where the switchboard is started; in the configuration: agent_servers.${name}.env { ${lines} }${where}`,
+    `export it before you start switchboard, or set agent_servers.${name}.env { ${lines} } in the configuration${where}`,
   );
 }
 
@@ -146,7 +146,7 @@ function startAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, launch: L
       const late = new Promise<never>((_, reject) => {
         timer = setTimeout(() => {
           const { message } = failure('AGENT_SILENT', [spec.name, initializeMs, summaryLine(child.stderrTail())]);
-          reject(new CommandFailure(EXIT.timeout, message, `see: switchboard agents test ${spec.name}`));
+          reject(new CommandFailure(EXIT.timeout, message, `to find out why, run: switchboard agents test ${spec.name}`));
         }, initializeMs);
       });
       const result = (await Promise.race([ask('initialize', INITIALIZE), late]).finally(() => clearTimeout(timer))) as InitializeResult;
@@ -180,9 +180,9 @@ function failed(
       exit.next ?? `check "command" in agent_servers.${name}`,
     );
   if (exit) {
-    const words = `agent "${name}" exited (${exit.signal ?? `code ${exit.code}`}) before it answered ${method}`;
-    return new CommandFailure(EXIT.unavailable, `${words}${tail.join('')}`, `see: switchboard agents test ${name}`);
+    const words = `agent "${name}" exited (${exit.signal ?? `code ${exit.code}`}) before answering ${method}`;
+    return new CommandFailure(EXIT.unavailable, `${words}${tail.join('')}`, `to find out why, run: switchboard agents test ${name}`);
   }
-  const words = method === 'authenticate' ? `agent "${name}" refused the login: ${error.message}` : `agent "${name}": ${error.message}`;
-  return new CommandFailure(EXIT.unavailable, words, `other ways: switchboard auth ${name}`);
+  const words = method === 'authenticate' ? `agent "${name}" rejected the login: ${error.message}` : `agent "${name}": ${error.message}`;
+  return new CommandFailure(EXIT.unavailable, words, `for other methods, run: switchboard auth ${name}`);
 }

@@ -61,7 +61,7 @@ function printAsJson(tested: readonly Tested[], failed: Tested | undefined, { re
   const count = tested.filter(({ ok }) => !ok).length;
   const code = failed.error?.key === 'AGENT_SILENT' ? 'TIMEOUT' : 'AGENT_UNAVAILABLE';
   const message = `${count} of ${tested.length} agents failed: ${failed.error?.message}`;
-  printJsonOfFailure({ code, message: redact(message), hint: 'each is in data.agents, with what it said on stderr' }, data);
+  printJsonOfFailure({ code, message: redact(message), hint: 'data.agents has the details and stderr of each agent' }, data);
 }
 
 const stderrOf = (error: ProxyError | undefined): readonly string[] => (error?.data?.stderr as readonly string[] | undefined) ?? [];
@@ -106,9 +106,9 @@ function describe({ agent, ok, startMs, result, error, dialect }: Tested): strin
   const methods = result?.authMethods ?? [];
   return [
     `${agent}: ok, initialized in ${startMs} ms`,
-    `  is            ${info ? `${info.title ?? info.name} ${info.version ?? ''}`.trim() : 'unnamed'}`,
-    `  capabilities  ${offered(result?.agentCapabilities ?? {}).join(', ') || 'the baseline only'}`,
-    ...(dialect ? [`  speaks        ${dialect.dialect}, framed by ${dialect.framing}`] : []),
+    `  name          ${info ? `${info.title ?? info.name} ${info.version ?? ''}`.trim() : 'unnamed'}`,
+    `  capabilities  ${offered(result?.agentCapabilities ?? {}).join(', ') || 'baseline'}`,
+    ...(dialect ? [`  dialect       ${dialect.dialect}, framing ${dialect.framing}`] : []),
     `  logins        ${methods.map((method) => `${method.id} (${method.name})`).join(', ') || 'none'}`,
   ].join('\n');
 }

@@ -40,9 +40,9 @@ const WITH_WRITE: PolicySource = {
 export async function compare(words: readonly string[], flags: CompareFlags): Promise<number> {
   const { agent: wanted, ...rest } = flags;
   if (wanted && new Set(wanted).size < Math.max(2, wanted.length))
-    throw new CommandFailure(EXIT.usage, 'there must be two agents or more, each once', 'switchboard compare "your prompt" -a ONE -a TWO');
+    throw new CommandFailure(EXIT.usage, 'compare needs at least two different agents', 'switchboard compare "your prompt" -a ONE -a TWO');
   if ((flags.into !== undefined || flags.discard) && !flags.write)
-    throw new CommandFailure(EXIT.usage, '--into and --discard are for agents that may write', 'add --write, or leave them out');
+    throw new CommandFailure(EXIT.usage, '--into and --discard require --write', 'add --write, or remove them');
   const prompt = await promptWords(words, process.stdin, 'switchboard compare "your prompt" -a ONE -a TWO');
   const refused = new Map<string, string[]>();
   const refuse = (agent: string, what: string) => void refused.set(agent, [...(refused.get(agent) ?? []), what]);
@@ -73,7 +73,7 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
   try {
     const names = proxy.config.agents.map(({ name }) => name);
     if (names.length < 2)
-      throw new CommandFailure(EXIT.usage, `there is one agent, and nothing to compare it with`, 'add another: switchboard agents add');
+      throw new CommandFailure(EXIT.usage, 'only one agent is configured', 'to add another, run: switchboard agents add');
     const directories = canWrite ? await makeDirectories(process.cwd(), names, flags.into) : undefined;
     for (const [name, { kind, root }] of directories?.byAgent ?? []) notice(`${name} works in a ${kind}: ${root}`);
     const work = Promise.all(
@@ -168,7 +168,7 @@ async function takeTurn(agents: Conversations, agent: string, cwd: string, promp
 /** An agent that does not even open a session must not keep the others' results from being shown. */
 function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const aborted = () => reject(new Error('it had not opened a session when the time was over'));
+    const aborted = () => reject(new Error('the agent did not open a session in time'));
     if (signal.aborted) aborted();
     signal.addEventListener('abort', aborted, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));

@@ -53,8 +53,8 @@ async function filesBelow(top: string): Promise<ReadonlyMap<string, Kind>> {
       if (found.size > MAX_FILES || bytes > MAX_BYTES)
         throw new CommandFailure(
           1,
-          `${top} is too large to be copied for each agent (more than ${found.size > MAX_FILES ? `${MAX_FILES} files` : `${MAX_BYTES / 1024 ** 3} GB`})`,
-          'start it in a smaller directory, or in a git repository, where worktrees are made instead',
+          `${top} is too large to copy for each agent (more than ${found.size > MAX_FILES ? `${MAX_FILES} files` : `${MAX_BYTES / 1024 ** 3} GB`})`,
+          'use a smaller directory, or a git repository, where switchboard uses worktrees',
         );
     }
   };

@@ -86,5 +86,5 @@ async function git(cwd: string, ...args: readonly string[]): Promise<string> {
 
 function refused(error: { readonly stderr?: string; readonly message: string }): never {
   const [why = error.message] = (error.stderr ?? '').split('\n').filter((line) => line.trim() !== '');
-  throw new CommandFailure(1, `git cannot make a worktree: ${why}`, 'mend that, or compare without --write');
+  throw new CommandFailure(1, `git could not create a worktree: ${why}`, 'fix this, or compare without --write');
 }

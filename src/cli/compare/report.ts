@@ -39,14 +39,14 @@ export function printReport(outcomes: readonly Outcome[], paint: Paint, write: (
   for (const { agent, text, error, result } of outcomes) {
     write(`${paint.bold(`== ${agent} ==`)}\n`);
     if (text !== '') write(`${paint.foreign(text.trimEnd())}\n`);
-    else if (!error) write(`${paint.dim(`(no words; ${result})`)}\n`);
+    else if (!error) write(`${paint.dim(`(no answer; ${result})`)}\n`);
     if (error) write(`${paint.red(paint.foreign(error.message))}\n${error.hint ? `  ${error.hint}\n` : ''}`);
     write('\n');
   }
   const writes = outcomes.some(({ directory }) => directory !== undefined);
-  const head = ['AGENT', 'RESULT', 'TIME', 'FIRST WORDS', 'TOKENS', 'COST', 'TOOLS', 'REFUSED', ...(writes ? ['CHANGED'] : [])];
+  const head = ['AGENT', 'RESULT', 'TIME', 'FIRST OUTPUT', 'TOKENS', 'COST', 'TOOLS', 'DENIED', ...(writes ? ['CHANGED'] : [])];
   printTable(head, outcomes.map(rowOf));
-  for (const { agent, refused } of outcomes) for (const what of refused) write(`\n${agent} was refused: ${paint.foreign(what)}`);
+  for (const { agent, refused } of outcomes) for (const what of refused) write(`\n${agent} was denied: ${paint.foreign(what)}`);
   if (outcomes.some(({ refused }) => refused.length > 0)) write('\n');
   for (const { agent, directory } of outcomes) if (directory) write(`\n${changesOf(agent, directory, paint)}`);
 }
@@ -68,10 +68,10 @@ function rowOf({ agent, result, durationMs, firstWordsMs, usage, toolCalls, refu
 
 function changesOf(agent: string, { kind, path, changed, kept, look, discard }: Place, paint: Paint): string {
   const what = changed?.map((change) => `  ${MARKS[change.status]} ${paint.foreign(change.path)}\n`).join('') ?? '';
-  if (changed?.length === 0) return `${agent} changed nothing; its ${kind} is removed.\n`;
-  const count = changed === undefined ? 'what cannot be told any more' : files(changed.length);
-  if (!kept) return `${agent} changed ${count}; its ${kind} is removed.\n${what}`;
-  return `${agent} changed ${count}, in ${path}\n${what}  look at it:  ${look}\n  remove it:   ${discard}\n`;
+  if (changed?.length === 0) return `${agent} changed nothing; its ${kind} was removed.\n`;
+  const count = changed === undefined ? 'unknown files' : files(changed.length);
+  if (!kept) return `${agent} changed ${count}; its ${kind} was removed.\n${what}`;
+  return `${agent} changed ${count}, in ${path}\n${what}  show:    ${look}\n  remove:  ${discard}\n`;
 }
 
 const seconds = (ms: number | undefined): string => (ms === undefined ? '' : `${(ms / 1000).toFixed(1)} s`);

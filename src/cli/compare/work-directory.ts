@@ -55,15 +55,15 @@ export async function makeDirectories(cwd: string, agents: readonly string[], in
 
 async function temporary(cwd: string): Promise<string> {
   const folder = await realpath(os.tmpdir());
-  refuseInside(cwd, folder, 'name a folder elsewhere: --into DIR');
+  refuseInside(cwd, folder, 'choose another folder: --into DIR');
   const stamp = new Date().toISOString().slice(0, 16).replaceAll(/[-:]/g, '').replace('T', '-');
   return mkdtemp(path.join(folder, `switchboard-compare-${stamp}-`));
 }
 
 async function given(cwd: string, into: string): Promise<string> {
   const around = path.resolve(into);
-  refuseInside(cwd, around, 'name a folder outside of it');
-  if (existsSync(around)) throw new CommandFailure(2, `--into ${into} is there already`, 'name one that is not');
+  refuseInside(cwd, around, 'choose a folder outside of it');
+  if (existsSync(around)) throw new CommandFailure(2, `--into ${into} already exists`, 'choose a new folder');
   await mkdir(around, { recursive: true });
   return realpath(around);
 }
@@ -72,5 +72,5 @@ async function given(cwd: string, into: string): Promise<string> {
 function refuseInside(cwd: string, folder: string, hint: string): void {
   const way = path.relative(cwd, folder);
   if (way === '' || (!way.startsWith('..') && !path.isAbsolute(way)))
-    throw new CommandFailure(2, `the directories for the agents would lie inside ${cwd}`, hint);
+    throw new CommandFailure(2, `the directories for the agents would be inside ${cwd}`, hint);
 }

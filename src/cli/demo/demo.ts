@@ -50,8 +50,8 @@ export async function demo(flags: DemoFlags): Promise<number> {
 
 async function walk(page: Page, stage: Stage): Promise<number> {
   page.title(`switchboard ${VERSION}: one editor connection, two agents`);
-  page.plain('The real thing: our command, its embedded agents, a folder that is thrown away.');
-  page.plain('No account, no key, no network.');
+  page.plain('This runs the real command with its demo agents in a temporary folder.');
+  page.plain('It needs no account, API key or network.');
   // Of the form of a real one, made up anew each time.
   const secret = `ghp_${randomBytes(15).toString('hex')}`;
   const steps = [
@@ -91,27 +91,27 @@ function interruptions(signal: AbortSignal): Promise<number>[] {
     // Whoever read the output has seen enough, as with `| head`.
     once(process.stdout, 'error', { signal }).then(() => 0),
     delay(TOUR_MS, undefined, { signal }).then(() => {
-      throw new CommandFailure(1, `the tour stops here: it was not over after ${TOUR_MS} ms`);
+      throw new CommandFailure(1, `the tour failed: it took longer than ${TOUR_MS} ms`);
     }),
   ];
 }
 
 function failed(error: unknown, editor: Editor | undefined): CommandFailure {
-  const message = error instanceof CommandFailure ? error.message : `the tour stops here: ${(error as Error).message}`;
+  const message = error instanceof CommandFailure ? error.message : `the tour failed: ${(error as Error).message}`;
   const tail = editor?.stderrTail().join('\n  ');
-  return new CommandFailure(1, message, tail ? `switchboard acp said:\n  ${tail}` : undefined);
+  return new CommandFailure(1, message, tail ? `output of switchboard acp:\n  ${tail}` : undefined);
 }
 
 function showNext(page: Page): void {
   const isInstalled = path.basename(process.argv[1] ?? '') === 'switchboard';
   const command = isInstalled ? 'switchboard' : `node ${path.relative(process.cwd(), COMMAND_FILE)}`;
   page.plain('');
-  page.title('Try next');
+  page.title('Next steps');
   const next = [
-    ['run "/plan a shed"', 'talk to these agents from here'],
-    ['serve --open', 'the console: the same in your browser'],
+    ['run "/plan a shed"', 'prompt these agents from the terminal'],
+    ['serve --open', 'open the web console'],
     ['init', 'set up your agents and your editor'],
-    ['--help', 'everything else'],
+    ['--help', 'show all commands'],
   ];
   for (const [words = '', what = ''] of next) page.command(`${command} ${words.padEnd(18)}`, what);
 }

@@ -24,7 +24,7 @@ type Decided = {
 
 export async function onePolicy(stage: Stage): Promise<void> {
   const { page, project, asked } = stage;
-  page.heading('One policy over all agents: each verdict has its rule');
+  page.heading('One policy for all agents: every verdict names its rule');
   page.line('policy', 'deny .env, ask about package.json, allow the rest of the project');
   const inProject = (file: string) => path.join(project, file);
   await writeFile(inProject('notes.txt'), 'Garden shed\n');
@@ -51,16 +51,16 @@ export async function onePolicy(stage: Stage): Promise<void> {
     stage.showing(() => {});
     showDecision(page, await decisions(), verdict);
   }
-  expect(asked.length === 1, `one question should have reached the editor, and ${asked.length} did`);
+  expect(asked.length === 1, `expected 1 permission request at the editor, got ${asked.length}`);
   const [notes, env] = await Promise.all(['notes.txt', '.env'].map((file) => readFile(inProject(file), 'utf8')));
-  expect(notes?.split('\n').length === 3, 'notes.txt should have one line more');
-  expect(env === 'TOKEN=none of your business\n', '.env should be as it was');
+  expect(notes?.split('\n').length === 3, 'notes.txt should have one more line');
+  expect(env === 'TOKEN=none of your business\n', '.env should be unchanged');
 }
 
 /** The decision that settled it is the last one: those before let the agent look first. */
 function showDecision(page: Page, decided: readonly Decided[], expected: string): void {
   const { verdict, summary, why, rule } = decided.at(-1) ?? {};
-  expect(verdict === expected && rule !== undefined, `the verdict should be ${expected} by a rule, and is ${verdict}`);
+  expect(verdict === expected && rule !== undefined, `expected verdict ${expected} by a rule, got ${verdict}`);
   const [action, file = ''] = summary?.split(': ') ?? [];
   const [, reason = ''] = why?.split('): ') ?? [];
   page.line(verdict, `${action} ${path.basename(file)}: rule ${rule.id} (${path.basename(rule.at)})${reason && `, ${reason}`}`);

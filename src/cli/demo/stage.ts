@@ -100,7 +100,7 @@ export function createStage(page: Page, editor: Editor, ears: Ears, { project, p
       words.delete(agent);
       const sessionId = sessionOf.get(agent) ?? '';
       const { stopReason } = await editor.agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
-      expect(stopReason === 'end_turn', `the turn should end with end_turn and ended with ${stopReason}`);
+      expect(stopReason === 'end_turn', `expected stop reason end_turn, got ${stopReason}`);
       return words.get(agent) ?? '';
     },
 
@@ -127,5 +127,5 @@ export function createStage(page: Page, editor: Editor, ears: Ears, { project, p
 
 /** Nothing is shown that has not happened: where something does not hold, the tour stops and says so. */
 export function expect(holds: boolean, otherwise: string): asserts holds {
-  if (!holds) throw new CommandFailure(1, `the tour stops here: ${otherwise}`);
+  if (!holds) throw new CommandFailure(1, `the tour failed: ${otherwise}`);
 }

@@ -8,7 +8,7 @@ type Self = { readonly pid: number; readonly sessionId: string; readonly turns: 
 
 export async function crash(stage: Stage): Promise<void> {
   const { page } = stage;
-  page.heading('An agent is killed in the middle of a turn');
+  page.heading('An agent crashes in the middle of a turn');
   const whoAmI = async () => JSON.parse(await stage.prompt('builder', '/whoami')) as Self;
   const before = await whoAmI();
 
@@ -21,30 +21,30 @@ export async function crash(stage: Stage): Promise<void> {
       process.kill(before.pid, 'SIGKILL');
     }),
   ]);
-  expect(outcome instanceof RequestError, 'the open turn should have been answered with an error');
+  expect(outcome instanceof RequestError, 'the open turn should fail with an error');
   page.line('error', outcome.message);
   const pieces = beside.trim().split('\n');
-  expect(pieces.at(-1) === 'Done.', 'the other agent should have come to its end');
-  page.line('sketcher', `was talking meanwhile: ${pieces.length} pieces, none lost`);
+  expect(pieces.at(-1) === 'Done.', 'the other agent should finish its turn');
+  page.line('sketcher', `kept streaming: ${pieces.length} chunks, none lost`);
 
   const after = await whoAmI();
-  expect(after.pid !== before.pid, 'the agent should be another process by now');
-  expect(after.sessionId === before.sessionId && after.turns > before.turns, 'the session should be the same one, and go on');
+  expect(after.pid !== before.pid, 'the agent should run in a new process');
+  expect(after.sessionId === before.sessionId && after.turns > before.turns, 'the session should continue');
   page.line('builder', `next prompt: process ${after.pid}, the same session, turn ${after.turns}`);
 }
 
 // A tool the host lends to every agent: here a question to the person at the editor, for an agent that has no such thing itself.
 export async function hostTool(stage: Stage): Promise<void> {
   const { page, asked } = stage;
-  page.heading('A tool lent to every agent, over MCP');
+  page.heading('Host tools for every agent, over MCP');
   const call = { question: 'Which colour should the shed have?', choices: ['Green', 'Red'] };
-  page.line('sketcher', 'calls ask_user, a tool of the switchboard');
+  page.line('sketcher', 'calls the host tool ask_user');
   stage.willAnswer('Green');
   const before = asked.length;
   const said = await stage.prompt('sketcher', `/call switchboard ask_user ${JSON.stringify(call)}`);
   page.line('sketcher', `got the answer: ${said.trim()}`);
-  expect(asked.length === before + 1, 'the question should have reached the editor');
-  expect(said.includes('answered: Green'), 'the answer should have reached the agent');
+  expect(asked.length === before + 1, 'the question should reach the editor');
+  expect(said.includes('answered: Green'), 'the answer should reach the agent');
 }
 
 // What is on disk of it all, read with our own commands when everything has ended. The secret of the first step is in none of it.
@@ -53,24 +53,24 @@ const AFTER_IT = 4;
 
 export async function records(stage: Stage, secret: string): Promise<void> {
   const { page } = stage;
-  page.heading('The log of it all, without secrets');
+  page.heading('Everything is logged, without secrets');
   const [log, transcript, audit] = await Promise.all([
     stage.switchboard('logs', 'agent:builder'),
     stage.switchboard('sessions', 'show', stage.session('builder')),
     stage.switchboard('audit', 'verify'),
   ]);
-  expect(![log, transcript, audit].some((text) => text.includes(secret)), 'the secret should be in none of it');
+  expect(![log, transcript, audit].some((text) => text.includes(secret)), 'the secret should not appear anywhere');
   const frames = log.split('\n');
   const crash = frames.findIndex((line) => line.includes('down: '));
-  expect(crash >= BEFORE_THE_CRASH, 'the log should tell of the crash');
+  expect(crash >= BEFORE_THE_CRASH, 'the log should contain the crash');
   for (const line of frames.slice(crash - BEFORE_THE_CRASH, crash + AFTER_IT)) page.line('logs', shortened(line));
 
   const [, prompted = ''] = /^\[Prompt\]\n(.*)/m.exec(transcript) ?? [];
-  expect(prompted.includes('[redacted:'), 'the prompt should be there, redacted');
-  page.line('sessions', `you said: ${prompted}`);
+  expect(prompted.includes('[redacted:'), 'the prompt should appear, redacted');
+  page.line('sessions', `your prompt: ${prompted}`);
   const [, decisions] = /^intact: .*\((\d+ decisions)\)/.exec(audit) ?? [];
-  expect(decisions !== undefined, 'the log of decisions should be intact');
-  page.line('audit', `intact: ${decisions}, chained by their hashes`);
+  expect(decisions !== undefined, 'the audit log should be intact');
+  page.line('audit', `intact: ${decisions} in a hash chain`);
 }
 
 /** Without the date, the session's id, the size and the columns. */
@@ -82,17 +82,17 @@ const shortened = (line: string) =>
 
 // The editor goes, and with it everything that was started.
 export async function theEnd({ page, editor }: Stage): Promise<void> {
-  page.heading('The editor goes: stdin is closed');
+  page.heading('The editor quits: stdin closes');
   const processes = await processTree(editor.pid);
   const startedAt = performance.now();
   const code = await editor.stop();
-  expect(code === 0, code === null ? 'switchboard acp did not end by itself' : `switchboard acp ended with exit code ${code}`);
+  expect(code === 0, code === null ? 'switchboard acp did not exit' : `switchboard acp exited with code ${code}`);
   const ms = Math.round(performance.now() - startedAt);
   if (!processes) return page.line('ended', `exit code 0 after ${ms} ms`);
   const left = stillAlive(processes);
-  page.line('before', `${processes.length} processes: switchboard, its agents and what they have started`);
+  page.line('before', `${processes.length} processes: switchboard, its agents and their children`);
   page.line('after', `exit code 0 after ${ms} ms, processes left: ${left.length || 'none'}`);
-  expect(left.length === 0, `these processes are still there: ${left.join(', ')}`);
+  expect(left.length === 0, `these processes are still running: ${left.join(', ')}`);
 }
 
 // One connection, a session on each agent, both at work at the same time.
@@ -105,8 +105,8 @@ export async function twoAgents(stage: Stage, secret: string): Promise<void> {
     ['builder', true],
   ] as const) {
     const { current, shown } = agentOption(await stage.open(name, isAskedFor));
-    expect(current === name, `the session should be ${name}'s and is ${current}'s`);
-    page.line('session', `${isAskedFor ? 'the editor asks for one: ' : 'the default agent:       '} ${shown}`);
+    expect(current === name, `expected a session of ${name}, got one of ${current}`);
+    page.line('session', `${isAskedFor ? 'selected by the editor:  ' : 'the default agent:       '} ${shown}`);
   }
 
   stage.showing((agent, update) => {
@@ -124,7 +124,7 @@ export async function twoAgents(stage: Stage, secret: string): Promise<void> {
 function agentNames({ agentCapabilities }: InitializeResponse): string[] {
   const { agents = {} } = (agentCapabilities?._meta?.[META_KEY] ?? {}) as { agents?: Record<string, { title: string; version?: string }> };
   const names = Object.values(agents).map(({ title, version }) => `${title} ${version ?? ''}`.trim());
-  expect(names.length === 2, `two agents should answer, and ${names.length} did`);
+  expect(names.length === 2, `expected 2 agents, got ${names.length}`);
   return names;
 }
 

@@ -29,16 +29,14 @@ async function checkAgent(spec: AgentSpec, catalogue: Catalogue, around: Around,
   const remove = `switchboard agents remove ${name}`;
   if (isOurProxy(command, args))
     return [
-      problem('agent.loop', `agent "${name}" is the switchboard itself`, 'it would start itself without end, so it is not started', remove),
+      problem('agent.loop', `agent "${name}" is switchboard itself`, 'Recursive configuration: switchboard would start itself', remove),
     ];
   const program = findProgram(command, { ...around, env: { ...around.env, ...spec.env } });
   if (program === undefined) {
     const next = agentBehind([command, ...args], catalogue) ? renew(spec, catalogue) : `install ${command}, or ${remove}`;
-    return [problem('agent.command', `agent "${name}": the command ${command} was not found`, 'it cannot be started', next)];
+    return [problem('agent.command', `agent "${name}": command not found: ${command}`, 'switchboard cannot start this agent', next)];
   }
-  const stale = drift(spec, catalogue).map((text) =>
-    warning('agent.drift', `agent "${name}" is out of date`, text, renew(spec, catalogue)),
-  );
+  const stale = drift(spec, catalogue).map((text) => warning('agent.drift', `agent "${name}" is outdated`, text, renew(spec, catalogue)));
   const started = attempt ? [await start(spec, catalogue, attempt)] : [ok('agent.command', `agent "${name}": ${program}`)];
   return [...started, ...visible(name, command, program, around), ...oldNode(spec, program, catalogue), ...stale];
 }
@@ -53,11 +51,16 @@ async function start(spec: AgentSpec, catalogue: Catalogue, attempt: Attempt): P
   const { name } = spec;
   const { ok: works, error, startMs, result } = await attempt(spec);
   if (!works)
-    return problem('agent.start', `agent "${name}" does not work`, error?.message ?? 'no reason given', `switchboard agents test ${name}`);
+    return problem(
+      'agent.start',
+      `agent "${name}" failed to start`,
+      error?.message ?? 'no reason given',
+      `switchboard agents test ${name}`,
+    );
   const logins = (result?.authMethods ?? []).map(({ id }) => id).join(', ');
   const what = `agent "${name}" answered in ${startMs} ms${logins === '' ? '' : ` (logins: ${logins})`}`;
   if (startMs <= SLOW_MS) return ok('agent.start', what);
-  return warning('agent.start', what, 'editors may give up before that; npx fetches at each start', renew(spec, catalogue));
+  return warning('agent.start', what, 'editors may time out; npx checks for updates at each start', renew(spec, catalogue));
 }
 
 function visible(name: string, command: string, program: string, around: Around): Finding[] {
@@ -67,13 +70,13 @@ function visible(name: string, command: string, program: string, around: Around)
     findProgram(command, { ...around, env: { PATH: DESKTOP_PATH } }) !== undefined
   )
     return [];
-  const why = 'an editor started from the desktop may not have the PATH of your shell';
+  const why = 'an editor started from the desktop may lack the PATH of your shell';
   return [
     warning(
       'agent.path',
       `agent "${name}": ${command} is only on your own PATH`,
       why,
-      `write its absolute path in the configuration: ${program}`,
+      `use the absolute path in the configuration: ${program}`,
     ),
   ];
 }
@@ -85,8 +88,8 @@ function oldNode({ name, command, args }: AgentSpec, program: string, catalogue:
   return [
     warning(
       'agent.node',
-      `agent "${name}" needs Node ${agent.node}, and this is ${process.version}`,
-      'it may fail when it is used',
+      `agent "${name}" needs Node ${agent.node}, but this is ${process.version}`,
+      'the agent may fail',
       'install a newer Node',
     ),
   ];

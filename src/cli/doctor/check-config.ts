@@ -12,7 +12,7 @@ const WHOSE: Readonly<Record<Layer['name'], string>> = {
   managed: "your organisation's",
   user: 'yours',
   project: "the project's",
-  'command-line': 'of the command line',
+  'command-line': 'from the command line',
   remembered: 'remembered',
 };
 
@@ -20,9 +20,11 @@ const WHOSE: Readonly<Record<Layer['name'], string>> = {
 export async function checkConfig(here: LoadOptions): Promise<{ readonly findings: Finding[]; readonly loaded: LoadedConfig | undefined }> {
   try {
     const loaded = await loadConfig(here);
-    const notices = loaded.notices.map((text) => warning('config.ignored', 'a part of a file is ignored', text, 'switchboard config path'));
+    const notices = loaded.notices.map((text) =>
+      warning('config.ignored', 'part of a configuration file is ignored', text, 'switchboard config path'),
+    );
     if (loaded.origin === 'none') {
-      const none = warning('config', 'there is no configuration', 'the embedded demo agents serve', 'switchboard init');
+      const none = warning('config', 'no configuration found', 'switchboard uses the built-in demo agents', 'switchboard init');
       return { findings: [none, ...notices], loaded: undefined };
     }
     return {
@@ -32,7 +34,7 @@ export async function checkConfig(here: LoadOptions): Promise<{ readonly finding
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.problems.map((one) =>
-      problem('config', 'the configuration is not valid', renderProblem(one), 'mend it, then: switchboard config validate'),
+      problem('config', 'the configuration is invalid', renderProblem(one), 'fix it, then run: switchboard config validate'),
     );
     return { findings, loaded: undefined };
   }
@@ -47,7 +49,7 @@ async function checkPolicy({ config: { policies } }: LoadedConfig, { stateDir, p
       ok(
         'policy',
         none
-          ? 'no policy is configured: every question goes to your editor; the console has a policy of its own'
+          ? 'no policy is configured: every permission request goes to your editor; the console has its own policy'
           : `the policy is valid: ${layers.map(({ name, policy }) => `${policy.file} (${WHOSE[name]})`).join(', ')}`,
       ),
       ...ignored,
@@ -57,7 +59,7 @@ async function checkPolicy({ config: { policies } }: LoadedConfig, { stateDir, p
     return [
       problem(
         'policy',
-        'the policy is not valid, so the switchboard does not start',
+        'the policy is invalid, so switchboard does not start',
         error.message,
         error.hint ?? 'switchboard policy check FILE',
       ),

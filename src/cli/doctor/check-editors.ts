@@ -11,12 +11,7 @@ export async function checkEditors(places: Places): Promise<Finding[]> {
   for (const editor of editorsInUse(places)) findings.push(...(await checkEditor(editor, places)));
   if (findings.length === 0)
     findings.push(
-      warning(
-        'editor',
-        'no editor was found that can use the switchboard',
-        'something must start it',
-        'switchboard connect --print lua|elisp|toml',
-      ),
+      warning('editor', 'found no supported editor', 'an editor starts switchboard', 'switchboard connect --print lua|elisp|toml'),
     );
   return findings;
 }
@@ -30,8 +25,8 @@ async function checkEditor(editor: Editor, places: Places): Promise<Finding[]> {
       return [
         warning(
           'editor.entry',
-          `the switchboard is not connected to ${editor.title}`,
-          `${file} has no entry of ours`,
+          `switchboard is not connected to ${editor.title}`,
+          `${file} has no switchboard entry`,
           `switchboard connect ${editor.id}`,
         ),
       ];
@@ -39,7 +34,12 @@ async function checkEditor(editor: Editor, places: Places): Promise<Finding[]> {
   } catch (error) {
     const why = error instanceof ConfigError ? error.message : (error as Error).message;
     return [
-      problem('editor.file', `the file of ${editor.title} cannot be parsed`, why, `mend ${file}, then: switchboard connect ${editor.id}`),
+      problem(
+        'editor.file',
+        `cannot parse the settings of ${editor.title}`,
+        why,
+        `fix ${file}, then run: switchboard connect ${editor.id}`,
+      ),
     ];
   }
 }
@@ -51,23 +51,23 @@ function checkEntry(editor: Editor, file: string, { name, start }: Listed, place
   if (start && program === undefined)
     return problem(
       'editor.entry',
-      `"${name}" in ${editor.title} starts ${start.command}, which is not there`,
-      `${editor.title} cannot start us`,
+      `"${name}" in ${editor.title} starts ${start.command}, which does not exist`,
+      `${editor.title} cannot start switchboard`,
       again,
     );
   if (script !== undefined && !existsSync(script))
     return problem(
       'editor.entry',
-      `"${name}" in ${editor.title} starts ${script}, which is not there`,
-      `${editor.title} cannot start us`,
+      `"${name}" in ${editor.title} starts ${script}, which does not exist`,
+      `${editor.title} cannot start switchboard`,
       again,
     );
   if (start && program !== start.command)
     return warning(
       'editor.entry',
       `"${name}" in ${editor.title} starts "${start.command}" through PATH`,
-      'a desktop program may not have the PATH of your shell',
+      'a desktop program may lack the PATH of your shell',
       again,
     );
-  return ok('editor.entry', `${editor.title} starts us as "${name}" (${file})`);
+  return ok('editor.entry', `${editor.title} starts switchboard as "${name}" (${file})`);
 }

@@ -18,12 +18,12 @@ export function checkProgram(): Finding[] {
 /** Agents have a new version every few weeks, and now and then a new name. */
 export function checkCatalogue(date: string, now: number): Finding {
   const days = Math.floor((now - Date.parse(date)) / DAY_MS);
-  if (days <= CATALOGUE_DAYS) return ok('catalogue', `the catalogue of agents is of ${date}`);
+  if (days <= CATALOGUE_DAYS) return ok('catalogue', `the agent catalogue is from ${date}`);
   return warning(
     'catalogue',
-    `the catalogue of agents is ${days} days old`,
-    'agents added from it may be out of date',
-    'update the switchboard, then: switchboard agents add ID --install --force',
+    `the agent catalogue is ${days} days old`,
+    'agents added from it may be outdated',
+    'update switchboard, then run: switchboard agents add ID --install --force',
   );
 }
 
@@ -32,11 +32,11 @@ function checkNode(version: string): Finding {
   const [, least = '0.0'] = /^>=([\d.]+)/.exec(wanted) ?? [];
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
   const [leastMajor = 0, leastMinor = 0] = least.split('.').map(Number);
-  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return ok('node', `Node ${version} (${wanted} is needed)`);
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return ok('node', `Node ${version} (required: ${wanted})`);
   return problem(
     'node',
     `Node ${version} is too old`,
-    `the switchboard needs Node ${wanted}`,
+    `switchboard needs Node ${wanted}`,
     'install a newer Node, then run switchboard doctor with it',
   );
 }
@@ -44,17 +44,22 @@ function checkNode(version: string): Finding {
 function checkPlace(): Finding {
   const passing = passingPlace();
   if (passing === undefined) return ok('place', `installed in ${path.dirname(path.dirname(packageFile('bin', 'switchboard.js')))}`);
-  return warning('place', passing, 'an editor that starts us from there will fail one day', 'npm install --global acp-switchboard');
+  return warning(
+    'place',
+    passing,
+    'an editor that starts switchboard from there will fail when npm deletes it',
+    'npm install --global acp-switchboard',
+  );
 }
 
 /** A clock that is behind the day we were installed is wrong; records and timeouts then are too. */
 function checkClock(now: number): Finding {
   const installed = statSync(packageFile('bin', 'switchboard.js')).mtimeMs;
-  if (now >= installed - DAY_MS) return ok('clock', `the clock says ${new Date(now).toISOString()}`);
+  if (now >= installed - DAY_MS) return ok('clock', `the system time is ${new Date(now).toISOString()}`);
   return warning(
     'clock',
-    `the clock says ${new Date(now).toISOString()}`,
-    'that is before the switchboard was installed; logs will be dated wrongly',
+    `the system time is ${new Date(now).toISOString()}`,
+    'this is before switchboard was installed; logs get wrong dates',
     'date',
   );
 }

@@ -16,8 +16,8 @@ export async function checkState(dir: string, platform: NodeJS.Platform): Promis
 }
 
 function writable(dir: string): Finding {
-  const elsewhere = 'set SWITCHBOARD_HOME to a directory that can be written';
-  const why = 'sessions, capabilities and decisions cannot be remembered';
+  const elsewhere = 'set SWITCHBOARD_HOME to a writable directory';
+  const why = 'switchboard cannot store sessions, capabilities and decisions';
   // It is made when first needed; until then its nearest folder counts.
   for (let at = dir; ; at = path.dirname(at))
     try {
@@ -28,8 +28,8 @@ function writable(dir: string): Finding {
     } catch (error) {
       if (isAbsent(error) && at !== path.dirname(at)) continue;
       const { code = 'unknown' } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOSPC' && code !== 'EDQUOT') return problem('state.writable', `${at} cannot be written (${code})`, why, elsewhere);
-      return problem('state.writable', `the disk of ${at} is full (${code})`, why, `make room there (df -h ${at}), or ${elsewhere}`);
+      if (code !== 'ENOSPC' && code !== 'EDQUOT') return problem('state.writable', `${at} is not writable (${code})`, why, elsewhere);
+      return problem('state.writable', `the disk of ${at} is full (${code})`, why, `free some space (df -h ${at}), or ${elsewhere}`);
     }
 }
 
@@ -45,12 +45,12 @@ const PROBE_BYTES = 4096;
 function openToOthers(dir: string): Finding[] {
   const open = [dir, ...entries(dir)].filter((file) => ((stat(file)?.mode ?? 0) & 0o077) !== 0);
   const [first] = open;
-  if (first === undefined) return [ok('state.private', 'its files are private to you')];
-  const why = 'others on this machine can read what agents said and did';
+  if (first === undefined) return [ok('state.private', 'only you can read the state directory')];
+  const why = 'other users of this machine can read what agents said and did';
   return [
     problem(
       'state.private',
-      `${open.length === 1 ? first : `${first} and ${open.length - 1} more`} can be read by others`,
+      `other users can read ${open.length === 1 ? first : `${first} and ${open.length - 1} more`}`,
       why,
       `chmod -R go= ${dir}`,
     ),
@@ -59,14 +59,14 @@ function openToOthers(dir: string): Finding[] {
 
 function leftovers(dir: string): Finding[] {
   const stale = readRunningRecords(dir).filter(({ record }) => !record || !isRunning(record.owner));
-  if (stale.length === 0) return [ok('state.leftovers', 'nothing is left of a killed switchboard')];
-  const why = 'agents it had started may still run';
+  if (stale.length === 0) return [ok('state.leftovers', 'no leftovers of a killed switchboard')];
+  const why = 'agents that it started may still be running';
   return [
     warning(
       'state.leftovers',
-      `${stale.length} switchboard(s) were killed and left a record`,
+      `${stale.length} killed switchboard process(es) left a record`,
       why,
-      'start a switchboard: it ends what others left',
+      'start switchboard: it stops the leftover agents',
     ),
   ];
 }
@@ -76,8 +76,8 @@ function daemons(dir: string): Finding[] {
   const living = livingDaemons(dir);
   if (living.length === 0) return [];
   const { names, end } = describeDaemons(living);
-  const why = 'agents have put them into groups of their own, as daemons: the switchboard does not end those';
-  return [warning('state.daemons', `agents of earlier switchboards have left running: ${names}`, why, `if they are not wanted: ${end}`)];
+  const why = 'agents detached them as daemons, and switchboard does not stop daemons';
+  return [warning('state.daemons', `agents left these processes running: ${names}`, why, `to stop them, run: ${end}`)];
 }
 
 async function audit(dir: string): Promise<Finding[]> {
@@ -85,12 +85,7 @@ async function audit(dir: string): Promise<Finding[]> {
     const { lines, problems } = await verifyAudit(auditFile(dir));
     if (problems.length === 0) return [ok('state.audit', `the audit log is intact (${lines} decisions)`)];
     return [
-      problem(
-        'state.audit',
-        `the audit log is not as it was written: ${problems[0]?.says}`,
-        'somebody or something has changed it',
-        'switchboard audit verify',
-      ),
+      problem('state.audit', `the audit log was modified: ${problems[0]?.says}`, 'its hash chain is broken', 'switchboard audit verify'),
     ];
   } catch (error) {
     return isAbsent(error)
@@ -98,8 +93,8 @@ async function audit(dir: string): Promise<Finding[]> {
       : [
           problem(
             'state.audit',
-            `the audit log cannot be read (${(error as Error).message})`,
-            'it cannot be verified',
+            `cannot read the audit log (${(error as Error).message})`,
+            'switchboard cannot verify it',
             'switchboard audit verify',
           ),
         ];

@@ -34,7 +34,7 @@ const DENIED = 5;
 export async function policyExplain(flags: ExplainFlags): Promise<number> {
   const subjects = [flags.command, flags.path, flags.tool, flags.frame].filter((subject) => subject !== undefined);
   if (subjects.length !== 1)
-    throw new CommandFailure(2, 'name one of --command, --path, --tool and --frame', 'see switchboard policy explain --help');
+    throw new CommandFailure(2, 'use exactly one of --command, --path, --tool and --frame', 'run: switchboard policy explain --help');
   const file = await readPolicyOrComplain(flags.policy, flags);
   if (file === undefined) return 6;
   const policy = combine([{ name: 'command-line', policy: file }]);
@@ -68,20 +68,20 @@ async function frameQuestion(file: string, place: Place): Promise<{ readonly ask
   try {
     found = questionIn(content, place);
   } catch {
-    throw new CommandFailure(2, 'the file holds neither a JSON value nor one a line');
+    throw new CommandFailure(2, 'the file contains neither a JSON value nor one value per line');
   }
   if (found === undefined)
     throw new CommandFailure(
       2,
-      'the file holds no request that a policy judges',
-      'session/request_permission, fs/* and terminal/create are',
+      'the file contains no request that a policy decides',
+      'a policy decides session/request_permission, fs/* and terminal/create',
     );
   return found;
 }
 
 function actionOf(word: string): ActionKind {
   if (isAction(word)) return word;
-  throw new CommandFailure(2, 'there is no such action', didYouMean(word, ACTIONS) ?? `actions are: ${ACTIONS.join(', ')}`);
+  throw new CommandFailure(2, `unknown action "${word}"`, didYouMean(word, ACTIONS) ?? `actions: ${ACTIONS.join(', ')}`);
 }
 
 // A directory that is not there is a place to explain things for all the same.
@@ -119,7 +119,7 @@ function tell(policy: string, asked: Action, decision: Decision, tier: string | 
   row('mcp', asked.mcp && `${asked.mcp.server}:${asked.mcp.tool}`);
   for (const { argv, where, operands } of asked.commands) {
     const files = [...new Set(operands.map((operand) => operand.path))];
-    row('command', `${argv.map(quoted).join(' ')}${where === 'within' ? '   (found within)' : ''}`);
+    row('command', `${argv.map(quoted).join(' ')}${where === 'within' ? '   (nested)' : ''}`);
     if (files.length > 0) row('', `files: ${files.join(', ')}`);
   }
   for (const { path: file, access, evidence } of asked.paths) row('path', `${file} (${access}, ${evidence})`);

@@ -34,7 +34,7 @@ export function complainAbout(code: string, problems: readonly Problem[], { json
   const [first] = problems;
   if (!json || first === undefined) return;
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
-  printError(code, `${first.message}${more}`, first.hint ?? 'error.data says where each problem is', problems);
+  printError(code, `${first.message}${more}`, first.hint ?? 'error.data has the location of each problem', problems);
 }
 
 // A failure gets the code of the command it comes from; the envelope is written in one place, report-failure.ts.

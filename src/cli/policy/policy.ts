@@ -1,79 +1,78 @@
-// `switchboard policy`: is a file valid, why would a request be allowed, asked or denied, does it do what its cases say, what is remembered.
+// `switchboard policy`: check, explain, test and replay a policy, and manage remembered answers and trust.
 import { type Command, Option } from 'commander';
 import type { ExplainFlags } from './explain.ts';
 import type { RememberedFlags } from './remembered.ts';
 import type { ReplayFlags } from './replay.ts';
 
-/** Adds the commands; what they need is loaded when one of them runs. */
 export function addPolicyCommands(program: Command, finish: (code: number) => void): void {
   const policy = program
     .command('policy')
-    .description('check a policy, explain a verdict, try a policy on cases and recordings, see what is remembered')
+    .description('Check, explain and test a policy, and manage remembered answers')
     .addHelpText('after', example("switchboard policy explain --policy standard --agent claude --command 'git status'"));
   policy
     .command('check')
-    .description('name every problem of a policy, its failing examples included; exit code 6 if there is any')
-    .argument('<file>', 'the policy, or the name of a preset')
-    .option('--json', 'for programs')
+    .description('Report every problem in a policy, including failing examples; exit code 6 if there is one')
+    .argument('<file>', 'a policy file or a preset')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard policy check policy.yaml'))
     .action(async (file: string, flags: { json?: true }) => finish(await (await import('./check.ts')).policyCheck(file, flags)));
   policy
     .command('explain')
-    .description('why a request would be allowed, asked or denied; needs no configuration, and the agent need not exist')
+    .description('Explain why a request would be allowed, asked or denied; needs no configuration or agent')
     .addOption(policyOption())
-    .requiredOption('--agent <name>', 'who asks; the name of a known agent selects how its requests are read')
-    .option('--command <line>', 'a shell line')
-    .option('--path <path>', 'a file')
-    .option('--action <action>', 'what is done with the file (edit unless given), or with the tool: delegate, mode')
-    .option('--tool <name>', 'a tool; server:tool for one of an MCP server')
-    .option('--frame <file>', 'a recorded frame, or several lines of which the last request counts; "-" is standard input')
-    .option('--cwd <directory>', "the session's directory", process.cwd())
-    .option('--headless', 'as if nobody could answer, so that ask is deny')
-    .option('--exit-code', 'end with 5 when the verdict is deny')
-    .option('--json', 'for programs')
+    .requiredOption('--agent <name>', 'the requesting agent; a known name selects how its requests are read')
+    .option('--command <line>', 'a shell command')
+    .option('--path <path>', 'a file path')
+    .option('--action <action>', 'the action on the file (default: edit) or tool: delegate, mode')
+    .option('--tool <name>', 'a tool name; server:tool for a tool of an MCP server')
+    .option('--frame <file>', 'a file with a recorded frame; of several frames, the last request counts; "-" reads stdin')
+    .option('--cwd <directory>', 'the session directory', process.cwd())
+    .option('--headless', 'nobody can answer, so ask becomes deny')
+    .option('--exit-code', 'exit with code 5 if the verdict is deny')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard policy explain --agent claude --path .env --action read --json'))
     .action(async (flags: ExplainFlags) => finish(await (await import('./explain.ts')).policyExplain(flags)));
   policy
     .command('test')
-    .description('run the examples in the rules, and a file of cases; exit code 8 if one comes out otherwise')
-    .argument('<file>', 'the policy, or the name of a preset')
+    .description('Run the examples in the rules and a file of test cases; exit code 8 if one fails')
+    .argument('<file>', 'a policy file or a preset')
     .argument('[cases]', 'a YAML list of cases, such as { command: "git status", verdict: allow }')
-    .option('--json', 'for programs')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard policy test policy.yaml cases.yaml'))
     .action(async (file: string, cases: string | undefined, flags: { json?: true }) =>
       finish(await (await import('./test-cases.ts')).policyTest(file, cases, flags)),
     );
   policy
     .command('replay')
-    .description('what a policy makes of the requests in a recording, and what it makes otherwise than another one')
-    .argument('<recording>', 'frames, one a line')
+    .description('Apply a policy to the requests in a recording, and compare it with another policy')
+    .argument('<recording>', 'a file with one frame per line')
     .addOption(policyOption())
     .option('--against <policy>', 'the policy to compare with')
-    .option('--agent <name>', 'whose requests these are, if the recording does not say')
-    .option('--cwd <directory>', 'the directory of sessions that do not say', process.cwd())
-    .option('--headless', 'as if nobody could answer, so that ask is deny')
-    .option('--json', 'for programs')
+    .option('--agent <name>', 'the agent, if the recording does not name it')
+    .option('--cwd <directory>', 'the session directory, if the recording does not name it', process.cwd())
+    .option('--headless', 'nobody can answer, so ask becomes deny')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard policy replay session.ndjson --policy new.yaml --against old.yaml'))
     .action(async (recording: string, flags: ReplayFlags) => finish(await (await import('./replay.ts')).policyReplay(recording, flags)));
   policy
     .command('remembered')
-    .description('the answers you gave with "always" that still hold; each is for one very request')
-    .option('--revoke <id>', 'take one back')
-    .option('--all', 'take all of them back')
-    .option('--json', 'for programs')
+    .description('List the "always" answers in effect; each applies to one exact request')
+    .option('--revoke <id>', 'revoke one answer')
+    .option('--all', 'revoke all answers')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard policy remembered --revoke 3f9a2c01'))
     .action(async (flags: RememberedFlags) => finish(await (await import('./remembered.ts')).policyRemembered(flags)));
   policy
     .command('trust')
-    .description("let a project's policy allow as well as forbid, as long as its content stays what it is now")
-    .argument('<file>', 'the file to trust; read it first')
-    .option('--json', 'for programs')
+    .description('Allow a project policy to allow requests, not only deny them, until its content changes')
+    .argument('<file>', 'the file to trust; review it first')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard policy trust ./policy.yaml'))
     .action(async (file: string, flags: { json?: true }) => finish(await (await import('./trust.ts')).policyTrust(file, flags)));
 }
 
 function policyOption(): Option {
-  return new Option('--policy <policy>', 'a file, or a preset: careful, standard, ci, readonly').default('standard');
+  return new Option('--policy <policy>', 'a policy file or a preset: careful, standard, ci, readonly').default('standard');
 }
 
 const example = (line: string): string => `\nExample:\n  ${line}`;

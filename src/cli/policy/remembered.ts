@@ -10,8 +10,7 @@ export type RememberedFlags = { readonly revoke?: string; readonly all?: true; r
 
 export function policyRemembered(flags: RememberedFlags): Promise<number> {
   return inEnvelope('REMEMBERED', async () => {
-    if (flags.revoke !== undefined && flags.all)
-      throw new CommandFailure(2, '--revoke names one answer, --all takes back every one', 'give one of the two');
+    if (flags.revoke !== undefined && flags.all) throw new CommandFailure(2, '--revoke and --all exclude each other', 'use one of them');
     const { stateDir } = surroundings({});
     const unread: unknown[] = [];
     const store = createRemembered(stateDir, { redact: (text) => text, onProblem: (error) => unread.push(error) });
@@ -24,11 +23,11 @@ export function policyRemembered(flags: RememberedFlags): Promise<number> {
     }
     const ids = flags.revoke === undefined ? answers.map(({ id }) => id) : [flags.revoke];
     if (flags.revoke !== undefined && !answers.some(({ id }) => id === flags.revoke))
-      throw new CommandFailure(4, 'there is no such answer', 'see switchboard policy remembered');
+      throw new CommandFailure(4, `no remembered answer "${flags.revoke}"`, 'to list the answers, run: switchboard policy remembered');
     try {
       for (const id of ids) store.revoke(id);
     } catch (error) {
-      throw failed(store.file, 'written', error);
+      throw failed(store.file, 'write', error);
     }
     if (flags.json) printData({ revoked: ids });
     else print(ids.length === 1 ? `revoked: ${ids[0]}` : `revoked: ${ids.length} answers`);
@@ -42,16 +41,23 @@ function list(answers: ReturnType<ReturnType<typeof createRemembered>['list']>, 
     printData({ answers: answers.map(({ key, keeper, ...shown }) => shown) });
     return;
   }
-  if (answers.length === 0) return print('nothing is remembered');
+  if (answers.length === 0) return print('no remembered answers');
   const rows = answers.map(({ id, verdict, scope, agent, cwd, what, at, expiresAt }) =>
-    [id, verdict, scope, agent, cwd, at.slice(0, 16), expiresAt?.slice(0, 16) ?? (scope === 'session' ? 'its end' : 'revoked'), what].map(
-      escapeControls,
-    ),
+    [
+      id,
+      verdict,
+      scope,
+      agent,
+      cwd,
+      at.slice(0, 16),
+      expiresAt?.slice(0, 16) ?? (scope === 'session' ? 'session end' : 'revoked'),
+      what,
+    ].map(escapeControls),
   );
-  printTable(['ID', 'VERDICT', 'FOR', 'AGENT', 'DIRECTORY', 'SINCE', 'UNTIL', 'WHAT'], rows);
+  printTable(['ID', 'VERDICT', 'SCOPE', 'AGENT', 'DIRECTORY', 'SINCE', 'UNTIL', 'REQUEST'], rows);
 }
 
-function failed(file: string, done: 'read' | 'written', error: unknown): CommandFailure {
+function failed(file: string, done: 'read' | 'write', error: unknown): CommandFailure {
   const { code, message } = error as NodeJS.ErrnoException;
-  return new CommandFailure(1, `${file} cannot be ${done} (${code ?? message})`);
+  return new CommandFailure(1, `cannot ${done} ${file} (${code ?? message})`);
 }

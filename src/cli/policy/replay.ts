@@ -38,7 +38,7 @@ export function policyReplay(recording: string, flags: ReplayFlags): Promise<num
         print(`${recording}:${line}: ${shown.padEnd(5)}  ${agent}  ${method}  ${summary}  (${why})`);
       }
       print(`${questions.length} requests: ${counts.allow} allow, ${counts.ask} ask, ${counts.deny} deny`);
-      if (old !== undefined) print(changed.length === 0 ? 'nothing changes' : `${changed.length} would be decided otherwise than before`);
+      if (old !== undefined) print(changed.length === 0 ? 'no verdict changes' : `${changed.length} verdicts would change`);
     }
     return 0;
   });
@@ -80,7 +80,7 @@ async function read(recording: string, flags: ReplayFlags): Promise<RecordedRequ
     return questionsIn(text, { ...place, canonical: canonicalPath });
   } catch (error) {
     if (!(error instanceof BrokenLine)) throw error;
-    const hint = 'each line is a frame, or an object that holds one under "msg"';
+    const hint = 'each line must be a frame, or an object with a frame under "msg"';
     throw new CommandFailure(2, `line ${error.line} of the recording is not JSON`, hint);
   }
 }

@@ -13,7 +13,7 @@ export function policyTrust(name: string, flags: { readonly json?: true }): Prom
     const file = path.resolve(cwd, name);
     // Read once: what is trusted is what was checked.
     const { text } = await readForeign(file).catch((error: unknown) => {
-      throw new CommandFailure(6, `the policy ${file} cannot be read (${errorCode(error)})`, 'name the file of the project');
+      throw new CommandFailure(6, `cannot read the policy ${file} (${errorCode(error)})`, 'name the policy file of the project');
     });
     const { policy, problems } = loadPolicy(file, text);
     if (policy === undefined) {
@@ -26,16 +26,16 @@ export function policyTrust(name: string, flags: { readonly json?: true }): Prom
     } catch (error) {
       throw new CommandFailure(
         1,
-        `the state directory ${stateDir} cannot be written (${errorCode(error)})`,
-        'set SWITCHBOARD_HOME to one that can',
+        `cannot write to the state directory ${stateDir} (${errorCode(error)})`,
+        'set SWITCHBOARD_HOME to a writable directory',
       );
     }
     const loosens = policy.rules.filter(({ verdict }) => verdict === 'allow');
     if (flags.json) printData({ file, sha256: hash, allows: loosens.map(({ id, line }) => ({ id, line })) });
     else {
       print(`trusted: ${file}`);
-      for (const { id, line } of loosens) print(`  it may allow: ${id} (line ${line})`);
-      print(`This holds for its content as it is now (sha256 ${hash.slice(0, 16)}…); after a change it must be trusted again.`);
+      for (const { id, line } of loosens) print(`  may allow: ${id} (line ${line})`);
+      print(`Trust covers the current content (sha256 ${hash.slice(0, 16)}…); trust the file again after a change.`);
     }
     return 0;
   });

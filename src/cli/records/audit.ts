@@ -42,8 +42,8 @@ export function auditVerify(flags: VerifyFlags): Promise<number> {
 function unreadable(file: string, { file: named }: { readonly file?: string }, error: unknown): CommandFailure {
   if (named !== undefined) refuse('the audit log', named, error);
   if (errorCode(error) === 'ENOENT')
-    return new CommandFailure(4, `there is no audit log ${file}`, 'it begins with the first decision of a policy; --file names another');
-  return new CommandFailure(1, `the audit log ${file} cannot be read (${errorCode(error)})`);
+    return new CommandFailure(4, `no audit log at ${file}`, 'the first policy decision creates it; use --file for another log');
+  return new CommandFailure(1, `cannot read the audit log ${file} (${errorCode(error)})`);
 }
 
 export type TailFlags = { readonly lines: number; readonly follow?: true; readonly file?: string; readonly json?: true };
@@ -120,13 +120,13 @@ async function follow(handle: FileHandle, file: string, from: number, show: (lin
 function show(text: string, { json }: TailFlags): void {
   const line = parseAuditLine(text);
   if (json) process.stdout.write(line === undefined ? '' : `${text}\n`);
-  else print(line === undefined ? '(no line of the audit log)' : inWords(line));
+  else print(line === undefined ? '(invalid line)' : inWords(line));
 }
 
 function inWords(line: AuditLine): string {
   const word = (key: string): string => (typeof line[key] === 'string' ? String(line[key]) : '');
   const rule = line.rule as { readonly id?: unknown; readonly at?: unknown } | undefined;
-  const by = [word('by'), rule === undefined ? '' : `${rule.id} ${rule.at}`, word('mode') === 'observe' ? 'observed only' : '']
+  const by = [word('by'), rule === undefined ? '' : `${rule.id} ${rule.at}`, word('mode') === 'observe' ? 'observe mode' : '']
     .filter((part) => part !== '')
     .join(', ');
   return `${word('time')}  ${word('verdict').padEnd(5)}  ${word('agent')}  ${word('summary')}  (${by})`;

@@ -1,4 +1,4 @@
-// The commands that read what was written down: words and options; the work is loaded when one of them is run.
+// The commands that read logs, sessions and recordings. Each command's code is loaded when the command runs.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TailFlags, VerifyFlags } from './audit.ts';
 import type { LogsFlags } from './logs.ts';
@@ -10,29 +10,29 @@ const example = (line: string): string => `\nExample:\n  ${line}`;
 export function addRecordCommands(program: Command, finish: (code: number) => void): void {
   program
     .command('logs')
-    .description('the frame log: what passed between the editor and the agents')
-    .argument('[filter...]', 'agent:NAME method:GLOB dir:in|out kind:request session:ID err:true ms>500 bytes>1000; all must hold')
-    .option('-f, --follow', 'go on as it grows')
-    .option('-n, --lines <count>', 'how many records to show', '200')
-    .option('--last-failure', 'the last frames of the agent that went down or failed in a turn last')
-    .option('--json', 'for programs; with --follow a record a line')
+    .description('Show the frame log: the frames between the editor and the agents')
+    .argument('[filter...]', 'agent:NAME method:GLOB dir:in|out kind:request session:ID err:true ms>500 bytes>1000; all must match')
+    .option('-f, --follow', 'keep printing new records')
+    .option('-n, --lines <count>', 'the number of records to show', '200')
+    .option('--last-failure', 'show the last frames of the most recent agent failure or failed turn')
+    .option('--json', 'print JSON; with --follow, one record per line')
     .addHelpText('after', example("switchboard logs agent:codex 'method:session/*' 'ms>500'"))
     .action(async (terms: string[], flags: LogsFlags) => finish(await (await import('./logs.ts')).logs(terms, flags)));
   addSessionsCommands(program, finish);
   program
     .command('replay')
-    .description('a recording played back as an ACP agent on stdio: needs no account, key or network')
-    .argument('<file>', 'what switchboard acp --record has written')
-    .option('--speed <factor>', 'so many times as fast as it was')
-    .option('--instant', 'without waiting')
-    .option('--strict', 'report the first difference from the recording, and end with exit code 8')
-    .option('--run <number>', 'which run of the agent, if the recording has several')
+    .description('Play back a recording as an ACP agent on stdio; needs no account, API key or network')
+    .argument('<file>', 'a recording from switchboard acp --record')
+    .option('--speed <factor>', 'play back this many times faster')
+    .option('--instant', 'play back without delays')
+    .option('--strict', 'report the first difference from the recording and exit with code 8')
+    .option('--run <number>', 'which agent run to play, if the recording has several')
     .addHelpText('after', example('switchboard replay bug.jsonl --instant'))
     .action(async (file: string, flags: ReplayFlags) => finish(await (await import('./replay.ts')).replay(file, flags)));
   program
     .command('redact')
-    .description('a recording or log made elsewhere, without the secrets that can be told, on stdout')
-    .argument('<file>', 'the file to clean')
+    .description('Print a recording or log with recognizable secrets removed')
+    .argument('<file>', 'the file to redact')
     .addHelpText('after', example('switchboard redact trace.jsonl > clean.jsonl'))
     .action(async (file: string) => finish(await (await import('./replay.ts')).redactFile(file)));
 }
@@ -40,67 +40,66 @@ export function addRecordCommands(program: Command, finish: (code: number) => vo
 function addSessionsCommands(program: Command, finish: (code: number) => void): void {
   const sessions = program
     .command('sessions')
-    .description('the sessions of all agents, and what was said in them')
+    .description('List, show, export, search and delete the sessions of all agents')
     .addHelpText('after', example('switchboard sessions list --since 3d'));
   const load = () => import('./sessions.ts');
-  chosen(sessions.command('list').description('sessions, the one used last first'))
+  chosen(sessions.command('list').description('List sessions, most recently used first'))
     .addHelpText('after', example('switchboard sessions list --agent claude --cwd .'))
     .action(async (flags: ListFlags) => finish(await (await load()).listSessions(flags)));
   sessions
     .command('show')
-    .description('what was said in a session; exit code 4 if there is none of this id')
-    .argument('<id>', 'the session, or the beginning of its id')
-    .option('--json', 'for programs')
+    .description('Show the transcript of a session; exit code 4 if there is no such session')
+    .argument('<id>', 'the session id, or its beginning')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard sessions show 0198c2'))
     .action(async (id: string, flags: { json?: true }) => finish(await (await load()).showSession(id, flags)));
   sessions
     .command('export')
-    .description('the same as a document, on stdout')
-    .argument('<id>', 'the session, or the beginning of its id')
-    .addOption(new Option('--format <format>', 'of the document').choices(['md', 'json', 'html']).default('md'))
+    .description('Print the transcript of a session as a document')
+    .argument('<id>', 'the session id, or its beginning')
+    .addOption(new Option('--format <format>', 'the document format').choices(['md', 'json', 'html']).default('md'))
     .addHelpText('after', example('switchboard sessions export 0198c2 --format html > session.html'))
     .action(async (id: string, flags: ExportFlags) => finish(await (await load()).exportSession(id, flags)));
   sessions
     .command('delete')
-    .description('forget a session and remove its transcript; what its agent keeps is not touched')
-    .argument('<id>', 'the session')
+    .description('Forget a session and delete its transcript; the data of its agent stays')
+    .argument('<id>', 'the session id')
     .addHelpText('after', example('switchboard sessions delete 0198c2aa-77d1'))
     .action(async (id: string) => finish(await (await load()).deleteSession(id)));
-  chosen(sessions.command('search').description('sessions in which all of the words were said'))
-    .argument('<words...>', 'what to look for, in any case')
+  chosen(sessions.command('search').description('Find sessions whose transcript contains all the words'))
+    .argument('<words...>', 'the words to find; case is ignored')
     .addHelpText('after', example('switchboard sessions search flaky test'))
     .action(async (words: string[], flags: ListFlags) => finish(await (await load()).searchSessions(words, flags)));
 }
 
 function chosen(command: Command): Command {
   return command
-    .option('--agent <name>', 'only of this agent')
-    .option('--cwd <directory>', 'only in this directory and below')
-    .option('--since <time>', 'only used since then: 30m, 12h, 3d, 2w or a date')
-    .option('--limit <count>', 'how many at most')
-    .option('--json', 'for programs');
+    .option('--agent <name>', 'only sessions of this agent')
+    .option('--cwd <directory>', 'only sessions in this directory or below')
+    .option('--since <time>', 'only sessions used since: 30m, 12h, 3d, 2w or a date')
+    .option('--limit <count>', 'the maximum number of sessions')
+    .option('--json', 'print JSON');
 }
 
-/** Adds the commands; what they need is loaded when one of them runs. */
 export function addAuditCommands(program: Command, finish: (code: number) => void): void {
   const audit = program
     .command('audit')
-    .description('the log of decisions: read it, verify that nobody has changed it')
+    .description('Read and verify the audit log of policy decisions')
     .addHelpText('after', example('switchboard audit verify'));
   audit
     .command('verify')
-    .description('name every line that was edited, moved or taken away; exit code 8 if there is any')
-    .option('--file <file>', 'a log other than that of this machine')
-    .option('--json', 'for programs')
+    .description('Report every line that was edited, moved or removed; exit code 8 if there is one')
+    .option('--file <file>', 'read this log (default: the log of this machine)')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard audit verify --json'))
     .action(async (flags: VerifyFlags) => finish(await (await import('./audit.ts')).auditVerify(flags)));
   audit
     .command('tail')
-    .description('the newest decisions, the last one last')
-    .option('-n, --lines <count>', 'how many', wholeNumber, 10)
-    .option('-f, --follow', 'go on with each decision as it is made, until interrupted')
-    .option('--file <file>', 'a log other than that of this machine')
-    .option('--json', 'for programs; with --follow one JSON object a line, as in the file')
+    .description('Show the newest decisions, newest last')
+    .option('-n, --lines <count>', 'the number of decisions', wholeNumber, 10)
+    .option('-f, --follow', 'keep printing new decisions until interrupted')
+    .option('--file <file>', 'read this log (default: the log of this machine)')
+    .option('--json', 'print JSON; with --follow, one object per line')
     .addHelpText('after', example('switchboard audit tail -n 20 --follow'))
     .action(async (flags: TailFlags) => finish(await (await import('./audit.ts')).auditTail(flags)));
 }

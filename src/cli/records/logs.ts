@@ -23,7 +23,7 @@ export async function logs(terms: readonly string[], flags: LogsFlags): Promise<
       nearestOf(wanted.wrong.replace(/(?<=[:<>]).*/, ''), FILTER_TERMS, 'filters'),
     );
   const count = Number(flags.lines ?? 200);
-  if (!Number.isInteger(count) || count < 0) throw new CommandFailure(2, `--lines wants a whole number, not "${flags.lines}"`);
+  if (!Number.isInteger(count) || count < 0) throw new CommandFailure(2, `--lines expects a whole number, not "${flags.lines}"`);
   const dir = path.join(surroundings({}).stateDir, 'frames');
   const records = flags.lastFailure ? lastFailure(dir, FAILURE_FRAMES).filter(wanted) : lastRecords(dir, wanted, count);
   if (flags.follow) return follow(dir, wanted, records, flags.json === true);
@@ -32,8 +32,8 @@ export async function logs(terms: readonly string[], flags: LogsFlags): Promise<
   if (records.length === 0)
     notice(
       flags.lastFailure
-        ? 'no agent went down and no prompt was answered with an error, as far as the log goes back'
-        : `nothing to show in ${dir}; log.frames may be "off"`,
+        ? 'the log contains no agent failure and no failed prompt'
+        : `no matching records in ${dir}; log.frames may be "off"`,
     );
   return 0;
 }
@@ -53,7 +53,7 @@ async function follow(dir: string, wanted: FrameFilter, before: readonly FrameRe
 function pretty(record: FrameRecord): string {
   const { t, leg = '', dir = '', kind, method, id, session, ms, bytes, error, event, reason, records, chunks, msg, line } = record;
   const time = new Date(t).toISOString().slice(0, 23).replace('T', ' ');
-  if (event === 'dropped') return `${time}  ${records} records were dropped: the disk did not keep up`;
+  if (event === 'dropped') return `${time}  ${records} records dropped: the disk was too slow`;
   if (event !== undefined) return `${time}  ${leg}  ${event}${reason === undefined ? '' : `: ${reason}`}`;
   const parts = [
     time,

@@ -83,7 +83,7 @@ function partOf(record: TranscriptRecord): Part[] {
       return [{ heading: WHO[record.role], body: short(record.content), isCode: true }];
     case 'tool': {
       const { toolCallId, title, toolKind, status, content, rawInput } = record;
-      const heading = `Tool: ${String(title ?? toolCallId)} (${[toolKind, status ?? 'not ended'].filter((word) => word !== undefined).join(', ')})`;
+      const heading = `Tool: ${String(title ?? toolCallId)} (${[toolKind, status ?? 'unfinished'].filter((word) => word !== undefined).join(', ')})`;
       return [
         { heading, body: content === undefined ? (rawInput === undefined ? '' : short(rawInput)) : contentText(content), isCode: true },
       ];
@@ -106,7 +106,7 @@ function partOf(record: TranscriptRecord): Part[] {
         { heading: record.error === undefined ? `Turn ended: ${String(record.stopReason)}` : `Turn failed: ${record.error}`, body: '' },
       ];
     case 'omitted':
-      return [{ heading: `${record.bytes} bytes were not kept`, body: '' }];
+      return [{ heading: `${record.bytes} bytes omitted`, body: '' }];
     default:
       return [];
   }

@@ -15,19 +15,19 @@ const DIFFERENT = 8;
 
 export async function replay(file: string, flags: ReplayFlags): Promise<number> {
   const speed = Number(flags.speed ?? 1);
-  if (!(speed > 0)) throw new CommandFailure(2, `--speed wants a number above 0, not "${flags.speed}"`);
+  if (!(speed > 0)) throw new CommandFailure(2, `--speed expects a number above 0, not "${flags.speed}"`);
   const recording = await readRecording(file);
   const runs = [...new Set(recording.map(({ proc }) => proc))];
   const run = flags.run === undefined ? runs[0] : Number(flags.run);
   if (run === undefined || !runs.includes(run))
-    throw new CommandFailure(2, `there is no run ${flags.run ?? 1} in ${file}`, `there are: ${runs.join(', ')}`);
+    throw new CommandFailure(2, `${file} has no run ${flags.run ?? 1}`, `runs: ${runs.join(', ')}`);
   const player = createPlayer(
     recording.filter(({ proc }) => proc === run),
     {
       strict: flags.strict === true,
       send: (message) => void process.stdout.write(`${JSON.stringify(message)}\n`),
       after: (ms, then) => (flags.instant || ms <= 0 ? then() : void setTimeout(then, ms / speed)),
-      onDifference: (what) => notice(`the first difference from the recording: ${what}`),
+      onDifference: (what) => notice(`first difference from the recording: ${what}`),
     },
   );
   for await (const line of readline.createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -64,7 +64,11 @@ async function readRecording(file: string) {
   try {
     return parseRecording(text);
   } catch (error) {
-    throw new CommandFailure(2, `${file} is not a recording: ${(error as Error).message}`, 'make one with: switchboard acp --record FILE');
+    throw new CommandFailure(
+      2,
+      `${file} is not a recording: ${(error as Error).message}`,
+      'to make a recording, run: switchboard acp --record FILE',
+    );
   }
 }
 

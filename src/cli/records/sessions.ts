@@ -61,9 +61,9 @@ export async function listSessions(flags: ListFlags): Promise<number> {
 }
 
 function sayNone(all: readonly Listed[], { agent }: ListFlags): void {
-  if (all.length === 0) return notice('no session has been opened yet');
+  if (all.length === 0) return notice('no sessions yet');
   const meant = agent === undefined ? undefined : didYouMean(agent, new Set(all.map((session) => session.agent)));
-  notice(`none of the ${all.length} sessions is like that${meant === undefined ? '' : `; ${meant}`}`);
+  notice(`none of the ${all.length} sessions matches${meant === undefined ? '' : `; ${meant}`}`);
 }
 
 export async function showSession(id: string, flags: { readonly json?: boolean }): Promise<number> {
@@ -84,7 +84,7 @@ export async function exportSession(id: string, { format = 'md' }: ExportFlags):
 export async function deleteSession(id: string): Promise<number> {
   const record = forgetSession(surroundings({}).stateDir, id);
   process.stdout.write(`deleted: ${withoutControls(id)}\n`);
-  if (record) notice(`what agent "${record.agent}" itself keeps of the session is still there`);
+  if (record) notice(`agent "${record.agent}" may still have its own data of this session`);
   return 0;
 }
 
@@ -111,7 +111,7 @@ export async function searchSessions(words: readonly string[], flags: ListFlags)
     return [{ ...session, line: (line ?? '').slice(0, 200) }];
   });
   if (flags.json) printJson({ sessions: found });
-  else if (found.length === 0) notice(`nothing of the kind was said in any session: ${withoutControls(words.join(' '))}`);
+  else if (found.length === 0) notice(`no session contains: ${withoutControls(words.join(' '))}`);
   else
     printTable(
       ['SESSION', 'AGENT', 'FOUND'],
@@ -142,7 +142,7 @@ function wanted(all: readonly Listed[], { agent, cwd, since, limit = '50' }: Lis
   const from = since === undefined ? 0 : moment(since);
   const below = cwd === undefined ? undefined : path.resolve(cwd);
   const count = Number(limit);
-  if (!Number.isInteger(count) || count < 1) throw new CommandFailure(2, `--limit wants a whole number from 1, not "${limit}"`);
+  if (!Number.isInteger(count) || count < 1) throw new CommandFailure(2, `--limit expects a whole number of at least 1, not "${limit}"`);
   return all
     .filter((one) => agent === undefined || one.agent === agent)
     .filter((one) => below === undefined || one.cwd === below || one.cwd?.startsWith(below + path.sep) === true)
@@ -160,7 +160,8 @@ function moment(text: string): number {
   const [, amount, unit] = /^(\d+)([mhdw])$/.exec(text) ?? [];
   if (amount !== undefined) return Date.now() - Number(amount) * UNITS[unit as keyof typeof UNITS];
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new CommandFailure(2, `--since "${text}" is no time`, 'write 30m, 12h, 3d, 2w or a date such as 2026-11-01');
+  if (Number.isNaN(at))
+    throw new CommandFailure(2, `invalid time "${text}" for --since`, 'use 30m, 12h, 3d, 2w or a date such as 2026-11-01');
   return at;
 }
 
@@ -174,20 +175,20 @@ function find(id: string): { readonly session: Listed; readonly transcript: read
   if (!session) throw unknown(id);
   if (beginning.length > 1) {
     const ids = beginning.slice(0, 5).map(({ sessionId }) => sessionId);
-    throw new CommandFailure(4, `"${id}" is the beginning of ${beginning.length} sessions`, `among them: ${ids.join(', ')}`);
+    throw new CommandFailure(4, `"${id}" matches ${beginning.length} sessions`, `such as: ${ids.join(', ')}`);
   }
   const transcript = readTranscript(transcriptsDir(stateDir), session.sessionId);
-  if (!transcript) notice('there is no transcript of it: store.transcripts was off, or it is too old');
+  if (!transcript) notice('no transcript: store.transcripts was off, or the transcript expired');
   return { session, transcript: transcript ?? [] };
 }
 
 function unknown(id: string): CommandFailure {
-  return new CommandFailure(4, `there is no session "${id}"`, 'switchboard sessions list shows those there are');
+  return new CommandFailure(4, `unknown session "${id}"`, 'to list sessions, run: switchboard sessions list');
 }
 
 const onProblem =
   (stateDir: string) =>
   (error: unknown): never => {
-    const why = `the state directory ${stateDir} cannot be used (${errorCode(error)})`;
-    throw new CommandFailure(1, why, 'see what is there; switchboard doctor says where our files are');
+    const why = `cannot use the state directory ${stateDir} (${errorCode(error)})`;
+    throw new CommandFailure(1, why, 'check this path; switchboard doctor shows where switchboard keeps its files');
   };

@@ -29,8 +29,8 @@ export async function attachments(flags: AttachmentFlags, agent: string, capabil
     if ((flags[kind] ?? []).length > 0 && capabilities[kind] !== true)
       throw new CommandFailure(
         2,
-        `agent "${agent}" does not take ${kind === 'image' ? 'images' : 'audio'}`,
-        `leave out --${kind}, or use another agent`,
+        `agent "${agent}" does not accept ${kind === 'image' ? 'images' : 'audio'}`,
+        `remove --${kind} or use another agent`,
       );
   return Promise.all([
     ...image.map((name) => media('image', name)),
@@ -43,7 +43,7 @@ async function media(kind: 'image' | 'audio', name: string): Promise<unknown> {
   const mimeType = TYPES[path.extname(name).toLowerCase()];
   if (!mimeType?.startsWith(`${kind}/`)) {
     const known = Object.entries(TYPES).flatMap(([extension, type]) => (type.startsWith(`${kind}/`) ? [extension] : []));
-    throw new CommandFailure(2, `${name} is not a known kind of ${kind}`, `known are: ${known.join(', ')}`);
+    throw new CommandFailure(2, `${name} has no known ${kind} extension`, `supported: ${known.join(', ')}`);
   }
   return { type: kind, mimeType, data: (await read(name)).toString('base64') };
 }
@@ -67,5 +67,5 @@ async function link(name: string): Promise<unknown> {
 }
 
 async function read(name: string): Promise<Buffer> {
-  return readFile(name).catch((error: unknown) => refuse('the attachment', name, error));
+  return readFile(name).catch((error: unknown) => refuse('attachment', name, error));
 }

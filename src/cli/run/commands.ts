@@ -1,9 +1,9 @@
-// How `switchboard run` is written on a command line.
+// The command-line options of `switchboard run` and `switchboard compare`.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CompareFlags } from '../compare/compare.ts';
 import type { RunFlags } from './run.ts';
 
-/** For an option that may be given several times. */
+/** Collects the values of a repeatable option. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 export function seconds(value: string): number {
@@ -12,34 +12,32 @@ export function seconds(value: string): number {
   throw new InvalidArgumentError('expected a number of seconds.');
 }
 
-/** `after` are the words behind `--`: a prompt may begin with a dash. */
+/** `after` holds the words after `--`: a prompt may begin with a dash. */
 export function addRunCommand(program: Command, after: readonly string[], finish: (code: number) => void): void {
   program
     .command('run')
-    .description('one prompt turn from a terminal or a script; the prompt is the words, else what is piped in')
+    .description('Run one prompt turn from a terminal or a script; the prompt comes from the arguments or from stdin')
     .argument('[prompt...]')
-    .option('-a, --agent <name>', 'the agent; else the first listed, whatever default_agent and routes say')
+    .option('-a, --agent <name>', 'the agent (default: the first in the configuration; default_agent and routes do not apply)')
     .addOption(
-      new Option('-o, --output <kind>', 'text: the turn as a page; simple: the assistant alone; jsonl: every frame both ways')
+      new Option('-o, --output <kind>', 'text: the whole turn; simple: only the answer; jsonl: every frame in both directions')
         .choices(['text', 'simple', 'jsonl', 'json'])
         .default('text'),
     )
-    .option('--write', 'the agent may write files, inside the working directory')
-    .option('--yolo', 'the same, and it may read files anywhere')
-    .option('--resume <id>', 'go on with an earlier session')
-    .option('--save-session <file>', "write the session's id there")
-    .option('--list-commands', 'show the slash commands of the agent, and send no prompt; exit code 3 if it tells of none')
-    .option('--image <file>', 'send an image along; may be given several times', collect)
-    .option('--audio <file>', 'send sound along; may be given several times', collect)
-    .option('--file <file>', 'send a file along; may be given several times', collect)
-    .option('--mode <id>', 'set the mode of the session first')
-    .option('--config <file|key=value>', 'the configuration to use; or an option of the session, several times', collect)
-    .option('--policy <policy>', 'a policy besides those of the configuration: a file, or a preset')
-    .addOption(
-      new Option('--policy-mode <mode>', 'observe: block nothing, and write down what would have been').choices(['enforce', 'observe']),
-    )
-    .option('--timeout <seconds>', 'give up after so long; exit code 3', seconds)
-    .option('-i, --interactive', 'ask for further prompts until Ctrl-D')
+    .option('--write', 'let the agent write files in the working directory')
+    .option('--yolo', 'like --write, and let the agent read any file')
+    .option('--resume <id>', 'continue an earlier session')
+    .option('--save-session <file>', 'write the session id to this file')
+    .option('--list-commands', 'list the slash commands of the agent instead of sending a prompt; exit code 3 if it announces none')
+    .option('--image <file>', 'attach an image; repeatable', collect)
+    .option('--audio <file>', 'attach an audio file; repeatable', collect)
+    .option('--file <file>', 'attach a file; repeatable', collect)
+    .option('--mode <id>', 'set the session mode before the prompt')
+    .option('--config <file|key=value>', 'use this configuration file, or set a session option; repeatable', collect)
+    .option('--policy <policy>', 'add a policy: a file or a preset')
+    .addOption(new Option('--policy-mode <mode>', 'observe: block nothing, but log what would be blocked').choices(['enforce', 'observe']))
+    .option('--timeout <seconds>', 'give up after this time (exit code 3)', seconds)
+    .option('-i, --interactive', 'keep asking for prompts until Ctrl-D')
     .addHelpText(
       'after',
       '\nExamples:\n  switchboard run "What does this project do?"\n  git diff | switchboard run -a claude -o simple\n  switchboard run --write -- --fix the failing test',
@@ -47,23 +45,21 @@ export function addRunCommand(program: Command, after: readonly string[], finish
     .action(async (words: string[], flags: RunFlags) => finish(await (await import('./run.ts')).run([...words, ...after], flags)));
 }
 
-/** `after` are the words behind `--`: a prompt may begin with a dash. */
+/** `after` holds the words after `--`: a prompt may begin with a dash. */
 export function addCompareCommand(program: Command, after: readonly string[], finish: (code: number) => void): void {
   program
     .command('compare')
-    .description('the same prompt to several agents at once; their answers, time, usage and changes side by side')
-    .argument('[prompt...]', 'else what is piped in')
-    .option('-a, --agent <name>', 'one of the agents, several times; else all that are configured', collect)
-    .option('--write', 'they may change files, each in a git worktree of its own, or in a copy where there is no repository')
-    .option('--into <folder>', 'where these are made; else where temporary files are')
-    .option('--discard', 'remove them all in the end; else those with changes are kept')
-    .option('--config <file>', 'the configuration to use, instead of searching for one')
-    .option('--policy <policy>', 'a policy besides those of the configuration: a file, or a preset')
-    .addOption(
-      new Option('--policy-mode <mode>', 'observe: block nothing, and write down what would have been').choices(['enforce', 'observe']),
-    )
-    .option('--timeout <seconds>', 'cancel those that take longer; exit code 3', seconds)
-    .option('--json', 'for programs')
+    .description('Send one prompt to several agents and compare their answers, time, usage and changes')
+    .argument('[prompt...]', 'the prompt (default: read from stdin)')
+    .option('-a, --agent <name>', 'an agent to compare; repeatable (default: all configured agents)', collect)
+    .option('--write', 'let the agents change files, each in its own git worktree, or in a copy outside a repository')
+    .option('--into <folder>', 'where to create the worktrees or copies (default: the temporary directory)')
+    .option('--discard', 'remove all worktrees and copies at the end (default: keep those with changes)')
+    .option('--config <file>', 'use this configuration file')
+    .option('--policy <policy>', 'add a policy: a file or a preset')
+    .addOption(new Option('--policy-mode <mode>', 'observe: block nothing, but log what would be blocked').choices(['enforce', 'observe']))
+    .option('--timeout <seconds>', 'cancel agents that take longer (exit code 3)', seconds)
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  switchboard compare "Why does the build fail?" -a claude -a gemini\n  switchboard compare --write "Make the failing test pass" --json',

@@ -35,7 +35,7 @@ export function inOwnWords(error: unknown, asked: string, redact: Redactor, logi
   if (error.code === AUTH_REQUIRED)
     return new CommandFailure(
       EXIT.unavailable,
-      redact(`agent "${agent}" wants you to log in: ${message}`),
+      redact(`agent "${agent}" requires a login: ${message}`),
       loginHint(agent, data.authMethods ?? logins),
     );
   const said = Array.isArray(data.stderr) ? data.stderr.map(String) : [];
@@ -43,7 +43,7 @@ export function inOwnWords(error: unknown, asked: string, redact: Redactor, logi
   const words = [message, ...(isSaid ? [] : said.map((line) => `  ${line}`))].join('\n');
   const code = exitCodeOf(data);
   const isAgent = code !== EXIT.failed || data.reason === 'agent_exited';
-  const hint = isAgent ? `see: switchboard agents test ${agent}` : 'with -o jsonl you see every frame';
+  const hint = isAgent ? `to find out why, run: switchboard agents test ${agent}` : 'run with -o jsonl to see every frame';
   return new CommandFailure(code, redact(words), message.includes(`switchboard agents test ${agent}`) ? undefined : hint);
 }
 
@@ -62,8 +62,8 @@ function withDetail(message: string, data: unknown): string {
 
 function loginHint(agent: string, methods: unknown): string {
   const names = Array.isArray(methods) ? methods.map((method) => String(method).replace(`${agent}/`, '')) : [];
-  if (names.length === 0) return `see how: switchboard auth ${agent}`;
-  return `its methods are: ${names.join(', ')}; to log in: switchboard auth ${agent} ${names.length === 1 ? names[0] : 'METHOD'}`;
+  if (names.length === 0) return `to log in, run: switchboard auth ${agent}`;
+  return `methods: ${names.join(', ')}; to log in, run: switchboard auth ${agent} ${names.length === 1 ? names[0] : 'METHOD'}`;
 }
 
 // What an agent wanted and did not get, told to whoever started it: without a terminal there is nobody to ask, and silence would look like a failure of the agent.
@@ -75,18 +75,18 @@ export type Refused = {
 };
 
 const HINT =
-  'nobody can be asked here, so a policy must allow it: --policy FILE with a rule such as "edit($cwd/**)", or "policy" in the configuration';
+  'without a terminal, a policy must allow this: use --policy FILE with a rule such as "edit($cwd/**)", or set "policy" in the configuration';
 
 /** `say` cleans its words of secrets. */
 export function createRefused(say: (text: string) => void): Refused {
   let isHinted = false;
   const tell = (what: string, why?: string) => {
-    say(`refused: ${withoutControls(what)}${why === undefined ? '' : `; ${withoutControls(why)}`}`);
+    say(`denied: ${withoutControls(what)}${why === undefined ? '' : `; ${withoutControls(why)}`}`);
   };
   return {
     asked(params) {
       const { toolCall } = (params ?? {}) as { toolCall?: { title?: unknown; kind?: unknown } };
-      tell(typeof toolCall?.title === 'string' ? toolCall.title : 'a request for permission');
+      tell(typeof toolCall?.title === 'string' ? toolCall.title : 'a permission request');
       if (!isHinted) say(HINT);
       isHinted = true;
     },

@@ -22,7 +22,7 @@ export function createFiles(cwd: string, { canWrite, canReadAll }: { readonly ca
     async serve(method, params) {
       const isRead = method === 'fs/read_text_file';
       if (!isRead && method !== 'fs/write_text_file') throw new ClientError(-32601, `Method not found: ${method}`);
-      if (!isRead && !canWrite) throw new ClientError(-32601, 'Files may only be read: switchboard run was started without --write');
+      if (!isRead && !canWrite) throw new ClientError(-32601, 'Files are read-only: start switchboard run with --write to allow changes');
       try {
         return await workspace.serve(method, params, { owner, roots: isRead ? readable : inside, graceMs: 0 });
       } catch (error) {

@@ -61,7 +61,11 @@ export async function promptWords(words: readonly string[], stdin: NodeJS.ReadSt
   if (said.trim() !== '') return said;
   if (words.length > 0) throw new CommandFailure(2, 'the prompt is empty', usage);
   if (stdin.isTTY)
-    throw new CommandFailure(2, 'there is no prompt', `${usage}, or pipe it in${usage === RUN ? ', or -i to type several' : ''}`);
+    throw new CommandFailure(
+      2,
+      'no prompt',
+      `use ${usage}, or pipe the prompt to stdin${usage === RUN ? ', or use -i to type several prompts' : ''}`,
+    );
   const given = (await text(stdin)).trim();
   if (given === '') throw new CommandFailure(2, 'the prompt on stdin is empty', usage);
   return given;

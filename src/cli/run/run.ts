@@ -83,7 +83,7 @@ const EXIT = { ok: 0, failed: 1, usage: 2, timeout: 3, interrupted: 130 } as con
 export async function run(words: readonly string[], flags: RunFlags): Promise<number> {
   const isAtTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
   if (flags.interactive && !isAtTerminal)
-    throw new CommandFailure(EXIT.usage, '-i needs a terminal', 'leave it out, and give the prompt as an argument or on stdin');
+    throw new CommandFailure(EXIT.usage, '-i needs a terminal', 'without -i, pass the prompt as an argument or on stdin');
   const prompt = flags.listCommands || flags.interactive ? words.join(' ') : await promptWords(words, process.stdin);
   const { file, settings } = configFlags(flags.config);
   const canWrite = flags.write === true || flags.yolo === true;
@@ -138,9 +138,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
         logins = methods;
       },
     });
-    const [seconds, what] = flags.listCommands
-      ? [flags.timeout ?? COMMANDS_S, `agent "${agent}" has told of no commands`]
-      : [flags.timeout];
+    const [seconds, what] = flags.listCommands ? [flags.timeout ?? COMMANDS_S, `agent "${agent}" announced no commands`] : [flags.timeout];
     return await inTime(Promise.race([work, interrupts.ended]), seconds, what);
   } catch (error) {
     const failure = inOwnWords(error, agent, proxy.secrets.redact, logins);
@@ -263,7 +261,7 @@ function createTurns(client: Client, output: TurnOutput): Turns {
       try {
         const { stopReason } = (await client.request('session/prompt', { sessionId, prompt: blocks })) as { stopReason?: string };
         output.end();
-        if (stopReason !== 'end_turn') output.tagged('stopped', stopReason ?? 'for no reason given');
+        if (stopReason !== 'end_turn') output.tagged('stopped', stopReason ?? 'no reason given');
         return stopReason === 'cancelled' ? EXIT.interrupted : EXIT.ok;
       } finally {
         current = undefined;
@@ -278,7 +276,7 @@ function createTurns(client: Client, output: TurnOutput): Turns {
   };
 }
 
-async function inTime<T>(work: Promise<T>, seconds: number | undefined, what = 'not done'): Promise<T> {
+async function inTime<T>(work: Promise<T>, seconds: number | undefined, what = 'did not finish'): Promise<T> {
   if (seconds === undefined) return work;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -303,6 +301,6 @@ async function save(file: string, sessionId: string): Promise<void> {
   try {
     await writeFile(file, `${sessionId}\n`);
   } catch (error) {
-    throw new CommandFailure(EXIT.failed, `the session id cannot be written to ${file} (${errorCode(error)})`, 'check --save-session');
+    throw new CommandFailure(EXIT.failed, `cannot write the session id to ${file} (${errorCode(error)})`, 'check --save-session');
   }
 }

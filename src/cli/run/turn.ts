@@ -31,7 +31,7 @@ export async function takeUpSession(client: Client, sessionId: string, params: F
     return opened(sessionId, fields(await client.request(method, { ...params, sessionId })));
   } catch (error) {
     if (!(error instanceof ClientError) || error.code !== -32002) throw error;
-    throw new CommandFailure(4, `there is no session "${sessionId}"`, 'see: switchboard sessions list');
+    throw new CommandFailure(4, `unknown session "${sessionId}"`, 'to list sessions, run: switchboard sessions list');
   }
 }
 
@@ -56,7 +56,7 @@ function opened(sessionId: string, result: Fields): Opened {
 export async function setMode(client: Client, { sessionId, modes, options }: Opened, mode: string): Promise<void> {
   const option = options.find(({ category }) => category === 'mode');
   const known = option?.values ?? modes;
-  if (!known.includes(mode)) throw new CommandFailure(2, `there is no mode "${mode}"`, nearestOf(mode, known, 'modes'));
+  if (!known.includes(mode)) throw new CommandFailure(2, `unknown mode "${mode}"`, nearestOf(mode, known, 'modes'));
   if (option) await client.request('session/set_config_option', { sessionId, configId: option.id, value: mode });
   else await client.request('session/set_mode', { sessionId, modeId: mode });
 }
@@ -66,15 +66,15 @@ export async function setOption(client: Client, { sessionId, options }: Opened, 
   const at = setting.indexOf('=');
   const [id, value] = at === -1 ? [setting, ''] : [setting.slice(0, at), setting.slice(at + 1)];
   const option = options.find((one) => one.id === id);
-  if (at === -1) throw new CommandFailure(2, `"${setting}" sets nothing`, 'write it as KEY=VALUE');
+  if (at === -1) throw new CommandFailure(2, `invalid option "${setting}"`, 'use KEY=VALUE');
   const ids = options.map((one) => one.id);
-  if (!option) throw new CommandFailure(2, `there is no option "${id}"`, nearestOf(id, ids, 'options'));
+  if (!option) throw new CommandFailure(2, `unknown option "${id}"`, nearestOf(id, ids, 'options'));
   const isBoolean = option.type === 'boolean';
   const isKnown = isBoolean ? value === 'true' || value === 'false' : option.values.includes(value);
   if (!isKnown)
     throw new CommandFailure(
       2,
-      `"${value}" is no value of ${id}`,
+      `"${value}" is not a valid value for ${id}`,
       nearestOf(value, isBoolean ? ['true', 'false'] : option.values, 'values'),
     );
   await client.request('session/set_config_option', { sessionId, configId: id, value: isBoolean ? value === 'true' : value });

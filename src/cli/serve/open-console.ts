@@ -126,12 +126,12 @@ export async function openHere({
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     const why = code === 'EADDRINUSE' ? 'it is in use' : message;
-    throw new CommandFailure(1, `cannot listen on 127.0.0.1:${port}: ${why}`, 'choose another port, or leave it out for any that is free');
+    throw new CommandFailure(1, `cannot listen on 127.0.0.1:${port}: ${why}`, 'choose another port, or omit it to use any free port');
   }
 }
 
 export function portOf(given: string | undefined): number {
   const port = given === undefined ? 0 : Number(given);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535 && given !== '') return port;
-  throw new CommandFailure(2, `"${given}" is not a port`, 'a whole number from 0 to 65535; 0, or none, is any that is free');
+  throw new CommandFailure(2, `invalid port "${given}"`, 'use a whole number from 0 to 65535; 0 or no number selects any free port');
 }

@@ -1,4 +1,4 @@
-// The commands that set things up. What they need is loaded when one of them runs.
+// The commands for setup. Each command's code is loaded when the command runs.
 import type { Command } from 'commander';
 import type { AddFlags } from '../agents/edit-agents.ts';
 import type { ImportFlags } from '../agents/import-agents.ts';
@@ -16,23 +16,23 @@ const example = (line: string): string => `\nExample:\n  ${line}`;
 
 /** Options of every command that edits a file. */
 function changing(command: Command): Command {
-  return command.option('--dry-run', 'show the change, write nothing').option('--json', 'for programs');
+  return command.option('--dry-run', 'show the change without writing it').option('--json', 'print JSON');
 }
 
 function ownConfig(command: Command): Command {
-  return command.option('--config <file>', 'the configuration to edit, instead of your own');
+  return command.option('--config <file>', 'edit this configuration (default: your own)');
 }
 
-/** `agents add` and `agents remove`. `args` are the words behind `--`. */
+/** `agents add` and `agents remove`. `args` holds the words after `--`. */
 export function addAgentEditing(agents: Command, args: readonly string[], finish: Finish): void {
   changing(ownConfig(agents.command('add')))
-    .description('add an agent of the catalogue that comes with us, or any other by its command, to your configuration')
-    .argument('[id]', "the agent's id in the catalogue; with --command, the name it gets. Without it, the catalogue is listed")
-    .option('--command <program>', 'the program to start; its arguments stand behind --')
-    .option('--name <name>', 'the name it gets, instead of its id')
-    .option('--env <variable>', 'NAME: taken from our environment when it starts; NAME=VALUE: for what is no secret', collect)
-    .option('--install', 'install its npm package now, into a folder of our own, so that its start needs no network')
-    .option('--force', 'replace an agent of that name')
+    .description('Add an agent to your configuration, from the bundled catalogue or by its command')
+    .argument('[id]', 'the id in the catalogue, or the agent name with --command; without it, list the catalogue')
+    .option('--command <program>', 'the program to start; put its arguments after --')
+    .option('--name <name>', 'the agent name (default: its id)')
+    .option('--env <variable>', 'NAME: read from the environment at start; NAME=VALUE: only for values that are not secret', collect)
+    .option('--install', 'install the npm package now, so that starting the agent needs no network')
+    .option('--force', 'replace an existing agent of that name')
     .addHelpText(
       'after',
       `${example('switchboard agents add claude-agent --dry-run')}\n  switchboard agents add mine --command our-agent -- --acp`,
@@ -42,8 +42,8 @@ export function addAgentEditing(agents: Command, args: readonly string[], finish
       finish(await (id === undefined ? listCatalogue(command.optsWithGlobals()) : addAgent(id, args, command.optsWithGlobals())));
     });
   changing(ownConfig(agents.command('remove')))
-    .description('take an agent out of your configuration')
-    .argument('<name>', 'the agent')
+    .description('Remove an agent from your configuration')
+    .argument('<name>', 'the agent name')
     .addHelpText('after', example('switchboard agents remove gemini --dry-run'))
     .action(async (name: string, _: ConfigFlags & ChangeFlags, command: Command) => {
       finish(await (await import('../agents/edit-agents.ts')).removeAgent(name, command.optsWithGlobals()));
@@ -54,22 +54,22 @@ export function addAgentEditing(agents: Command, args: readonly string[], finish
 export function addConfigShowing(config: Command, finish: Finish): void {
   config
     .command('show')
-    .description('every setting in force, as it is written; values of env, and what looks like a secret, are left out')
-    .option('--config <file>', 'the configuration to use, instead of searching for one')
-    .option('--origin', 'and the file, line and column it comes from, or "default"')
-    .option('--json', 'for programs')
+    .description('Show all effective settings; env values and likely secrets are hidden')
+    .option('--config <file>', 'use this configuration file')
+    .option('--origin', 'also show the file, line and column of each setting, or "default"')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard config show --origin'))
     .action(async (_: ShowFlags, command: Command) => {
       finish(await (await import('./show-config.ts')).configShow(command.optsWithGlobals()));
     });
   config
     .command('schema')
-    .description('the JSON Schema of the configuration')
+    .description('Print the JSON Schema of the configuration')
     .addHelpText('after', example('switchboard config schema > switchboard.schema.json'))
     .action(async () => finish((await import('./show-config.ts')).configSchema()));
 }
 
-/** `init`, `connect`, `disconnect`, `import`, `doctor` and `completion`. `args` are the words behind `--`. */
+/** `init`, `connect`, `disconnect`, `import`, `doctor` and `completion`. `args` holds the words after `--`. */
 export function addSetupCommands(program: Command, args: readonly string[], finish: Finish): void {
   addInit(program, finish);
   addEditorCommands(program, finish);
@@ -80,29 +80,29 @@ export function addSetupCommands(program: Command, args: readonly string[], fini
 function addEditorCommands(program: Command, finish: Finish): void {
   const inEditor = (name: string) =>
     changing(program.command(name).argument('[editor]', 'zed, jetbrains, vscode, acp-ui or acpx'))
-      .option('--file <file>', "the editor's file, instead of the one in its usual place")
+      .option('--file <file>', 'the settings file of the editor (default: its usual location)')
       .option('--name <name>', 'the name of the entry');
   inEditor('connect')
-    .description("put the switchboard into an editor's list of agents; nothing else in its file is touched")
-    .option('--agent <name>', 'the entry offers this agent alone')
-    .option('--config <file>', 'the entry uses this configuration')
-    .option('--print <kind>', 'print what to paste instead: lua (Neovim), elisp (Emacs), toml (Toad)')
+    .description('Add switchboard to the agents of an editor; the rest of its file stays unchanged')
+    .option('--agent <name>', 'offer only this agent')
+    .option('--config <file>', 'use this configuration file')
+    .option('--print <kind>', 'print a snippet to paste instead: lua (Neovim), elisp (Emacs), toml (Toad)')
     .addHelpText('after', `${example('switchboard connect zed --dry-run')}\n  switchboard connect --print lua`)
     .action(async (editor: string | undefined, _: ConnectFlags, command: Command) => {
       finish(await (await import('./connect.ts')).connectCommand(editor, command.optsWithGlobals()));
     });
   inEditor('disconnect')
-    .description("take the switchboard out of an editor's list of agents")
+    .description('Remove switchboard from the agents of an editor')
     .addHelpText('after', example('switchboard disconnect zed'))
     .action(async (editor: string | undefined, _: ConnectFlags, command: Command) => {
       finish(await (await import('./connect.ts')).disconnectCommand(editor, command.optsWithGlobals()));
     });
   changing(ownConfig(program.command('import')))
     .description(
-      "take over the agents of your editors into your configuration; secrets are not copied, and the editors' files stay as they are",
+      'Import the agents of your editors into your configuration; secrets are not copied, and the files of the editors stay unchanged',
     )
-    .option('--from <editors>', 'zed, jetbrains, vscode, acp-ui, acpx; several with commas. Else all that are found')
-    .option('--file <file>', "the editor's file, instead of the one in its usual place; with one editor")
+    .option('--from <editors>', 'zed, jetbrains, vscode, acp-ui, acpx; separate several with commas (default: all that are found)')
+    .option('--file <file>', 'the settings file of the editor (default: its usual location); requires a single editor')
     .addHelpText('after', example('switchboard import --from zed,jetbrains --dry-run'))
     .action(async (_: ImportFlags, command: Command) => {
       finish(await (await import('../agents/import-agents.ts')).importCommand(command.optsWithGlobals()));
@@ -111,14 +111,14 @@ function addEditorCommands(program: Command, finish: Finish): void {
 
 function addInit(program: Command, finish: Finish): void {
   changing(ownConfig(program.command('init')))
-    .description('set up: find the agents and editors on this machine, write a configuration, connect the editors')
+    .description('Find the agents and editors on this machine, write a configuration and connect the editors')
     .option(
       '--yes',
-      'ask nothing: take the agents that are installed, those of your editors, the policy "standard", and connect the editors',
+      'ask nothing: use the installed agents, import those of your editors, set the "standard" policy and connect the editors',
     )
-    .option('--policy <preset>', 'careful, standard, ci, readonly, or none')
-    .option('--no-import', 'leave the agents of your editors where they are')
-    .option('--no-connect', "leave the editors' files alone")
+    .option('--policy <preset>', 'careful, standard, ci, readonly or none')
+    .option('--no-import', 'do not import the agents of your editors')
+    .option('--no-connect', 'do not connect the editors')
     .addHelpText('after', `${example('switchboard init')}\n  switchboard init --yes --policy careful --dry-run`)
     .action(async (_: InitFlags, command: Command) => {
       finish(await (await import('./init.ts')).initCommand(command.optsWithGlobals()));
@@ -128,10 +128,10 @@ function addInit(program: Command, finish: Finish): void {
 function addDoctor(program: Command, finish: Finish): void {
   program
     .command('doctor')
-    .description('is this machine set up? Every finding says what, why and what to type next; exit code 8 if there is a problem')
-    .option('--config <file>', 'the configuration to use, instead of searching for one')
+    .description('Check the setup; each finding explains the problem and how to fix it; exit code 8 if there is a problem')
+    .option('--config <file>', 'use this configuration file')
     .option('--no-start', 'do not start the agents')
-    .option('--json', 'for programs')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard doctor'))
     .action(async (_: DoctorFlags, command: Command) => {
       finish(await (await import('../doctor/doctor.ts')).doctor(command.optsWithGlobals()));
@@ -141,7 +141,7 @@ function addDoctor(program: Command, finish: Finish): void {
 function addCompletion(program: Command, args: readonly string[], finish: Finish): void {
   program
     .command('completion')
-    .description('print a script that completes our commands in your shell')
+    .description('Print a completion script for your shell')
     .argument('<shell>', 'bash, zsh or fish')
     .addHelpText(
       'after',

@@ -17,14 +17,14 @@ export async function configPath(flags: ConfigFlags): Promise<number> {
   const here = surroundings(flags);
   const { origin, own, project, notices } = await discover(here);
   for (const text of notices) notice(text);
-  const says = { flag: 'named by --config', env: 'named by $SWITCHBOARD_CONFIG', search: 'your own' }[origin];
+  const says = { flag: 'from --config', env: 'from $SWITCHBOARD_CONFIG', search: 'your own' }[origin];
   if (own) print(`${escapeControls(own.file)}\t${says}`);
   if (project) {
-    const standing = (await isTrusted(here.stateDir, project.text)) ? 'trusted' : 'not trusted: only default_agent and routes count';
-    print(`${escapeControls(project.file)}\tof the project, ${standing}`);
+    const standing = (await isTrusted(here.stateDir, project.text)) ? 'trusted' : 'not trusted: only default_agent and routes apply';
+    print(`${escapeControls(project.file)}\tproject file, ${standing}`);
   }
-  if (!own) notice(`you have no file of your own; it would be ${userConfigFile(here)}`);
-  if (!own && !project) notice(`there is no switchboard.jsonc or switchboard.json in ${here.cwd} or above it either`);
+  if (!own) notice(`you have no configuration of your own; its place is ${userConfigFile(here)}`);
+  if (!own && !project) notice(`found no switchboard.jsonc or switchboard.json in ${here.cwd} or above`);
   return 0;
 }
 
@@ -34,7 +34,7 @@ export async function configValidate(file: string | undefined, flags: ConfigFlag
   const { config, files, notices, origin, layer } = await loadConfig(here);
   for (const text of notices) notice(text);
   if (origin === 'none') {
-    notice('no configuration found: there is nothing to check, and the embedded demo agents would serve');
+    notice('no configuration found, so there is nothing to check; switchboard would use the built-in demo agents');
     return 0;
   }
   const policies = await checkPolicies(config.policies, here);
@@ -42,7 +42,7 @@ export async function configValidate(file: string | undefined, flags: ConfigFlag
   print(`valid: ${escapeControls(files.join(', '))}`);
   print(`agents: ${names.join(', ')}`);
   const off = disabledNames(layer);
-  if (off.length > 0) print(`switched off: ${off.join(', ')}`);
+  if (off.length > 0) print(`disabled: ${off.join(', ')}`);
   if (policies.length > 0) print(`policy: ${escapeControls(policies.join(', '))}`);
   return 0;
 }
@@ -70,13 +70,17 @@ export async function configTrust(file: string): Promise<number> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new CommandFailure(1, `the state directory ${stateDir} cannot be written (${code})`, 'set SWITCHBOARD_HOME to one that can');
+    throw new CommandFailure(
+      1,
+      `cannot write to the state directory ${stateDir} (${code})`,
+      'set SWITCHBOARD_HOME to a writable directory',
+    );
   }
   print(`trusted: ${escapeControls(target)}`);
-  print(`This holds for its content as it is now (sha256 ${trusted.hash.slice(0, 16)}…); after a change it must be trusted again.`);
+  print(`Trust covers the current content (sha256 ${trusted.hash.slice(0, 16)}…); trust the file again after a change.`);
   const { parseDocument } = await import('../../config/parse.ts');
   const programs = programsOf(layerOf(parseDocument(target, trusted.text)));
-  if (programs.length > 0) print('It may now start:');
+  if (programs.length > 0) print('The file may now start:');
   for (const { for: whose, words } of programs) print(escapeControls(`  ${joinWords(hideArgs(words))}  (${whose})`));
   return 0;
 }

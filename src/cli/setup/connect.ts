@@ -41,7 +41,7 @@ export async function connectCommand(id: string | undefined, flags: ConnectFlags
 /** The entry may be written first, but whoever has mistyped the name would hear of it in the editor's log alone. */
 function missingConfig({ config }: ConnectFlags): string | undefined {
   if (config === undefined || existsSync(config)) return undefined;
-  return `${path.resolve(config)} is not there, and without it the editor cannot start the switchboard`;
+  return `${path.resolve(config)} does not exist; without it the editor cannot start switchboard`;
 }
 
 /** Puts us into the editor's file. An entry that is us already is brought up to date, whatever it is called. */
@@ -49,8 +49,7 @@ export async function connectTo(editor: Editor, flags: ConnectFlags): Promise<Ch
   const file = await openEditor(editor, flags);
   const name = flags.name ?? file.agents.find(({ isUs }) => isUs)?.name ?? editor.ourName;
   const taken = file.agents.find((agent) => agent.name === name && !agent.isUs);
-  if (taken)
-    throw new CommandFailure(2, `${file.file} has an agent "${name}" that is not the switchboard`, 'give another name: --name NAME');
+  if (taken) throw new CommandFailure(2, `${file.file} already has another agent "${name}"`, 'choose another name: --name NAME');
   return { name, ...(await change(file, () => connected(file, name, ourCommand(flags)), flags)) };
 }
 
@@ -64,7 +63,7 @@ export async function disconnectCommand(id: string | undefined, flags: ConnectFl
     printData({ editor: editor.id, names: ours, ...done });
     return 0;
   }
-  if (ours.length === 0) say(`${editor.title} is not connected: ${file.file} has no entry of ours`);
+  if (ours.length === 0) say(`${editor.title} is not connected: ${file.file} has no switchboard entry`);
   else printChange(done);
   return 0;
 }
@@ -74,7 +73,7 @@ async function change(file: EditorFile, edit: () => string, flags: ChangeFlags):
     return await makeChange(file, edit(), flags);
   } catch (error) {
     if (!(error instanceof NotAnObject)) throw error;
-    throw new CommandFailure(6, `${file.file}: ${error.message}, so nothing can be put into it`, 'mend it by hand; nothing was written');
+    throw new CommandFailure(6, `cannot edit ${file.file}: ${error.message}`, 'fix the file yourself; nothing was written');
   }
 }
 
@@ -82,9 +81,9 @@ export function clientNamed(id: string | undefined): Editor {
   const ids = EDITORS.map((editor) => editor.id);
   const found = EDITORS.find((editor) => editor.id === id);
   if (found) return found;
-  const all = `editors are: ${ids.join(', ')}. For others: switchboard connect --print ${Object.keys(SNIPPETS).join('|')}`;
-  if (id === undefined) throw new CommandFailure(2, 'which editor?', all);
-  throw new CommandFailure(2, `there is no editor "${id}"`, didYouMean(id, ids) ?? all);
+  const all = `editors: ${ids.join(', ')}. For other editors: switchboard connect --print ${Object.keys(SNIPPETS).join('|')}`;
+  if (id === undefined) throw new CommandFailure(2, 'name an editor', all);
+  throw new CommandFailure(2, `unknown editor "${id}"`, didYouMean(id, ids) ?? all);
 }
 
 /** The editor's file, or the one named; refused with the place when it cannot be parsed. */
@@ -95,7 +94,7 @@ export async function openEditor(editor: Editor, { file }: { readonly file?: str
     if (!(error instanceof ConfigError)) throw error;
     throw new CommandFailure(
       6,
-      `the file of ${editor.title} cannot be parsed, so it is left alone`,
+      `cannot parse the settings of ${editor.title}, so they stay unchanged`,
       error.message.replaceAll('\n', '\n  '),
     );
   }
@@ -104,7 +103,7 @@ export async function openEditor(editor: Editor, { file }: { readonly file?: str
 function printSnippet(kind: string, flags: ConnectFlags): number {
   const start = ourCommand(flags);
   const snippet = SNIPPETS[kind];
-  if (!snippet) throw new CommandFailure(2, `there is no snippet "${kind}"`, nearestOf(kind, Object.keys(SNIPPETS), 'there'));
+  if (!snippet) throw new CommandFailure(2, `unknown snippet "${kind}"`, nearestOf(kind, Object.keys(SNIPPETS), 'snippets'));
   if (flags.json) printData({ kind, snippet: snippet(start) });
   else process.stdout.write(snippet(start));
   return 0;
@@ -121,6 +120,6 @@ function ourCommand(flags: { readonly config?: string; readonly agent?: string }
 export function passingPlace(): string | undefined {
   const script = packageFile('bin', 'switchboard.js');
   if (/[\\/]_npx[\\/]/.test(script))
-    return `${script} lies in the cache of npx, which is emptied at times; install acp-switchboard first (npm install --global acp-switchboard)`;
+    return `${script} is in the npx cache, which npm may delete; install acp-switchboard first (npm install --global acp-switchboard)`;
   return undefined;
 }

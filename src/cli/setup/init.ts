@@ -40,10 +40,10 @@ export type Survey = {
 
 export async function initCommand(flags: InitFlags): Promise<number> {
   if (flags.policy !== undefined && flags.policy !== 'none' && !PRESETS.includes(flags.policy))
-    throw new CommandFailure(2, `there is no preset "${flags.policy}"`, nearestOf(flags.policy, [...PRESETS, 'none'], 'presets'));
+    throw new CommandFailure(2, `unknown preset "${flags.policy}"`, nearestOf(flags.policy, [...PRESETS, 'none'], 'presets'));
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (!flags.yes && (!isTerminal || flags.json))
-    throw new CommandFailure(2, 'init asks questions, and this is not a terminal', 'to take what is found: switchboard init --yes');
+    throw new CommandFailure(2, 'init needs a terminal to ask questions', 'to accept the defaults, run: switchboard init --yes');
   const survey = await lookAround(flags);
   const choices = flags.yes ? defaults(survey, flags) : await (await import('./wizard.ts')).ask(survey, flags);
   if (choices === undefined) return 130;
@@ -105,8 +105,8 @@ function configure({ config }: Survey, { agents, imports, policy }: Choices) {
   if (entries.length + imports.taken.length + Object.keys(config.agents).length === 0)
     throw new CommandFailure(
       4,
-      'no agent was found on this machine, and none was chosen',
-      `add one: switchboard agents add ID --install, where ID is one of ${theCatalogue()
+      'no agents found on this machine, and none selected',
+      `to add one, run: switchboard agents add ID --install, where ID is one of ${theCatalogue()
         .map(({ id }) => id)
         .join(', ')}`,
     );
@@ -132,7 +132,7 @@ async function connectAll(editors: readonly Editor[], flags: InitFlags) {
       });
     } catch (error) {
       if (!(error instanceof CommandFailure || error instanceof NotAnObject)) throw error;
-      problems.push(`${editor.title} was not connected: ${error.message}. Mend it, then: switchboard connect ${editor.id}`);
+      problems.push(`${editor.title} was not connected: ${error.message}. Fix this, then run: switchboard connect ${editor.id}`);
     }
   return { connections, problems };
 }

@@ -26,14 +26,14 @@ export async function makeChange(file: EditableFile, text: string, { dryRun = fa
 
 /** What was changed, for people. */
 export function printChange({ file, changed, dryRun, backup, diff }: Change): void {
-  if (!changed) return say(`${file}: nothing to change`);
+  if (!changed) return say(`${file}: no changes`);
   const paint = createPaint(process.stdout.isTTY === true, process.env);
   const colour = { '+': paint.green, '-': paint.red, '@': paint.cyan, ' ': paint.dim };
   say(`${file}:`);
   for (const line of diff.split('\n'))
     process.stdout.write(`${(colour[line[0] as keyof typeof colour] ?? paint.dim)(escapeControls(line))}\n`);
   if (dryRun) say('Nothing was written (--dry-run).');
-  else if (backup !== undefined) say(`Written. What it was before is in ${backup}`);
+  else if (backup !== undefined) say(`Written. The previous version is in ${backup}`);
   else say('Written.');
 }
 

@@ -15,7 +15,8 @@ export async function configShow(flags: ShowFlags): Promise<number> {
   const loaded = await loadConfig({ ...surroundings(flags), isOnlyShown: true });
   const { files, notices, origin } = loaded;
   const settings = shownSettings(loaded);
-  const none = origin === 'none' ? ['no configuration found: the embedded demo agents serve. To make one: switchboard init'] : [];
+  const none =
+    origin === 'none' ? ['no configuration found; using the built-in demo agents. To create a configuration, run: switchboard init'] : [];
   if (flags.json) {
     printData({ files, settings: settings.map(({ key, value, origin: from }) => ({ key, value, origin: from })) }, [...notices, ...none]);
     return 0;

@@ -43,7 +43,11 @@ export function refuseWorse(config: UserConfig, edited: string): void {
   const known = new Set(problemsOf(config.file, config.base).map(({ message }) => message));
   const worse = problemsOf(config.file, edited).filter(({ message }) => !known.has(message));
   if (worse.length === 0) return;
-  throw new CommandFailure(6, 'that would leave the configuration unusable; nothing was written', worse.map(renderProblem).join('\n  '));
+  throw new CommandFailure(
+    6,
+    'this change would make the configuration invalid; nothing was written',
+    worse.map(renderProblem).join('\n  '),
+  );
 }
 
 function problemsOf(file: string, text: string): readonly Problem[] {

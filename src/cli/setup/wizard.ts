@@ -4,13 +4,13 @@ import type { Choices, InitFlags, Survey } from './init.ts';
 
 /** Undefined when the user broke off. */
 export async function ask(survey: Survey, flags: InitFlags): Promise<Choices | undefined> {
-  intro(`acp-switchboard: ${survey.config.mode === undefined ? 'a configuration' : 'more for the configuration'} in ${survey.config.file}`);
+  intro(`acp-switchboard: ${survey.config.mode === undefined ? 'create' : 'extend'} ${survey.config.file}`);
   const agents = await multiselect({
     message: 'Which agents?',
     options: survey.offered.map(({ id, name, isInstalled }) => ({
       value: id,
       label: name,
-      hint: isInstalled ? 'installed' : 'fetched by npx when first used',
+      hint: isInstalled ? 'installed' : 'npx fetches it on first use',
     })),
     initialValues: survey.offered.filter(({ isInstalled }) => isInstalled).map(({ id }) => id),
     required: false,
@@ -23,11 +23,11 @@ export async function ask(survey: Survey, flags: InitFlags): Promise<Choices | u
     found.taken.length === 0
       ? []
       : await multiselect({
-          message: 'Take over these agents of your editors?',
+          message: 'Import these agents from your editors?',
           options: found.taken.map(({ name, source, missing }) => ({
             value: name,
             label: name,
-            hint: `${source}${missing.length > 0 ? `, off until ${missing.join(', ')} is set` : ''}`,
+            hint: `${source}${missing.length > 0 ? `, disabled until you set ${missing.join(', ')}` : ''}`,
           })),
           initialValues: found.taken.map(({ name }) => name),
           required: false,
@@ -41,10 +41,10 @@ export async function ask(survey: Survey, flags: InitFlags): Promise<Choices | u
       : await select({
           message: 'What may agents do without asking?',
           options: [
-            { value: 'standard', label: 'standard', hint: 'work in the project goes through, secrets are refused, the rest is asked' },
-            { value: 'careful', label: 'careful', hint: 'everything that changes something is asked' },
-            { value: 'readonly', label: 'readonly', hint: 'nothing is changed' },
-            { value: 'none', label: 'as without us', hint: 'every question goes to your editor' },
+            { value: 'standard', label: 'standard', hint: 'allow work in the project, deny secrets, ask about the rest' },
+            { value: 'careful', label: 'careful', hint: 'ask before every change' },
+            { value: 'readonly', label: 'readonly', hint: 'deny every change' },
+            { value: 'none', label: 'no policy', hint: 'every permission request goes to your editor' },
           ],
         }));
   if (isCancel(policy)) return stopped();
@@ -53,13 +53,13 @@ export async function ask(survey: Survey, flags: InitFlags): Promise<Choices | u
     survey.editors.length === 0
       ? []
       : await multiselect({
-          message: 'Put the switchboard into these editors?',
+          message: 'Connect these editors?',
           options: survey.editors.map((editor) => ({ value: editor.id, label: editor.title })),
           initialValues: survey.editors.map(({ id }) => id),
           required: false,
         });
   if (isCancel(editors)) return stopped();
-  if (survey.editors.length === 0) note('switchboard connect EDITOR puts it into one later', 'No editor was found');
+  if (survey.editors.length === 0) note('Connect an editor later with: switchboard connect EDITOR', 'Found no editor');
 
   return {
     agents,

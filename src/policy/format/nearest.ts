@@ -25,9 +25,9 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return found === undefined ? undefined : `did you mean "${found}"?`;
 }
 
-/** `did you mean "x"? modes are: x, y`: the nearest one, if any, and the whole list. */
+/** `did you mean "x"? modes: x, y`: the nearest candidate, if one is near, and all candidates. */
 export function nearestOf(word: string, candidates: readonly string[], kind: string): string {
-  const all = `${kind} are: ${candidates.join(', ') || 'none'}`;
+  const all = `${kind}: ${candidates.join(', ') || 'none'}`;
   const meant = didYouMean(word, candidates);
   return meant === undefined ? all : `${meant} ${all}`;
 }

@@ -18,10 +18,10 @@ test('run lists the methods of an agent that wants a login and names the command
   const refused = await run(['run', 'hello']);
   expect(refused.code).toBe(7);
   expect(refused.stderr).toContain(
-    'agent "mine" wants you to log in: Authentication required\n  its methods are: browser, refused, dies, tty, badly, old, key, keys; to log in: switchboard auth mine METHOD\n',
+    'agent "mine" requires a login: Authentication required\n  methods: browser, refused, dies, tty, badly, old, key, keys; to log in, run: switchboard auth mine METHOD\n',
   );
   const { code, stdout, stderr } = await run(['auth', 'mine', 'browser']);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: 'mine: logged in by "In a browser".\n' });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'mine: logged in with "In a browser".\n' });
   expect(stderr).toContain('  | open https://example.com/device and type AB-CD\n');
   expect(mark()).toBe('browser');
   expect((await run(['run', 'hello'])).code).toBe(0);
@@ -32,11 +32,11 @@ test('without a method, all are listed, each with its kind and the variables it 
   const { run } = withAgent();
   const { code, stdout } = await run(['auth', 'mine'], { WANTED_KEY: 'x' });
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^METHOD +KIND +WHAT\nbrowser +agent +In a browser; opens one\n/);
+  expect(stdout).toMatch(/^METHOD +KIND +DESCRIPTION\nbrowser +agent +In a browser; opens one\n/);
   expect(stdout).toMatch(/^tty +terminal +In a terminal$/m);
   expect(stdout).toMatch(/^old +terminal +The old way$/m);
   expect(stdout).toMatch(/^keys +variable +With keys; WANTED_KEY is set; OTHER is not set$/m);
-  expect(stdout).toMatch(/\nTo take one: switchboard auth mine METHOD\n$/);
+  expect(stdout).toMatch(/\nTo log in, run: switchboard auth mine METHOD\n$/);
   const { data } = JSON.parse((await run(['auth', 'mine', '--json'])).stdout);
   expect(data.methods[6]).toEqual({
     id: 'key',
@@ -52,7 +52,7 @@ test.each([
 ])('the method %s runs in this very terminal', async (method, noted) => {
   const { run, mark } = withAgent();
   const { code, stdout } = await run(['auth', 'mine', method]);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Welcome!\nmine: logged in by /) });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Welcome!\nmine: logged in with /) });
   expect(JSON.parse(mark())).toEqual(noted);
 });
 
@@ -62,7 +62,7 @@ test('an agent is asked in the tongue that is set for it', async () => {
   const mine = { command: process.execPath, args: [script, 'mine', 'login'], framing: 'content-length' };
   home.write(home.userFile, { agent_servers: { mine } });
   const { code, stdout } = await home.run(['auth', 'mine', 'browser']);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: 'mine: logged in by "In a browser".\n' });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'mine: logged in with "In a browser".\n' });
   expect(home.processesLeft()).toEqual([]);
 });
 
@@ -71,15 +71,17 @@ test('a key is for the user to set: where, and whether it is', async () => {
   const { code, stderr } = await run(['auth', 'mine', 'key']);
   expect(code).toBe(7);
   expect(stderr).toContain('"With a key" needs WANTED_KEY in the environment of agent "mine"');
-  expect(stderr).toContain(`agent_servers.mine.env { "WANTED_KEY": "\${env:WANTED_KEY}" }; to get one: https://example.com/keys`);
-  expect(await run(['auth', 'mine', 'keys'], { WANTED_KEY: 'x' })).toMatchObject({ code: 0, stdout: expect.stringContaining('is set') });
+  expect(stderr).toContain(
+    `agent_servers.mine.env { "WANTED_KEY": "\${env:WANTED_KEY}" } in the configuration; to get a key: https://example.com/keys`,
+  );
+  expect(await run(['auth', 'mine', 'keys'], { WANTED_KEY: 'x' })).toMatchObject({ code: 0, stdout: expect.stringContaining('are set') });
 });
 
 test.each([
-  ['refused', 7, 'agent "mine" refused the login: you are not on the list\n  other ways: switchboard auth mine'],
-  ['dies', 7, 'agent "mine" exited (code 5) before it answered authenticate'],
-  ['badly', 7, 'the login of agent "mine" ended with code 9\n  again: switchboard auth mine badly'],
-  ['browse', 4, 'agent "mine" has no login "browse"\n  did you mean "browser"?'],
+  ['refused', 7, 'agent "mine" rejected the login: you are not on the list\n  for other methods, run: switchboard auth mine'],
+  ['dies', 7, 'agent "mine" exited (code 5) before answering authenticate'],
+  ['badly', 7, 'the login of agent "mine" failed with exit code 9\n  to try again, run: switchboard auth mine badly'],
+  ['browse', 4, 'agent "mine" has no login method "browse"\n  did you mean "browser"?'],
 ])('%s: exit code %i, in words', async (method, code, words) => {
   const { run, processesLeft } = withAgent();
   expect(await run(['auth', 'mine', method])).toMatchObject({ code, stderr: expect.stringContaining(words) });
@@ -106,6 +108,6 @@ test('an agent that does not answer is told of with its last words and the setti
   expect(stderr).toContain(
     'Agent "slow" did not answer initialize within 2500 ms; its last output: "asking the server for its certificate".',
   );
-  expect(stderr).toContain('raise agent_servers.slow.timeouts.initialize_ms\n  see: switchboard agents test slow\n');
+  expect(stderr).toContain('raise agent_servers.slow.timeouts.initialize_ms\n  to find out why, run: switchboard agents test slow\n');
   expect(home.processesLeft()).toEqual([]);
 });

@@ -24,7 +24,7 @@ test('without --write, all agents answer the one prompt, and a table says how lo
   const { code, stdout } = await home.run(['compare', 'hello']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^== sketcher ==\nSketcher here\. You said: "hello"\..*\n\n== builder ==\nBuilder here\./);
-  expect(stdout).toMatch(/^AGENT +RESULT +TIME +FIRST WORDS +TOKENS +COST +TOOLS +REFUSED\n/m);
+  expect(stdout).toMatch(/^AGENT +RESULT +TIME +FIRST OUTPUT +TOKENS +COST +TOOLS +DENIED\n/m);
   expect(stdout).toMatch(/^builder +end_turn +\d+\.\d s +\d+\.\d s +\d+ of 32000 +0 +0$/m);
   const edited = await home.run(['compare', '-a', 'builder', '-a', 'sketcher', '/edit', 'a.txt']);
   expect(edited.stdout).toMatch(/^== builder ==\n.*lets me change no files/);
@@ -87,7 +87,7 @@ describe('with --write', () => {
     child.stdin.end();
     const { code, stdout } = await ended;
     expect(code).toBe(0);
-    expect(stdout).toContain('one changed 1 file; its worktree is removed.\n  A sub/a.txt\n');
+    expect(stdout).toContain('one changed 1 file; its worktree was removed.\n  A sub/a.txt\n');
     expect(stdout).toContain('two changed nothing; its worktree is removed.\n');
     expect(worktrees(home)).toBe(1);
     expect(readdirSync(home.tmp)).toEqual([]);
@@ -100,18 +100,18 @@ describe('with --write', () => {
     const { code, stdout } = await home.run(['compare', '--write', '--into', '../here', '--policy', policy, '/edit', 'secret.txt']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^sketcher +end_turn .* 1 +0 files$/m);
-    expect(stdout).toContain('sketcher was refused: edit: ');
+    expect(stdout).toContain('sketcher was denied: edit: ');
     expect(existsSync(path.join(home.project, '../here'))).toBe(false);
     const kept = await home.run(['compare', '--write', '--into', '../here', '/edit', 'notes/a.txt']);
     expect(kept.stdout).toContain(`builder changed 1 file, in ${path.join(home.project, '../here/builder')}\n  M notes/a.txt\n`);
     expect(readFileSync(path.join(home.project, 'notes/a.txt'), 'utf8')).toBe('kept\n');
     expect(await home.run(['compare', '--write', '--into', '../here', 'x'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('is there already'),
+      stderr: expect.stringContaining('already exists'),
     });
     expect(await home.run(['compare', '--write', '--into', 'inside', 'x'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('would lie inside'),
+      stderr: expect.stringContaining('would be inside'),
     });
   });
 });
@@ -124,7 +124,7 @@ test('an agent that fails is part of the comparison, and its exit code that of t
   const { code, stdout } = await home.run(['compare', '--config', 'given.json', 'crash'], { FIXTURE_DIR: home.tmp });
   expect(code).toBe(7);
   expect(stdout).toContain('== good ==\nBuilder here.');
-  expect(stdout).toMatch(/== absent ==\nAgent "absent" did not start: .*\n {2}see: switchboard agents test absent/);
+  expect(stdout).toMatch(/== absent ==\nAgent "absent" did not start: .*\n {2}to find out why, run: switchboard agents test absent/);
   expect(stdout).toMatch(/^absent +failed +0 +0$/m);
   expect(stdout).toMatch(/== dies ==\nAgent "dies" exited/);
 });
@@ -147,9 +147,9 @@ test('--timeout cancels those that take too long, and Ctrl-C all: what there is 
 });
 
 test.each([
-  [['compare', 'x', '-a', 'builder'], 2, 'there must be two agents or more'],
-  [['compare', 'x', '-a', 'builder', '-a', 'builder'], 2, 'each once'],
-  [['compare', 'x', '-a', 'builder', '-a', 'sketchr'], 4, 'there is no agent "sketchr"\n  did you mean "sketcher"?'],
+  [['compare', 'x', '-a', 'builder'], 2, 'compare needs at least two different agents'],
+  [['compare', 'x', '-a', 'builder', '-a', 'builder'], 2, 'two different agents'],
+  [['compare', 'x', '-a', 'builder', '-a', 'sketchr'], 4, 'unknown agent "sketchr"\n  did you mean "sketcher"?'],
   [['compare', 'x', '--discard'], 2, 'add --write'],
   [['compare'], 2, 'the prompt on stdin is empty\n  switchboard compare'],
 ])('%j is refused with %i', async (words, code, said) => {

@@ -8,11 +8,11 @@ const NEVER = '{ "agent_servers": { "mine": { "command": "must-not-be-started" }
 
 const HEADINGS = [
   '1. Two agents in one connection',
-  '2. One policy over all agents: each verdict has its rule',
-  '3. A tool lent to every agent, over MCP',
-  '4. An agent is killed in the middle of a turn',
-  '5. The editor goes: stdin is closed',
-  '6. The log of it all, without secrets',
+  '2. One policy for all agents: every verdict names its rule',
+  '3. Host tools for every agent, over MCP',
+  '4. An agent crashes in the middle of a turn',
+  '5. The editor quits: stdin closes',
+  '6. Everything is logged, without secrets',
 ];
 
 test('the tour shows two agents, a policy, a tool, a crash and a secret, whatever is configured, and leaves nothing behind', async () => {
@@ -23,13 +23,13 @@ test('the tour shows two agents, a policy, a tool, a crash and a secret, whateve
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.trimEnd().split('\n');
   // The commands at the end have the way to ours in them, however long it is.
-  expect(lines.slice(0, lines.indexOf('Try next')).filter((line) => line.length > 80)).toEqual([]);
+  expect(lines.slice(0, lines.indexOf('Next steps')).filter((line) => line.length > 80)).toEqual([]);
   expect(lines.length).toBeLessThanOrEqual(60);
   expect(lines.filter((line) => /^\d\. /.test(line))).toEqual(HEADINGS);
   for (const expected of [
     /agents {4}Sketcher \S+, Builder \S+/,
     /session {3}the default agent: .*\[Sketcher\] {2}Builder/,
-    /session {3}the editor asks for one: .*Sketcher {2}\[Builder\]/,
+    /session {3}selected by the editor: .*Sketcher {2}\[Builder\]/,
     /sketcher {2}Sketcher here\./,
     /builder {3}Builder here\. You said: "Use ghp_\w{30} to/,
     / \+ Builder was here in turn 2\./,
@@ -38,13 +38,13 @@ test('the tour shows two agents, a policy, a tool, a crash and a secret, whateve
     /asks you {2}Edit package\.json .*\n {3}you {7}Reject\n {3}ask {7}edit package\.json: rule manifest/,
     /asks you {2}Which colour .*\n {3}you {7}Green\n {3}sketcher {2}got the answer: ask_user answered: Green/,
     /error {5}Agent "builder" exited \(signal SIGKILL\)/,
-    /sketcher {2}was talking meanwhile: 11 pieces, none lost/,
+    /sketcher {2}kept streaming: 11 chunks, none lost/,
     /builder {3}next prompt: process \d+, the same session, turn 6/,
     /exit code 0 after \d+ ms/,
     /logs {6}\S+ {2}builder {2}down: agent_exited/,
-    /sessions {2}you said: Use \[redacted:github\] to deploy it/,
+    /sessions {2}your prompt: Use \[redacted:github\] to deploy it/,
     /audit {5}intact: \d+ decisions/,
-    /Try next\n(?: {3}node .*\n){3}/,
+    /Next steps\n(?: {3}node .*\n){3}/,
   ])
     expect(stdout).toMatch(expected);
   expect(stdout).not.toContain('\u001b');
@@ -105,14 +105,14 @@ test('a tour on which something does not hold ends with exit code 1 and says wha
   const saboteur = home.write('saboteur.cjs', `if (process.argv.includes('acp')) { ${sabotage} }`);
   const { code, stderr } = await home.run(['demo'], { NODE_OPTIONS: `--require=${saboteur}` });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^switchboard: the tour stops here: .+\n {2}switchboard acp said:\n {2}no bits left\n$/);
+  expect(stderr).toMatch(/^switchboard: the tour failed: .+\n {2}output of switchboard acp:\n {2}no bits left\n$/);
   expect(readdirSync(home.tmp)).toEqual([]);
 });
 
 test('without a place for files there is no tour', async () => {
   const { code, stderr } = await createHome().run(['demo'], { TMPDIR: '/no/such/directory' });
   expect(code).toBe(1);
-  expect(stderr).toContain('switchboard: the tour stops here: ENOENT');
+  expect(stderr).toContain('switchboard: the tour failed: ENOENT');
 });
 
 function pageOf(isTerminal: boolean, env: NodeJS.ProcessEnv, columns: number | undefined = undefined): string {

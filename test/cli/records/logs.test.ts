@@ -43,7 +43,7 @@ describe('records', () => {
       'a.jsonl': lines(record(1, { session: 's\u001b[2J', ms: 12, error: -32603 }), { t: 1, event: 'dropped', records: 7 }),
     });
     const { stdout } = await home.quick(['logs'], home.env);
-    expect(stdout).toContain('7 records were dropped');
+    expect(stdout).toContain('7 records dropped');
     expect(stdout).toMatch(
       /2027-01-15 08:00:00\.001 {2}codex +-> {2}request +x\/y {2}#1 {2}session s\ufffd\[2J {2}12 ms {2}10 B {2}ERROR -32603/,
     );
@@ -72,7 +72,7 @@ describe('records', () => {
     expect(data(stdout)).toEqual([record(1), failed]);
     const well = logHome({ 'a.jsonl': lines(record(1)) });
     const { stderr } = await well.quick(['logs', '--last-failure'], well.env);
-    expect(stderr).toContain('no agent went down and no prompt was answered with an error');
+    expect(stderr).toContain('the log contains no agent failure and no failed prompt');
   });
 });
 
@@ -89,7 +89,7 @@ test('with --follow they come as they are written', async () => {
 
 test.each([
   [['logs', 'codex'], '"codex" is not a filter'],
-  [['logs', '-n', 'many'], '--lines wants a whole number'],
+  [['logs', '-n', 'many'], '--lines expects a whole number'],
 ])('%j is refused with what to write instead', async (args, words) => {
   const { code, stderr } = await createHome().quick(args);
   expect(code).toBe(2);

@@ -8,10 +8,10 @@ const RECORDING =
   line('agent->client', { id: 0, result: { protocolVersion: 1 } });
 
 test.each([
-  [['nowhere.jsonl'], 'nowhere.jsonl cannot be read (ENOENT)'],
+  [['nowhere.jsonl'], 'cannot read the recording nowhere.jsonl (ENOENT)'],
   [['bad.jsonl'], 'is not a recording: line 1'],
-  [['good.jsonl', '--run', '7'], 'there is no run 7'],
-  [['good.jsonl', '--speed', 'fast'], '--speed wants a number above 0'],
+  [['good.jsonl', '--run', '7'], 'has no run 7'],
+  [['good.jsonl', '--speed', 'fast'], '--speed expects a number above 0'],
 ])('replay %j is refused', async (args, words) => {
   const home = createHome();
   home.write('bad.jsonl', 'hello\n');

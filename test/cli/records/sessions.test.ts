@@ -121,7 +121,7 @@ describe('a session', () => {
     expect(await ids('search', 'needle', 'nowhere')).toEqual([]);
     const { code, stdout, stderr } = await run('search', 'needle', 'nowhere');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toContain('nothing of the kind was said in any session: needle nowhere');
+    expect(stderr).toContain('no session contains: needle nowhere');
   });
 
   test('that is deleted is gone, with what was said in it', async () => {
@@ -133,10 +133,10 @@ describe('a session', () => {
   });
 
   test.each([
-    [['show', 'nobody'], 4, 'there is no session "nobody"'],
-    [['show', 'one'], 4, 'is the beginning of 2 sessions'],
-    [['list', '--since', 'once'], 2, 'is no time'],
-    [['list', '--limit', '0'], 2, '--limit wants a whole number'],
+    [['show', 'nobody'], 4, 'unknown session "nobody"'],
+    [['show', 'one'], 4, 'matches 2 sessions'],
+    [['list', '--since', 'once'], 2, 'invalid time "once"'],
+    [['list', '--limit', '0'], 2, '--limit expects a whole number'],
   ])('%j is refused with what to do', async (args, code, words) => {
     const ended = await sessionsHome().run(...args);
     expect(ended.code).toBe(code);

@@ -99,13 +99,11 @@ describe('files', () => {
     const home = createHome();
     const { stdout, stderr } = await home.run(['run', '--write', '/edit', 'a.txt']);
     expect(stdout).toContain('I left a.txt as it was');
-    expect(stderr).toMatch(
-      /^switchboard: refused: .*a\.txt\nswitchboard: nobody can be asked here, so a policy must allow it: --policy FILE/m,
-    );
+    expect(stderr).toMatch(/^switchboard: denied: .*a\.txt\nswitchboard: without a terminal, a policy must allow this: use --policy FILE/m);
     expect(existsSync(path.join(home.project, 'a.txt'))).toBe(false);
     const policy = home.write('p.yaml', 'version: 1\nallow: ["read($cwd/**)"]\ndeny: ["edit(**/a.txt)"]\n');
     const denied = await home.run(['run', '--write', '--policy', policy, '/edit', 'a.txt']);
-    expect(denied.stderr).toMatch(/^switchboard: refused: edit: .*a\.txt; deny by rule deny\[0\] \(.*p\.yaml:3\)$/m);
+    expect(denied.stderr).toMatch(/^switchboard: denied: edit: .*a\.txt; deny by rule deny\[0\] \(.*p\.yaml:3\)$/m);
   });
 
   test('outside of the working directory are read with --yolo, and written never', async () => {
@@ -136,7 +134,7 @@ describe('a session', () => {
 
   test('that is not there: exit code 4', async () => {
     const { code, stderr } = await createHome().run(['run', '--resume', 'nothing', 'hi']);
-    expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('there is no session "nothing"') });
+    expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('unknown session "nothing"') });
   });
 
   test('has its mode and options set first, and says which there are', async () => {
@@ -145,11 +143,11 @@ describe('a session', () => {
     expect(stdout).toContain('"mode": "code"');
     expect(await home.run(['run', '--mode', 'warp', 'x'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('modes are: ask, code'),
+      stderr: expect.stringContaining('modes: ask, code'),
     });
     expect(await home.run(['run', '--config', 'colour=red', 'x'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('there is no option "colour"'),
+      stderr: expect.stringContaining('unknown option "colour"'),
     });
   });
 
@@ -158,7 +156,7 @@ describe('a session', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\[commands\] \/plan .*\n$/) });
     const home = createHome();
     const none = await home.run(['run', '--list-commands', '--timeout', '0.5', '--config', configured(home, stubborn)]);
-    expect(none).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('has told of no commands within 0.5 s') });
+    expect(none).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('announced no commands within 0.5 s') });
   });
 
   test('in which nothing was asked is not left behind, one whose turn failed is', async () => {
@@ -281,7 +279,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
 
   test('a command that talks with a program says what it waits for', async () => {
     const { type, shows, ended } = atTerminal(createHome(), ['acp']);
-    await shows('waiting for an editor on stdin, and this is a terminal');
+    await shows('waiting for an editor on stdin, but stdin is a terminal');
     type('\u0003');
     expect(await ended).toBe(130);
   });
@@ -315,7 +313,7 @@ describe('what goes wrong', () => {
 
   test('not done in time: exit code 3', async () => {
     const { code, stderr } = await createHome().run(['run', '--timeout', '0.5', '/slow']);
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('not done within 0.5 s') });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('did not finish within 0.5 s') });
   });
 
   test('an agent that is not there: exit code 4, and who is', async () => {
@@ -344,8 +342,8 @@ describe('what goes wrong', () => {
     [['run', ' '], 'the prompt is empty'],
     [['run', '--timeout', 'soon', 'x'], 'number of seconds'],
     [['run', '-o', 'yaml', 'x'], 'Allowed choices are'],
-    [['run', '--file', 'nowhere.txt', 'x'], 'nowhere.txt cannot be read (ENOENT)'],
-    [['run', '-a', 'builder', '--image', 'notes.txt', 'x'], 'does not take images'],
+    [['run', '--file', 'nowhere.txt', 'x'], 'cannot read attachment nowhere.txt (ENOENT)'],
+    [['run', '-a', 'builder', '--image', 'notes.txt', 'x'], 'does not accept images'],
   ])('%j: exit code 2', async (words, complaint) => {
     expect(await createHome().run(words)).toMatchObject({ code: 2, stderr: expect.stringContaining(complaint) });
   });

@@ -11,7 +11,7 @@ test('path lists the files that are used, the strongest last', async () => {
   const ofProject = home.write('switchboard.jsonc', { default_agent: 'two' });
   expect(await home.run(['config', 'path'])).toEqual({
     code: 0,
-    stdout: `${own}\tyour own\n${ofProject}\tof the project, not trusted: only default_agent and routes count\n`,
+    stdout: `${own}\tyour own\n${ofProject}\tproject file, not trusted: only default_agent and routes apply\n`,
     stderr: '',
   });
 });
@@ -31,7 +31,7 @@ test.each([
   const home = createHome();
   home.write(home.userFile, AGENTS);
   const given = home.write('given.jsonc', 'not even JSON');
-  expect(await home.quick(words, env)).toEqual({ code: 0, stdout: `${given}\tnamed by ${by}\n`, stderr: '' });
+  expect(await home.quick(words, env)).toEqual({ code: 0, stdout: `${given}\tfrom ${by}\n`, stderr: '' });
 });
 
 test('validate says what is valid', async () => {
@@ -92,16 +92,16 @@ test('validate of a file that is not there: exit code 6', async () => {
   const { code, stderr } = await createHome().quick(['config', 'validate', 'missing.jsonc']);
   expect({ code, stderr: stderr.replace(/\/.*\//, '') }).toEqual({
     code: 6,
-    stderr: 'switchboard: the configuration is not usable\nmissing.jsonc:1:1: no such file, though the command line names it\n',
+    stderr: 'switchboard: the configuration is invalid\nmissing.jsonc:1:1: no such file, though the command line names it\n',
   });
 });
 
 test('an agent that is switched off is named as such, and not as one there is none of', async () => {
   const home = createHome();
   home.write(home.userFile, { agent_servers: { idle: { command: 'idle-agent', enabled: false }, one: { command: 'one-agent' } } });
-  expect((await home.quick(['config', 'validate'])).stdout).toContain('agents: one (default)\nswitched off: idle\n');
+  expect((await home.quick(['config', 'validate'])).stdout).toContain('agents: one (default)\ndisabled: idle\n');
   const listed = await home.quick(['agents', 'list']);
-  expect(listed.stdout).toMatch(/^idle +switched off *$/m);
+  expect(listed.stdout).toMatch(/^idle +disabled *$/m);
   expect(JSON.parse((await home.quick(['agents', 'list', '--json'])).stdout).data).toMatchObject({
     agents: [{ name: 'one' }],
     switchedOff: ['idle'],
@@ -109,7 +109,7 @@ test('an agent that is switched off is named as such, and not as one there is no
   const { code, stderr } = await home.quick(['agents', 'test', 'idle']);
   expect(code).toBe(4);
   expect(stderr).toBe(
-    'switchboard: agent "idle" is switched off\n  take "enabled": false out of agent_servers.idle; see: switchboard config path\n',
+    'switchboard: agent "idle" is disabled\n  remove "enabled": false from agent_servers.idle; to find the file, run: switchboard config path\n',
   );
 });
 
@@ -136,7 +136,7 @@ test("trust lets a project's file bring agents, until its content changes", asyn
     stderr: '',
     stdout: expect.stringContaining('one (default), two, three'),
   });
-  expect((await home.quick(['config', 'path'])).stdout).toContain(`${file}\tof the project, trusted\n`);
+  expect((await home.quick(['config', 'path'])).stdout).toContain(`${file}\tproject file, trusted\n`);
 
   home.write('switchboard.jsonc', { agent_servers: { four: { command: 'four-agent' } } });
   expect((await home.quick(['config', 'validate'])).stdout).toContain('agents: one (default), two\n');
@@ -156,7 +156,7 @@ test('trust says what the file may start from now on, without the secrets in it'
     host_tools: { commands: [{ name: 'lint', description: 'x', command: 'eslint', args: ['{file}'] }], modules: ['./tools.mjs'] },
   });
   const { stdout } = await home.quick(['config', 'trust', 'switchboard.jsonc']);
-  expect(stdout.split('It may now start:\n')[1]?.split('\n')).toEqual([
+  expect(stdout.split('The file may now start:\n')[1]?.split('\n')).toEqual([
     `  three-agent --api-key '…' 'two words'  (agent "three")`,
     '  file-server  (MCP server "files")',
     `  eslint '{file}'  (tool "lint")`,
@@ -177,5 +177,7 @@ test('trust that cannot be written down says so in one sentence', async () => {
   symlinkSync('/dev/null', path.join(home.home, 'state'));
   const { code, stderr } = await home.quick(['config', 'trust', 'switchboard.jsonc'], { SWITCHBOARD_HOME: path.join(home.home, 'state') });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^switchboard: the state directory .* cannot be written \(E\w+\)\n {2}set SWITCHBOARD_HOME to one that can\n$/);
+  expect(stderr).toMatch(
+    /^switchboard: cannot write to the state directory .* \(E\w+\)\n {2}set SWITCHBOARD_HOME to a writable directory\n$/,
+  );
 });

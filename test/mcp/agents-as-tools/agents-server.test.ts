@@ -134,7 +134,7 @@ test('a configuration that is not usable is told as ever, and a port that is non
     return { code: await child.ended, said: child.stderr() };
   };
   expect(await ended('--config', 'nowhere.json')).toMatchObject({ code: 6, said: expect.stringContaining('no such file') });
-  expect(await ended('--http', 'many')).toMatchObject({ code: 2, said: expect.stringContaining('"many" is not a port') });
+  expect(await ended('--http', 'many')).toMatchObject({ code: 2, said: expect.stringContaining('invalid port "many"') });
   const config = stage.writeConfig({ one: fixture('until-cancelled') }, { mcp_servers: [{ name: 'docs', command: 'x' }] });
   expect(await ended('approve', 'dosc', '--config', config)).toMatchObject({
     code: 4,
@@ -163,7 +163,7 @@ test('over HTTP it wants its token, and asks and is cancelled like on stdio', as
       look();
     });
   const [url, token] = await Promise.all([heard(/MCP at (\S+)/), heard(/Bearer (\S+)/)]);
-  expect(said).toContain('SWITCHBOARD_MCP_TOKEN is not used: it has fewer than 32 characters'); // and another one is told
+  expect(said).toContain('ignoring SWITCHBOARD_MCP_TOKEN: it is shorter than 32 characters'); // and another one is told
   expect((await fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })).status).toBe(401);
   const client = new Client({ name: 'test', version: '0' }, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { answer: 'Allow' } }));

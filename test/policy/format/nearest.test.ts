@@ -22,7 +22,7 @@ test.each(['y', 'policy', 'something_else', 'ag', ''])('%j is near nothing', (wo
 });
 
 test('the suggestion is followed by the whole list', () => {
-  expect(nearestOf('raed', ['read', 'write'], 'modes')).toBe('did you mean "read"? modes are: read, write');
-  expect(nearestOf('xyz', ['read', 'write'], 'modes')).toBe('modes are: read, write');
-  expect(nearestOf('xyz', [], 'modes')).toBe('modes are: none');
+  expect(nearestOf('raed', ['read', 'write'], 'modes')).toBe('did you mean "read"? modes: read, write');
+  expect(nearestOf('xyz', ['read', 'write'], 'modes')).toBe('modes: read, write');
+  expect(nearestOf('xyz', [], 'modes')).toBe('modes: none');
 });

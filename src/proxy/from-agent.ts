@@ -9,15 +9,15 @@ import { duplicateKeys } from './named-twice.ts';
 import type { ProxyParts } from './parts.ts';
 import { completeElicitation } from './requests/elicitation.ts';
 import { receiveRequest, withdrawRequest } from './requests/receive-request.ts';
+import { toPublic } from './rewrite.ts';
 import { passUpdate } from './sessions/config-options.ts';
-import { type Session, toPublic } from './sessions/session.ts';
+import type { Session } from './sessions/session.ts';
 import { operationOf } from './sessions/session-state.ts';
 import { skipLine } from './skip-line.ts';
 import { noteTakenByUs } from './tools/acp-messages.ts';
 import { lookForTools } from './tools/confirm-tools.ts';
 import type { DelegatedSession } from './tools/delegation.ts';
 import { kindActedOn } from './turns/session-update.ts';
-import { noteToolCall } from './turns/tool-calls.ts';
 
 /** What is held back for one agent; beyond it frames pass, since holding back the rest would hold back the answer too. */
 const MAX_EARLY_BYTES = 16 * 1024 * 1024;
@@ -93,7 +93,7 @@ function meet(proxy: ProxyParts, agent: Agent, nativeId: string): Session | unde
 
 function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, isOfToday = false): void {
   if (!session) return proxy.client.notify(frame);
-  session.isActive = true;
+  session.stallWatch?.heard();
   const kind = kindActedOn(frame);
   if (!isOfToday && proxy.context.enforcement?.refusesUpdate(proxy, session, kind, frame)) return;
   if (session.delegation) return forErrand(proxy, session, session.delegation, kind, frame);
@@ -106,7 +106,7 @@ function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, i
     return update(proxy, session, modernUpdateFrame(frame, session.cwd, kind), true);
   const isToolCall = kind === 'tool_call' || kind === 'tool_call_update';
   if (isToolCall) {
-    noteToolCall(session, frame);
+    session.toolCalls.read(frame);
     lookForTools(proxy, session);
   }
   const told = proxy.context.enforcement && kind === 'config_option_update' ? proxy.context.enforcement.narrowed(session, frame) : frame;

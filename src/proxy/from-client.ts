@@ -15,7 +15,7 @@ import { contained } from './failed-on.ts';
 import { answeredAgents } from './initialize.ts';
 import type { ProxyParts } from './parts.ts';
 import { mcpProgress } from './requests/mcp-message.ts';
-import { forward } from './rewrite.ts';
+import { forward, toNative } from './rewrite.ts';
 import { setConfigOption, setTheOldWay } from './sessions/change-agent.ts';
 import { release } from './sessions/early-frames.ts';
 import { probe } from './sessions/find-session.ts';
@@ -24,7 +24,7 @@ import { listSessions } from './sessions/list-sessions.ts';
 import { loadSession, loadUnknown } from './sessions/load-session.ts';
 import { forkSession, newSession } from './sessions/open-session.ts';
 import { recoverSession } from './sessions/recover-session.ts';
-import { type Session, toNative, waitsForEnd } from './sessions/session.ts';
+import { type Session, waitsForEnd } from './sessions/session.ts';
 import { namedByClient } from './sessions/session-state.ts';
 import { cancel, cancelSought } from './turns/cancel.ts';
 import { close, ourCommand, prompt, remove } from './turns/prompt.ts';
@@ -239,7 +239,7 @@ function onRecord(proxy: ProxyParts, { publicId: sessionId, agent }: Session, re
 function isOurs(proxy: ProxyParts, session: Session, frame: Frame): boolean {
   if (frame.method === 'session/prompt') return ourCommand(proxy, session, frame) !== undefined;
   if (frame.method !== 'session/set_config_option' || session.agentLocked) return false;
-  return isAgentOption(session.options, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'configId')));
+  return isAgentOption(session.options.agent, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'configId')));
 }
 
 /** A request or a notification of a session, as it is. */

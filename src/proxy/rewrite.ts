@@ -1,11 +1,31 @@
-// An agent's answer on its way to the editor: the editor's own id, the public session id, and for errors the name of the agent.
+// The fields that change in a frame on its way: the session id in both directions, and in an agent's error the name of the agent.
 import type { Frame, Span } from '../wire/frame.ts';
 import { memberAt, members, stringAt } from '../wire/json-path.ts';
+import { sessionIdOf } from '../wire/scanner/large-frame.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { Agent } from './agents/agent.ts';
 import type { OpenRequest } from './client/client-connection.ts';
 import type { ProxyParts } from './parts.ts';
-import { type Session, toNative, toPublic } from './sessions/session.ts';
+import type { Session } from './sessions/session.ts';
+
+/** Shared: nearly every frame passes unchanged. */
+const NO_PATCHES: readonly Patch[] = [];
+
+const unchanged = (): readonly Patch[] => NO_PATCHES;
+
+/** Puts the agent's own id in place of the public one. They differ only where two agents minted the same id. */
+export function toNative(session: Session | undefined): (frame: Frame) => readonly Patch[] {
+  if (!session || session.publicId === session.nativeId) return unchanged;
+  const text = JSON.stringify(session.nativeId);
+  return ({ sessionId: span }) => (span ? [{ span, text }] : NO_PATCHES);
+}
+
+/** Puts the public id in place of the agent's own, if the frame names this session: an agent's error may name another. */
+export function toPublic(session: Session | undefined, frame: Frame): readonly Patch[] {
+  if (!session || !frame.sessionId || session.publicId === session.nativeId) return NO_PATCHES;
+  if (sessionIdOf(frame) !== session.nativeId) return NO_PATCHES;
+  return [{ span: frame.sessionId, text: JSON.stringify(session.publicId) }];
+}
 
 /** Sends a request to the session's agent and its answer back. */
 export function forward(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {

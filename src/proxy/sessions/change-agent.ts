@@ -1,7 +1,7 @@
 // The session's own settings, as far as they are ours: the `agent` option, the `/agent` command, and modes that stand as options.
 import { failure, type ProxyError, shown } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
-import { completeList, isAgentOption, standInFor, withMode, withModel } from '../../router/config-options.ts';
+import { completeList, isAgentOption, standInFor } from '../../router/config-options.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
@@ -9,15 +9,15 @@ import type { Agent } from '../agents/agent.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import { updateLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
-import { errorPatches, forward, passAnswer } from '../rewrite.ts';
+import { errorPatches, forward, passAnswer, toNative, toPublic } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
 import { CANCELLED } from '../turns/cancel.ts';
 import { failToolCalls } from '../turns/tool-calls.ts';
-import { announceCommand, announceOptions, choiceOf, modeChanged, modelChanged, readOptions, withOurOptions } from './config-options.ts';
+import { announceCommand, announceOptions, ConfigOptions, choiceOf, modeChanged, modelChanged, withOurOptions } from './config-options.ts';
 import { release, releaseAll } from './early-frames.ts';
 import { missingFor, noteServers, record } from './open-params.ts';
 import { notOpened, openingLimitMs } from './opening-limit.ts';
-import { type Session, toNative, toPublic } from './session.ts';
+import type { Session } from './session.ts';
 import { beginChange, type Change, type ChangeEnd, changeable, changed, changeFailed, operationOf } from './session-state.ts';
 
 /** `refusal` is the other agent's own answer, when it gave one. */
@@ -32,8 +32,8 @@ export function setConfigOption(proxy: ProxyParts, request: OpenRequest, session
   const params = readBody(frame);
   if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { configId, value } = (params.value ?? {}) as { configId?: unknown; value?: unknown };
-  if (isAgentOption(session.options, configId)) {
-    const list = () => proxy.client.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(proxy, session))}}`);
+  if (isAgentOption(session.options.agent, configId)) {
+    const list = () => proxy.client.succeed(request, `{"configOptions":${completeList(session.options.agent, choiceOf(proxy, session))}}`);
     return changeAgent(proxy, request, session, value, {
       changed: list,
       failed: (error, refusal) =>
@@ -42,7 +42,7 @@ export function setConfigOption(proxy: ProxyParts, request: OpenRequest, session
           : proxy.client.fail(request, error),
     });
   }
-  const standsFor = typeof configId === 'string' ? standInFor(session.options, configId) : undefined;
+  const standsFor = typeof configId === 'string' ? standInFor(session.options.agent, configId) : undefined;
   if (standsFor && typeof value === 'string') return setStandIn(proxy, request, session, standsFor, value);
   const { agent } = session;
   agent.forward(frame, {
@@ -53,7 +53,7 @@ export function setConfigOption(proxy: ProxyParts, request: OpenRequest, session
     onAnswer(answer) {
       if (session.agent !== agent) return moved(proxy, request, session);
       if (answer.outcome !== 'result' || !answer.body) return passAnswer(proxy, request, session, answer);
-      session.options = { ...session.options, ...pickOwn(answer) };
+      if (hasOptions(answer)) session.options.readList(answer.bytes, answer.body);
       proxy.client.pass(request, answer, [...toPublic(session, answer), ...withOurOptions(proxy, session, answer.bytes, answer.body)]);
     },
   });
@@ -65,10 +65,11 @@ function moved(proxy: ProxyParts, request: OpenRequest, session: Session): void 
   proxy.client.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.agent.name}" meanwhile`], data));
 }
 
-function pickOwn(answer: Frame) {
-  const { own, ownIds } = readOptions(answer);
-  return own === undefined ? {} : { own, ownIds };
-}
+/** The answer has a list of options. Without one, the list is as before. */
+const hasOptions = ({ bytes, body }: Frame): boolean => {
+  const list = memberAt(bytes, body, 'configOptions');
+  return list !== undefined && bytes[list.start] === 0x5b;
+};
 
 /** An option that stands for the agent's modes or models is set the way those are. */
 function setStandIn(proxy: ProxyParts, request: OpenRequest, session: Session, standsFor: 'mode' | 'model', value: string): void {
@@ -83,8 +84,9 @@ function setStandIn(proxy: ProxyParts, request: OpenRequest, session: Session, s
     onAnswer(answer) {
       if (session.agent !== agent) return moved(proxy, request, session);
       if (answer.outcome === 'error') return proxy.client.pass(request, answer, errorPatches(proxy, session.agent, answer, session));
-      session.options = standsFor === 'mode' ? withMode(session.options, value) : withModel(session.options, value);
-      proxy.client.succeed(request, `{"configOptions":${completeList(session.options, choiceOf(proxy, session))}}`);
+      if (standsFor === 'mode') session.options.setMode(value);
+      else session.options.setModel(value);
+      proxy.client.succeed(request, `{"configOptions":${completeList(session.options.agent, choiceOf(proxy, session))}}`);
     },
   });
 }
@@ -248,9 +250,8 @@ function refusedBy(next: Agent, answer: Frame, done: Done): void {
 
 function moveTo(proxy: ProxyParts, session: Session, next: Agent, nativeId: string, answer: Frame, done: Done): void {
   proxy.registry.move(session, next, nativeId);
-  session.hasCommands = false;
-  session.hasAgentCommand = false;
-  session.options = readOptions(answer);
+  session.options = new ConfigOptions();
+  session.options.read(answer);
   record(proxy, session);
   done.changed();
   release(proxy, next, nativeId);

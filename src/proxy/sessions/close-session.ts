@@ -9,11 +9,11 @@ const MOST_SET_ASIDE = 1000;
 
 /** The agent cannot close: should the editor come back to the session while this process lives, it is still there. */
 export function park(session: Session): void {
-  const { agent, nativeId, options, hasCommands, hasAgentCommand } = session;
+  const { agent, nativeId, options } = session;
   const open = restingOf(session.state);
   if (open.kind !== 'open' || open.openParams === undefined || waysBack(agent.handshake?.result, 'session/resume').length > 0) return;
   forgetParked(agent, nativeId);
-  agent.park.set(nativeId, { connection: agent.connection, open, options, hasCommands, hasAgentCommand, ...suspended(session) });
+  agent.park.set(nativeId, { connection: agent.connection, open, options, ...suspended(session) });
   const [oldest] = agent.park.size > MOST_SET_ASIDE ? agent.park.keys() : [];
   if (oldest !== undefined) forgetParked(agent, oldest);
 }
@@ -41,8 +41,8 @@ export function unpark(session: Session): Open | undefined {
     return undefined;
   }
   agent.park.delete(nativeId);
-  const { open, options, hasCommands, hasAgentCommand, attachment, bridged } = kept;
-  Object.assign(session, { options, hasCommands, hasAgentCommand, attachment, bridged });
+  const { open, options, attachment, bridged } = kept;
+  Object.assign(session, { options, attachment, bridged });
   attachment?.bind(session);
   bridged?.bind(session);
   return open;

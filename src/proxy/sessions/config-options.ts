@@ -16,14 +16,57 @@ import { elements, member, memberAt, members, stringAt } from '../../wire/json-p
 import type { Patch } from '../../wire/writer.ts';
 import { updateLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
-import { type Session, toPublic } from './session.ts';
+import { toPublic } from '../rewrite.ts';
+import type { Session } from './session.ts';
+
+/** What an agent has said about the options and commands of one session. */
+export class ConfigOptions {
+  #agent: AgentOptions = NO_OPTIONS;
+  #hasCommands = false;
+  #hasAgentCommand = false;
+
+  /** The agent's own options, modes and models. */
+  get agent(): AgentOptions {
+    return this.#agent;
+  }
+  /** The agent has sent its commands, with ours among them. */
+  get hasCommands(): boolean {
+    return this.#hasCommands;
+  }
+  /** One of its commands has the name of ours: then it is the agent's. */
+  get hasAgentCommand(): boolean {
+    return this.#hasAgentCommand;
+  }
+  /** From a result of session/new, load, resume or fork. */
+  read(answer: Frame): void {
+    this.#agent = readOptions(answer);
+  }
+  /** The list of options alone, in the object at `holder`. */
+  readList(bytes: Buffer, holder: Span): void {
+    this.#agent = { ...this.#agent, ...ownOptions(bytes, holder) };
+  }
+  readCommands(names: readonly (string | undefined)[]): void {
+    this.#hasCommands = true;
+    this.#hasAgentCommand = names.includes(COMMAND_NAME);
+  }
+  setMode(modeId: string): void {
+    this.#agent = withMode(this.#agent, modeId);
+  }
+  setModel(modelId: string): void {
+    this.#agent = withModel(this.#agent, modelId);
+  }
+  /** The agent does not have the session. */
+  clear(): void {
+    this.#agent = NO_OPTIONS;
+  }
+}
 
 export function choiceOf(proxy: ProxyParts, session: Session): AgentChoice {
   return { current: session.agent.name, agents: proxy.pool.titles(), isLocked: session.agentLocked };
 }
 
 /** What a result of session/new, load, resume or fork says about options. */
-export function readOptions(frame: Frame): AgentOptions {
+function readOptions(frame: Frame): AgentOptions {
   const { bytes, body } = frame;
   if (!body) return NO_OPTIONS;
   return {
@@ -47,7 +90,7 @@ function valueAt(bytes: Buffer, span: Span | undefined): unknown {
 
 /** Our options in front of the agent's, in the object at `holder` (a result, or an update). */
 export function withOurOptions(proxy: ProxyParts, session: Session, bytes: Buffer, holder: Span): Patch[] {
-  const ours = addedOptions(session.options, choiceOf(proxy, session))
+  const ours = addedOptions(session.options.agent, choiceOf(proxy, session))
     .map((option) => JSON.stringify(option))
     .join(',');
   return [inserted(bytes, holder, 'configOptions', ours)];
@@ -69,13 +112,13 @@ function inserted(bytes: Buffer, holder: Span, key: string, items: string): Patc
 
 /** Tells the editor the whole list again, after something in it changed that the agent did not say itself. */
 export function announceOptions(proxy: ProxyParts, session: Session): void {
-  const list = completeList(session.options, choiceOf(proxy, session));
+  const list = completeList(session.options.agent, choiceOf(proxy, session));
   proxy.client.line(updateLine(session.publicId, `{"sessionUpdate":"config_option_update","configOptions":${list}}`));
 }
 
 /** Our command, for an agent that has not sent a list of its own (yet). */
 export function announceCommand(proxy: ProxyParts, session: Session): void {
-  if (session.hasCommands) return;
+  if (session.options.hasCommands) return;
   const command = JSON.stringify(agentCommand(proxy.pool.choice.agents));
   proxy.client.line(updateLine(session.publicId, `{"sessionUpdate":"available_commands_update","availableCommands":[${command}]}`));
 }
@@ -90,14 +133,13 @@ export function passUpdate(proxy: ProxyParts, session: Session, kind: string | u
   if (!update) return pass([]);
   switch (kind) {
     case 'config_option_update':
-      session.options = { ...session.options, ...ownOptions(bytes, update) };
+      session.options.readList(bytes, update);
       return pass(withOurOptions(proxy, session, bytes, update));
     case 'available_commands_update': {
-      session.hasCommands = true;
       const list = member(bytes, update.start, 'availableCommands');
       const names = list ? elements(bytes, list.start).map((entry) => stringAt(bytes, member(bytes, entry.start, 'name'))) : [];
-      session.hasAgentCommand = names.includes(COMMAND_NAME);
-      if (session.hasAgentCommand) return pass([]);
+      session.options.readCommands(names);
+      if (session.options.hasAgentCommand) return pass([]);
       return pass([inserted(bytes, update, 'availableCommands', JSON.stringify(agentCommand(proxy.pool.choice.agents)))]);
     }
     case 'current_mode_update': {
@@ -117,17 +159,17 @@ export function passUpdate(proxy: ProxyParts, session: Session, kind: string | u
 
 /** The option that stands for an agent's modes follows them. */
 export function modeChanged(proxy: ProxyParts, session: Session, modeId: string): void {
-  const { modes, own } = session.options;
+  const { modes, own } = session.options.agent;
   if (!modes || modes.currentModeId === modeId) return;
-  session.options = withMode(session.options, modeId);
+  session.options.setMode(modeId);
   if (own === undefined) announceOptions(proxy, session);
 }
 
 /** Likewise for its models. */
 export function modelChanged(proxy: ProxyParts, session: Session, modelId: string): void {
-  const { models, own } = session.options;
+  const { models, own } = session.options.agent;
   if (!models || models.currentModelId === modelId) return;
-  session.options = withModel(session.options, modelId);
+  session.options.setModel(modelId);
   if (own === undefined) announceOptions(proxy, session);
 }
 

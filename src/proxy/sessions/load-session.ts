@@ -12,7 +12,7 @@ import type { OpenRequest } from '../client/client-connection.ts';
 import { contained } from '../failed-on.ts';
 import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
-import { errorPatches, isAuthRequired } from '../rewrite.ts';
+import { errorPatches, isAuthRequired, toNative } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
 import { closeAt } from './change-agent.ts';
 import { announceCommand } from './config-options.ts';
@@ -21,7 +21,7 @@ import { goesByAnotherName, probe } from './find-session.ts';
 import { lacking, missingFor, moreDirectories, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
 import { loadFromRecord, tellAgain } from './replay-transcript.ts';
-import { type Session, toNative, waitsForEnd } from './session.ts';
+import { type Session, waitsForEnd } from './session.ts';
 import {
   beginLoad,
   type Load,

@@ -12,14 +12,14 @@ import { withServerList } from '../agents/legacy-frames.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
-import { errorPatches } from '../rewrite.ts';
+import { errorPatches, toNative, toPublic } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
 import { discard } from './change-agent.ts';
 import { forgetParked } from './close-session.ts';
-import { announceCommand, readOptions, withOurOptions } from './config-options.ts';
+import { announceCommand, withOurOptions } from './config-options.ts';
 import { release, releaseAll } from './early-frames.ts';
 import { lacking, missingFor, noteServers, record } from './open-params.ts';
-import { type Session, toNative, toPublic } from './session.ts';
+import type { Session } from './session.ts';
 
 export function newSession(proxy: ProxyParts, request: OpenRequest, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
@@ -105,6 +105,6 @@ function openAt(
 export function openedPatches(proxy: ProxyParts, session: Session, answer: Frame): readonly Patch[] {
   const patches = toPublic(session, answer);
   if (proxy.pool.single || !answer.body) return patches;
-  session.options = readOptions(answer);
+  session.options.read(answer);
   return [...patches, ...withOurOptions(proxy, session, answer.bytes, answer.body)];
 }

@@ -11,7 +11,7 @@ import { type SessionServers, serversFor } from '../tools/session-servers.ts';
 import { tell } from './attachments.ts';
 import { closeAt } from './change-agent.ts';
 import { forgetAllParked } from './close-session.ts';
-import { announceOptions, readOptions } from './config-options.ts';
+import { announceOptions } from './config-options.ts';
 import { failOpenToolCalls } from './cut-off.ts';
 import type { Session } from './session.ts';
 import {
@@ -149,7 +149,7 @@ function reportRecovery(proxy: ProxyParts, session: Session, answer: Frame, wasI
     `It was started again and the session was brought back${wasInTurn ? '; what it was doing then is not repeated' : ''}.`,
   );
   if (proxy.pool.single) return;
-  session.options = readOptions(answer);
+  session.options.read(answer);
   announceOptions(proxy, session);
 }
 

@@ -2,7 +2,7 @@
 // of the kind goes on with what its process still has; what it does not have can be read, and nothing else.
 import { META_KEY } from '../../acp/shapes.ts';
 import { failure, type ProxyError } from '../../errors.ts';
-import { completeList, NO_OPTIONS } from '../../router/config-options.ts';
+import { completeList } from '../../router/config-options.ts';
 import type { Update } from '../../store/transcripts/transcript-updates.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import { notificationLine } from '../messages.ts';
@@ -30,7 +30,7 @@ export function loadFromRecord(
     return failed(failure('SESSION_NOT_LOADABLE', [sessionId, agent.name, request.method], { sessionId, agent: agent.name }));
   const next: LoadEnd = held ? (now) => resumedInProcess(now, held) : loadedFromTranscript;
   opened(next, () => {
-    if (!isHeld) session.options = NO_OPTIONS;
+    if (!isHeld) session.options.clear();
     say(proxy, session, updates ?? []);
     if (!isHeld) tell(proxy, session, 'warning', 'This session can be read and not continued', readOnly(agent.title));
     proxy.client.succeed(request, resultText(proxy, session, isHeld));
@@ -55,8 +55,8 @@ function say(proxy: ProxyParts, { publicId: sessionId }: Session, updates: reado
 }
 
 function resultText(proxy: ProxyParts, session: Session, isHeld: boolean): string {
-  const { modes } = session.options;
+  const { modes } = session.options.agent;
   const meta = { [META_KEY]: { agent: session.agent.name, ...FROM_RECORD, canContinue: isHeld } };
-  const list = completeList(session.options, choiceOf(proxy, session));
+  const list = completeList(session.options.agent, choiceOf(proxy, session));
   return `{"configOptions":${list}${modes ? `,"modes":${JSON.stringify(modes)}` : ''},"_meta":${JSON.stringify(meta)}}`;
 }

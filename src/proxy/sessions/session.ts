@@ -1,8 +1,4 @@
 // A session as this connection knows it: whose it is, what is open on it, and what waits.
-import { type AgentOptions, NO_OPTIONS } from '../../router/config-options.ts';
-import type { Frame } from '../../wire/frame.ts';
-import { sessionIdOf } from '../../wire/scanner/large-frame.ts';
-import type { Patch } from '../../wire/writer.ts';
 import type { Roots } from '../../workspace/roots.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { AgentConnection } from '../agents/agent-connection.ts';
@@ -12,6 +8,9 @@ import type { Serving } from '../requests/serve-workspace.ts';
 import type { DelegatedSession } from '../tools/delegation.ts';
 import type { Attachment } from '../tools/host-tools.ts';
 import type { BridgedServers } from '../tools/session-servers.ts';
+import type { StallWatch } from '../turns/stall-watch.ts';
+import { ToolCalls } from '../turns/tool-calls.ts';
+import { ConfigOptions } from './config-options.ts';
 import { createFrameQueue, type FrameQueue, type Step } from './frame-queue.ts';
 import {
   type Change,
@@ -54,13 +53,9 @@ export type Session = {
   /** Its updates are a replay that no client asked for. */
   readonly withholdsUpdates: boolean;
   readonly roots: Roots | undefined;
-  /** Something has come from the agent since the last look. */
-  isActive: boolean;
-  /** Somebody looks whether it is, and since when it has not been. */
-  isWatched: boolean;
-  quietSinceMs: number;
-  /** Tool calls that have begun and not ended. */
-  readonly toolCalls: LazySet<string>;
+  /** Undefined before the first turn, and when no limit is configured. */
+  stallWatch: StallWatch | undefined;
+  readonly toolCalls: ToolCalls;
   /** Requests of the agent that we answer ourselves. */
   readonly serving: LazySet<Serving>;
   /** The tools it was lent, the terminals opened for them, and those of them the user has allowed for good. */
@@ -73,11 +68,7 @@ export type Session = {
   bridged: BridgedServers | undefined;
   readonly hostTerminals: LazySet<string>;
   readonly allowedTools: LazySet<string>;
-  options: AgentOptions;
-  /** The agent has sent its commands, with ours among them. */
-  hasCommands: boolean;
-  /** One of them is called like ours, and then it is the agent's. */
-  hasAgentCommand: boolean;
+  options: ConfigOptions;
   /** Held while the agent is being changed or the session is being loaded. */
   readonly toAgent: FrameQueue;
   /** Held while the session is being closed or deleted: what comes behind that finds out anew whose session it is. */
@@ -94,7 +85,7 @@ type Settle = {
 };
 
 /** What it takes to continue a session that the client has closed and its agent still has. */
-export type Parked = Pick<Session, 'options' | 'hasCommands' | 'hasAgentCommand' | 'attachment' | 'bridged'> & {
+export type Parked = Pick<Session, 'options' | 'attachment' | 'bridged'> & {
   readonly open: Open;
   /** The agent connection that has it. */
   readonly connection: AgentConnection | undefined;
@@ -114,7 +105,7 @@ class SessionObject implements Session {
   // First the fields that every frame from the agent reads, side by side: with many sessions, little of them is in the cache.
   isDiscovered: boolean;
   withholdsUpdates = false;
-  isActive = false;
+  stallWatch: StallWatch | undefined = undefined;
   delegation: DelegatedSession | undefined = undefined;
   readonly publicId: string;
   nativeId: string;
@@ -122,14 +113,10 @@ class SessionObject implements Session {
   cwd: string | undefined;
   readonly origin: 'client' | 'agent';
   #state: SessionState;
-  isWatched = false;
-  quietSinceMs = 0;
   attachment: Attachment | undefined = undefined;
   bridged: BridgedServers | undefined = undefined;
-  options: AgentOptions = NO_OPTIONS;
-  hasCommands = false;
-  hasAgentCommand = false;
-  #toolCalls: LazySet<string> | undefined;
+  #options: ConfigOptions | undefined;
+  #toolCalls: ToolCalls | undefined;
   #serving: LazySet<Serving> | undefined;
   #errands: LazySet<{ cancel(): void }> | undefined;
   #lentTerminals: LazySet<string> | undefined;
@@ -197,8 +184,15 @@ class SessionObject implements Session {
     return rootsOf(this.#state);
   }
 
-  get toolCalls(): LazySet<string> {
-    this.#toolCalls ??= new LazySet();
+  get options(): ConfigOptions {
+    this.#options ??= new ConfigOptions();
+    return this.#options;
+  }
+  set options(options: ConfigOptions) {
+    this.#options = options;
+  }
+  get toolCalls(): ToolCalls {
+    this.#toolCalls ??= new ToolCalls();
     return this.#toolCalls;
   }
   get serving(): LazySet<Serving> {
@@ -241,26 +235,4 @@ export function waitsForEnd({ toAgent, afterEnd }: Session, step: Step): boolean
   toAgent.waitFirst(step);
   afterEnd.waitFirst({ request: undefined, run: () => toAgent.release() });
   return true;
-}
-
-/** One for all: nearly every frame goes as it came. */
-const NO_PATCHES: readonly Patch[] = [];
-
-const unchanged = (): readonly Patch[] => NO_PATCHES;
-
-/**
- * Puts the agent's own id where the editor wrote the public one. Nothing to do unless two agents minted the same id. The id is that of now:
- * a frame may have to wait for its agent, and the session may have moved to another meanwhile.
- */
-export function toNative(session: Session | undefined): (frame: Frame) => readonly Patch[] {
-  if (!session || session.publicId === session.nativeId) return unchanged;
-  const text = JSON.stringify(session.nativeId);
-  return ({ sessionId: span }) => (span ? [{ span, text }] : NO_PATCHES);
-}
-
-/** The other way. Only where the frame names this session: an agent's error may name another. */
-export function toPublic(session: Session | undefined, frame: Frame): readonly Patch[] {
-  if (!session || !frame.sessionId || session.publicId === session.nativeId) return NO_PATCHES;
-  if (sessionIdOf(frame) !== session.nativeId) return NO_PATCHES;
-  return [{ span: frame.sessionId, text: JSON.stringify(session.publicId) }];
 }

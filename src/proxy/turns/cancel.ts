@@ -3,7 +3,8 @@ import type { Frame } from '../../wire/frame.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { ProxyParts } from '../parts.ts';
 import type { AgentRequest } from '../requests/agent-requests.ts';
-import { type Session, toNative } from '../sessions/session.ts';
+import { toNative } from '../rewrite.ts';
+import type { Session } from '../sessions/session.ts';
 
 export const CANCELLED = '{"stopReason":"cancelled"}';
 

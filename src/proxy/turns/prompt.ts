@@ -10,16 +10,16 @@ import type { Patch } from '../../wire/writer.ts';
 import type { ForwardedCall } from '../agents/agent.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
 import type { ProxyParts } from '../parts.ts';
-import { passAnswer } from '../rewrite.ts';
+import { passAnswer, toNative } from '../rewrite.ts';
 import { agentByCommand, closeAt } from '../sessions/change-agent.ts';
 import { park } from '../sessions/close-session.ts';
 import { announceOptions } from '../sessions/config-options.ts';
-import { type Session, toNative } from '../sessions/session.ts';
+import type { Session } from '../sessions/session.ts';
 import { beginClose, type Close, closeRefused, lockAgent, mayClose } from '../sessions/session-state.ts';
 import { lookForTools } from '../tools/confirm-tools.ts';
 import { CANCELLED } from './cancel.ts';
 import { degradeResource } from './degrade.ts';
-import { watchForSilence } from './stall-watch.ts';
+import { watchForStalls } from './stall-watch.ts';
 
 /** A prompt that is nothing but our command is no longer than this. */
 const MAX_COMMAND_BYTES = 4096;
@@ -32,7 +32,7 @@ export function prompt(proxy: ProxyParts, request: OpenRequest, session: Session
   if (command?.ok === false) return proxy.client.fail(request, failure('AMBIGUOUS', [command.reason]));
   if (command) return agentByCommand(proxy, request, session, command.named);
   session.turns.add(request);
-  watchForSilence(proxy, session);
+  watchForStalls(proxy, session);
   const { state } = session;
   const isFirst = state.kind === 'open' && !state.agentLocked;
   if (isFirst) session.advance(() => lockAgent(state));
@@ -76,7 +76,7 @@ type Command = { readonly ok: true; readonly named: string } | { readonly ok: fa
 
 /** `/agent` and what it names, when a prompt is nothing else: that one is ours to answer, also while the session's agent is dead. */
 export function ourCommand(proxy: ProxyParts, session: Session, frame: Frame): Command | undefined {
-  if (proxy.pool.single || session.hasAgentCommand || frame.end - frame.start >= MAX_COMMAND_BYTES || !mayBeCommand(frame))
+  if (proxy.pool.single || session.options.hasAgentCommand || frame.end - frame.start >= MAX_COMMAND_BYTES || !mayBeCommand(frame))
     return undefined;
   const params = readBody(frame);
   if (!params.ok) return params;

@@ -1,52 +1,97 @@
-// A turn in which nothing comes any more. The user is told once; waiting for the user's own answer does not count.
-
+// Finds turns in which the agent sends nothing any more. The user is notified once per silence; time in which the agent waits for the user, or
+// for us, does not count.
 import type { OpenRequest } from '../client/client-connection.ts';
+import type { Clock } from '../context.ts';
 import type { ProxyParts } from '../parts.ts';
 import { tell } from '../sessions/attachments.ts';
 import type { Session } from '../sessions/session.ts';
 import { cancelTurns } from './cancel.ts';
 
-/** How often one looks while a turn may be silent: instead of noting the time of every frame, whether there was one is noted. */
-const LOOKS = 6;
+/** Checks per limit. A frame only sets a flag, which is cheaper than noting its time. */
+const CHECKS = 6;
 
-export function watchForSilence(proxy: ProxyParts, session: Session): void {
-  const { timeouts, onStall } = session.agent.spec;
-  if (timeouts.stallMs === 0) return;
-  session.quietSinceMs = proxy.context.clock.monotonicMs();
-  session.isActive = false;
-  if (session.isWatched) return;
-  session.isWatched = true;
-  let isTold = false;
-  const look = () => {
-    if (session.turns.size === 0) {
-      session.isWatched = false;
+type StallDeps = {
+  readonly clock: Clock;
+  readonly limitMs: number;
+  readonly isInTurn: () => boolean;
+  /** The agent waits for somebody else. */
+  readonly isWaiting: () => boolean;
+  readonly onStall: () => void;
+};
+
+export class StallWatch {
+  readonly #deps: StallDeps;
+  #wasActive = false;
+  #isRunning = false;
+  #isReported = false;
+  #quietSinceMs = 0;
+
+  constructor(deps: StallDeps) {
+    this.#deps = deps;
+  }
+  /** The agent has sent something, or got an answer it waited for. */
+  heard(): void {
+    this.#wasActive = true;
+  }
+  turnStarted(): void {
+    this.#quietSinceMs = this.#deps.clock.monotonicMs();
+    this.#wasActive = false;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#isReported = false;
+    this.#checkLater();
+  }
+  #checkLater(): void {
+    this.#deps.clock.after(this.#deps.limitMs / CHECKS, () => this.#check());
+  }
+  #check(): void {
+    const { clock, limitMs, isInTurn, isWaiting, onStall } = this.#deps;
+    if (!isInTurn()) {
+      this.#isRunning = false;
       return;
     }
-    const nowMs = proxy.context.clock.monotonicMs();
-    if (session.isActive || proxy.requests.isWaiting(session) || session.serving.size > 0) {
-      session.quietSinceMs = nowMs;
-      isTold = false;
+    const nowMs = clock.monotonicMs();
+    if (this.#wasActive || isWaiting()) {
+      this.#quietSinceMs = nowMs;
+      this.#isReported = false;
     }
-    session.isActive = false;
-    if (!isTold && nowMs - session.quietSinceMs >= timeouts.stallMs) {
-      isTold = true;
-      const next = onStall === 'notice' ? 'Cancel the turn if it hangs.' : 'The turn is being cancelled.';
-      tell(proxy, session, 'warning', `${session.agent.title} has been silent for ${Math.round(timeouts.stallMs / 1000)} s`, next);
-      const turns = [...session.turns];
-      if (onStall !== 'notice') cancelTurns(proxy, session);
-      if (onStall === 'end') proxy.context.clock.after(timeouts.cancelMs, () => endDeaf(proxy, turns));
+    this.#wasActive = false;
+    if (!this.#isReported && nowMs - this.#quietSinceMs >= limitMs) {
+      this.#isReported = true;
+      onStall();
     }
-    proxy.context.clock.after(timeouts.stallMs / LOOKS, look);
-  };
-  proxy.context.clock.after(timeouts.stallMs / LOOKS, look);
+    this.#checkLater();
+  }
 }
 
-/** Whose agent has not answered them, though they were cancelled: it hears nothing any more, and its sessions come back in another life. */
-function endDeaf(proxy: ProxyParts, turns: readonly OpenRequest[]): void {
+export function watchForStalls(proxy: ProxyParts, session: Session): void {
+  const { stallMs: limitMs } = session.agent.spec.timeouts;
+  if (limitMs === 0) return;
+  session.stallWatch ??= new StallWatch({
+    clock: proxy.context.clock,
+    limitMs,
+    isInTurn: () => session.turns.size > 0,
+    isWaiting: () => proxy.requests.isWaiting(session) || session.serving.size > 0,
+    onStall: () => stalled(proxy, session),
+  });
+  session.stallWatch.turnStarted();
+}
+
+function stalled(proxy: ProxyParts, session: Session): void {
+  const { timeouts, onStall } = session.agent.spec;
+  const next = onStall === 'notice' ? 'Cancel the turn if it hangs.' : 'The turn is being cancelled.';
+  tell(proxy, session, 'warning', `${session.agent.title} has been silent for ${Math.round(timeouts.stallMs / 1000)} s`, next);
+  const turns = [...session.turns];
+  if (onStall !== 'notice') cancelTurns(proxy, session);
+  if (onStall === 'end') proxy.context.clock.after(timeouts.cancelMs, () => endUnresponsive(proxy, turns));
+}
+
+/** An agent that does not answer cancelled turns does not read any more. Its sessions are recovered in its next process. */
+function endUnresponsive(proxy: ProxyParts, turns: readonly OpenRequest[]): void {
   for (const turn of turns) {
     const { at } = turn;
     if (at?.agent.findCall(at.id)?.request !== turn) continue;
-    proxy.context.report(`agent "${at.agent.name}" was ended: a turn of it was silent, and it did not end that when it was cancelled`);
+    proxy.context.report(`agent "${at.agent.name}" was ended: its turn was silent and did not end when it was cancelled`);
     at.agent.kill();
   }
 }

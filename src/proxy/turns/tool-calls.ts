@@ -1,4 +1,4 @@
-// Which tool calls are under way, so that none of them spins for ever in the editor when its agent dies.
+// The tool calls under way in a session. When their agent dies they are failed, so that none runs for ever in the client.
 import type { Frame } from '../../wire/frame.ts';
 import { stringIn } from '../../wire/scanner/large-frame.ts';
 import { updateLine } from '../messages.ts';
@@ -7,16 +7,29 @@ import type { Session } from '../sessions/session.ts';
 
 const MAX_TRACKED = 1000;
 
-/** From a `tool_call` or `tool_call_update`; some agents send the second without the first. */
-export function noteToolCall(session: Session, frame: Frame): void {
-  const toolCallId = stringIn(frame, 'update', 'toolCallId');
-  if (toolCallId === undefined) return;
-  const status = stringIn(frame, 'update', 'status');
-  if (status === 'completed' || status === 'failed') session.toolCalls.delete(toolCallId);
-  else if (session.toolCalls.size < MAX_TRACKED) session.toolCalls.add(toolCallId);
+export class ToolCalls implements Iterable<string> {
+  readonly #ids = new Set<string>();
+
+  get size(): number {
+    return this.#ids.size;
+  }
+  /** Reads a `tool_call` or `tool_call_update`; some agents send the second without the first. */
+  read(frame: Frame): void {
+    const toolCallId = stringIn(frame, 'update', 'toolCallId');
+    if (toolCallId === undefined) return;
+    const status = stringIn(frame, 'update', 'status');
+    if (status === 'completed' || status === 'failed') this.#ids.delete(toolCallId);
+    else if (this.#ids.size < MAX_TRACKED) this.#ids.add(toolCallId);
+  }
+  clear(): void {
+    this.#ids.clear();
+  }
+  [Symbol.iterator](): Iterator<string> {
+    return this.#ids.values();
+  }
 }
 
-/** Ends them for the editor: their agent cannot any more. */
+/** Tells the client that they have failed: their agent no longer can. */
 export function failToolCalls(proxy: ProxyParts, session: Session): void {
   for (const toolCallId of session.toolCalls)
     proxy.client.line(updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })));

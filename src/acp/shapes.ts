@@ -1,9 +1,9 @@
-// The few shapes we act on, as far as we act on them; everything else in a frame is none of our business.
+// The few shapes the proxy acts on. Everything else in a frame passes unread.
 
 export type SessionMode = { readonly id: string; readonly name: string; readonly description?: string | null };
 export type SessionModeState = { readonly currentModeId: string; readonly availableModes: readonly SessionMode[] };
 
-/** Gone from the protocol, still sent by agents in the field (codex, gemini, qwen, cline, pi). */
+/** Removed from the protocol, still sent by agents (codex, gemini, qwen, cline, pi). */
 export type SessionModelState = {
   readonly currentModelId: string;
   readonly availableModels: readonly { readonly modelId: string; readonly name: string; readonly description?: string | null }[];
@@ -27,7 +27,7 @@ export type AuthMethod = {
   readonly [other: string]: unknown;
 };
 
-/** An `initialize` result; capability objects are open, since new ones appear with every release. */
+/** An `initialize` result. Capability objects are open: every release adds some. */
 export type InitializeResult = {
   readonly protocolVersion: number;
   readonly agentCapabilities?: Capabilities | null;
@@ -40,17 +40,17 @@ export type Capabilities = { readonly [name: string]: unknown };
 
 export type AvailableCommand = { readonly name: string; readonly description: string; readonly input?: { readonly hint: string } };
 
-/** Our key inside `_meta`. */
+/** The switchboard's key inside `_meta`. */
 export const META_KEY = 'acp-switchboard';
 
-/** What an agent says are its modes; undefined when it is nothing of the kind. */
+/** The modes an agent offers; undefined if the value is not a valid list. */
 export function readModes(value: unknown): SessionModeState | undefined {
   const { currentModeId, availableModes } = (value ?? {}) as Partial<SessionModeState>;
   if (typeof currentModeId !== 'string' || !Array.isArray(availableModes)) return undefined;
   return { currentModeId, availableModes: availableModes.filter((mode) => isText(mode?.id) && isText(mode.name)) };
 }
 
-/** Likewise its models. */
+/** The models an agent offers; undefined if the value is not a valid list. */
 export function readModels(value: unknown): SessionModelState | undefined {
   const { currentModelId, availableModels } = (value ?? {}) as Partial<SessionModelState>;
   if (typeof currentModelId !== 'string' || !Array.isArray(availableModels)) return undefined;

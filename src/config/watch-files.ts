@@ -17,7 +17,7 @@ export type Source = {
 const [openFile, statFile, readInto, closeFile] = [promisify(open), promisify(fstat), promisify(read), promisify(close)];
 
 const MOST_PROJECT_BYTES = 256 * 1024;
-const PIECE_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /** A file the user chose, whatever it is: also a pipe. */
 export function readOwn(file: string): Promise<Source> {
@@ -57,7 +57,7 @@ async function readAll(descriptor: number, mostBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let total = 0;
   for (;;) {
-    const { bytesRead, buffer } = await readInto(descriptor, Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, null);
+    const { bytesRead, buffer } = await readInto(descriptor, Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, null);
     if (bytesRead === 0) return Buffer.concat(pieces, total);
     pieces.push(buffer.subarray(0, bytesRead));
     total += bytesRead;

@@ -1,4 +1,4 @@
-// The ACP methods of a demo agent, each wired to the part that does it.
+// The ACP methods of a demo agent.
 import path from 'node:path';
 import {
   type AgentApp,
@@ -23,7 +23,7 @@ import { newSessionRecord, type SessionRecord, type SessionStore } from './sessi
 // session/list: newest first, filtered by cwd, a page at a time.
 const PAGE_SIZE = 20;
 
-/** The cursor is the last session of the page before. */
+/** The cursor is the last session of the previous page. */
 export function listSessions(records: readonly SessionRecord[], { cwd, cursor }: ListSessionsRequest): ListSessionsResponse {
   const found = records
     .filter((record) => cwd === undefined || cwd === null || record.cwd === cwd)
@@ -57,7 +57,7 @@ export function createDemoAgent(profile: AgentProfile, store: SessionStore): Dem
   };
   const bringBack = async (sessionId: string, activation: Activation): Promise<SessionRecord> => {
     checkActivation(profile, activation);
-    // If it is open here, its turn ends first: the record that is read then holds that turn too.
+    // If it is open here, its turn ends first, so that the stored record includes that turn.
     await sessions.close(sessionId);
     const record = store.find(sessionId);
     if (record === undefined) throw RequestError.sessionNotFound(sessionId);
@@ -65,8 +65,8 @@ export function createDemoAgent(profile: AgentProfile, store: SessionStore): Dem
     return record;
   };
 
-  // The SDK walks the handlers in this order with a few microtasks for each, for every message anew. So session/cancel stands
-  // behind session/prompt: before it, it would overtake a prompt that came in the same chunk.
+  // For every message the SDK walks the handlers in this order, with a few microtasks each. session/cancel must follow session/prompt:
+  // before it, it would overtake a prompt of the same chunk.
   const app = agent({ name })
     .onRequest(methods.agent.initialize, ({ params }) => {
       clientCapabilities = params.clientCapabilities ?? {};
@@ -110,7 +110,7 @@ export function createDemoAgent(profile: AgentProfile, store: SessionStore): Dem
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => sessions.cancel(params.sessionId));
 
-  // What is not advertised is not registered either, and so answered -32601.
+  // A method that is not advertised is not registered, and so answered with -32601.
   if (agentCapabilities.sessionCapabilities?.resume) {
     app.onRequest(methods.agent.session.resume, async ({ params, client }) => {
       const record = await bringBack(params.sessionId, params);
@@ -143,10 +143,10 @@ function checkActivation({ title, agentCapabilities }: AgentProfile, { cwd, mcpS
   }
 }
 
-/** After the answer: editors drop updates of a session they have not heard of yet. The SDK sends an answer before the next macrotask. */
+/** After the answer: clients drop updates of a session they do not know yet. The SDK sends an answer before the next macrotask. */
 function announceCommands(client: AgentContext, sessionId: string): void {
   const update = { sessionUpdate: 'available_commands_update' as const, availableCommands };
   setImmediate(() => {
-    client.notify(methods.client.session.update, { sessionId, update }).catch(() => {}); // the client left meanwhile
+    client.notify(methods.client.session.update, { sessionId, update }).catch(() => {}); // the client has left
   });
 }

@@ -1,9 +1,9 @@
-// Who the two demo agents are: what each advertises, offers and sounds like. They differ on purpose, so that a multiplexer has something to merge.
+// The two demo agents: what each advertises and offers. They differ on purpose, so that a multiplexer has something to merge.
 import type { AgentCapabilities, SessionMode, ToolKind } from '@agentclientprotocol/sdk';
 
 type ProfileMode = SessionMode & {
-  /** Kinds of tool call this mode does without asking permission. */
-  readonly unasked: readonly ToolKind[];
+  /** Kinds of tool calls that this mode runs without a permission request. */
+  readonly preapproved: readonly ToolKind[];
 };
 
 type SelectOption = {
@@ -37,8 +37,8 @@ const sketcher: AgentProfile = {
     sessionCapabilities: { list: {}, resume: {}, close: {} },
   },
   modes: [
-    { id: 'ask', name: 'Ask', description: 'Asks before each edit and each command', unasked: [] },
-    { id: 'code', name: 'Code', description: 'Edits unasked, asks before each command', unasked: ['edit'] },
+    { id: 'ask', name: 'Ask', description: 'Asks before each edit and each command', preapproved: [] },
+    { id: 'code', name: 'Code', description: 'Edits unasked, asks before each command', preapproved: ['edit'] },
   ],
   configOptions: [
     {
@@ -75,8 +75,8 @@ const builder: AgentProfile = {
     sessionCapabilities: { list: {} },
   },
   modes: [
-    { id: 'ask', name: 'Ask', description: 'Asks before each edit and each command', unasked: [] },
-    { id: 'auto', name: 'Auto', description: 'Edits and runs without asking', unasked: ['edit', 'execute'] },
+    { id: 'ask', name: 'Ask', description: 'Asks before each edit and each command', preapproved: [] },
+    { id: 'auto', name: 'Auto', description: 'Edits and runs without asking', preapproved: ['edit', 'execute'] },
   ],
   configOptions: [],
   contextTokens: 32_000,

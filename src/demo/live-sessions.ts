@@ -1,4 +1,4 @@
-// The sessions open in this process. What outlives the process is in the record; what does not is here.
+// The sessions open in this process. The record holds what outlives the process; this holds the rest.
 import { RequestError, type ToolKind } from '@agentclientprotocol/sdk';
 import type { McpConnections } from './mcp-connections.ts';
 import type { SessionRecord } from './session-store.ts';
@@ -6,7 +6,7 @@ import type { SessionRecord } from './session-store.ts';
 export type LiveSession = {
   readonly record: SessionRecord;
   readonly mcp: McpConnections;
-  /** Kinds of tool call the user answered with allow_always. Deliberately forgotten with the process. */
+  /** Kinds of tool calls the user answered with allow_always. Deliberately forgotten with the process. */
   readonly alwaysAllowed: Set<ToolKind>;
   turn: { readonly cancel: AbortController; readonly done: Promise<unknown> } | undefined;
 };
@@ -26,7 +26,7 @@ export function createLiveSessions(): LiveSessions {
     const session = live.get(sessionId);
     live.delete(sessionId);
     session?.turn?.cancel.abort();
-    // The open prompt is answered first: a client that has seen the session closed expects nothing more from it.
+    // The open prompt is answered first: a client that has seen the session close expects nothing more.
     await session?.turn?.done.catch(() => {});
     await session?.mcp.close();
   };

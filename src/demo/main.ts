@@ -17,4 +17,4 @@ const demo = createDemoAgent(profile, createStore(values.state, profile.name));
 const connection = demo.app.connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
 await connection.closed;
 await demo.close();
-process.exit(0); // not left to the event loop: a keep-alive socket of an MCP server would hold it open
+process.exit(0); // explicit, because a keep-alive socket of an MCP server would keep the process running

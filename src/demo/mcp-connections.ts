@@ -1,4 +1,4 @@
-// The MCP servers a session was given: connected in the background when the session begins, as agents do, and kept until it ends.
+// The MCP servers of a session: connected in the background when the session starts, as agents do, and kept until it ends.
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
 import { ScenarioFailure } from './scenarios/scenario.ts';
@@ -21,7 +21,7 @@ export function createMcpConnections(servers: readonly McpServer[], clientInfo: 
     if (server === undefined) throw new ScenarioFailure(`I was given no MCP server called "${name}".`);
     const connection = byName.get(name) ?? connect(server, clientInfo, closing.signal);
     byName.set(name, connection);
-    // A failed attempt is forgotten: the server may be up the next time we are asked.
+    // Forget a failed attempt: the server may be up the next time.
     connection.catch(() => byName.delete(name));
     return (await connection).client;
   };
@@ -36,7 +36,7 @@ export function createMcpConnections(servers: readonly McpServer[], clientInfo: 
     }
   };
 
-  // Whoever lends servers wants to know that they are used; one that fails now is tried again by the scene that needs it.
+  // The host waits for its servers to be used; one that fails now is retried by the scenario that needs it.
   for (const { name } of servers) void connected(name).catch(() => {});
 
   return {
@@ -52,7 +52,7 @@ export function createMcpConnections(servers: readonly McpServer[], clientInfo: 
   };
 }
 
-/** A server that never answers must not hold a turn that is cancelled. */
+/** A server that never answers must not block a cancelled turn. */
 function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancelled = () => reject(signal.reason);
@@ -63,7 +63,7 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 async function connect(server: McpServer, clientInfo: { name: string; version: string }, signal: AbortSignal): Promise<Connection> {
-  // Loaded here and not above: the session's answer need not wait for the larger half of the program.
+  // Loaded lazily: the session's answer does not wait for the larger half of the program.
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   const client = new Client(clientInfo);
   if ('type' in server) {
@@ -71,7 +71,7 @@ async function connect(server: McpServer, clientInfo: { name: string; version: s
     const transport = new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } });
     await client.connect(transport, { signal });
     const close = async () => {
-      await transport.terminateSession().catch(() => {}); // a courtesy: the server may be gone already, or keep no sessions
+      await transport.terminateSession().catch(() => {}); // optional: the server may have exited, or keep no sessions
       await client.close();
     };
     return { client, close };

@@ -1,4 +1,4 @@
-// One prompt turn from the question to its stop reason.
+// Runs one prompt turn to its stop reason.
 import { type ContentBlock, methods, type PromptResponse, RequestError, type StopReason } from '@agentclientprotocol/sdk';
 import type { AgentProfile } from './agents.ts';
 import { pickScenario } from './scenarios/commands.ts';
@@ -6,10 +6,10 @@ import { ScenarioFailure } from './scenarios/scenario.ts';
 import type { SessionRecord } from './session-store.ts';
 import { createTurn, type Turn, type TurnSetting } from './turn.ts';
 
-// A prompt's content blocks, read the way the scenes want them: words to act on, and what came along.
+// A prompt's content blocks as scenarios need them: the text and the attachments.
 export type ReadPrompt = { readonly text: string; readonly attachments: readonly string[] };
 
-/** Refuses what the persona never advertised: a proxy that lets it through should hear of it. */
+/** Refuses content the agent never advertised, so that a proxy that forwards it notices. */
 export function readPrompt(profile: AgentProfile, blocks: readonly ContentBlock[]): ReadPrompt {
   const { image, audio, embeddedContext } = profile.agentCapabilities.promptCapabilities ?? {};
   const takes = { text: true, resource_link: true, image, audio, resource: embeddedContext };
@@ -31,28 +31,28 @@ function nameOf(block: ContentBlock): string[] {
 const TITLE_CHARACTERS = 48;
 const CHARACTERS_PER_TOKEN = 4;
 
-type Asked = Omit<TurnSetting, 'signal' | 'abort'> & {
+type PromptTurn = Omit<TurnSetting, 'signal' | 'abort'> & {
   readonly prompt: readonly ContentBlock[];
-  /** Aborts when the client withdraws the request itself by `$/cancel_request`. */
+  /** Aborts when the client cancels the request by `$/cancel_request`. */
   readonly requestSignal: AbortSignal;
   save(record: SessionRecord): void;
 };
 
-export function runTurn(asked: Asked): Promise<PromptResponse> {
-  const { session, profile, prompt } = asked;
+export function runTurn(setting: PromptTurn): Promise<PromptResponse> {
+  const { session, profile, prompt } = setting;
   if (session.turn !== undefined) throw RequestError.invalidRequest({ sessionId: session.record.sessionId }, 'a turn is already running');
   const { text, attachments } = readPrompt(profile, prompt);
   const cancel = new AbortController();
-  const signal = AbortSignal.any([cancel.signal, asked.requestSignal]);
-  const turn = createTurn({ ...asked, signal, abort: () => cancel.abort() });
+  const signal = AbortSignal.any([cancel.signal, setting.requestSignal]);
+  const turn = createTurn({ ...setting, signal, abort: () => cancel.abort() });
 
   const done = play(turn, text, attachments, prompt).finally(() => {
     session.turn = undefined;
-    asked.save(session.record);
+    setting.save(session.record);
   });
   session.turn = { cancel, done };
   return done.then((stopReason) => {
-    // session/cancel ends in a stop reason, `$/cancel_request` in an error: the two say different things.
+    // session/cancel ends in a stop reason, `$/cancel_request` in an error.
     if (stopReason === 'cancelled' && !cancel.signal.aborted) throw RequestError.requestCancelled();
     return { stopReason };
   });
@@ -62,7 +62,7 @@ async function play(turn: Turn, text: string, attachments: readonly string[], pr
   const { record } = turn.session;
   record.turns += 1;
   record.updatedAt = new Date().toISOString();
-  // Not by addToTranscript: the blocks of a prompt come back as the blocks they were.
+  // Not by addToTranscript: a prompt's blocks must come back unchanged.
   record.transcript.push(...prompt.map((content) => ({ sessionUpdate: 'user_message_chunk' as const, content })));
 
   const { scenario, rest } = pickScenario(text);
@@ -78,10 +78,10 @@ async function stopReasonOf(turn: Turn, act: () => Promise<void>): Promise<StopR
   } catch (error) {
     await turn.failOpenToolCalls();
     if (turn.signal.aborted) return 'cancelled';
-    // A RequestError here is the client's refusal of something we asked for: worth a sentence, not a failed turn.
+    // A RequestError here means that the client refused a request: report it and end the turn normally.
     if (!(error instanceof ScenarioFailure || error instanceof RequestError)) throw error;
     const regret = error instanceof ScenarioFailure ? error.message : `Your editor declined: ${error.message}`;
-    return await stopReasonOf(turn, () => turn.say(regret));
+    return await stopReasonOf(turn, () => turn.send(regret));
   }
 }
 

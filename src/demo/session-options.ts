@@ -1,4 +1,4 @@
-// The knobs of a session as the protocol shows them: `modes` for both agents, `configOptions` for the modern one.
+// A session's settings: `modes` for both agents, `configOptions` for the modern one.
 import {
   RequestError,
   type SessionConfigOption,

@@ -1,4 +1,4 @@
-// Where session records live: in memory, or with --state as one JSON file per session.
+// Session records: in memory, or with --state as one JSON file per session.
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import * as z from 'zod';
 import type { AgentProfile } from './agents.ts';
 
-// What is kept of a session: enough to list it, load it with its conversation, or resume it in another process.
+// Enough of a session to list it, load it with its conversation, or resume it in another process.
 export const sessionRecordSchema = z.object({
   sessionId: z.string(),
   cwd: z.string(),
@@ -16,7 +16,7 @@ export const sessionRecordSchema = z.object({
   modeId: z.string(),
   configValues: z.record(z.string(), z.string()),
   turns: z.number(),
-  /** The conversation as the updates that told it, which is also how `session/load` tells it again. */
+  /** The conversation as its updates, which `session/load` replays. */
   transcript: z.array(z.custom<SessionUpdate>((update) => typeof update === 'object' && update !== null)),
 });
 
@@ -35,7 +35,7 @@ export function newSessionRecord(profile: AgentProfile, cwd: string): SessionRec
   };
 }
 
-/** Adds an update to the conversation. Chunks of one message become one, so that a long stream is not kept word by word. */
+/** Adds an update to the conversation. Joins the chunks of one message. */
 export function addToTranscript(transcript: SessionUpdate[], update: SessionUpdate): void {
   const last = transcript.at(-1);
   const before = last?.sessionUpdate === update.sessionUpdate ? spokenText(last) : undefined;
@@ -64,7 +64,7 @@ export function createMemoryStore(): SessionStore {
   };
 }
 
-/** The directory if it can be had, else memory: a demo must not fail for want of a place to remember itself. */
+/** Uses memory if the directory is not usable: a demo must not fail for lack of a place to store itself. */
 export function createStore(directory: string | undefined, agentName: string): SessionStore {
   if (directory === undefined) return createMemoryStore();
   try {
@@ -75,20 +75,20 @@ export function createStore(directory: string | undefined, agentName: string): S
   }
 }
 
-/** Session ids begin with the agent's name, so both agents can share a directory and still see only their own sessions. */
+/** Session ids begin with the agent's name, so both agents can share a directory and see only their own sessions. */
 export function createDirectoryStore(directory: string, agentName: string): SessionStore {
   makeDirectory(directory);
-  // A session id comes from the client and becomes a file name: only the form we mint ourselves may.
+  // A session id from the client becomes a file name: only ids of our own form may.
   const ownId = new RegExp(`^${agentName}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`);
   const fileOf = (sessionId: string) => path.join(directory, `${sessionId}.json`);
   const find = (sessionId: string) => (ownId.test(sessionId) ? readRecord(fileOf(sessionId)) : undefined);
 
   return {
     save(record) {
-      // Written aside and renamed: a process that is killed here, or one that lists just now, never sees half a record.
-      const aside = `${fileOf(record.sessionId)}.${process.pid}.tmp`;
-      writeFileSync(aside, JSON.stringify(record), { mode: 0o600 });
-      renameSync(aside, fileOf(record.sessionId));
+      // Written to a temporary file and renamed: neither a crash nor a concurrent listing sees half a record.
+      const temporary = `${fileOf(record.sessionId)}.${process.pid}.tmp`;
+      writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 });
+      renameSync(temporary, fileOf(record.sessionId));
     },
     find,
     all: () =>
@@ -98,7 +98,7 @@ export function createDirectoryStore(directory: string, agentName: string): Sess
   };
 }
 
-/** Step by step: below /proc, Node's recursive way never comes to an end. */
+/** Step by step: below /proc, Node's recursive mkdir never ends. */
 function makeDirectory(directory: string): void {
   if (existsSync(directory)) return;
   makeDirectory(path.dirname(directory));
@@ -109,7 +109,7 @@ function makeDirectory(directory: string): void {
   }
 }
 
-/** A file that is gone or damaged is a session we do not have; it must not spoil the others. */
+/** A missing or damaged file is an unknown session; it must not affect the others. */
 function readRecord(file: string): SessionRecord | undefined {
   try {
     return sessionRecordSchema.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;

@@ -1,4 +1,4 @@
-// What a scene can do during one prompt turn: speak, think, plan, show tool calls and ask the client for things.
+// What a scenario can do in one prompt turn: send text, think, plan, show tool calls and send requests to the client.
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type AgentContext,
@@ -25,20 +25,20 @@ export type Turn = {
   readonly clientCapabilities: ClientCapabilities;
   readonly client: AgentContext;
   readonly signal: AbortSignal;
-  /** Ends the turn as cancelled, from within. */
+  /** Ends the turn as cancelled. */
   cancel(): never;
-  say(text: string): Promise<void>;
-  /** One chunk, as it is. */
-  sayChunk(text: string): Promise<void>;
+  send(text: string): Promise<void>;
+  /** Sends one chunk unchanged. */
+  sendChunk(text: string): Promise<void>;
   think(text: string): Promise<void>;
   plan(entries: PlanEntry[]): Promise<void>;
   toolCall(call: Omit<ToolCall, 'toolCallId'>): Promise<ShownToolCall>;
-  /** Asks the client; a cancelled turn withdraws the question and stops waiting. */
+  /** Sends a request to the client; a cancelled turn cancels it and stops waiting. */
   request<Method extends ClientRequestMethod>(
     method: Method,
     params: ClientRequestParamsByMethod[Method],
   ): Promise<ClientRequestResponsesByMethod[Method]>;
-  /** No tool call may look busy after its turn. Protocol version 1 knows no status `cancelled`. */
+  /** No tool call may look busy after its turn. Protocol version 1 has no status `cancelled`. */
   failOpenToolCalls(): Promise<void>;
 };
 
@@ -54,13 +54,13 @@ export function createTurn({ profile, session, clientCapabilities, client, signa
   const openToolCalls = new Map<string, ShownToolCall>();
   let toolCalls = 0;
 
-  const tell = async (update: SessionUpdate) => {
+  const notify = async (update: SessionUpdate) => {
     addToTranscript(record.transcript, update);
     await client.notify(methods.client.session.update, { sessionId: record.sessionId, update });
   };
-  const sayChunk = async (text: string) => {
+  const sendChunk = async (text: string) => {
     signal.throwIfAborted();
-    await tell({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
+    await notify({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
   };
 
   return {
@@ -73,20 +73,20 @@ export function createTurn({ profile, session, clientCapabilities, client, signa
       abort();
       throw signal.reason;
     },
-    sayChunk,
-    async say(text) {
+    sendChunk,
+    async send(text) {
       for (const chunk of chunksOf(text)) {
-        await sayChunk(chunk);
+        await sendChunk(chunk);
         await delay(CHUNK_PAUSE_MS, undefined, { signal });
       }
     },
     async think(text) {
       signal.throwIfAborted();
-      await tell({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } });
+      await notify({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } });
     },
     async plan(entries) {
       signal.throwIfAborted();
-      await tell({ sessionUpdate: 'plan', entries });
+      await notify({ sessionUpdate: 'plan', entries });
     },
     async toolCall(call) {
       signal.throwIfAborted();
@@ -96,11 +96,11 @@ export function createTurn({ profile, session, clientCapabilities, client, signa
         toolCallId,
         async update(change) {
           if (change.status === 'completed' || change.status === 'failed') openToolCalls.delete(toolCallId);
-          await tell({ sessionUpdate: 'tool_call_update', toolCallId, ...change });
+          await notify({ sessionUpdate: 'tool_call_update', toolCallId, ...change });
         },
       };
       openToolCalls.set(toolCallId, shown);
-      await tell({ sessionUpdate: 'tool_call', toolCallId, ...call });
+      await notify({ sessionUpdate: 'tool_call', toolCallId, ...call });
       return shown;
     },
     async request(method, params) {
@@ -113,7 +113,7 @@ export function createTurn({ profile, session, clientCapabilities, client, signa
   };
 }
 
-/** Cuts before a word, so that the chunks put together are the text again. */
+/** Cuts before a word, so that the chunks join to the original text. */
 function chunksOf(text: string): string[] {
   const words = text.split(/(?<=\s)(?=\S)/);
   const wordsPerChunk = Math.ceil(words.length / CHUNKS_PER_MESSAGE);

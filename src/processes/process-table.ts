@@ -1,10 +1,10 @@
-// What can be asked about processes that are not our children. Linux answers from /proc, other systems through ps.
+// Facts about processes that are not our children. Linux reads /proc, other systems run ps.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MARK } from './spawn.ts';
 
-/** Whether any process has this number; not which one. */
+/** Whether a process with this pid exists; not which one. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -14,7 +14,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process began, as text that is the same each time and differs for another process of the same number; undefined when there is none. */
+/** When a process started, as text that is stable and differs for another process with the same pid; undefined if there is none. */
 export function startTimeOf(pid: number): string | undefined {
   try {
     if (process.platform === 'win32') return undefined;
@@ -27,7 +27,7 @@ export function startTimeOf(pid: number): string | undefined {
   }
 }
 
-/** The second field of a stat line is the name in parentheses, which may hold anything, so the others are counted from behind it. */
+/** The second field of a stat line is the name in parentheses, which may contain anything, so the fields are counted after it. */
 function statOf(pid: number) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -35,8 +35,8 @@ function statOf(pid: number) {
 }
 
 /**
- * Whether a group has a member that is more than a zombie: where nobody collects those, they stay for ever. Linux only.
- * Looked at more than once before the answer is no: a member that forks and dies between the listing and the look hides its child.
+ * Whether a group has a member that is not a zombie: without a reaper, zombies stay forever. Linux only. It looks more than once before it
+ * says no: a member that forks and exits between listing and reading hides its child.
  */
 export function hasLivingMember(group: number): boolean {
   for (let look = 0; look < 3; look++) if (readdirSync('/proc').some((name) => isLivingMember(name, group))) return true;
@@ -49,11 +49,11 @@ function isLivingMember(name: string, group: number): boolean {
     const stat = statOf(Number(name));
     return stat.group === group && stat.state !== 'Z';
   } catch {
-    return false; // gone meanwhile
+    return false; // exited in the meantime
   }
 }
 
-/** The program it runs, and of an interpreter the script: no more, since arguments may hold anything. Linux only. */
+/** The program a process runs, with the script of an interpreter. No other arguments: they may contain secrets. Linux only. */
 export function programOf(pid: number): string | undefined {
   try {
     const [program = '', script = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
@@ -73,7 +73,7 @@ const MAX_PROGRAM = 80;
 
 export type Marked = { readonly pid: number; readonly group: number };
 
-/** Processes whose environment carries `mark`, wherever they have gone since. Linux only; elsewhere groups must do. */
+/** Processes whose environment contains `mark`, in any group. Linux only; elsewhere groups must suffice. */
 export function processesMarked(mark: string): readonly Marked[] {
   if (process.platform !== 'linux') return [];
   const wanted = `${MARK}=${mark}`;
@@ -85,7 +85,7 @@ export function processesMarked(mark: string): readonly Marked[] {
         const isMarked = readFileSync(`/proc/${name}/environ`, 'latin1').split('\0').includes(wanted);
         return isMarked ? [{ pid, group: statOf(pid).group }] : [];
       } catch {
-        return []; // gone meanwhile, or another user's
+        return []; // exited in the meantime, or another user's
       }
     });
 }

@@ -1,17 +1,17 @@
-// A process and everything it started, as one thing that can be asked and ended. POSIX has process groups for it, Windows has taskkill.
+// A process and everything it started, as one unit to inspect and stop. POSIX uses process groups, Windows taskkill.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasLivingMember } from './process-table.ts';
 
 export type ProcessTree = {
   isAlive(): boolean;
-  /** `term` asks, `kill` does not. */
+  /** `term` requests, `kill` forces. */
   end(how: 'term' | 'kill'): void;
 };
 
 const NOTHING: ProcessTree = { isAlive: () => false, end: () => {} };
 
-/** The tree of a child that was started detached, so that it leads a group of its own. */
+/** The tree of a child that was started detached, so that it leads its own group. */
 export function treeOf(child: ChildProcess): ProcessTree {
   const { pid } = child;
   if (pid === undefined) return NOTHING;
@@ -19,7 +19,7 @@ export function treeOf(child: ChildProcess): ProcessTree {
   return process.platform === 'win32' ? windowsTree(pid, hasExited) : posixTree(pid, hasExited);
 }
 
-/** `pid` must be the leader of a group of its own. */
+/** `pid` must lead its own group. */
 export function posixTree(
   pid: number,
   hasExited: () => boolean = () => false,
@@ -29,10 +29,10 @@ export function posixTree(
     isAlive() {
       try {
         kill(-pid, 0);
-        // Looking through all processes is dear, so only once the leader has gone.
+        // Scanning all processes is expensive, so only after the leader has exited.
         return !hasExited() || process.platform !== 'linux' || hasLivingMember(pid);
       } catch (error) {
-        // Whatever else keeps us from looking, such as no free descriptor, does not say that nobody is there.
+        // Any other error, such as no free descriptor, does not mean that the process is gone.
         return (error as NodeJS.ErrnoException).code !== 'ESRCH';
       }
     },
@@ -40,7 +40,7 @@ export function posixTree(
       try {
         kill(-pid, how === 'term' ? 'SIGTERM' : 'SIGKILL');
       } catch {
-        // Gone already, which is what was wanted.
+        // It has already exited.
       }
     },
   };
@@ -48,7 +48,7 @@ export function posixTree(
 
 type RunCommand = (command: string, args: readonly string[]) => void;
 
-/** Windows knows parents and children only while the parent lives, so the tree is ended from its root. */
+/** Windows knows parents and children only while the parent lives, so the tree is killed from its root. */
 export function windowsTree(pid: number, hasExited: () => boolean, run: RunCommand = runQuietly): ProcessTree {
   return {
     isAlive: () => !hasExited(),
@@ -60,20 +60,20 @@ function runQuietly(command: string, args: readonly string[]): void {
   spawn(command, [...args], { stdio: 'ignore', windowsHide: true }).on('error', () => {});
 }
 
-// Ending a process tree: the polite way first (the order the ACP transport page gives), then what cannot be refused.
+// Stops a process tree: first as the ACP transport page orders it, then by force.
 const POLL_MS = 10;
 const SLOWEST_POLL_MS = 200;
-/** For the system to clear away what was killed. */
+/** Time for the system to remove killed processes. */
 const CLEARING_MS = 1000;
 
-/** Resolves when nothing of the tree is left, or when nothing more can be done about it. */
+/** Resolves when nothing of the tree is left, or when nothing more can be done. */
 export async function stopProcess(tree: ProcessTree, closeStdin: () => void, graceMs: number): Promise<void> {
   closeStdin();
   if (await isGone(tree, graceMs)) return;
   await endTree(tree, graceMs);
 }
 
-/** The same without a stdin to close: asked at once, forced after the grace. */
+/** Stops a tree without a stdin to close: TERM at once, KILL after the grace period. */
 export async function endTree(tree: ProcessTree, graceMs: number): Promise<void> {
   if (!tree.isAlive()) return;
   tree.end('term');
@@ -82,7 +82,7 @@ export async function endTree(tree: ProcessTree, graceMs: number): Promise<void>
   await isGone(tree, CLEARING_MS);
 }
 
-/** Waits for the tree and not only for its root: agents leave children behind that live a little longer. */
+/** Waits for the tree, not only for its root: agents leave children that live a little longer. */
 async function isGone(tree: ProcessTree, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   let pollMs = POLL_MS;

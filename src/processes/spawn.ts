@@ -1,4 +1,4 @@
-// Starting a program by its name. On Windows that takes looking for it, and for what its first line says; elsewhere the system does it.
+// Starts a program by its name. On Windows this includes the search in PATH and the shebang line; elsewhere the system does it.
 import { spawn as spawnDirectly } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,12 +9,12 @@ const forWindows = (): typeof crossSpawn => createRequire(import.meta.url)('cros
 
 export const spawn = process.platform === 'win32' ? forWindows() : spawnDirectly;
 
-/** What tells a process of ours from any other, also when it has left its group and its parent is gone. */
+/** The environment variable that identifies our processes, even after they leave their group and their parent exits. */
 export const MARK = 'SWITCHBOARD_AGENT_MARK';
 
 /**
- * Why a program did not start, as an error code. The system says EACCES for a command that it found nowhere when it may not search one
- * directory of PATH, as after `su` with root's PATH; that is ENOENT.
+ * Why a program did not start, as an error code. If one directory of PATH is not searchable, as after `su` with root's PATH, the system
+ * reports EACCES for a command that does not exist; that is ENOENT.
  */
 export function startFailure({ code }: NodeJS.ErrnoException, command: string, env: NodeJS.ProcessEnv): string | undefined {
   if (code !== 'EACCES' || command.includes('/')) return code;

@@ -1,4 +1,4 @@
-// What process trees use: memory now, and processor time so far. Linux answers from /proc, other systems through ps.
+// Memory and processor time of process trees. Linux reads /proc, other systems run ps.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -12,7 +12,7 @@ type Row = {
   readonly memoryBytes: () => number;
 };
 
-/** Of each of these processes with everything it started: its group, and whoever descends from it. Nothing for one that is not there. */
+/** For each process with everything it started: its group and its descendants. A missing process has no entry. */
 export function usageOf(leaders: readonly number[]): ReadonlyMap<number, Usage> {
   const rows = leaders.length === 0 ? [] : table();
   const children = new Map<number, Row[]>();
@@ -36,10 +36,10 @@ function sumOf(tree: readonly Row[]): Usage {
 
 function table(): readonly Row[] {
   if (process.platform === 'win32') return [];
-  return process.platform === 'linux' ? fromProc() : fromPs(execFileSync('ps', PS_WORDS, { encoding: 'utf8' }));
+  return process.platform === 'linux' ? fromProc() : fromPs(execFileSync('ps', PS_FIELDS, { encoding: 'utf8' }));
 }
 
-/** The kernel's ticks are hundredths of a second on every system that Node runs on. */
+/** A kernel tick is a hundredth of a second on every system that Node runs on. */
 const TICK_MS = 10;
 
 function fromProc(): readonly Row[] {
@@ -47,13 +47,13 @@ function fromProc(): readonly Row[] {
     if (!/^\d+$/.test(name)) return [];
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      // The name before it is in parentheses, and may hold anything.
+      // The name before it is in parentheses and may contain anything.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       if (fields[0] === 'Z') return [];
       const [parent, group, user, system] = [1, 2, 11, 12].map((at) => Number(fields[at])) as [number, number, number, number];
       return [{ pid: Number(name), parent, group, cpuMs: (user + system) * TICK_MS, memoryBytes: () => residentBytes(name) }];
     } catch {
-      return []; // gone meanwhile
+      return []; // exited in the meantime
     }
   });
 }
@@ -67,9 +67,9 @@ function residentBytes(pid: string): number {
   }
 }
 
-const PS_WORDS = ['-A', '-o', 'pid=,ppid=,pgid=,rss=,time='];
+const PS_FIELDS = ['-A', '-o', 'pid=,ppid=,pgid=,rss=,time='];
 
-/** `12 1 12 3400 1-02:03:04.50`: days, hours and hundredths as far as there are any. */
+/** `12 1 12 3400 1-02:03:04.50`: days, hours and hundredths may be missing. */
 export function fromPs(text: string): readonly Row[] {
   return text.split('\n').flatMap((line) => {
     const [, pid, parent, group, kilobytes, time = ''] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([\d:.-]+)\s*$/.exec(line) ?? [];

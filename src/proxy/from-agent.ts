@@ -46,7 +46,7 @@ function pass(proxy: ProxyParts, agent: Agent, session: Session | undefined, fra
   if (twice !== undefined) return skipLine(proxy, agent, twice);
   if (frame.method === 'mcp/message' && noteTakenByUs(proxy, agent, frame)) return;
   if (proxy.context.enforcement?.refusesNotification(proxy, agent, session, frame)) return void proxy.context.counters.refusedFromAgents++;
-  if (receiver === 'asker') return noteTakenByUs(proxy, agent, frame) ? undefined : withdrawRequest(proxy, agent, frame);
+  if (receiver === 'requester') return noteTakenByUs(proxy, agent, frame) ? undefined : withdrawRequest(proxy, agent, frame);
   if (route.key === 'elicitationId') return completeElicitation(proxy, agent, frame);
   proxy.client.notify(frame, toPublic(session, frame));
 }

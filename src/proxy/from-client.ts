@@ -91,7 +91,7 @@ function toOwner(proxy: ProxyParts, request: OpenRequest | undefined, frame: Fra
 function step(proxy: ProxyParts, request: OpenRequest | undefined, route: Extract<Route, { to: 'step' }>, frame: Frame): void {
   const { method, key, receiver } = route;
   switch (receiver) {
-    case 'asker':
+    case 'requester':
       return method === 'mcp/message' ? mcpProgress(proxy, frame) : cancelRequest(proxy, frame);
     case 'chosen':
       return request && newSession(proxy, request, frame);

@@ -1,21 +1,21 @@
-// What several agents can do together, said so that no editor is promised what its session's agent cannot keep.
+// Merges the capabilities of several agents, so that no client is promised what its session's agent cannot do.
 import { type AuthMethod, type Capabilities, type InitializeResult, META_KEY } from '../acp/shapes.ts';
 
-// Authentication methods of several agents under one roof: `<agent>/<id>`, and back.
+// Authentication methods of several agents: `<agent>/<id>`, and back.
 export function namespaced(agent: { readonly name: string; readonly title: string }, method: AuthMethod): AuthMethod {
   return repointed(agent.name, { ...method, id: `${agent.name}/${method.id}`, name: `${agent.title}: ${method.name}` });
 }
 
 /**
- * A `terminal` method runs the configured command again with further arguments, and the configured command is ours.
- * Ours then starts the agent's in its place.
+ * A `terminal` method runs the configured command again with more arguments. The configured command is the switchboard, which then starts
+ * the agent's login.
  */
 export function repointed(agent: string, method: AuthMethod): AuthMethod {
   if (method.type !== 'terminal') return method;
   return { ...method, args: ['--auth', agent, '--', ...(method.args ?? [])] };
 }
 
-/** The agent and its own method id; undefined when the id is none of ours. Agents' names have no slash, their ids may. */
+/** The agent and its own method id; undefined if the prefix is missing. Agent names have no slash; method ids may. */
 export function splitMethodId(methodId: string): { readonly agent: string; readonly id: string } | undefined {
   const slash = methodId.indexOf('/');
   return slash < 1 ? undefined : { agent: methodId.slice(0, slash), id: methodId.slice(slash + 1) };
@@ -25,17 +25,20 @@ export type Answered = {
   readonly name: string;
   readonly title: string;
   readonly result: InitializeResult;
-  /** Servers of any type reach it, those it cannot take through bridges of ours. */
+  /** The agent accepts servers of any type: the switchboard bridges those it cannot reach. */
   readonly hasBridges?: boolean;
 };
 
-/** Every agent can open sessions, prompt, cancel, take text and links, and stdio MCP servers; a late one counts as no more than that. */
+/**
+ * What every agent can do: open sessions, prompt, cancel, accept text, links and stdio MCP servers. An agent that answers too late counts
+ * as no more.
+ */
 export const BASELINE: InitializeResult = { protocolVersion: 1, agentCapabilities: {}, authMethods: [] };
 
-/** Fields of session/new and the like that an agent without them would silently ignore, so all must have them. */
+/** Fields of session/new that an agent without the capability would silently ignore, so all agents must have it. */
 const NEEDS_ALL = new Set(['additionalDirectories', 'systemPrompt']);
 
-/** What we can do ourselves: `transcripts` when what is said in sessions is written down. */
+/** What the switchboard can do itself: `transcripts` if it records sessions. */
 type Self = { readonly version: string; readonly transcripts?: unknown };
 
 export function mergeInitialize(agents: readonly Answered[], self: Self): InitializeResult {
@@ -46,12 +49,12 @@ export function mergeInitialize(agents: readonly Answered[], self: Self): Initia
   return {
     protocolVersion: 1,
     agentCapabilities: {
-      // Where an agent cannot tell a session again, the transcript does.
+      // If an agent cannot replay a session, the transcript does.
       loadSession: capabilities.some((c) => c.loadSession === true) || (agents.length > 0 && self.transcripts !== undefined),
       promptCapabilities: {
         image: everyHas(capabilities, 'promptCapabilities', 'image'),
         audio: everyHas(capabilities, 'promptCapabilities', 'audio'),
-        // Lossless to take apart for an agent that lacks it: see degrade.ts.
+        // The proxy converts it without loss for an agent that lacks it: see degrade.ts.
         embeddedContext: capabilities.some((c) => isOffered(objectOf(c.promptCapabilities).embeddedContext)),
       },
       mcpCapabilities: {
@@ -68,17 +71,17 @@ export function mergeInitialize(agents: readonly Answered[], self: Self): Initia
   };
 }
 
-/** What an agent says of MCP servers, where those it cannot take are bridged. */
+/** An agent's MCP capabilities, with bridges for the rest. */
 export const withBridges = (mcpCapabilities: unknown): Capabilities => ({ ...objectOf(mcpCapabilities), http: true, sse: true, acp: true });
 
-/** Whether a capability path such as `sessionCapabilities.close` is offered by an agent. */
+/** Whether an agent offers a capability path such as `sessionCapabilities.close`. */
 export function offers(result: InitializeResult | undefined, ...path: readonly string[]): boolean {
   let value: unknown = result?.agentCapabilities;
   for (const key of path) value = objectOf(value)[key];
   return isOffered(value);
 }
 
-/** The agents that announced a vendor's extension in their capabilities' `_meta`. */
+/** The agents that announce a vendor's extension in the `_meta` of their capabilities. */
 export function agentsWithVendor(agents: readonly Answered[], vendor: string): readonly string[] {
   return agents.filter(({ result }) => Object.hasOwn(objectOf(objectOf(result.agentCapabilities)._meta), vendor)).map(({ name }) => name);
 }
@@ -86,9 +89,9 @@ export function agentsWithVendor(agents: readonly Answered[], vendor: string): r
 function mergeSessionCapabilities(each: readonly Capabilities[]): Capabilities {
   const merged = union(each);
   for (const key of Object.keys(merged)) if (NEEDS_ALL.has(key) && !each.every((c) => isOffered(c[key]))) delete merged[key];
-  // An agent without it is sent session/cancel instead, and its session is forgotten.
+  // An agent without it receives session/cancel instead, and its session is forgotten.
   merged.close ??= {};
-  // Of an agent without it we list what was opened through us.
+  // For an agent without it, the proxy lists the sessions it opened itself.
   if (each.length > 0) merged.list ??= {};
   return merged;
 }
@@ -104,7 +107,7 @@ function everyHas(capabilities: readonly Capabilities[], group: string, key: str
   return capabilities.length > 0 && capabilities.every((c) => isOffered(objectOf(c[group])[key]));
 }
 
-/** Vendors' keys are not merged: an editor would call `_vendor/…` with nowhere to route it. */
+/** Vendors' keys are not merged: the client would call `_vendor/…` with nowhere to route it. */
 function describe({ name, title, result }: Answered): [string, unknown] {
   const meta = objectOf(result.agentCapabilities)._meta;
   return [
@@ -126,16 +129,16 @@ function objectOf(value: unknown): Capabilities {
   return typeof value === 'object' && value !== null ? (value as Capabilities) : {};
 }
 
-// How an agent can be asked to bring a session back, the best way first.
+// How an agent can reopen a session, the best way first.
 export type WayBack = 'session/resume' | 'session/load';
 
 /**
- * A resume can be done as a load whose replay is withheld, also after the agent has refused to resume. A load can be done as a resume by
- * whoever can tell what was said himself.
+ * A resume can be a load whose replay is withheld, also after the agent refused to resume. A load can be a resume if the proxy can replay
+ * the conversation itself.
  */
-export function waysBack(result: InitializeResult | undefined, asked: WayBack): readonly WayBack[] {
+export function waysBack(result: InitializeResult | undefined, requested: WayBack): readonly WayBack[] {
   const load: readonly WayBack[] = offers(result, 'loadSession') ? ['session/load'] : [];
   const resume: readonly WayBack[] = offers(result, 'sessionCapabilities', 'resume') ? ['session/resume'] : [];
-  if (asked === 'session/load') return load.length > 0 ? load : resume;
+  if (requested === 'session/load') return load.length > 0 ? load : resume;
   return [...resume, ...load];
 }

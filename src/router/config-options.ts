@@ -1,10 +1,10 @@
-// The `agent` option beside an agent's own options. The lists are always complete, so ours must be in every one of them, and once there is
-// a list at all, editors ignore `modes` (and `models`): for an agent that has only those, they become options too.
+// Adds the `agent` option to an agent's own options. Option lists are always complete, so every list must contain it. Once there is a list,
+// clients ignore `modes` and `models`: for an agent that has only those, they become options too.
 import type { AvailableCommand, SelectOption, SessionModelState, SessionModeState } from '../acp/shapes.ts';
 
-/** What an agent last said about its session's options. */
+/** An agent's latest options of a session. */
 export type AgentOptions = {
-  /** The elements of its own `configOptions`, as it wrote them; undefined when it sends none. */
+  /** The elements of its own `configOptions` as it wrote them; undefined if it sends none. */
   readonly own: string | undefined;
   readonly ownIds: readonly string[];
   readonly modes: SessionModeState | undefined;
@@ -16,11 +16,11 @@ export const NO_OPTIONS: AgentOptions = { own: undefined, ownIds: [], modes: und
 export type AgentChoice = {
   readonly current: string;
   readonly agents: readonly { readonly name: string; readonly title: string }[];
-  /** Once the session has begun there is one value left, so that a saved default cannot move it. */
+  /** After the first prompt only one value remains, so that a saved default cannot change the agent. */
   readonly isLocked: boolean;
 };
 
-/** Our option's id: `agent`, unless the agent has one of that name. */
+/** The id of the agent option: `agent`, unless the agent has an option of that name. */
 export function agentOptionId(options: AgentOptions): string {
   for (let n = 0; ; n++) {
     const id = n === 0 ? 'agent' : n === 1 ? 'switchboard-agent' : `switchboard-agent-${n}`;
@@ -28,14 +28,14 @@ export function agentOptionId(options: AgentOptions): string {
   }
 }
 
-/** Whether an id is our option's, also by a name that it has beside another agent: an editor may have kept that, or not have heard of the change. */
+/** Whether an id is the agent option's, also under a name it has with another agent: a client may have kept that one. */
 export function isAgentOption(options: AgentOptions, id: unknown): boolean {
   return typeof id === 'string' && OUR_IDS.test(id) && !options.ownIds.includes(id);
 }
 
 const OUR_IDS = /^(?:agent|switchboard-agent(?:-\d+)?)$/;
 
-/** The elements that go before the agent's own ones: its choice first, then what stands in for its modes and models. */
+/** The elements before the agent's own: the agent option, then options that stand in for modes and models. */
 export function addedOptions(options: AgentOptions, choice: AgentChoice): readonly SelectOption[] {
   const offered = choice.isLocked ? choice.agents.filter(({ name }) => name === choice.current) : choice.agents;
   const agentOption: SelectOption = {
@@ -56,7 +56,7 @@ export function completeList(options: AgentOptions, choice: AgentChoice): string
   return `[${[...added, ...(options.own ? [options.own] : [])].join(',')}]`;
 }
 
-/** What a stand-in option stands for, and so which request sets it. */
+/** What a stand-in option represents, and so which request sets it. */
 export function standInFor(options: AgentOptions, configId: string): 'mode' | 'model' | undefined {
   return standIns(options).find((option) => option.id === configId)?.category as 'mode' | 'model' | undefined;
 }
@@ -89,7 +89,7 @@ function standIns({ own, modes, models }: AgentOptions): readonly SelectOption[]
   return found;
 }
 
-// `/agent NAME`: the same choice as the config option, for editors that show commands but no options.
+// `/agent NAME`: the same choice as the config option, for clients that show commands but no options.
 export const COMMAND_NAME = 'agent';
 
 export function agentCommand(agents: readonly string[]): AvailableCommand {
@@ -100,7 +100,7 @@ export function agentCommand(agents: readonly string[]): AvailableCommand {
   };
 }
 
-/** The argument of `/agent` when the prompt is that command and nothing else ('' without one); undefined for any other prompt. */
+/** The argument of `/agent` if the prompt is only that command ('' without one); undefined for any other prompt. */
 export function readAgentCommand(prompt: unknown): string | undefined {
   if (!Array.isArray(prompt) || prompt.length !== 1) return undefined;
   const [block] = prompt as readonly { readonly type?: unknown; readonly text?: unknown }[];

@@ -3,14 +3,14 @@
 export type Listed = {
   readonly sessionId: string;
   readonly updatedAt: string | undefined;
-  /** The entry as it goes to the editor. */
+  /** The entry as sent to the client. */
   readonly text: string;
 };
 
-/** Where each agent's list goes on; an agent that is not in it is through. */
+/** Where each agent's list continues; an agent that is missing is finished. */
 export type Cursor = { readonly next: Readonly<Record<string, string>>; readonly cwd: string | undefined };
 
-/** Newest first, each session once. Entries without a time come last, in the agents' order. */
+/** Newest first, each session once. Entries without a time come last, in the order of the agents. */
 export function mergePage(pages: readonly (readonly Listed[])[]): readonly Listed[] {
   const seen = new Set<string>();
   const all = pages.flat().filter(({ sessionId }) => !seen.has(sessionId) && seen.add(sessionId));
@@ -27,7 +27,7 @@ export function writeCursor(cursor: Cursor): string | undefined {
   return Buffer.from(JSON.stringify({ v: 1, ...cursor })).toString('base64url');
 }
 
-/** undefined when it is not a cursor of ours, or belongs to a list with another filter. */
+/** Undefined if it is not one of our cursors, or belongs to a list with another filter. */
 export function readCursor(text: string, cwd: string | undefined): Cursor | undefined {
   try {
     const value = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));

@@ -1,12 +1,13 @@
-// Requests on their way to one peer, under ids of ours: each side counts for itself, so the same number means different things on every leg.
+// Requests in flight to one peer, under ids of the proxy: each side counts for itself, so one number means different things on each
+// connection.
 
 export type Ledger<T> = {
-  /** Notes an entry and returns the id under which its answer will come. */
+  /** Adds an entry and returns the id for its request. */
   open(entry: T): string;
-  /** The entry an answer belongs to, which is then settled; undefined for an id that is unknown or answered already. */
+  /** Removes and returns the entry of a response; undefined for an id that is unknown or already answered. */
   settle(id: string): T | undefined;
   find(id: string): T | undefined;
-  /** Everything that is still open, settled at once. */
+  /** Removes and returns all open entries. */
   drain(): readonly T[];
   size(): number;
 };
@@ -35,16 +36,16 @@ export function createLedger<T>(firstId: number): Ledger<T> {
   };
 }
 
-// Request ids are kept as they were written and compared as what they mean: 1 and "1" differ, "a" and "\u0061" do not.
-/** A key under which equal ids meet. Integers stay text: parsing would make 9007199254740993 another number. */
+// A key that is the same for equal ids: 1 and "1" differ, "a" and "\u0061" do not. Integers stay text, because parsing would change
+// 9007199254740993.
 export function canonicalId(idText: string): string {
   if (/^(?:-?[1-9]\d*|0)$/.test(idText) || /^"[^"\\]*"$/.test(idText)) return idText;
   const value: unknown = JSON.parse(idText);
-  // 1e400 is a legal number that JavaScript has not got; it is equal to itself as it is written.
+  // 1e400 is a legal number that JavaScript cannot represent; it equals its own text.
   if (typeof value === 'number' && !Number.isFinite(value)) return idText;
   try {
     return JSON.stringify(value);
   } catch {
-    return idText; // nested too deep to be written again
+    return idText; // nested too deep to serialise
   }
 }

@@ -1,24 +1,24 @@
-// Who owns which session. Agents mint ids independently, so a public id is the agent's own id unless that is taken.
+// Which agent owns which session. Agents create ids independently, so a public id is the agent's own id unless that is taken.
 
 export type Binding = {
   readonly publicId: string;
   readonly agent: string;
   readonly nativeId: string;
   readonly cwd: string | undefined;
-  /** In use on this connection; a binding that was only remembered gives way to a new session of the same id. */
+  /** In use on this connection. A remembered binding yields to a new session with the same id. */
   readonly isLive: boolean;
 };
 
 export type SessionTable = {
-  /** The session an agent has just minted. */
+  /** Binds a session that an agent has just created. */
   mint(agent: string, nativeId: string, cwd: string | undefined): Binding;
-  /** A session heard of otherwise (a list, an earlier process): keeps its binding if it has one. */
+  /** Binds a session from a list or an earlier process; keeps an existing binding. */
   adopt(agent: string, nativeId: string, cwd: string | undefined): Binding;
-  /** What an earlier process wrote down. */
+  /** Restores a binding that an earlier process stored. */
   remember(binding: Omit<Binding, 'isLive'>): void;
   /**
-   * The session is in use under this id from now on, as long as it is not released: also while it is only looked for at that agent, so that
-   * no other session comes to the id meanwhile. Nothing may be in use under it but what it takes the place of.
+   * Marks the session as in use under this id until it is released, also while the proxy still looks for it at that agent, so that no other
+   * session gets the id. Nothing else may be in use under it, except a session it replaces.
    */
   claim(publicId: string, agent: string, nativeId: string, cwd: string | undefined): Binding;
   release(publicId: string): void;
@@ -26,10 +26,10 @@ export type SessionTable = {
   findNative(agent: string, nativeId: string): Binding | undefined;
 };
 
-/** `isAskedUnder`: something is still open at the editor under an id that its session no longer goes by. Another session must not get that. */
-export function createSessionTable(isAskedUnder: (publicId: string) => boolean = () => false): SessionTable {
+/** `isIdInUse`: a request at the client still uses an id that its session no longer has. Another session must not get it. */
+export function createSessionTable(isIdInUse: (publicId: string) => boolean = () => false): SessionTable {
   const byPublicId = new Map<string, Binding>();
-  /** By agent, then by its own ids: a key made of both would be one more string for each session. */
+  /** By agent, then by native id: a combined key would cost one more string for each session. */
   const byNative = new Map<string, Map<string, Binding>>();
   const findNative = (agent: string, nativeId: string) => byNative.get(agent)?.get(nativeId);
 
@@ -48,12 +48,12 @@ export function createSessionTable(isAskedUnder: (publicId: string) => boolean =
     if (own?.get(binding.nativeId) === binding) own.delete(binding.nativeId);
     if (own?.size === 0) byNative.delete(binding.agent);
   }
-  /** Overwriting a live binding would hand one user's session to the other agent. */
+  /** Overwriting a live binding would hand one user's session to another agent. */
   function freeId(agent: string, nativeId: string, isTaken: (binding: Binding) => boolean): string {
     for (let n = 0; ; n++) {
       const candidate = n === 0 ? nativeId : n === 1 ? `${nativeId}~${agent}` : `${nativeId}~${agent}~${n}`;
       const holder = byPublicId.get(candidate);
-      if (!holder && isAskedUnder(candidate)) continue;
+      if (!holder && isIdInUse(candidate)) continue;
       if (!holder || (holder.agent === agent && holder.nativeId === nativeId) || !isTaken(holder)) return candidate;
     }
   }

@@ -1,13 +1,13 @@
-// Symlinks resolved, as far as the path exists: the I/O that the policy engine leaves to its caller.
+// Resolves symlinks as far as the path exists: the I/O that the policy engine leaves to its caller.
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
-/** As many as Linux follows before it gives up. */
+/** Linux's limit. */
 const MAX_LINKS = 40;
 
 /**
- * The real path of the nearest part that exists, and the rest behind it. A file that is yet to be written has no real path of its own.
- * A link that leads nowhere yet counts as what it names: whoever writes through it creates that, wherever it is.
+ * The real path of the nearest existing part, followed by the rest: a file that does not exist yet has no real path. A dangling link counts
+ * as its target, because writing through it creates the target.
  */
 export function canonicalPath(file: string): string {
   return resolve(file, { links: MAX_LINKS });
@@ -20,10 +20,10 @@ function resolve(file: string, left: { links: number }): string {
   for (;;) {
     try {
       const found = path.join(realpathSync.native(at), ...rest);
-      // Behind a missing name `..` leads back to what is there, for whoever takes it so; links at that place count.
+      // After a missing name, `..` may lead back to an existing directory; links there count.
       return rest.includes('..') ? resolve(found, left) : found;
     } catch (error) {
-      // A loop of links, or a directory we may not look into, is not "does not exist": whoever asks must not take it for a plain path.
+      // A loop of links, or an unreadable directory, is not "does not exist": the caller must not treat it as a plain path.
       if (!isMissing(error)) throw error;
       const there = nearest(at);
       if (there === undefined) throw error;
@@ -36,12 +36,12 @@ function resolve(file: string, left: { links: number }): string {
   }
 }
 
-/** Linux takes no longer ones. */
+/** Linux's limit. */
 const MAX_CHARACTERS = 4096;
 
 const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** The longest part of a path that is there, be it a link that leads nowhere, and the names behind it. What is behind a missing name is missing. */
+/** The longest existing part of a path (a dangling link exists) and the names after it. Everything after a missing name is missing. */
 function nearest(file: string): { readonly path: string; readonly rest: readonly string[] } | undefined {
   const above = [file];
   for (let at = file; path.dirname(at) !== at; at = path.dirname(at)) above.push(path.dirname(at));
@@ -67,14 +67,14 @@ function isThere(file: string): boolean {
   }
 }
 
-/** `from` is where the link really lies. In what it names, `..` counts from where the name before it really leads. */
+/** `from` is the real directory of the link. In its target, `..` counts from the real path of the name before it. */
 function follow(from: string, target: string, left: { links: number }): string {
   let at = path.isAbsolute(target) ? path.parse(target).root : from;
   for (const part of target.split(path.sep)) at = part === '..' ? path.dirname(resolve(at, left)) : path.join(at, part);
   return at;
 }
 
-/** What a link names; undefined when there is no link of this name. */
+/** The target of a link; undefined if the name is no link. */
 function linkAt(file: string): string | undefined {
   try {
     return readlinkSync(file);

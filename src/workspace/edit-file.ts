@@ -1,4 +1,4 @@
-// A text made of the one that is there: read, changed and put in its place, unless somebody else has changed it meanwhile.
+// Edits a text file: reads, changes and replaces it, unless another program changed it in the meantime.
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat } from 'node:fs/promises';
 import { failure } from '../errors.ts';
@@ -11,36 +11,36 @@ import { putInPlace } from './write-file.ts';
 
 const METHOD = 'edit';
 
-/** Gets the text, or undefined where there is no file; returns the new one, or undefined to leave it as it is. */
+/** Receives the text, or undefined if there is no file; returns the new text, or undefined to leave it. */
 export type Edit = (text: string | undefined) => string | undefined;
 
 type Found = { readonly text: string; readonly stats: BigIntStats };
 
-/** `judged` is where the path led when a policy judged it. */
+/** `evaluatedPath` is the real path when the policy was evaluated. */
 export async function editTextFile(
   descriptors: Descriptors,
   roots: Roots,
   file: string,
   edit: Edit,
-  judged?: string | undefined,
+  evaluatedPath?: string | undefined,
 ): Promise<{ readonly isWritten: boolean }> {
   try {
-    const real = await resolveInside(METHOD, file, roots, judged);
+    const real = await resolveInside(METHOD, file, roots, evaluatedPath);
     if (roots.real.includes(real) || namesDirectory(file)) throw notAFile(METHOD);
-    const found = await read(descriptors, roots, real, judged);
+    const found = await read(descriptors, roots, real, evaluatedPath);
     const made = edit(found?.text);
     if (made === undefined) return { isWritten: false };
-    await putInPlace(descriptors, roots, real, made, judged, (target) => unchanged(target, found));
+    await putInPlace(descriptors, roots, real, made, evaluatedPath, (target) => unchanged(target, found));
     return { isWritten: true };
   } catch (error) {
     throw fileFailure(METHOD, error, file);
   }
 }
 
-async function read(descriptors: Descriptors, roots: Roots, real: string, judged: string | undefined): Promise<Found | undefined> {
+async function read(descriptors: Descriptors, roots: Roots, real: string, evaluatedPath: string | undefined): Promise<Found | undefined> {
   let handle: FileHandle | undefined;
   try {
-    ({ handle } = await descriptors.openFile(real, constants.O_RDONLY, holdTo(roots, judged)));
+    ({ handle } = await descriptors.openFile(real, constants.O_RDONLY, holdTo(roots, evaluatedPath)));
     const stats = await handle.stat({ bigint: true });
     if (!stats.isFile()) throw notAFile(METHOD);
     if (stats.size > MAX_TEXT_BYTES) throw failure('FILE_TOO_LARGE', [MAX_TEXT_BYTES]);
@@ -53,7 +53,7 @@ async function read(descriptors: Descriptors, roots: Roots, real: string, judged
   }
 }
 
-/** Looked at right before the new text takes its place: who writes in between is not written over. */
+/** Checked right before the replacement: another program's write in between is not overwritten. */
 async function unchanged(target: string, found: Found | undefined): Promise<void> {
   const now = await lstat(target, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -1,4 +1,4 @@
-// What the system says of a file, in words for an agent.
+// System errors of files as messages for an agent.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { failure, ProxyError } from '../errors.ts';
@@ -27,7 +27,7 @@ export function fileFailure(method: string, error: unknown, file: unknown): Prox
   return failure('FILE_UNUSABLE', [method, WHY[code ?? ''] ?? code ?? 'an unknown error']);
 }
 
-/** A slash at the end says so, whatever there is. */
+/** A trailing slash means a directory. */
 export const namesDirectory = (file: unknown): boolean => typeof file === 'string' && (file.endsWith('/') || file.endsWith(path.sep));
 
 export const notAFile = (method: string) => failure('FILE_UNUSABLE', [method, 'it is not a regular file']);

@@ -1,4 +1,4 @@
-// fs/read_text_file: text, whole or by lines, from a descriptor that was verified.
+// fs/read_text_file: text, whole or by lines, from a verified descriptor.
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { failure } from '../errors.ts';
@@ -8,29 +8,29 @@ import { resolveInside } from './resolve-inside.ts';
 import { holdTo, type Roots } from './roots.ts';
 
 const METHOD = 'fs/read_text_file';
-/** What one answer may carry; JSON may make six bytes of one, and a frame has 32 MiB. */
+/** The limit of one answer: JSON may turn one byte into six, and a frame has 32 MiB. */
 export const MAX_TEXT_BYTES = 5 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 const LF = 0x0a;
 
 export type ReadParams = { readonly path?: unknown; readonly line?: unknown; readonly limit?: unknown };
 
-/** `judged` is where the path led when a policy judged it. */
+/** `evaluatedPath` is the real path when the policy was evaluated. */
 export async function readTextFile(
   descriptors: Descriptors,
   roots: Roots,
   params: ReadParams,
-  judged?: string,
+  evaluatedPath?: string,
 ): Promise<{ readonly content: string }> {
   const line = count('line', params.line);
   const limit = count('limit', params.limit);
   try {
-    const real = await resolveInside(METHOD, params.path, roots, judged);
+    const real = await resolveInside(METHOD, params.path, roots, evaluatedPath);
     if (namesDirectory(params.path)) throw notAFile(METHOD);
-    const { handle, stats } = await descriptors.openFile(real, constants.O_RDONLY, holdTo(roots, judged));
+    const { handle, stats } = await descriptors.openFile(real, constants.O_RDONLY, holdTo(roots, evaluatedPath));
     try {
       if (!stats.isFile()) throw notAFile(METHOD);
-      // A file may grow while it is read, but not for ever.
+      // A file may grow while it is read, but not without limit.
       return { content: decode(await readLines(handle, line ?? 1, limit ?? Number.POSITIVE_INFINITY, stats.size + MAX_TEXT_BYTES)) };
     } finally {
       await handle.close();
@@ -40,17 +40,17 @@ export async function readTextFile(
   }
 }
 
-/** A number of lines; `line` counts from 1, and 0 is taken for it as editors do. */
+/** A number of lines; `line` starts at 1, and 0 counts as 1, as in editors. */
 function count(name: string, value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (!Number.isSafeInteger(value) || (value as number) < 0) throw failure('PARAMS', [METHOD, `${name} must be a whole number from 0`]);
   return value as number;
 }
 
-/** The bytes of `limit` lines from `line` on, with their line ends as they are; of what comes before, nothing is kept. */
+/** The bytes of `limit` lines starting at `line`, with their line ends. Nothing before them is buffered. */
 async function readLines(handle: FileHandle, line: number, limit: number, mostBytes: number): Promise<Buffer> {
-  const kept: Buffer[] = [];
-  let keptBytes = 0;
+  const buffered: Buffer[] = [];
+  let bufferedBytes = 0;
   let readBytes = 0;
   let skip = Math.max(line - 1, 0);
   let wanted = limit;
@@ -77,15 +77,15 @@ async function readLines(handle: FileHandle, line: number, limit: number, mostBy
         wanted--;
       }
     }
-    kept.push(chunk.subarray(start, end));
-    keptBytes += end - start;
+    buffered.push(chunk.subarray(start, end));
+    bufferedBytes += end - start;
     readBytes += bytesRead;
-    if (keptBytes > MAX_TEXT_BYTES || readBytes > mostBytes) throw failure('FILE_TOO_LARGE', [MAX_TEXT_BYTES]);
+    if (bufferedBytes > MAX_TEXT_BYTES || readBytes > mostBytes) throw failure('FILE_TOO_LARGE', [MAX_TEXT_BYTES]);
   }
-  return Buffer.concat(kept);
+  return Buffer.concat(buffered);
 }
 
-/** Replacement characters would come back in the next write and destroy the file, so there are none. A byte order mark stays. */
+/** No replacement characters: the next write would destroy the file with them. A byte order mark stays. */
 export function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

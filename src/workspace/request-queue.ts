@@ -1,13 +1,13 @@
-// One after the other within a session: two writes to a file must not change places, and memory holds one file at a time.
+// Runs a session's requests one after the other: two writes to a file must keep their order, and memory holds one file at a time.
 
 import { failure } from '../errors.ts';
 import { createSerialQueue, type SerialQueue } from '../serial-queue.ts';
 
 export type Turns = {
-  /** Runs `work` when everything of this owner before it is done; rejects when the owner is over by then. */
+  /** Runs `work` after everything queued by this owner; rejects if the owner has ended by then. */
   take<T>(owner: object, method: string, work: () => Promise<T>): Promise<T>;
   endOf(owner: object): void;
-  /** Nothing more is begun; resolves when what has begun is done. */
+  /** Starts nothing more; resolves when running work is done. */
   stop(): Promise<void>;
 };
 

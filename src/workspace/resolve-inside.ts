@@ -1,16 +1,15 @@
-// From the path an agent names to the real one that is then opened. Only a first sieve: what counts is where the descriptor turns out to be.
+// From the path an agent names to the real path that is then opened. Only a first filter: the descriptor's real path decides.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { failure } from '../errors.ts';
 import { canonicalPath } from './canonical.ts';
 import { holdTo, isNamedInside, outside, type Roots } from './roots.ts';
 
-// Paths that are refused for what they are, before anything looks at the disk.
-/** In bytes: what systems take at most. */
+// Limit of common systems, in bytes.
 const MAX_PATH = 4096;
 const MAX_NAME = 255;
 
-/** What is wrong with a path; undefined when it can be looked for. */
+/** What is wrong with a path, before any disk access; undefined if nothing. */
 export function pathProblem(file: unknown, platform: NodeJS.Platform = process.platform): string | undefined {
   if (typeof file !== 'string') return 'path must be a string';
   if (file.includes('\0')) return 'path holds a NUL character';
@@ -25,7 +24,7 @@ export function pathProblem(file: unknown, platform: NodeJS.Platform = process.p
 
 const RESERVED = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 
-/** Windows reads some names as other things than files of that name. */
+/** Windows reads some names as something other than files. */
 function windowsProblem(file: string, names: readonly string[]): string | undefined {
   if (/^[\\/]{2}/.test(file)) return 'path must begin with a drive: shares and devices are not served';
   if (!/^[A-Za-z]:[\\/]/.test(file)) return 'path must begin with a drive';
@@ -36,16 +35,16 @@ function windowsProblem(file: string, names: readonly string[]): string | undefi
   return undefined;
 }
 
-/** Throws what the agent is to hear when the path does not lead into the roots. */
-export async function resolveInside(method: string, file: unknown, roots: Roots, judged?: string): Promise<string> {
+/** Throws the error for the agent if the path leads outside the roots. */
+export async function resolveInside(method: string, file: unknown, roots: Roots, evaluatedPath?: string): Promise<string> {
   const problem = pathProblem(file);
   if (problem !== undefined) throw failure('PARAMS', [method, problem]);
-  // `..` by name, as policy reads it: what was judged is what is opened.
+  // Resolves `..` as text, as the policy does: the opened path must be the evaluated one.
   const named = path.resolve(file as string);
   if (!isNamedInside(roots, named)) throw outside();
   const real = await realPath(named);
-  // The same words whether or not there is something: outside is none of the agent's business.
-  holdTo(roots, judged)(real);
+  // The same message whether or not the file exists: the agent learns nothing about files outside.
+  holdTo(roots, evaluatedPath)(real);
   return real;
 }
 

@@ -1,5 +1,5 @@
-// Looking around in the directories of a session: what is in one, and where something is. ACP has no methods for these; the tools we lend do.
-// Every directory is entered through a descriptor that was verified, and no link is followed.
+// Lists and searches the directories of a session. ACP has no methods for this; the host tools do. Every directory is entered through a
+// verified descriptor, and no link is followed.
 import { constants } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,12 +10,12 @@ import { resolveInside } from './resolve-inside.ts';
 import { holdTo, type Roots } from './roots.ts';
 
 const MAX_ENTRIES = 1000;
-/** What one search looks at. */
+/** Entries that one search visits. */
 const MAX_VISITED = 20_000;
 const MAX_DEPTH = 32;
 const MAX_SEARCHED_BYTES = 1024 * 1024;
 const MAX_LINE = 300;
-/** Large, and hardly ever what is looked for. */
+/** Large, and rarely searched for. */
 const PASSED_OVER = new Set(['.git', 'node_modules']);
 
 export type Entry = { readonly name: string; readonly kind: 'file' | 'directory' | 'other' };
@@ -47,7 +47,7 @@ export type Search = {
   readonly name?: string | undefined;
   readonly text?: string | undefined;
   readonly limit: number;
-  /** Files of which it is false are not looked into. */
+  /** Files for which it is false are not read. */
   readonly mayRead: (file: string) => boolean;
 };
 
@@ -72,7 +72,7 @@ export async function searchFiles(
       }
       const file = path.join(at, entry);
       if (kind === 'directory' && !isLink && depth < MAX_DEPTH && !PASSED_OVER.has(entry)) {
-        const inner = await descriptors.openDirectory(file, demand, opened).catch(() => undefined); // gone, or not ours to enter
+        const inner = await descriptors.openDirectory(file, demand, opened).catch(() => undefined); // deleted, or not accessible
         if (!inner) continue;
         await walk(inner, file, top, depth + 1).finally(() => inner.close());
       }

@@ -1,39 +1,38 @@
-// What a terminal has printed: the last bytes of it, in whole characters.
+// The output of a terminal: its last bytes, in whole characters.
 import { isUtf8 } from 'node:buffer';
 
 export type Output = {
-  /** A way in for one stream: characters may come in pieces, and pieces of two streams must not be mixed. */
+  /** One input per stream: a character may arrive in parts, and the parts of two streams must not mix. */
   stream(): { take(chunk: Buffer): void; end(): void };
   text(): string;
-  /** Something at the beginning was dropped. */
+  /** The beginning was dropped. */
   readonly isTruncated: boolean;
 };
 
-/** Small writes are put together up to this size: a buffer for each would weigh more than what is in it. */
-const PIECE_BYTES = 16 * 1024;
+/** Small writes are joined up to this size: a buffer for each would cost more than its content. */
+const CHUNK_BYTES = 16 * 1024;
 
 export function createOutput(limitBytes: number): Output {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let bytes = 0;
   let isTruncated = false;
 
-  /** Whole characters only. */
   function add(text: Buffer): void {
     if (text.length === 0) return;
-    const last = pieces.at(-1);
-    if (last && last.length + text.length <= PIECE_BYTES) pieces[pieces.length - 1] = Buffer.concat([last, text]);
-    else pieces.push(text);
+    const last = chunks.at(-1);
+    if (last && last.length + text.length <= CHUNK_BYTES) chunks[chunks.length - 1] = Buffer.concat([last, text]);
+    else chunks.push(text);
     bytes += text.length;
     if (bytes > limitBytes) cut();
   }
   function cut(): void {
     isTruncated = true;
-    for (let first = pieces[0]; first && bytes > limitBytes; first = pieces[0]) {
+    for (let first = chunks[0]; first && bytes > limitBytes; first = chunks[0]) {
       let start = Math.min(bytes - limitBytes, first.length);
       while (start < first.length && isContinuation(first[start] as number)) start++;
       bytes -= start;
-      if (start === first.length) pieces.shift();
-      else pieces[0] = first.subarray(start);
+      if (start === first.length) chunks.shift();
+      else chunks[0] = first.subarray(start);
     }
   }
 
@@ -53,7 +52,7 @@ export function createOutput(limitBytes: number): Output {
         },
       };
     },
-    text: () => Buffer.concat(pieces).toString('utf8'),
+    text: () => Buffer.concat(chunks).toString('utf8'),
     get isTruncated() {
       return isTruncated;
     },
@@ -62,10 +61,10 @@ export function createOutput(limitBytes: number): Output {
 
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 
-/** Programs may print anything; what is not UTF-8 is shown as such. */
+/** Programs may print anything; invalid UTF-8 becomes replacement characters. */
 const valid = (bytes: Buffer): Buffer => (isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8')));
 
-/** How many bytes at the end begin a character that is still to be completed. */
+/** How many bytes at the end start an incomplete character. */
 function incompleteTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number;

@@ -1,16 +1,16 @@
-// What terminal/create asks for, checked.
+// Validates the params of terminal/create.
 import { failure } from '../errors.ts';
 
 const METHOD = 'terminal/create';
 const DEFAULT_OUTPUT_BYTES = 1024 * 1024;
-/** JSON may make six bytes of one, and a frame has 32 MiB. */
+/** JSON may turn one byte into six, and a frame has 32 MiB. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 
 export type TerminalParams = {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** The session's own when it is absent. */
+  /** The session's directory if absent. */
   readonly cwd: unknown;
   readonly outputBytes: number;
 };
@@ -33,7 +33,7 @@ export function readTerminalParams(params: Readonly<Record<string, unknown>>): T
   };
 }
 
-/** A NUL would end a word for the system, and only for it. */
+/** To the system a NUL ends a word. */
 const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
 
 function isVariable(value: unknown): value is { readonly name: string; readonly value: string } {
@@ -43,14 +43,13 @@ function isVariable(value: unknown): value is { readonly name: string; readonly 
 
 const wrong = (why: string) => failure('PARAMS', [METHOD, why]);
 
-// The words of a command. There is no shell here: nothing is expanded, redirected or run behind another.
-/** Every shell reads such a word as it stands. */
+// Every shell reads such a word literally.
 const PLAIN = /^[\w@%+:,./=-]+$/;
 
 /**
- * With `args`, the words as they are given. Without, some agents put a whole line into `command`, since some editors hand it to a shell:
- * a line of plain words is taken apart, and anything that only a shell could read is undefined. A policy reads it in the same way, so a
- * program with a space in its name is not looked for: it would not be what was judged.
+ * With `args`, the words as given. Without, some agents put a whole line into `command`, because some editors hand it to a shell: a line of
+ * plain words is split, and a line that only a shell could read is undefined. A policy reads it the same way, so a program with a space in
+ * its name is not found: it would not be the evaluated one.
  */
 export function argvOf(command: string, args: readonly string[]): readonly string[] | undefined {
   if (args.length > 0 || !/\s/.test(command)) return [command, ...args];

@@ -1,4 +1,4 @@
-// One command in a terminal of ours: a process tree without a shell and without a screen, its output kept, its end told.
+// One command in a terminal: a process tree without a shell and without a screen. Keeps the output and reports the exit.
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failure, type ProxyError } from '../errors.ts';
@@ -11,11 +11,11 @@ export type ExitStatus = { readonly exitCode: number | null; readonly signal: st
 export type Terminal = {
   readonly pid: number;
   output(): { readonly output: string; readonly truncated: boolean; readonly exitStatus?: ExitStatus };
-  /** When the command has ended and what it printed has been read. */
+  /** Resolves when the command has exited and its output has been read. */
   readonly exited: Promise<ExitStatus>;
-  /** TERM, then KILL to everything it started; done when nothing of it is left. */
+  /** TERM, then KILL to everything it started; resolves when nothing is left. */
   end(): Promise<void>;
-  /** At once. */
+  /** KILL at once. */
   kill(): void;
 };
 
@@ -28,10 +28,10 @@ export type Command = {
   readonly mark: string;
 };
 
-/** Something it left in the background may hold its output open for ever; what the command itself printed arrives within this time. */
+/** A background process may hold the output open forever; the command's own output arrives within this time. */
 const DRAIN_MS = 250;
 
-/** The process is there when this returns, so `cwd` need not last longer. */
+/** The process exists when this returns, so `cwd` need not last longer. */
 export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark }: Command): Promise<Terminal> {
   const [command = '', ...args] = argv;
   return new Promise((resolve, reject) => {
@@ -41,7 +41,7 @@ export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark }: Co
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...env, [MARK]: mark },
         cwd,
-        detached: process.platform !== 'win32', // a group of its own, so that it can be ended with all it has started
+        detached: process.platform !== 'win32', // a group of its own, so that everything it started can be stopped
         windowsHide: true,
       });
     } catch (error) {
@@ -49,7 +49,7 @@ export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark }: Co
     }
     child.once('error', (error) => reject(unstartable(error, command, env)));
     const { pid, stdout, stderr } = child;
-    if (pid === undefined || !stdout || !stderr) return; // the error is still to come
+    if (pid === undefined || !stdout || !stderr) return; // the error event follows
 
     const output = createOutput(outputBytes);
     for (const stream of [stdout, stderr]) {
@@ -70,7 +70,7 @@ export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark }: Co
       exited,
       output: () => ({ output: output.text(), truncated: output.isTruncated, ...(exitStatus && { exitStatus }) }),
       end() {
-        // Whoever asks next is to find the exit status; a process that not even KILL ends is not waited for.
+        // The exit status must be known to the next caller; a process that survives KILL is not awaited.
         ending ??= endTree(tree, graceMs)
           .then(() => Promise.race([exited, delay(2 * DRAIN_MS, undefined, { ref: false })]))
           .then(() => {});
@@ -94,7 +94,7 @@ function untilExited(child: ChildProcess): Promise<ExitStatus> {
   });
 }
 
-/** A group that is empty once stays so, and its number may be given to strangers: from then on it is left alone. */
+/** An empty group stays empty, and its id may be reused: never signal it again. */
 function onlyOnce(tree: ProcessTree, exited: Promise<ExitStatus>): ProcessTree {
   let isOver = false;
   let isGone = false;

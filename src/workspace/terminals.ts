@@ -1,4 +1,4 @@
-// The terminals of all sessions: each belongs to one, and ends with it.
+// The terminals of all sessions: each belongs to one and ends with it.
 import { randomUUID } from 'node:crypto';
 import { failure } from '../errors.ts';
 import type { Descriptors } from './descriptors.ts';
@@ -8,31 +8,31 @@ import { type ExitStatus, startTerminal, type Terminal } from './terminal.ts';
 import { argvOf, readTerminalParams } from './terminal-params.ts';
 
 const CREATE = 'terminal/create';
-/** Per session; the same as for an editor's terminals. */
+/** Per session; the same limit as for a client's terminals. */
 const MAX_TERMINALS = 64;
 
 type Params = Readonly<Record<string, unknown>>;
 
 export type TerminalsOptions = {
-  /** What tells our processes from others. */
+  /** Identifies our processes. */
   readonly mark: string;
-  /** A process was started, and is to be ended by the next start if we do not live to do it. */
+  /** Reports a started process, so that the next start can stop it if this one crashes. */
   readonly onChild: (pid: number) => void;
 };
 
-/** `owner` stands for the session. */
+/** `owner` identifies the session. */
 export type Terminals = {
   create(owner: object, roots: Roots, params: Params, graceMs: number): Promise<{ readonly terminalId: string }>;
   output(owner: object, params: Params): ReturnType<Terminal['output']>;
   waitForExit(owner: object, params: Params): Promise<ExitStatus>;
-  /** Ends the command; what it printed can still be asked for. */
+  /** Stops the command; its output stays available. */
   kill(owner: object, params: Params): Promise<Record<string, never>>;
   release(owner: object, params: Params): Record<string, never>;
-  /** The session is over, or its agent is. */
+  /** The session ended, or its agent did. */
   endOf(owner: object): void;
-  /** Resolves when nothing is left of any. */
+  /** Resolves when all processes have exited. */
   stop(): Promise<void>;
-  /** All, at once. */
+  /** KILL to all. */
   killAll(): void;
 };
 
@@ -40,7 +40,7 @@ type Owned = { readonly terminals: Map<string, Terminal>; starting: number; isOv
 
 export function createTerminals(descriptors: Descriptors, { mark, onChild }: TerminalsOptions): Terminals {
   const owners = new Map<object, Owned>();
-  /** Let go of, and not yet gone. */
+  /** Released, but still running. */
   const leaving = new Map<Terminal, Promise<void>>();
   const startings = new Set<Promise<Terminal>>();
   let isStopping = false;
@@ -56,8 +56,8 @@ export function createTerminals(descriptors: Descriptors, { mark, onChild }: Ter
     return terminal;
   }
   function letGo(terminal: Terminal): void {
-    const gone = terminal.end().finally(() => leaving.delete(terminal));
-    leaving.set(terminal, gone);
+    const stopped = terminal.end().finally(() => leaving.delete(terminal));
+    leaving.set(terminal, stopped);
   }
   function endOf(owner: object): void {
     const owned = owners.get(owner);
@@ -75,7 +75,7 @@ export function createTerminals(descriptors: Descriptors, { mark, onChild }: Ter
       throw error.code === undefined ? error : failure('TERMINAL_UNSTARTABLE', [`its cwd cannot be used (${error.code})`]);
     });
     try {
-      // Through the descriptor: by path it could be another directory by now.
+      // Through the descriptor: the path could be another directory by now.
       const at = { cwd: directory.at('.'), env: { ...process.env, PWD: real, ...env } };
       return await startTerminal({ argv, ...at, outputBytes, graceMs, mark });
     } finally {

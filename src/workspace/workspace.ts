@@ -1,4 +1,4 @@
-// What an editor that has no files or terminals of its own would have answered: the one way in for the proxy.
+// Serves files and terminals for clients that have none: the proxy's only entry to this folder.
 import { setTimeout as delay } from 'node:timers/promises';
 import { failure } from '../errors.ts';
 import { isObject } from '../json-object.ts';
@@ -21,30 +21,30 @@ export const TERMINAL_METHODS = [
   'terminal/release',
 ] as const;
 
-/** Whose request it is, and where it may reach. */
+/** The session of a request, and where it may reach. */
 export type Asker = {
-  /** Stands for the session. */
+  /** Identifies the session. */
   readonly owner: object;
   readonly roots: Roots;
-  /** Where the path of a file led when a policy judged it; undefined without a policy. */
-  readonly judged?: string | undefined;
+  /** The real path of a file when the policy was evaluated; undefined without a policy. */
+  readonly evaluatedPath?: string | undefined;
   /** From TERM to KILL. */
   readonly graceMs: number;
 };
 
 export type Workspace = {
-  /** The result; rejects with what the agent is to hear. */
+  /** Resolves with the result; rejects with the error for the agent. */
   serve(method: string, params: unknown, asker: Asker): Promise<unknown>;
-  /** The session is over, or its agent is: its terminals end, and what waits is not done any more. */
+  /** The session ended, or its agent did: stops its terminals and drops waiting requests. */
   endOf(owner: object): void;
-  /** Resolves when nothing is left of any terminal. */
+  /** Resolves when all terminals have stopped. */
   stop(): Promise<void>;
   kill(): void;
 };
 
-/** For whoever serves the user as well as agents. */
+/** For a server that acts for the user as well as for agents. */
 export type EditableWorkspace = Workspace & {
-  /** Changes a file, between what the session itself asks for. */
+  /** Changes a file, in order with the session's own requests. */
   edit(file: string, edit: Edit, asker: Asker): Promise<{ readonly isWritten: boolean }>;
 };
 
@@ -53,14 +53,14 @@ export function createWorkspace(options: TerminalsOptions): EditableWorkspace {
   const turns = createTurns();
   const terminals = createTerminals(descriptors, options);
   return {
-    async serve(method, value, { owner, roots, judged, graceMs }) {
+    async serve(method, value, { owner, roots, evaluatedPath, graceMs }) {
       if (!isObject(value)) throw failure('PARAMS', [method, 'params must be an object']);
       const params = value;
       switch (method) {
         case 'fs/read_text_file':
-          return turns.take(owner, method, () => readTextFile(descriptors, roots, params, judged));
+          return turns.take(owner, method, () => readTextFile(descriptors, roots, params, evaluatedPath));
         case 'fs/write_text_file':
-          return turns.take(owner, method, () => writeTextFile(descriptors, roots, params, judged));
+          return turns.take(owner, method, () => writeTextFile(descriptors, roots, params, evaluatedPath));
         case 'terminal/create':
           return turns.take(owner, method, () => terminals.create(owner, roots, params, graceMs));
         case 'terminal/output':
@@ -75,13 +75,14 @@ export function createWorkspace(options: TerminalsOptions): EditableWorkspace {
           throw new Error(`the workspace does not serve ${method}`);
       }
     },
-    edit: (file, edit, { owner, roots, judged }) => turns.take(owner, 'edit', () => editTextFile(descriptors, roots, file, edit, judged)),
+    edit: (file, edit, { owner, roots, evaluatedPath }) =>
+      turns.take(owner, 'edit', () => editTextFile(descriptors, roots, file, edit, evaluatedPath)),
     endOf(owner) {
       turns.endOf(owner);
       terminals.endOf(owner);
     },
     async stop() {
-      // A write is not left half done; a disk that does not answer is not waited for.
+      // A write is not left half done; a disk that does not respond is not awaited.
       const written = Promise.race([turns.stop(), delay(LAST_WRITES_MS, undefined, { ref: false })]);
       await Promise.all([terminals.stop(), written]);
     },

@@ -1,5 +1,5 @@
-// fs/write_text_file: all of the new text or none of it, in a directory that was verified. The text is written beside the file and then
-// put in its place, so nobody sees half of it, and a link that appears in its place meanwhile is replaced instead of followed.
+// fs/write_text_file: the whole new text or nothing, in a verified directory. It writes a temporary file and renames it, so nobody sees
+// half of the text, and a link that appears in its place is replaced, not followed.
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
@@ -15,37 +15,42 @@ const { O_WRONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
 export type WriteParams = { readonly path?: unknown; readonly content?: unknown };
 
-/** `judged` is where the path led when a policy judged it. */
+/** `evaluatedPath` is the real path when the policy was evaluated. */
 export async function writeTextFile(
   descriptors: Descriptors,
   roots: Roots,
   params: WriteParams,
-  judged?: string,
+  evaluatedPath?: string,
 ): Promise<Record<string, never>> {
   const { content } = params;
   if (typeof content !== 'string') throw failure('PARAMS', [METHOD, 'content must be a string']);
   try {
-    const real = await resolveInside(METHOD, params.path, roots, judged);
+    const real = await resolveInside(METHOD, params.path, roots, evaluatedPath);
     if (roots.real.includes(real) || namesDirectory(params.path)) throw notAFile(METHOD);
-    await putInPlace(descriptors, roots, real, content, judged);
+    await putInPlace(descriptors, roots, real, content, evaluatedPath);
     return {};
   } catch (error) {
     throw fileFailure(METHOD, error, params.path);
   }
 }
 
-/** `real` is where the path leads. `check` is asked at the very last, and throws when the text is not to be put there any more. */
+/** `real` is the real path. `check` runs last and throws if the text must not be written any more. */
 export async function putInPlace(
   descriptors: Descriptors,
   roots: Roots,
   real: string,
   content: string,
-  judged: string | undefined,
+  evaluatedPath: string | undefined,
   check: (target: string) => Promise<void> = async () => {},
 ): Promise<void> {
-  // Encoding would put another character in its place.
+  // Encoding would replace it by another character.
   if (/\p{Surrogate}/u.test(content)) throw failure('PARAMS', [METHOD, 'content holds half a character (a lone surrogate)']);
-  const directory = await enter(descriptors, path.dirname(real), holdTo(roots, undefined), holdTo(roots, judged && path.dirname(judged)));
+  const directory = await enter(
+    descriptors,
+    path.dirname(real),
+    holdTo(roots, undefined),
+    holdTo(roots, evaluatedPath && path.dirname(evaluatedPath)),
+  );
   try {
     await replace(directory, path.basename(real), content, check);
   } finally {
@@ -53,9 +58,9 @@ export async function putInPlace(
   }
 }
 
-/** The directory a file is to lie in, made if need be: from one that is there, name by name. */
+/** The directory of a file, created if needed: from an existing one, name by name. */
 async function enter(descriptors: Descriptors, real: string, above: Demand, demand: Demand = above): Promise<Directory> {
-  above(real); // else the root itself is gone, and not ours to make
+  above(real); // otherwise the root itself is missing, and not ours to create
   try {
     return await descriptors.openDirectory(real, demand);
   } catch (error) {
@@ -97,10 +102,10 @@ async function replace(directory: Directory, file: string, content: string, chec
   }
 }
 
-/** The file that is to be replaced: one that we could write to, and that has no other name which would keep the old text. */
+/** The file to replace: writable, and without another hard link that would keep the old text. */
 async function existing(target: string): Promise<Stats | undefined> {
   try {
-    // Looked at before it is opened: opening a FIFO can wake somebody up.
+    // Checked before opening: opening a FIFO can wake another process.
     if (!(await lstat(target)).isFile()) throw notAFile(METHOD);
     const handle = await open(target, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
@@ -117,7 +122,7 @@ async function existing(target: string): Promise<Stats | undefined> {
   }
 }
 
-/** Owner first: changing it takes special bits away, and those are not carried over. Only the mode is certain. */
+/** Owner first: changing it clears special bits, which are not restored. Only the mode is certain. */
 async function likeBefore(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   const now = await handle.stat();
   if (now.uid !== uid || now.gid !== gid) await handle.chown(uid, gid).catch(() => {});

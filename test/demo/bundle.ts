@@ -1,4 +1,4 @@
-// The demo agent, bundled as the build does it, in a directory of its own: these tests need no build and never see a stale one.
+// Bundles the demo agent as the build does, into a directory of its own: these tests need no build and never see a stale one.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,3 +1,4 @@
+// Cancelling turns of the demo agents.
 import { type AnyMessage, methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Client, isUpdate, only, startClient } from './client.ts';
@@ -29,7 +30,7 @@ test('a turn that is speaking stops, and the session goes on', async () => {
   expect((await builder.prompt(sessionId, 'Still there?')).stopReason).toBe('end_turn');
 });
 
-test('an open permission question is withdrawn, nothing is written, and the tool call does not stay open', async () => {
+test('an open permission request is cancelled, nothing is written, and the tool call does not stay open', async () => {
   builder.choice = 'never';
   const turn = builder.prompt(sessionId, '/edit cancelled.txt');
   await builder.seen(request(methods.client.session.requestPermission));
@@ -43,7 +44,7 @@ test('an open permission question is withdrawn, nothing is written, and the tool
   expect(builder.frames).toContainEqual({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId } });
 });
 
-test('a permission question answered with cancelled cancels the turn, even if session/cancel is not there yet', async () => {
+test('a permission request answered with cancelled cancels the turn, even if session/cancel is not there yet', async () => {
   builder.choice = 'cancelled';
   expect((await builder.prompt(sessionId, '/edit cancelled.txt')).stopReason).toBe('cancelled');
   expect(builder.files.has('/project/cancelled.txt')).toBe(false);
@@ -72,7 +73,7 @@ test('a cancel sent right behind the prompt does not overtake it', async () => {
   expect((await turn).stopReason).toBe('cancelled');
 });
 
-test('a prompt withdrawn by $/cancel_request fails with -32800', async () => {
+test('a prompt cancelled by $/cancel_request fails with -32800', async () => {
   const withdraw = new AbortController();
   const turn = builder.agent.request(
     methods.agent.session.prompt,
@@ -84,7 +85,7 @@ test('a prompt withdrawn by $/cancel_request fails with -32800', async () => {
   await expect(turn).rejects.toMatchObject({ code: -32800 });
 });
 
-test('cancelling one session leaves the turn of another alone', async () => {
+test('cancelling one session does not affect the turn of another', async () => {
   const other = await builder.newSession();
   const otherTurn = builder.prompt(other, '/slow 0.2');
   const turn = builder.prompt(sessionId, '/slow 60');

@@ -1,4 +1,4 @@
-// An editor for the demo agents: the SDK's own client over a real child process, with files and terminals made of Maps.
+// A client for the demo agents: the SDK's own, over a real child process, with files and terminals in Maps.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';

@@ -1,3 +1,4 @@
+// What the demo agents advertise, and how their process starts and ends.
 import { spawnSync } from 'node:child_process';
 import { methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// session/list of the demo agents, page by page.
 import { expect, test } from 'vitest';
 import { listSessions } from '../../src/demo/agent-app.ts';
 import type { SessionRecord } from '../../src/demo/session-store.ts';

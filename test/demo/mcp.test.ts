@@ -1,3 +1,4 @@
+// MCP servers of a demo session.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';

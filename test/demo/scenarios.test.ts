@@ -1,3 +1,4 @@
+// The commands of the demo agents.
 import { methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Client, only, spoken, startClient } from './client.ts';
@@ -20,7 +21,7 @@ beforeEach(() => {
 });
 
 describe('a prompt that is no command', () => {
-  test('gets a thought and an answer in several chunks that names the agent and echoes the question', async () => {
+  test('gets a thought and an answer in several chunks that names the agent and echoes the prompt', async () => {
     const sessionId = await sketcher.newSession();
     const { stopReason, updates, text } = await sketcher.prompt(sessionId, 'How high is a house?');
     expect(stopReason).toBe('end_turn');
@@ -29,7 +30,7 @@ describe('a prompt that is no command', () => {
     expect(text).toBe('Sketcher here. You said: "How high is a house?". I would draw it up first: try /plan.');
   });
 
-  test('thinks twice when told to be thorough', async () => {
+  test('thinks twice in thorough mode', async () => {
     const sessionId = await sketcher.newSession();
     await sketcher.agent.request(methods.agent.session.setConfigOption, { sessionId, configId: 'thinking', value: 'thorough' });
     expect(only((await sketcher.prompt(sessionId, 'Hello')).updates, 'agent_thought_chunk')).toHaveLength(2);
@@ -48,7 +49,7 @@ describe('a prompt that is no command', () => {
     expect(spoken(sketcher.updates(sessionId))).toContain('With it came file:///project/a.txt, an image (image/png).');
   });
 
-  test('gives the session its title once, and tells the usage each time', async () => {
+  test('gives the session its title once, and reports the usage each time', async () => {
     const sessionId = await sketcher.newSession();
     const first = await sketcher.prompt(sessionId, 'A   house\nby the sea');
     const second = await sketcher.prompt(sessionId, 'And a boat');
@@ -166,7 +167,7 @@ describe('/run', () => {
 });
 
 describe('modes', () => {
-  test('builder in mode auto edits and runs unasked', async () => {
+  test('builder in mode auto edits and runs without a permission request', async () => {
     const sessionId = await builder.newSession();
     await builder.agent.request(methods.agent.session.setMode, { sessionId, modeId: 'auto' });
     await builder.prompt(sessionId, '/edit d.txt');
@@ -175,7 +176,7 @@ describe('modes', () => {
     expect(builder.files.has('/project/d.txt')).toBe(true);
   });
 
-  test('sketcher in mode code edits unasked but asks before a command', async () => {
+  test('sketcher in mode code edits without a permission request but asks before a command', async () => {
     const sessionId = await sketcher.newSession();
     await sketcher.agent.request(methods.agent.session.setMode, { sessionId, modeId: 'code' });
     await sketcher.prompt(sessionId, '/edit d.txt');
@@ -210,7 +211,7 @@ test.each([
   expect((await builder.prompt(await builder.newSession(), prompt)).text).toContain(hint);
 });
 
-test('/whoami tells about the agent and the session as JSON', async () => {
+test('/whoami describes the agent and the session as JSON', async () => {
   const sessionId = await sketcher.newSession();
   await sketcher.prompt(sessionId, 'Hello');
   expect(JSON.parse((await sketcher.prompt(sessionId, '/whoami')).text)).toEqual({
@@ -226,7 +227,7 @@ test('/whoami tells about the agent and the session as JSON', async () => {
   });
 });
 
-test('/slow speaks a chunk every 50 ms', async () => {
+test('/slow sends a chunk every 50 ms', async () => {
   const { text } = await sketcher.prompt(await sketcher.newSession(), '/slow 0.15');
   expect(text).toBe('1 of 3\n2 of 3\n3 of 3\nDone.');
 });

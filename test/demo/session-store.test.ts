@@ -1,3 +1,4 @@
+// The session store of the demo agents, in memory and on disk.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

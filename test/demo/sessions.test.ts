@@ -1,3 +1,4 @@
+// Sessions of the demo agents: new, list, load, resume and close.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -32,7 +33,7 @@ const isCommandsOf = (sessionId: string) => (frame: AnyMessage) =>
   isUpdate(frame) && frame.params.sessionId === sessionId && frame.params.update.sessionUpdate === 'available_commands_update';
 
 describe('session/new', () => {
-  test('tells the commands once the answer is out', async () => {
+  test('sends the commands after the answer', async () => {
     const sessionId = await sketcher.newSession();
     await sketcher.seen(isCommandsOf(sessionId));
     const answered = sketcher.frames.findIndex(
@@ -76,7 +77,7 @@ describe('session/new', () => {
 });
 
 describe('modes and config options', () => {
-  test('a mode that was set is told as an update and kept', async () => {
+  test('a mode that was set is sent as an update and kept', async () => {
     const sessionId = await builder.newSession();
     await builder.agent.request(session.setMode, { sessionId, modeId: 'auto' });
     expect(only(builder.updates(sessionId), 'current_mode_update')).toEqual([
@@ -144,7 +145,7 @@ describe('a session of an earlier process', () => {
     expect(JSON.parse((await later.prompt(sessionId, '/whoami')).text)).toMatchObject({ sessionId, turns: 3, mode: 'auto' });
   });
 
-  test('is resumed without a word of its conversation', async () => {
+  test('is resumed without a replay of its conversation', async () => {
     const sessionId = await sketcher.newSession();
     await sketcher.agent.request(session.setConfigOption, { sessionId, configId: 'model', value: 'ink' });
     await sketcher.prompt(sessionId, 'Hello');

@@ -1,3 +1,4 @@
+// Inspecting and stopping a process tree on POSIX and Windows.
 import { describe, expect, test } from 'vitest';
 import { posixTree, windowsTree } from '../../src/processes/process-tree.ts';
 
@@ -9,7 +10,7 @@ describe('a tree on Windows', () => {
       () => hasExited,
       (command, args) => void commands.push([command, ...args]),
     );
-  test('is asked to end with all its children, and then made to', () => {
+  test('is terminated with all its children, then killed', () => {
     tree(false).end('term');
     tree(false).end('kill');
     expect(commands).toEqual([
@@ -17,7 +18,7 @@ describe('a tree on Windows', () => {
       ['taskkill', '/PID', '4711', '/T', '/F'],
     ]);
   });
-  test('lives as long as its root', () => {
+  test('runs as long as its root', () => {
     expect(tree(false).isAlive()).toBe(true);
     expect(tree(true).isAlive()).toBe(false);
   });
@@ -37,12 +38,12 @@ describe('a tree on POSIX', () => {
       [-4711, 'SIGKILL'],
     ]);
   });
-  test('is gone when there is no such group, which is no error', () => {
+  test('has exited if there is no such group, which is no error', () => {
     const tree = posixTree(4711, undefined, failing('ESRCH'));
     expect(tree.isAlive()).toBe(false);
     expect(() => tree.end('kill')).not.toThrow();
   });
-  test('is not taken for gone because we may not signal it', () => {
+  test('still runs if we may not signal it', () => {
     expect(posixTree(4711, undefined, failing('EPERM')).isAlive()).toBe(true);
     expect(posixTree(4711, undefined, failing('EMFILE')).isAlive()).toBe(true);
   });

@@ -1,4 +1,4 @@
-// Why a program did not start, where the system's own answer misleads.
+// Why a program did not start, where the system's own error misleads.
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

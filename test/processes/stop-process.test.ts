@@ -1,3 +1,4 @@
+// Stopping real processes, and the order of the steps.
 import { describe, expect, test } from 'vitest';
 import { type ProcessTree, stopProcess } from '../../src/processes/process-tree.ts';
 import { isGroupRunning, isRunning, script, start } from '../agents/programs.ts';
@@ -26,7 +27,7 @@ describe('stopping a process', () => {
     expect(agent.stderrTail()).toEqual([]);
   });
 
-  test('lets it finish what it was told before', async () => {
+  test('lets it finish its input', async () => {
     const { agent, says, said, exit } = start(
       script(
         `let text = ''; process.stdin.setEncoding('utf8').on('data', (chunk) => { text += chunk; });

@@ -1,3 +1,4 @@
+// The `/agent` command in a prompt.
 import { describe, expect, test } from 'vitest';
 import { agentCommand, readAgentCommand } from '../../src/router/config-options.ts';
 

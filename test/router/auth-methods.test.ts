@@ -1,3 +1,4 @@
+// Authentication methods of several agents.
 import { describe, expect, test } from 'vitest';
 import { namespaced, repointed, splitMethodId } from '../../src/router/capabilities.ts';
 import fc from '../generated.ts';

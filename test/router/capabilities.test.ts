@@ -1,4 +1,4 @@
-// The rows of research/acp-facts.md, section 3.1: what may be promised for several agents.
+// Merging the capabilities of several agents.
 import { describe, expect, test } from 'vitest';
 import type { Capabilities, InitializeResult } from '../../src/acp/shapes.ts';
 import { type Answered, agentsWithVendor, BASELINE, mergeInitialize, offers } from '../../src/router/capabilities.ts';

@@ -1,3 +1,4 @@
+// Which agent gets a new session.
 import { describe, expect, test } from 'vitest';
 import { ProxyError } from '../../src/errors.ts';
 import { type Choice, chooseAgent } from '../../src/router/route.ts';

@@ -1,3 +1,4 @@
+// The `agent` option among an agent's own options.
 import { describe, expect, test } from 'vitest';
 import {
   type AgentChoice,

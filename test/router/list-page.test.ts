@@ -1,3 +1,4 @@
+// Pages of session/list over several agents.
 import { describe, expect, test } from 'vitest';
 import { type Listed, mergePage, readCursor, writeCursor } from '../../src/router/list-page.ts';
 import fc from '../generated.ts';

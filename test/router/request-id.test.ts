@@ -1,3 +1,4 @@
+// Request ids: equal in meaning, kept as written.
 import { describe, expect, test } from 'vitest';
 import { canonicalId } from '../../src/router/request-ledger.ts';
 import fc from '../generated.ts';

@@ -1,3 +1,4 @@
+// The routing table, in both directions.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -11,8 +12,8 @@ const route = (method: string, kind: Kind, at: { singleAgent: boolean; hasSessio
 type Row = readonly [method: string, kind: Kind, key: Key, singleAgent: Receiver, several: Receiver];
 
 /** Each method as the table has it: a change there is a change of the protocol's routing, and is made here too. */
-const EDITOR_ROWS: readonly Row[] = [
-  ['initialize', 'request', 'none', 'us', 'us'],
+const CLIENT_ROWS: readonly Row[] = [
+  ['initialize', 'request', 'none', 'proxy', 'proxy'],
   ['authenticate', 'request', 'methodId', 'owner', 'named'],
   ['logout', 'request', 'none', 'owner', 'every'],
   ['session/new', 'request', 'agent choice', 'chosen', 'chosen'],
@@ -37,42 +38,42 @@ const EDITOR_ROWS: readonly Row[] = [
   ['providers/disable', 'request', 'none', 'owner', 'nobody'],
   ['proxy/initialize', 'request', 'none', 'owner', 'nobody'],
   ['proxy/successor', 'request', 'none', 'owner', 'nobody'],
-  ['mcp/message', 'notification', 'serverId', 'owner', 'asker'],
-  ['$/cancel_request', 'notification', 'requestId', 'asker', 'asker'],
+  ['mcp/message', 'notification', 'serverId', 'owner', 'requester'],
+  ['$/cancel_request', 'notification', 'requestId', 'requester', 'requester'],
 ];
 const AGENT_ROWS: readonly Row[] = [
-  ['session/update', 'notification', 'sessionId', 'editor', 'editor'],
-  ['session/request_permission', 'request', 'sessionId', 'editor', 'editor'],
-  ['fs/read_text_file', 'request', 'sessionId', 'editor', 'editor'],
-  ['fs/write_text_file', 'request', 'sessionId', 'editor', 'editor'],
-  ['terminal/create', 'request', 'sessionId', 'editor', 'editor'],
-  ['terminal/output', 'request', 'terminalId', 'editor', 'editor'],
-  ['terminal/wait_for_exit', 'request', 'terminalId', 'editor', 'editor'],
-  ['terminal/kill', 'request', 'terminalId', 'editor', 'editor'],
-  ['terminal/release', 'request', 'terminalId', 'editor', 'editor'],
-  ['elicitation/create', 'request', 'sessionId', 'editor', 'editor'],
-  ['elicitation/complete', 'notification', 'elicitationId', 'editor', 'editor'],
-  ['auth/status_update', 'notification', 'none', 'editor', 'editor'],
-  ['mcp/message', 'request', 'serverId', 'editor', 'editor'],
-  ['proxy/successor', 'request', 'none', 'editor', 'editor'],
-  ['$/cancel_request', 'notification', 'requestId', 'asker', 'asker'],
+  ['session/update', 'notification', 'sessionId', 'client', 'client'],
+  ['session/request_permission', 'request', 'sessionId', 'client', 'client'],
+  ['fs/read_text_file', 'request', 'sessionId', 'client', 'client'],
+  ['fs/write_text_file', 'request', 'sessionId', 'client', 'client'],
+  ['terminal/create', 'request', 'sessionId', 'client', 'client'],
+  ['terminal/output', 'request', 'terminalId', 'client', 'client'],
+  ['terminal/wait_for_exit', 'request', 'terminalId', 'client', 'client'],
+  ['terminal/kill', 'request', 'terminalId', 'client', 'client'],
+  ['terminal/release', 'request', 'terminalId', 'client', 'client'],
+  ['elicitation/create', 'request', 'sessionId', 'client', 'client'],
+  ['elicitation/complete', 'notification', 'elicitationId', 'client', 'client'],
+  ['auth/status_update', 'notification', 'none', 'client', 'client'],
+  ['mcp/message', 'request', 'serverId', 'client', 'client'],
+  ['proxy/successor', 'request', 'none', 'client', 'client'],
+  ['$/cancel_request', 'notification', 'requestId', 'requester', 'requester'],
 ];
 
 describe('a method of the protocol', () => {
   test('has a row in one of these tables', () => {
-    expect(EDITOR_ROWS.map(([method]) => method).sort()).toEqual(Object.keys(FROM_CLIENT).sort());
+    expect(CLIENT_ROWS.map(([method]) => method).sort()).toEqual(Object.keys(FROM_CLIENT).sort());
     expect(AGENT_ROWS.map(([method]) => method).sort()).toEqual(Object.keys(FROM_AGENT).sort());
   });
 
-  test.each(EDITOR_ROWS)('%s (a %s, by %s) goes alone to %s, with several agents to %s', (method, kind, key, singleAgent, several) => {
+  test.each(CLIENT_ROWS)('%s (a %s, by %s) goes alone to %s, with several agents to %s', (method, kind, key, singleAgent, several) => {
     for (const hasSession of [true, false])
-      for (const [isAlone, receiver] of [[true, singleAgent] as const, [false, several] as const])
-        expect(route(method, kind, { singleAgent: isAlone, hasSession })).toEqual(
+      for (const [isSingleAgent, receiver] of [[true, singleAgent] as const, [false, several] as const])
+        expect(route(method, kind, { singleAgent: isSingleAgent, hasSession })).toEqual(
           receiver === 'nobody' ? { to: 'nobody' } : { to: 'step', method, key, receiver },
         );
   });
 
-  test.each(EDITOR_ROWS)('%s in the clothes of the other kind than %s is not that method', (method, kind) => {
+  test.each(CLIENT_ROWS)('%s in the clothes of the other kind than %s is not that method', (method, kind) => {
     const other = kind === 'request' ? 'notification' : 'request';
     expect(route(method, other, { singleAgent: true })).toEqual({ to: 'singleAgent' });
     expect(route(method, other, { singleAgent: false, hasSession: true })).toEqual({ to: 'owner' });
@@ -88,7 +89,7 @@ describe('a method of the protocol', () => {
 
   test.each(AGENT_ROWS)('%s of an agent in the clothes of the other kind than %s passes', (method, kind) => {
     const other = kind === 'request' ? 'notification' : 'request';
-    expect(routeFromAgent({ method, kind: other })).toEqual({ key: 'none', singleAgent: 'editor', several: 'editor' });
+    expect(routeFromAgent({ method, kind: other })).toEqual({ key: 'none', singleAgent: 'client', several: 'client' });
   });
 });
 
@@ -100,7 +101,7 @@ describe('any other method', () => {
 
   test.each(['_acme/do', 'future/method', 'constructor', '__proto__', ''])('%j of an agent goes to the client', (method) => {
     for (const kind of ['request', 'notification'] as const)
-      expect(routeFromAgent({ method, kind })).toEqual({ key: 'none', singleAgent: 'editor', several: 'editor' });
+      expect(routeFromAgent({ method, kind })).toEqual({ key: 'none', singleAgent: 'client', several: 'client' });
   });
 
   test.each(['_acme/do', '_acme', 'future/method', 'toString'])('%j with a session goes to its owner', (method) => {

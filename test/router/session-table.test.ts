@@ -1,3 +1,4 @@
+// Which agent owns which session.
 import { describe, expect, test } from 'vitest';
 import { type Binding, createSessionTable, type SessionTable } from '../../src/router/session-table.ts';
 import fc from '../generated.ts';
@@ -181,11 +182,11 @@ describe('a session that changes its agent', () => {
 
   test('no longer goes by the name under which the other agent spoke of it first', () => {
     const table = createSessionTable();
-    const heardOf = table.adopt('b', 'n-7', undefined);
+    const listed = table.adopt('b', 'n-7', undefined);
     table.mint('a', 's-1', '/w');
     table.claim('s-1', 'b', 'n-7', '/w');
-    expect(table.find(heardOf.publicId)).toBeUndefined();
-    table.release(heardOf.publicId);
+    expect(table.find(listed.publicId)).toBeUndefined();
+    table.release(listed.publicId);
     expect(table.findNative('b', 'n-7')?.publicId).toBe('s-1');
   });
 });

@@ -1,3 +1,4 @@
+// Splitting a command line into words without a shell.
 import { expect, test } from 'vitest';
 import { argvOf } from '../../src/workspace/terminal-params.ts';
 

@@ -1,3 +1,4 @@
+// Resolving symlinks of paths that may not exist.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,35 +1,35 @@
-// A change by hand: of the text that is there, inside the directories, and never over somebody else's.
+// Editing a file: inside the directories, and never over another program's change.
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ProxyError } from '../../src/errors.ts';
 import { createDescriptors } from '../../src/workspace/descriptors.ts';
 import { type Edit, editTextFile } from '../../src/workspace/edit-file.ts';
 import type { Roots } from '../../src/workspace/roots.ts';
-import { createJail, SECRET } from './jail.ts';
+import { createSandbox, SECRET } from './sandbox.ts';
 
-const edit = (roots: Roots, file: string, by: Edit, judged?: string) =>
-  editTextFile(createDescriptors(), roots, file, by, judged).then(
+const edit = (roots: Roots, file: string, by: Edit, evaluatedPath?: string) =>
+  editTextFile(createDescriptors(), roots, file, by, evaluatedPath).then(
     ({ isWritten }) => (isWritten ? 'written' : 'left'),
     (error) => (error instanceof ProxyError ? error.key : Promise.reject(error)),
   );
 
 describe('an edit', () => {
-  test('gets the text that is there, and what it makes of it is there then, with the mode it had', async () => {
-    const { at, roots } = createJail();
+  test('receives the text and replaces it, keeping the mode', async () => {
+    const { at, roots } = createSandbox();
     writeFileSync(at('root/run.sh'), 'one\n', { mode: 0o755 });
     expect(await edit(roots, at('root/run.sh'), (text) => `${text}two\n`)).toBe('written');
     expect(readFileSync(at('root/run.sh'), 'utf8')).toBe('one\ntwo\n');
     expect(statSync(at('root/run.sh')).mode & 0o777).toBe(0o755);
   });
 
-  test('of a file that is not there makes one, with the directories on the way', async () => {
-    const { at, roots } = createJail();
+  test('of a missing file creates it, with its directories', async () => {
+    const { at, roots } = createSandbox();
     expect(await edit(roots, at('root/new/deep.txt'), (text) => String(text))).toBe('written');
     expect(readFileSync(at('root/new/deep.txt'), 'utf8')).toBe('undefined');
   });
 
-  test('that leaves it as it is, or fails, writes nothing', async () => {
-    const { at, roots } = createJail();
+  test('that changes nothing, or fails, writes nothing', async () => {
+    const { at, roots } = createSandbox();
     const before = statSync(at('root/a.txt'), { bigint: true }).mtimeNs;
     expect(await edit(roots, at('root/a.txt'), () => undefined)).toBe('left');
     expect(await edit(roots, at('root/a.txt'), () => '\ud800')).toBe('PARAMS');
@@ -37,8 +37,8 @@ describe('an edit', () => {
     expect(readdirSync(at('root')).sort()).toEqual(['a.txt', 'sub']);
   });
 
-  test('reaches nothing outside, by name or by link, nor another place than was judged', async () => {
-    const { at, roots } = createJail();
+  test('reaches nothing outside, by name or by link, nor another path than the evaluated one', async () => {
+    const { at, roots } = createSandbox();
     symlinkSync(at('outside/a.txt'), at('root/link'));
     symlinkSync(at('root/sub/b.txt'), at('root/inner'));
     for (const file of ['outside/a.txt', 'root/link', 'root-evil/a.txt', 'root/../outside/a.txt'])
@@ -52,7 +52,7 @@ describe('an edit', () => {
     ['written to', (at) => writeFileSync(at('root/a.txt'), 'theirs')],
     ['touched', (at) => utimesSync(at('root/a.txt'), 1, 1)],
   ])('does not replace a file that was %s meanwhile', async (_, meddle) => {
-    const { at, roots } = createJail();
+    const { at, roots } = createSandbox();
     const key = await edit(roots, at('root/a.txt'), () => {
       meddle(at);
       return 'mine';
@@ -62,8 +62,8 @@ describe('an edit', () => {
     expect(readdirSync(at('root')).sort()).toEqual(['a.txt', 'sub']);
   });
 
-  test('does not replace a file that somebody else has made meanwhile', async () => {
-    const { at, roots } = createJail();
+  test('does not replace a file that another program created in the meantime', async () => {
+    const { at, roots } = createSandbox();
     const make = () => {
       writeFileSync(at('root/new.txt'), 'theirs');
       return 'mine';
@@ -78,7 +78,7 @@ describe('an edit', () => {
     ['too large', (at) => writeFileSync(at('root/odd'), 'x'.repeat(5 * 1024 * 1024 + 1)), 'FILE_TOO_LARGE'],
     ['a file with another name', (at) => linkSync(at('outside/a.txt'), at('root/odd')), 'FILE_UNUSABLE'],
   ])('of %s is refused', async (_, make, key) => {
-    const { at, roots } = createJail();
+    const { at, roots } = createSandbox();
     make(at);
     expect(await edit(roots, at('root/odd'), () => 'mine')).toBe(key);
     expect(existsSync(at('root/odd'))).toBe(true);

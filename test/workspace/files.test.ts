@@ -1,4 +1,4 @@
-// What a file is to an agent: text, whole or by lines, replaced as a whole or not at all.
+// Reading and writing text files, whole or by lines.
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { appendFile, open } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ import { MAX_TEXT_BYTES, readTextFile } from '../../src/workspace/read-file.ts';
 import { writeTextFile } from '../../src/workspace/write-file.ts';
 import fc from '../generated.ts';
 import { becomeOrdinaryUser } from '../ordinary-user.ts';
-import { createJail } from './jail.ts';
+import { createSandbox } from './sandbox.ts';
 
 beforeAll(becomeOrdinaryUser);
 
@@ -26,18 +26,18 @@ describe('reading', () => {
     ['behind the end', { line: 4 }, ''],
     ['far behind the end', { line: 4294967295, limit: 4294967295 }, ''],
   ])('%s', async (_, range, expected) => {
-    const { at, read } = createJail();
+    const { at, read } = createSandbox();
     writeFileSync(at('root/lines'), 'one\ntwo\nthree');
     expect(await read(at('root/lines'), range)).toBe(expected);
   });
 
   test.each([{ line: -1 }, { limit: 1.5 }, { line: '2' }, { limit: Number.MAX_VALUE }])('%j is refused', async (range) => {
-    const { at, read } = createJail();
+    const { at, read } = createSandbox();
     expect(await read(at('root/a.txt'), range)).toBe('PARAMS');
   });
 
   test('pieces of any size put together are the file, however its lines end', async () => {
-    const { at, read } = createJail();
+    const { at, read } = createSandbox();
     const line = fc.string({ unit: fc.constantFrom('a', 'é', '日', '😀', '\r', ' '), maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(fc.array(line, { maxLength: 12 }), fc.integer({ min: 1, max: 5 }), async (lines, limit) => {
@@ -52,7 +52,7 @@ describe('reading', () => {
   });
 
   test('a byte order mark and CRLF are kept, an empty file is empty, NUL is a character', async () => {
-    const { at, read } = createJail();
+    const { at, read } = createSandbox();
     for (const text of ['\ufeffa\r\nb\r\n', '', 'a\0b']) {
       writeFileSync(at('root/odd'), text);
       expect(await read(at('root/odd'))).toBe(text);
@@ -60,7 +60,7 @@ describe('reading', () => {
   });
 
   test('a missing file is -32002 with its URI', async () => {
-    const { at, roots } = createJail();
+    const { at, roots } = createSandbox();
     for (const file of [at('root/none.txt'), at('root/none/none.txt'), at('root/a.txt/none')])
       await expect(readTextFile(createDescriptors(), roots, { path: file })).rejects.toMatchObject({
         rpc: -32002,
@@ -69,14 +69,14 @@ describe('reading', () => {
   });
 
   test('what is not UTF-8 is refused, since a later write would destroy it; a part that is can be read', async () => {
-    const { at, read } = createJail();
+    const { at, read } = createSandbox();
     writeFileSync(at('root/latin'), Buffer.from('plain\ncaf\xe9\n', 'latin1'));
     expect(await read(at('root/latin'))).toBe('FILE_UNUSABLE');
     expect(await read(at('root/latin'), { limit: 1 })).toBe('plain\n');
   });
 
   test('a file that is too large is refused with the way out, and can be read in parts', async () => {
-    const { at, read, roots } = createJail();
+    const { at, read, roots } = createSandbox();
     writeFileSync(at('root/large'), `${'x'.repeat(70_000)}\nlast`);
     expect(await read(at('root/large'), { line: 2 })).toBe('last');
     const handle = await open(at('root/large'), 'a');
@@ -91,7 +91,7 @@ describe('reading', () => {
   });
 
   test('a file that grows as fast as it is read has an end', async () => {
-    const { at, roots } = createJail();
+    const { at, roots } = createSandbox();
     const file = at('root/grows');
     truncateSync(writeEmpty(file), 100_000);
     const strict = createDescriptors();
@@ -122,7 +122,7 @@ function writeEmpty(file: string): string {
 
 describe('writing', () => {
   test('makes the file and the directories on the way', async () => {
-    const { at, write } = createJail();
+    const { at, write } = createSandbox();
     expect(await write(at('root/x/y/new.txt'), 'text')).toBe('{}');
     expect(readFileSync(at('root/x/y/new.txt'), 'utf8')).toBe('text');
     expect(await write(at('root/empty'), '')).toBe('{}');
@@ -130,7 +130,7 @@ describe('writing', () => {
   });
 
   test('replaces the file, keeps its mode, and leaves nothing else behind', async () => {
-    const { at, write } = createJail();
+    const { at, write } = createSandbox();
     chmodSync(at('root/a.txt'), 0o751);
     const text = '\ufeffnew\r\n😀';
     expect(await write(at('root/a.txt'), text)).toBe('{}');
@@ -140,33 +140,33 @@ describe('writing', () => {
   });
 
   test('a new file has the mode any program would give it', async () => {
-    const { at, write } = createJail();
+    const { at, write } = createSandbox();
     writeFileSync(at('root/usual'), '');
     await write(at('root/new'));
     expect(statSync(at('root/new')).mode).toBe(statSync(at('root/usual')).mode);
   });
 
   test('content that is no text is refused', async () => {
-    const { at, write } = createJail();
+    const { at, write } = createSandbox();
     for (const content of [null, 1, ['x'], 'half \ud83d a character']) expect(await write(at('root/a.txt'), content)).toBe('PARAMS');
     expect(readFileSync(at('root/a.txt'), 'utf8')).toBe('inside');
   });
 
   test('a file in the place of a directory is in the way', async () => {
-    const { at, write } = createJail();
+    const { at, write } = createSandbox();
     expect(await write(at('root/a.txt/x'))).toBe('FILE_MISSING');
     expect(readFileSync(at('root/a.txt'), 'utf8')).toBe('inside');
   });
 
   test('a file that is read-only is not replaced, though its directory would let us', async () => {
-    const { at, write } = createJail();
+    const { at, write } = createSandbox();
     chmodSync(at('root/a.txt'), 0o444);
     expect(await write(at('root/a.txt'))).toBe('FILE_UNUSABLE');
     expect(readFileSync(at('root/a.txt'), 'utf8')).toBe('inside');
   });
 
   test('many at once: the file is always the whole text of one of them', async () => {
-    const { at, read, write } = createJail();
+    const { at, read, write } = createSandbox();
     const texts = Array.from({ length: 8 }, (_, n) => `${n}`.repeat(200_000));
     const writes = texts.map((text) => write(at('root/a.txt'), text));
     const seen = await Promise.all(Array.from({ length: 8 }, () => read(at('root/a.txt'))));
@@ -182,7 +182,7 @@ describe('writing', () => {
     ['EACCES', /permission denied/],
     ['EIO', /EIO/],
   ])('%s in the middle of it leaves the old text and nothing else', async (code, words) => {
-    const { at, roots } = createJail();
+    const { at, roots } = createSandbox();
     const strict = linux(async (file, flags, mode) => {
       const handle = await open(file, flags, mode);
       if (mode === undefined) return handle;
@@ -194,7 +194,7 @@ describe('writing', () => {
   });
 
   test('a link that is there in place of the file at the end is replaced, and what it named is untouched', async () => {
-    const { at, roots } = createJail();
+    const { at, roots } = createSandbox();
     const strict = linux(open);
     const raced: Descriptors = {
       ...strict,

@@ -1,3 +1,4 @@
+// Paths that are refused before any disk access.
 import { describe, expect, test } from 'vitest';
 import { pathProblem } from '../../src/workspace/resolve-inside.ts';
 

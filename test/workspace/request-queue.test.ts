@@ -1,3 +1,4 @@
+// Requests of one session run in order.
 import { expect, test } from 'vitest';
 import { createTurns } from '../../src/workspace/request-queue.ts';
 
@@ -17,7 +18,7 @@ function job(log: string[], name: string) {
 }
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('one after the other, whatever comes of each; others do not wait', async () => {
+test('one after the other, whatever the outcome; other sessions do not wait', async () => {
   const turns = createTurns();
   const log: string[] = [];
   const [owner, other] = [{}, {}];
@@ -42,7 +43,7 @@ test('one after the other, whatever comes of each; others do not wait', async ()
   expect(log.slice(3)).toEqual(['b begins', 'b ends', 'c begins', 'c ends']);
 });
 
-test('what waits when its owner ends is not done; the owner may begin anew', async () => {
+test('waiting work is dropped when its owner ends; the owner may start again', async () => {
   const turns = createTurns();
   const log: string[] = [];
   const owner = {};

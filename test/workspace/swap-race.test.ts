@@ -1,8 +1,8 @@
-// A directory that another thread swaps for a link to the outside, over and over: no read brings a secret in, no write lands outside.
+// Another thread keeps swapping a directory for a link to the outside: no read returns a secret, no write lands outside.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import { createJail, SECRET } from './jail.ts';
+import { createSandbox, SECRET } from './sandbox.ts';
 
 const READS = 1500;
 const WRITES = 200; // each waits for the disk
@@ -22,7 +22,7 @@ const SWAP = `
     rounds++;
   }`;
 
-function startSwapping({ at }: ReturnType<typeof createJail>) {
+function startSwapping({ at }: ReturnType<typeof createSandbox>) {
   const stop = new SharedArrayBuffer(4);
   const workerData = { dir: at('root/sub'), aside: at('root/aside'), outside: at('outside/sub'), stop };
   const worker = new Worker(SWAP, { eval: true, workerData });
@@ -37,9 +37,9 @@ function startSwapping({ at }: ReturnType<typeof createJail>) {
 
 // Elsewhere the descriptor has no path, and docs/workspace.md says what that means.
 test.runIf(process.platform === 'linux')('reads never bring the outside in', { timeout: 60_000 }, async () => {
-  const jail = createJail();
-  const { at, read } = jail;
-  const swapping = startSwapping(jail);
+  const sandbox = createSandbox();
+  const { at, read } = sandbox;
+  const swapping = startSwapping(sandbox);
   await swapping.started;
   const outcomes = new Map<string, number>();
   for (let tries = 0; tries < READS; tries++) {
@@ -53,9 +53,9 @@ test.runIf(process.platform === 'linux')('reads never bring the outside in', { t
 });
 
 test.runIf(process.platform === 'linux')('writes never land outside, and leave nothing lying about', { timeout: 60_000 }, async () => {
-  const jail = createJail();
-  const { at, write } = jail;
-  const swapping = startSwapping(jail);
+  const sandbox = createSandbox();
+  const { at, write } = sandbox;
+  const swapping = startSwapping(sandbox);
   await swapping.started;
   const outcomes = new Map<string, number>();
   // New directories on the way, too: they must not be made outside either.

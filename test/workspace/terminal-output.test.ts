@@ -1,3 +1,4 @@
+// The retained output of a terminal.
 import { expect, test } from 'vitest';
 import { createOutput } from '../../src/workspace/terminal-output.ts';
 import fc from '../generated.ts';

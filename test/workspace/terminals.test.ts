@@ -1,4 +1,4 @@
-// Terminals with real processes: what they print, how they end, and that nothing of them stays.
+// Terminals with real processes: their output, their exit, and that nothing stays behind.
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -7,19 +7,20 @@ import { MARK } from '../../src/processes/spawn.ts';
 import { createDescriptors, elsewhere, linux } from '../../src/workspace/descriptors.ts';
 import { type Roots, rootsOf } from '../../src/workspace/roots.ts';
 import { createTerminals } from '../../src/workspace/terminals.ts';
-import { createJail } from './jail.ts';
+import { createSandbox } from './sandbox.ts';
 
 const NODE = process.execPath;
 
 function createStage(descriptors = createDescriptors()) {
-  const jail = createJail();
+  const sandbox = createSandbox();
   const pids: number[] = [];
   const terminals = createTerminals(descriptors, { mark: 'a-test', onChild: (pid) => pids.push(pid) });
   onTestFinished(() => terminals.stop());
   const session = {};
-  const create = (params: object, owner: object = session, roots: Roots = jail.roots) => terminals.create(owner, roots, { ...params }, 300);
+  const create = (params: object, owner: object = session, roots: Roots = sandbox.roots) =>
+    terminals.create(owner, roots, { ...params }, 300);
   return {
-    ...jail,
+    ...sandbox,
     terminals,
     pids,
     session,
@@ -198,7 +199,7 @@ test('a flood is kept to a megabyte unless something else is asked for, and at m
   }
 });
 
-test('output can be asked for while the command runs, and has no exit status then', async () => {
+test('output is available while the command runs, without an exit status', async () => {
   const { script, terminals, session } = createStage();
   const made = await script(`console.log('so far'); ${STAYS}`, 'so far');
   expect(terminals.output(session, made)).toEqual({ output: 'so far\n', truncated: false });
@@ -222,7 +223,7 @@ test('a command that leaves something in the background has ended all the same, 
   await gone(child);
 });
 
-test('kill ends the whole tree, also who ignores TERM; what was printed and how it ended can still be asked for', async () => {
+test('kill ends the whole tree, also who ignores TERM; its output and exit status stay available', async () => {
   const { script, terminals, session, pids } = createStage();
   const made = await script(TREE, /deaf/);
   await vi.waitFor(() => expect(pidsIn(terminals.output(session, made).output)).toHaveLength(2), { timeout: 20_000, interval: 10 });
@@ -236,7 +237,7 @@ test('kill ends the whole tree, also who ignores TERM; what was printed and how 
   expect(await terminals.kill(session, made)).toEqual({}); // once more does no harm
 });
 
-test('release ends what runs, answers who waits, and the id is no longer one', async () => {
+test('release stops the command, answers waiting requests, and ends the id', async () => {
   const { script, terminals, session, pids } = createStage();
   const made = await script(`console.log('on'); ${STAYS}`, 'on');
   const waiting = terminals.waitForExit(session, made);
@@ -281,7 +282,7 @@ test('all terminals of a session end with it, one that is just starting included
   expect((await refusal(create({ command: 'true' }))).key).toBe('SHUTTING_DOWN');
 });
 
-test('stopping waits until nothing is left, and killing does not ask', async () => {
+test('stopping waits until nothing is left, and killing does not wait', async () => {
   const { script, terminals, session, pids } = createStage();
   const made = await script(TREE, /deaf/);
   const tree = [...pids, ...pidsIn(terminals.output(session, made).output)];

@@ -11,10 +11,10 @@ const GRACE_MS = 3000;
 export function createHost(mark: string): Host {
   const workspace = createWorkspace({ mark, onChild: () => {} });
   const owners = new Map<string, { roots: Roots }>();
-  function askerOf(sessionId: string, judged: string | undefined): Asker {
+  function askerOf(sessionId: string, evaluatedPath: string | undefined): Asker {
     const owner = owners.get(sessionId);
     if (!owner) throw new ClientError(-32602, 'the session is not open here');
-    return { owner, roots: owner.roots, judged, graceMs: GRACE_MS };
+    return { owner, roots: owner.roots, evaluatedPath, graceMs: GRACE_MS };
   }
   return {
     capabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
@@ -27,8 +27,8 @@ export function createHost(mark: string): Host {
         else owners.set(sessionId, { roots });
       };
     },
-    serve: async (sessionId, method, params, judged) => answered(workspace.serve(method, params, askerOf(sessionId, judged))),
-    edit: async (sessionId, file, edit, judged) => answered(workspace.edit(file, edit, askerOf(sessionId, judged))),
+    serve: async (sessionId, method, params, evaluatedPath) => answered(workspace.serve(method, params, askerOf(sessionId, evaluatedPath))),
+    edit: async (sessionId, file, edit, evaluatedPath) => answered(workspace.edit(file, edit, askerOf(sessionId, evaluatedPath))),
     endOf(sessionId) {
       const owner = owners.get(sessionId);
       if (owner) workspace.endOf(owner);

@@ -36,7 +36,7 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
   function allowed(sessionId: string, operation: 'read' | 'edit', file: string): string | undefined {
     const verdict = byUser(sessionId, operation, file);
     if (!verdict.allow) throw new ClientError(-32603, verdict.reason);
-    return verdict.judged;
+    return verdict.evaluatedPath;
   }
   /** The state of each hunk, with the current text for those that conflict. */
   function statesOf(text: string | undefined, { diff, hunks }: Found): readonly HunkState[] {
@@ -52,8 +52,8 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
     async hunks(change: ChangeAt): Promise<ChatActions['hunks']['result']> {
       const found = find(change);
       const { sessionId } = change;
-      const judged = allowed(sessionId, 'read', found.file);
-      const text = await host.serve(sessionId, 'fs/read_text_file', { sessionId, path: found.file }, judged).then(
+      const evaluatedPath = allowed(sessionId, 'read', found.file);
+      const text = await host.serve(sessionId, 'fs/read_text_file', { sessionId, path: found.file }, evaluatedPath).then(
         (answer) => String(fields(answer).content),
         (error: unknown) => {
           if (error instanceof ClientError && error.code === -32002) return undefined;
@@ -66,7 +66,7 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
     async apply(change: ChatActions['apply']['params']): Promise<ChatActions['apply']['result']> {
       const found = find(change);
       const { sessionId, hunks: chosen } = change;
-      const judged = allowed(sessionId, 'edit', found.file);
+      const evaluatedPath = allowed(sessionId, 'edit', found.file);
       let states: readonly HunkState[] = [];
       const edit = (text: string | undefined): string | undefined => {
         const applied = applyHunks(text, found.diff, chosen, found.hunks);
@@ -74,7 +74,7 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
         states = statesOf(isFine ? applied.text : text, found);
         return isFine ? applied.text : undefined;
       };
-      const { isWritten } = await host.edit(sessionId, found.file, edit, judged);
+      const { isWritten } = await host.edit(sessionId, found.file, edit, evaluatedPath);
       if (isWritten) {
         const some = states.length === 1 ? 'the change' : `${new Set(chosen).size} of ${states.length} hunks`;
         state.event(sessionId, { e: 'note', text: `You applied ${some} to ${found.diff.path}.` });
@@ -86,9 +86,9 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
       const row = state.row(sessionId);
       const file = fileOf(uri);
       if (!row || file === undefined) throw new ClientError(-32602, 'only files of this machine can be shown here');
-      const judged = allowed(sessionId, 'read', file);
+      const evaluatedPath = allowed(sessionId, 'read', file);
       const params = { sessionId, path: file, limit: PREVIEW_LINES + 1 };
-      const { content } = fields(await host.serve(sessionId, 'fs/read_text_file', params, judged));
+      const { content } = fields(await host.serve(sessionId, 'fs/read_text_file', params, evaluatedPath));
       const lines = linesOf(String(content));
       const whole = lines.slice(0, PREVIEW_LINES).join('');
       const isCut = lines.length > PREVIEW_LINES || whole.length > PREVIEW_CHARACTERS;

@@ -7,13 +7,13 @@ export type Host = {
   /** Resolves the directories before an agent knows of them and could replace them. Returns a function that assigns them to a session. */
   look(directories: readonly string[]): (sessionId: string) => void;
   /** `judged` is the real path of the file at the time of the policy decision. */
-  serve(sessionId: string, method: string, params: unknown, judged?: string): Promise<unknown>;
+  serve(sessionId: string, method: string, params: unknown, evaluatedPath?: string): Promise<unknown>;
   /** Changes a file: `edit` gets its text, or undefined if it does not exist, and returns the new text, or undefined to leave it. */
   edit(
     sessionId: string,
     file: string,
     edit: (text: string | undefined) => string | undefined,
-    judged?: string,
+    evaluatedPath?: string,
   ): Promise<{ readonly isWritten: boolean }>;
   endOf(sessionId: string): void;
   stop(): Promise<void>;
@@ -24,4 +24,4 @@ export type ByUser = (
   sessionId: string,
   operation: 'read' | 'edit',
   file: string,
-) => { readonly allow: true; readonly judged?: string } | { readonly allow: false; readonly reason: string };
+) => { readonly allow: true; readonly evaluatedPath?: string } | { readonly allow: false; readonly reason: string };

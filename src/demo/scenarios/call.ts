@@ -16,8 +16,8 @@ export const call: Scenario = async (turn, { rest }) => {
   const result = await turn.session.mcp.callTool(server, tool, args, turn.signal);
   const status = result.isError === true ? 'failed' : 'completed';
   await shown.update({ status, content: contentOf(result), rawOutput: result });
-  const words = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-  await turn.say(`${tool} ${status === 'failed' ? 'failed' : 'answered'}: ${words}`);
+  const text = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  await turn.send(`${tool} ${status === 'failed' ? 'failed' : 'answered'}: ${text}`);
 };
 
 function argumentsOf(json: string): Record<string, unknown> {
@@ -25,12 +25,12 @@ function argumentsOf(json: string): Record<string, unknown> {
     const value: unknown = JSON.parse(json || '{}');
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // said below, as for JSON of any other shape
+    // reported below, as for JSON of any other shape
   }
   throw new ScenarioFailure('The arguments of a tool are a JSON object, such as {"text": "hello"}.');
 }
 
-/** Text goes into the tool call as it is; the few other kinds only into its rawOutput. */
+/** Text goes into the tool call; other kinds only into its rawOutput. */
 function contentOf(result: CallToolResult): ToolCallContent[] {
   return result.content.flatMap((block) =>
     block.type === 'text' ? [{ type: 'content', content: { type: 'text', text: block.text } }] : [],

@@ -1,4 +1,4 @@
-// The one table of commands: what is advertised is what is played.
+// The table of commands: each one advertised has its scenario.
 import type { AvailableCommand } from '@agentclientprotocol/sdk';
 import { call } from './call.ts';
 import { edit, read } from './files.ts';
@@ -25,7 +25,7 @@ export const availableCommands: AvailableCommand[] = [...commands].map(([name, {
   ...(hint === undefined ? {} : { input: { hint } }),
 }));
 
-/** `/plan a shed` and `plan a shed` pick the same scene; `Plan` with a capital begins a sentence, not a command. */
+/** `/plan a shed` and `plan a shed` pick the same scenario; `Plan` with a capital starts a sentence, not a command. */
 export function pickScenario(text: string): { scenario: Scenario; rest: string } {
   const [, word = '', rest = ''] = /^\s*\/?(\S+)\s*(.*)$/s.exec(text) ?? [];
   const command = commands.get(word);

@@ -1,4 +1,4 @@
-// Adds a line to a file: reads it, shows the diff, asks, writes. All through the client.
+// Adds a line to a file: reads it, shows the diff, requests permission, writes. All through the client.
 import path from 'node:path';
 import { methods, RequestError } from '@agentclientprotocol/sdk';
 import { requestPermission } from '../request-permission.ts';
@@ -10,7 +10,7 @@ const RESOURCE_NOT_FOUND = -32002;
 export const edit: Scenario = async (turn, { rest }) => {
   if (rest === '') throw new ScenarioFailure('Which file? Try /edit notes.txt.');
   const { readTextFile, writeTextFile } = turn.clientCapabilities.fs ?? {};
-  // Writing without reading first would throw away what the file holds.
+  // Writing without reading first would discard the file's content.
   if (readTextFile !== true || writeTextFile !== true) throw new ScenarioFailure('I am sorry, your editor lets me change no files.');
   const { sessionId, cwd, turns } = turn.session.record;
   const file = path.resolve(cwd, rest);
@@ -25,13 +25,13 @@ export const edit: Scenario = async (turn, { rest }) => {
 
   if (!(await requestPermission(turn, { toolCallId: shown.toolCallId, ...call, status: 'pending', content }))) {
     await shown.update({ status: 'failed' });
-    await turn.say(`As you wish: I left ${rest} as it was.`);
+    await turn.send(`As you wish: I left ${rest} as it was.`);
     return;
   }
   await shown.update({ status: 'in_progress' });
   await turn.request(methods.client.fs.writeTextFile, { sessionId, path: file, content: newText });
   await shown.update({ status: 'completed' });
-  await turn.say(`Done: ${rest} has one more line.`);
+  await turn.send(`Done: ${rest} has one more line.`);
 };
 
 async function readIfThere(turn: Turn, file: string): Promise<string | null> {
@@ -39,13 +39,13 @@ async function readIfThere(turn: Turn, file: string): Promise<string | null> {
     const { sessionId } = turn.session.record;
     return (await turn.request(methods.client.fs.readTextFile, { sessionId, path: file })).content;
   } catch (error) {
-    // Only this code says that the file is new. After any other error it may exist, and writing it would lose its text.
+    // Only this code means that the file is new. After any other error it may exist, and writing would lose its text.
     if (error instanceof RequestError && error.code === RESOURCE_NOT_FOUND) return null;
     throw error;
   }
 }
 
-// Reads a file through the client, never from the disk: the client may hold unsaved changes, or be on another machine.
+// Reads through the client, never from the disk: the client may have unsaved changes, or run on another machine.
 export const read: Scenario = async (turn, { rest }) => {
   if (rest === '') throw new ScenarioFailure('Which file? Try /read notes.txt.');
   if (turn.clientCapabilities.fs?.readTextFile !== true) throw new ScenarioFailure('I am sorry, your editor lets me read no files.');
@@ -61,5 +61,5 @@ export const read: Scenario = async (turn, { rest }) => {
   });
   const { content } = await turn.request(methods.client.fs.readTextFile, { sessionId, path: file });
   await shown.update({ status: 'completed', content: [{ type: 'content', content: { type: 'text', text: content } }] });
-  await turn.say(`${rest} has ${content.split('\n').length} lines and ${content.length} characters.`);
+  await turn.send(`${rest} has ${content.split('\n').length} lines and ${content.length} characters.`);
 };

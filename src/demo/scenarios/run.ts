@@ -1,4 +1,4 @@
-// Runs a command in a terminal of the client, after asking.
+// Runs a command in a terminal of the client, after a permission request.
 import { type CreateTerminalRequest, methods, type TerminalHandle } from '@agentclientprotocol/sdk';
 import { requestPermission } from '../request-permission.ts';
 import type { ShownToolCall, Turn } from '../turn.ts';
@@ -13,7 +13,7 @@ export const run: Scenario = async (turn, { rest }) => {
   const shown = await turn.toolCall({ ...call, status: 'pending' });
   if (!(await requestPermission(turn, { toolCallId: shown.toolCallId, ...call, status: 'pending' }))) {
     await shown.update({ status: 'failed' });
-    await turn.say(`As you wish: I did not run ${rest}.`);
+    await turn.send(`As you wish: I did not run ${rest}.`);
     return;
   }
   const terminal = await createTerminal(turn, { sessionId, command, args, cwd });
@@ -24,7 +24,7 @@ export const run: Scenario = async (turn, { rest }) => {
   }
 };
 
-/** A turn that is cancelled does not wait for its terminal. One that comes nevertheless would be nobody's, so it is released then. */
+/** A cancelled turn does not wait for its terminal. If the terminal arrives later, it is released. */
 function createTerminal({ client, signal }: Turn, params: CreateTerminalRequest): Promise<TerminalHandle> {
   const creating = client.createTerminal(params);
   return new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ function createTerminal({ client, signal }: Turn, params: CreateTerminalRequest)
   });
 }
 
-/** Ends the command too if it still runs. Nothing hangs on the answer, least of all that of a client that has gone. */
+/** Also stops a running command. The answer does not matter; the client may have left. */
 function release(terminal: TerminalHandle): void {
   terminal.release().catch(() => {});
 }
@@ -53,10 +53,10 @@ async function watch(turn: Turn, shown: ShownToolCall, terminal: TerminalHandle)
     rawOutput: { output, truncated, exitCode: exitCode ?? null, signal: signal ?? null },
   });
   const ending = typeof signal === 'string' ? `was ended by ${signal}` : `ended with exit code ${exitCode ?? 'unknown'}`;
-  await turn.say(`The command ${ending} and said:\n${output}`);
+  await turn.send(`The command ${ending} and said:\n${output}`);
 }
 
-/** Words at spaces, with "…" and '…' keeping theirs together. No shell: what is asked for is what is run. */
+/** Splits at spaces, except inside "…" and '…'. No shell: the words run as given. */
 function wordsOf(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, plain]) => double ?? single ?? plain ?? '');
 }

@@ -1,15 +1,15 @@
-// A scene is what one command does with a turn.
+// A scenario is what one command does in a turn.
 import type { Turn } from '../turn.ts';
 
-type SceneInput = {
-  /** What followed the command, or the whole prompt when there was none. */
+type ScenarioInput = {
+  /** The text after the command, or the whole prompt if there is none. */
   readonly rest: string;
   readonly attachments: readonly string[];
 };
 
-export type Scenario = (turn: Turn, input: SceneInput) => Promise<void>;
+export type Scenario = (turn: Turn, input: ScenarioInput) => Promise<void>;
 
-/** Something a scene could not do through no fault of the program. Its message is said to the user and the turn ends in peace. */
+/** A scenario could not do its work, through no fault of the program. The user sees the message and the turn ends normally. */
 export class ScenarioFailure extends Error {
   override name = 'SceneFailure';
 }

@@ -1,4 +1,4 @@
-// Anything that is not a command: a thought and a short friendly answer.
+// Any prompt that is not a command: a thought and a short answer.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PlanEntry } from '@agentclientprotocol/sdk';
@@ -13,10 +13,10 @@ export const chat: Scenario = async (turn, { rest, attachments }) => {
   if (turn.session.record.configValues.thinking === 'thorough') await turn.think(` ${thoughts[1]}`);
   const echo = rest.length > ECHO_CHARACTERS ? `${rest.slice(0, ECHO_CHARACTERS)}…` : rest;
   const besides = attachments.length === 0 ? '' : `With it came ${attachments.join(', ')}. `;
-  await turn.say(`${title} here. You said: "${echo}". ${besides}${advice}`);
+  await turn.send(`${title} here. You said: "${echo}". ${besides}${advice}`);
 };
 
-// A plan of three steps that are begun and completed one after the other.
+// A plan of three steps that start and complete one after the other.
 const STEP_PAUSE_MS = 5;
 
 export const plan: Scenario = async (turn, { rest }) => {
@@ -27,12 +27,12 @@ export const plan: Scenario = async (turn, { rest }) => {
     { content: 'Check that it holds', priority: 'low' },
   ];
   await turn.think(`${turn.profile.thoughts[0]} The topic is ${topic}.`);
-  // `current` is the step being worked on; before the first and after the last there is none.
+  // `current` is the step in progress; before the first and after the last there is none.
   for (let current = -1; current <= steps.length; current += 1) {
     await turn.plan(steps.map((step, index) => ({ ...step, status: statusOf(index, current) })));
     await delay(STEP_PAUSE_MS, undefined, { signal: turn.signal });
   }
-  await turn.say(`${turn.profile.title} has a plan for ${topic}: ${steps.length} steps, all of them done.`);
+  await turn.send(`${turn.profile.title} has a plan for ${topic}: ${steps.length} steps, all of them done.`);
 };
 
 function statusOf(index: number, current: number): PlanEntry['status'] {
@@ -40,7 +40,7 @@ function statusOf(index: number, current: number): PlanEntry['status'] {
   return index < current ? 'completed' : 'pending';
 }
 
-// Speaks slowly, so that there is something to cancel and something to interleave with.
+// Sends slowly, so that there is something to cancel and to interleave with.
 const CHUNK_EVERY_MS = 50;
 const DEFAULT_SECONDS = 2;
 const MAX_SECONDS = 600;
@@ -50,13 +50,13 @@ export const slow: Scenario = async (turn, { rest }) => {
   if (!(seconds >= 0 && seconds <= MAX_SECONDS)) throw new ScenarioFailure(`How many seconds, up to ${MAX_SECONDS}? Try /slow 2.`);
   const chunks = Math.ceil((seconds * 1000) / CHUNK_EVERY_MS);
   for (let chunk = 1; chunk <= chunks; chunk += 1) {
-    await turn.sayChunk(`${chunk} of ${chunks}\n`);
+    await turn.sendChunk(`${chunk} of ${chunks}\n`);
     await delay(CHUNK_EVERY_MS, undefined, { signal: turn.signal });
   }
-  await turn.sayChunk('Done.');
+  await turn.sendChunk('Done.');
 };
 
-// The agent about itself, as JSON: what tests and the guided tour look at to see who answered and with what.
+// The agent describes itself as JSON, so that tests and the guided tour see which agent answered with what.
 export const whoami: Scenario = async (turn) => {
   const { sessionId, cwd, modeId, configValues, turns } = turn.session.record;
   const self = {
@@ -69,16 +69,16 @@ export const whoami: Scenario = async (turn) => {
     mcpServers: turn.session.mcp.names,
     turns,
   };
-  await turn.say(JSON.stringify(self, null, 2));
+  await turn.send(JSON.stringify(self, null, 2));
 };
 
-// Lists what the session's MCP servers offer. A server that fails is named and the others are still listed.
+// Lists the tools of the session's MCP servers. A server that fails is named, and the others are still listed.
 export const tools: Scenario = async (turn) => {
   const { names } = turn.session.mcp;
   if (names.length === 0) throw new ScenarioFailure('I was given no MCP servers.');
   const lines = await Promise.all(names.map((name) => linesFor(turn, name)));
   turn.signal.throwIfAborted();
-  await turn.say(lines.flat().join('\n'));
+  await turn.send(lines.flat().join('\n'));
 };
 
 async function linesFor(turn: Turn, name: string): Promise<string[]> {

@@ -15,7 +15,8 @@ export type ClientServer =
 /** Whether an agent is given bridges: `auto` unless it is the only one, and then we are as good as not there. */
 export type BridgeSetting = 'auto' | 'on' | 'off';
 
-export const isBridged = (setting: BridgeSetting, isAlone: boolean): boolean => setting === 'on' || (setting === 'auto' && !isAlone);
+export const isBridged = (setting: BridgeSetting, isSingleAgent: boolean): boolean =>
+  setting === 'on' || (setting === 'auto' && !isSingleAgent);
 
 /** Undefined for what cannot be read to the letter: that is the agent's to judge. */
 export function readServer(entry: unknown): ClientServer | undefined {

@@ -54,7 +54,7 @@ export async function callTool(
   // Signals made of others are slow to make and slower to forget, and somebody waits for every call.
   const timer = tool.timeoutMs === undefined ? undefined : setTimeout(end, tool.timeoutMs).unref();
   try {
-    const outcome = await until(signal, tool.run(args, { host, signal, progress, judged: verdict.judged }));
+    const outcome = await until(signal, tool.run(args, { host, signal, progress, evaluatedPath: verdict.evaluatedPath }));
     deps.onEvent({ ...about, kind: 'called', reason: undefined });
     return bounded(cleaned(outcome, deps.clean), deps.maxOutputBytes);
   } catch (error) {

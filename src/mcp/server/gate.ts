@@ -15,7 +15,7 @@ export type ToolRequest = {
 };
 
 /** `judged` is where the path of a file led when it was decided about: what is opened must be that. */
-export type GateVerdict = { readonly allow: true; readonly judged?: string } | { readonly allow: false; readonly reason: string };
+export type GateVerdict = { readonly allow: true; readonly evaluatedPath?: string } | { readonly allow: false; readonly reason: string };
 
 /** Decides about one call. */
 export type ToolGate = (request: ToolRequest, signal: AbortSignal) => Promise<GateVerdict>;

@@ -15,12 +15,12 @@ export type Workspace = {
       readonly path: string;
       readonly line?: number | undefined;
       readonly limit?: number | undefined;
-      readonly judged?: string | undefined;
+      readonly evaluatedPath?: string | undefined;
     },
     signal: AbortSignal,
   ): Promise<{ readonly content: string }>;
   writeTextFile?(
-    params: { readonly path: string; readonly content: string; readonly judged?: string | undefined },
+    params: { readonly path: string; readonly content: string; readonly evaluatedPath?: string | undefined },
     signal: AbortSignal,
   ): Promise<void>;
   listDirectory?(
@@ -82,7 +82,7 @@ export type CallContext = {
   /** Tells whoever called how it goes; nobody need be listening. */
   readonly progress: (text: string) => void;
   /** Where the path led when the call was decided about. */
-  readonly judged: string | undefined;
+  readonly evaluatedPath: string | undefined;
 };
 
 /** What a connection can lend at all, before any session of it is known. */

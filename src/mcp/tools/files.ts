@@ -149,15 +149,15 @@ export const fileTools: readonly HostTool[] = [
 /** Globs become regular expressions, and some of them can be made to take minutes to match. */
 const isPlainGlob = (glob: string): boolean => glob.length <= 200 && !/[()[\]{}|]/.test(glob) && (glob.match(/\*+/g) ?? []).length <= 4;
 
-async function read(target: string, { host, signal, judged }: CallContext, line?: number, limit?: number): Promise<string> {
-  const read = await host.workspace.readTextFile?.({ path: target, line, limit, judged }, signal).catch(told);
+async function read(target: string, { host, signal, evaluatedPath }: CallContext, line?: number, limit?: number): Promise<string> {
+  const read = await host.workspace.readTextFile?.({ path: target, line, limit, evaluatedPath }, signal).catch(told);
   if (!read) throw new ToolFailure('files cannot be read here');
   return read.content;
 }
 
-async function write(target: string, content: string, { host, signal, judged }: CallContext): Promise<void> {
+async function write(target: string, content: string, { host, signal, evaluatedPath }: CallContext): Promise<void> {
   if (!host.workspace.writeTextFile) throw new ToolFailure('files cannot be written here');
-  await host.workspace.writeTextFile({ path: target, content, judged }, signal).catch(told);
+  await host.workspace.writeTextFile({ path: target, content, evaluatedPath }, signal).catch(told);
 }
 
 /** What a workspace refuses with was written to be read. */

@@ -25,7 +25,7 @@ export type PassOn = (
   more?: Partial<Pick<AgentRequest, 'onAnswer' | 'onCancel' | 'onClosed'>> & {
     readonly patches?: readonly Patch[];
     /** Where the path it is about really led when it was judged. */
-    readonly judged?: string | undefined;
+    readonly evaluatedPath?: string | undefined;
     /** What the policy has said of it. */
     readonly about?: Evaluated;
   },

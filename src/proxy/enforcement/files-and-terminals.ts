@@ -64,7 +64,7 @@ export function fileOrTerminal(deps: EnforcementDeps, waiting: WaitingRequests, 
   }
   const refuse = (why: string, { decision } = action) =>
     agent.fail(idText, failure('POLICY_DENIED', [method, why], { rule: decision.rule?.id }));
-  if (action.verdict === 'allow' && record(deps, action, 'passed')) return void passOn(frame, { judged: placeOf(method, action) });
+  if (action.verdict === 'allow' && record(deps, action, 'passed')) return void passOn(frame, { evaluatedPath: placeOf(method, action) });
   if (action.verdict === 'deny' || !session || !queue || queue.isCancelled) {
     record(deps, action, 'refused', action.by, 'deny');
     return refuse(queue?.isCancelled ? 'the turn was cancelled' : action.decision.why);
@@ -72,7 +72,7 @@ export function fileOrTerminal(deps: EnforcementDeps, waiting: WaitingRequests, 
   // The user has been asked about this very thing, and has said yes.
   const answerIn = grants.take(action, surface.use?.(placeFor(deps, action), action.asked));
   if (answerIn !== undefined && write(deps, action, { option: 'passed', by: 'user', verdict: 'ask', answerIn }).isWritten)
-    return void passOn(frame, { judged: placeOf(method, action) });
+    return void passOn(frame, { evaluatedPath: placeOf(method, action) });
   const waits = detach(frame);
   const asked = kept(action);
   queue.queue.hold();
@@ -85,7 +85,7 @@ export function fileOrTerminal(deps: EnforcementDeps, waiting: WaitingRequests, 
     else if (late !== undefined) {
       recordLate(deps, now, late);
       refuse(late, now);
-    } else passOn(waits, { judged: placeOf(method, asked) });
+    } else passOn(waits, { evaluatedPath: placeOf(method, asked) });
     // Whatever waits behind a cancelled question belongs to the same turn, and is not asked about any more.
     queue.isCancelled = reply === 'cancelled';
     queue.queue.release();

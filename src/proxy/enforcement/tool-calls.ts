@@ -50,8 +50,8 @@ export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision co
 
 /** With the place that was judged: what is opened must be that very one. */
 function allowed({ asked }: PendingAction): GateVerdict {
-  const judged = asked.kind === 'mcp' || asked.kind === 'execute' ? undefined : asked.paths[0]?.path;
-  return { allow: true, ...(judged !== undefined && { judged }) };
+  const evaluatedPath = asked.kind === 'mcp' || asked.kind === 'execute' ? undefined : asked.paths[0]?.path;
+  return { allow: true, ...(evaluatedPath !== undefined && { evaluatedPath }) };
 }
 
 /** Undefined for a tool of which nothing but its name and arguments is known. */
@@ -123,6 +123,6 @@ export function byUser(deps: EnforcementDeps, proxy: ProxyParts, session: Sessio
   }
   const by = action.verdict === 'ask' ? 'user' : action.by;
   if (!record(deps, action, 'passed', by) && !deps.isObserving) return NOT_WRITTEN;
-  const judged = deps.isObserving ? undefined : action.asked.paths[0]?.path;
-  return { allow: true, ...(judged !== undefined && { judged }) };
+  const evaluatedPath = deps.isObserving ? undefined : action.asked.paths[0]?.path;
+  return { allow: true, ...(evaluatedPath !== undefined && { evaluatedPath }) };
 }

@@ -60,7 +60,7 @@ function passOn(
   enforcement?: Parameters<PassOn>[1],
 ): AgentRequest | undefined {
   if (isServed(proxy, frame.method)) {
-    serveWorkspace(proxy, agent, session, frame, enforcement?.judged);
+    serveWorkspace(proxy, agent, session, frame, enforcement?.evaluatedPath);
     return undefined;
   }
   const idText = idTextOf(frame);

@@ -59,13 +59,13 @@ export function rootsFor(proxy: ProxyParts, openParams: string | undefined): Roo
 export const isServed = (proxy: ProxyParts, method: string | undefined): boolean =>
   method !== undefined && proxy.pool.initializeParams?.served.has(method) === true;
 
-/** `judged` is where the path of a file led when a policy judged it. */
+/** `evaluatedPath` is the real path of a file when the policy was evaluated. */
 export function serveWorkspace(
   proxy: ProxyParts,
   agent: Agent,
   session: Session | undefined,
   frame: Frame,
-  judged: string | undefined,
+  evaluatedPath: string | undefined,
 ): void {
   const idText = idTextOf(frame);
   const method = frame.method as string;
@@ -82,7 +82,7 @@ export function serveWorkspace(
     },
   };
   session.serving.add(serving);
-  const asker = { owner: session, roots: session.roots, judged, graceMs: agent.spec.timeouts.stopGraceMs };
+  const asker = { owner: session, roots: session.roots, evaluatedPath, graceMs: agent.spec.timeouts.stopGraceMs };
   void proxy.context.workspace.serve(method, params.value, asker).then(
     (result) => serving.answer(() => agent.succeed(idText, JSON.stringify(result))),
     (error) => serving.answer(() => agent.fail(idText, asProxyError(method, error))),

@@ -45,9 +45,9 @@ export function abilitiesOf(proxy: ProxyParts): Set<Ability> {
 export function workspaceOf(proxy: ProxyParts, session: Session, roots: Roots): Workspace {
   const descriptors = createDescriptors();
   const abilities = abilitiesOf(proxy);
-  const ask = (method: string, params: object, signal: AbortSignal, judged?: string) =>
+  const ask = (method: string, params: object, signal: AbortSignal, evaluatedPath?: string) =>
     isOurs(proxy, method)
-      ? unless(signal, served(proxy, session, session.roots ?? roots, method, { sessionId: session.publicId, ...params }, judged))
+      ? unless(signal, served(proxy, session, session.roots ?? roots, method, { sessionId: session.publicId, ...params }, evaluatedPath))
       : askClient(proxy, method, { sessionId: session.publicId, ...params }, signal);
   return {
     // ACP has no way to ask an editor for these two.
@@ -60,15 +60,15 @@ export function workspaceOf(proxy: ProxyParts, session: Session, roots: Roots): 
         signal,
       ),
     ...(abilities.has('read') && {
-      async readTextFile({ judged, ...params }, signal) {
-        const { content } = (await ask('fs/read_text_file', params, signal, judged)) as { content?: unknown };
+      async readTextFile({ evaluatedPath, ...params }, signal) {
+        const { content } = (await ask('fs/read_text_file', params, signal, evaluatedPath)) as { content?: unknown };
         if (typeof content !== 'string') throw new ClientRefusal('the editor gave no content');
         return { content };
       },
     }),
     ...(abilities.has('write') && {
-      async writeTextFile({ judged, ...params }, signal) {
-        await ask('fs/write_text_file', params, signal, judged);
+      async writeTextFile({ evaluatedPath, ...params }, signal) {
+        await ask('fs/write_text_file', params, signal, evaluatedPath);
       },
     }),
     ...(abilities.has('terminal') && { terminals: clientTerminals(session, ask) }),
@@ -82,10 +82,10 @@ function served(
   roots: Roots,
   method: string,
   params: object,
-  judged: string | undefined,
+  evaluatedPath: string | undefined,
 ): Promise<unknown> {
   if (!proxy.context.workspace || roots.real.length === 0) return Promise.reject(failure('ROOTS_UNKNOWN', [method]));
-  const asker = { owner: session, roots, judged, graceMs: session.agent.spec.timeouts.stopGraceMs };
+  const asker = { owner: session, roots, evaluatedPath, graceMs: session.agent.spec.timeouts.stopGraceMs };
   return proxy.context.workspace.serve(method, params, asker);
 }
 

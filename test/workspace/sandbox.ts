@@ -1,4 +1,4 @@
-// A session's directories in a throw-away place: `root` is served, `outside` and `root-evil` lie beside it and hold secrets.
+// A session's directories in a temporary place: `root` is served, `outside` and `root-evil` next to it hold secrets.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { writeTextFile } from '../../src/workspace/write-file.ts';
 
 export const SECRET = 'the secret';
 
-export function createJail() {
+export function createSandbox() {
   const base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'switchboard-jail-')));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   const at = (...names: readonly string[]) => path.join(base, ...names);

@@ -1,4 +1,4 @@
-// What must not get out, and what must not hang: the list of ways in which jails have been left before.
+// No path, link or race leads outside the session's directories.
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
@@ -21,9 +21,9 @@ import { type Descriptors, elsewhere, linux, type Open } from '../../src/workspa
 import { readTextFile } from '../../src/workspace/read-file.ts';
 import { rootsOf } from '../../src/workspace/roots.ts';
 import { writeTextFile } from '../../src/workspace/write-file.ts';
-import { createJail, SECRET } from './jail.ts';
+import { createSandbox, SECRET } from './sandbox.ts';
 
-type Jail = ReturnType<typeof createJail>;
+type Sandbox = ReturnType<typeof createSandbox>;
 
 /** Both ways of looking where a descriptor is hold the same list. */
 const WAYS: readonly (readonly [string, (opens?: Open) => Descriptors])[] = [
@@ -32,7 +32,7 @@ const WAYS: readonly (readonly [string, (opens?: Open) => Descriptors])[] = [
 ];
 
 /** Nothing outside was changed or added. */
-function expectOutsideUntouched({ at }: Jail): void {
+function expectOutsideUntouched({ at }: Sandbox): void {
   for (const file of ['outside/a.txt', 'outside/sub/b.txt', 'root-evil/a.txt']) expect(readFileSync(at(file), 'utf8')).toBe(SECRET);
   expect(readdirSync(at('outside')).sort()).toEqual(['a.txt', 'sub']);
   expect(readdirSync(at('outside/sub'))).toEqual(['b.txt']);
@@ -42,7 +42,7 @@ function expectOutsideUntouched({ at }: Jail): void {
 describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way) => {
   const by = way();
 
-  test.each<[string, (jail: Jail) => string]>([
+  test.each<[string, (sandbox: Sandbox) => string]>([
     ['a path beside the root', ({ at }) => at('outside/a.txt')],
     ['a path that only begins like the root', ({ at }) => at('root-evil/a.txt')],
     ['".."', ({ at }) => `${at('root')}/../outside/a.txt`],
@@ -56,21 +56,21 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     ['a device', () => '/dev/zero'],
     ['the parent of the root', ({ at }) => at()],
   ])('%s is outside', async (_, file) => {
-    const jail = createJail();
-    expect(await jail.read(file(jail), {}, jail.roots, by)).toBe('PATH_OUTSIDE');
-    expect(await jail.write(file(jail), 'mine', jail.roots, by)).toBe('PATH_OUTSIDE');
-    expectOutsideUntouched(jail);
+    const sandbox = createSandbox();
+    expect(await sandbox.read(file(sandbox), {}, sandbox.roots, by)).toBe('PATH_OUTSIDE');
+    expect(await sandbox.write(file(sandbox), 'mine', sandbox.roots, by)).toBe('PATH_OUTSIDE');
+    expectOutsideUntouched(sandbox);
   });
 
-  test('what is there outside cannot be told from what is not', async () => {
-    const { at, read, roots } = createJail();
+  test('existing and missing files outside cannot be distinguished', async () => {
+    const { at, read, roots } = createSandbox();
     symlinkSync(at('outside/none.txt'), at('root/to-none'));
     symlinkSync(at('outside/a.txt'), at('root/to-one'));
     for (const name of ['to-none', 'to-one']) expect(await read(at('root', name), {}, roots, by)).toBe('PATH_OUTSIDE');
     for (const name of ['none.txt', 'a.txt']) expect(await read(at('outside', name), {}, roots, by)).toBe('PATH_OUTSIDE');
   });
 
-  test.each<[string, (jail: Jail) => string]>([
+  test.each<[string, (sandbox: Sandbox) => string]>([
     ['to a file, absolute', ({ at }) => link(at('outside/a.txt'), at('root/link'))],
     ['to a file, relative', ({ at }) => link('../outside/a.txt', at('root/link'))],
     ['to a directory', ({ at }) => path.join(link(at('outside'), at('root/link')), 'a.txt')],
@@ -84,15 +84,15 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     ['to a directory, and a file that is not there', ({ at }) => path.join(link('../outside', at('root/link')), 'new/new.txt')],
     ['with ".." behind a link', ({ at }) => link('away/../root-evil/a.txt', path.join(link(at('outside'), at('root/away')), '../link'))],
   ])('a link %s leads outside', async (_, file) => {
-    const jail = createJail();
-    const named = file(jail);
-    expect(await jail.read(named, {}, jail.roots, by)).toBe('PATH_OUTSIDE');
-    expect(await jail.write(named, 'mine', jail.roots, by)).toBe('PATH_OUTSIDE');
-    expectOutsideUntouched(jail);
+    const sandbox = createSandbox();
+    const named = file(sandbox);
+    expect(await sandbox.read(named, {}, sandbox.roots, by)).toBe('PATH_OUTSIDE');
+    expect(await sandbox.write(named, 'mine', sandbox.roots, by)).toBe('PATH_OUTSIDE');
+    expectOutsideUntouched(sandbox);
   });
 
   test('links that stay inside are followed, and stay links', async () => {
-    const { at, read, write, roots } = createJail();
+    const { at, read, write, roots } = createSandbox();
     symlinkSync('sub', at('root/dir'));
     symlinkSync(at('root/sub/b.txt'), at('root/file'));
     symlinkSync('sub/new.txt', at('root/dangling'));
@@ -105,8 +105,8 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     expect(await read(at('root/dangling'), {}, roots, by)).toBe('made');
   });
 
-  test('links in a circle are an error, and the end of it', async () => {
-    const { at, read, write, roots } = createJail();
+  test('a loop of links is an error', async () => {
+    const { at, read, write, roots } = createSandbox();
     symlinkSync('b', at('root/a'));
     symlinkSync('a', at('root/b'));
     for (const file of [at('root/a'), at('root/a/x')]) {
@@ -117,8 +117,8 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
 
   test('a link that is put in the place of a directory just before it is opened leads nowhere', async () => {
     for (const target of ['outside', 'outside/sub', 'root-evil']) {
-      const jail = createJail();
-      const { at, read, write, roots } = jail;
+      const sandbox = createSandbox();
+      const { at, read, write, roots } = sandbox;
       const swap = once(() => {
         renameSync(at('root/sub'), at('root/was'));
         symlinkSync(at(target), at('root/sub'));
@@ -132,13 +132,13 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
         renameSync(at('root/was'), at('root/sub'));
       });
       expect(await write(file, 'mine', roots, raced)).toMatch(/PATH_OUTSIDE|FILE_MISSING|FILE_UNUSABLE/);
-      expectOutsideUntouched(jail);
+      expectOutsideUntouched(sandbox);
     }
   });
 
   test('a link that is put in the place of a file just before it is opened is not followed', async () => {
-    const jail = createJail();
-    const { at, read, roots } = jail;
+    const sandbox = createSandbox();
+    const { at, read, roots } = sandbox;
     const swap = once(() => {
       rmSync(at('root/a.txt'));
       symlinkSync(at('outside/a.txt'), at('root/a.txt'));
@@ -147,23 +147,24 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
   });
 
   test('a directory that is moved out while it is open is not written to', async () => {
-    const jail = createJail();
-    const { at, write, roots } = jail;
+    const sandbox = createSandbox();
+    const { at, write, roots } = sandbox;
     const moved = once(() => renameSync(at('root/sub'), at('moved')));
     expect(await write(at('root/sub/b.txt'), 'mine', roots, way(moved.after(open)))).toMatch(/PATH_OUTSIDE|FILE_MISSING/);
     expect(readFileSync(at('moved/b.txt'), 'utf8')).toBe('inside');
-    expectOutsideUntouched(jail);
+    expectOutsideUntouched(sandbox);
   });
 
-  test('what a policy has judged is what is opened, though a link leads elsewhere by then, inside as well', async () => {
-    const { at, roots } = createJail();
+  test('the opened path is the one the policy evaluated, even if a link changes in between', async () => {
+    const { at, roots } = createSandbox();
     const keyOf = (error: ProxyError) => error.key;
     symlinkSync('a.txt', at('root/link'));
     mkdirSync(at('root/dir'));
     symlinkSync('dir', at('root/way'));
     const [file, nested] = [at('root/link'), at('root/way/new/x')];
-    const read = (judged: string) => readTextFile(by, roots, { path: file }, judged).then(({ content }) => content, keyOf);
-    const write = (judged: string) => writeTextFile(by, roots, { path: nested, content: 'x' }, judged).then(() => 'written', keyOf);
+    const read = (evaluatedPath: string) => readTextFile(by, roots, { path: file }, evaluatedPath).then(({ content }) => content, keyOf);
+    const write = (evaluatedPath: string) =>
+      writeTextFile(by, roots, { path: nested, content: 'x' }, evaluatedPath).then(() => 'written', keyOf);
     expect(await read(at('root/a.txt'))).toBe('inside');
     expect(await read(at('root/sub/b.txt'))).toBe('PATH_MOVED');
     expect(await read(at('outside/a.txt'))).toBe('PATH_MOVED');
@@ -176,7 +177,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
   });
 
   test('also when the link is changed between the last look and the opening', async () => {
-    const { at, roots } = createJail();
+    const { at, roots } = createSandbox();
     const swap = once(() => {
       renameSync(at('root/sub'), at('root/was'));
       symlinkSync('.', at('root/sub'));
@@ -188,7 +189,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
   });
 
   test('a file that is replaced while it is opened is read as it was', async () => {
-    const { at, roots, read } = createJail();
+    const { at, roots, read } = createSandbox();
     const replaced = once(() => {
       writeFileSync(at('root/new'), 'new');
       renameSync(at('root/new'), at('root/a.txt'));
@@ -197,8 +198,8 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     expect(outcome).toMatch(/inside|PATH_OUTSIDE/); // by path it is another file by then, and refused
   });
 
-  test('the root itself, directories, FIFOs, sockets and devices are not files, and nobody waits for them', async () => {
-    const { at, read, write, roots } = createJail();
+  test('the root itself, directories, FIFOs, sockets and devices are not files, and opening them never blocks', async () => {
+    const { at, read, write, roots } = createSandbox();
     execFileSync('mkfifo', [at('root/fifo')]);
     const server = net.createServer().listen(at('root/socket'));
     onTestFinished(() => void server.close());
@@ -214,17 +215,17 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
   });
 
   test('a hard link can be read, and is not written to: its other name may lie anywhere', async () => {
-    const jail = createJail();
-    const { at, read, write, roots } = jail;
+    const sandbox = createSandbox();
+    const { at, read, write, roots } = sandbox;
     linkSync(at('outside/a.txt'), at('root/hard'));
     expect(await read(at('root/hard'), {}, roots, by)).toBe(SECRET);
     expect(await write(at('root/hard'), 'mine', roots, by)).toBe('FILE_UNUSABLE');
-    expectOutsideUntouched(jail);
+    expectOutsideUntouched(sandbox);
   });
 
   test('a root that is a link is what it led to when the session was opened', async () => {
-    const jail = createJail();
-    const { at, read, write } = jail;
+    const sandbox = createSandbox();
+    const { at, read, write } = sandbox;
     symlinkSync('root', at('cwd'));
     const roots = rootsOf([at('cwd')]);
     expect(await read(at('cwd/a.txt'), {}, roots, by)).toBe('inside');
@@ -234,12 +235,12 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     symlinkSync('outside', at('cwd'));
     expect(await read(at('cwd/a.txt'), {}, roots, by)).toBe('PATH_OUTSIDE');
     expect(await write(at('cwd/a.txt'), 'mine', roots, by)).toBe('PATH_OUTSIDE');
-    expectOutsideUntouched(jail);
+    expectOutsideUntouched(sandbox);
   });
 
   test('a root that was renamed, deleted or replaced by a link serves nothing from elsewhere', async () => {
-    const jail = createJail();
-    const { at, read, write, roots } = jail;
+    const sandbox = createSandbox();
+    const { at, read, write, roots } = sandbox;
     renameSync(at('root'), at('renamed'));
     expect(await read(at('root/a.txt'), {}, roots, by)).toBe('FILE_MISSING');
     expect(await read(at('renamed/a.txt'), {}, roots, by)).toBe('PATH_OUTSIDE');
@@ -252,11 +253,11 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     mkdirSync(at('root'));
     expect(await write(at('root/a.txt'), 'a new one', roots, by)).toBe('{}');
     expect(await read(at('root/a.txt'), {}, roots, by)).toBe('a new one');
-    expectOutsideUntouched(jail);
+    expectOutsideUntouched(sandbox);
   });
 
   test('each of several roots is served, and what lies between them is not', async () => {
-    const { at, read, write } = createJail();
+    const { at, read, write } = createSandbox();
     const roots = rootsOf([at('root'), at('outside/sub'), 'relative', 42, undefined, at('missing')]);
     expect(await read(at('root/a.txt'), {}, roots, by)).toBe('inside');
     expect(await read(at('outside/sub/b.txt'), {}, roots, by)).toBe(SECRET);
@@ -267,7 +268,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
   });
 
   test('without roots nothing is served', async () => {
-    const { at, read, write } = createJail();
+    const { at, read, write } = createSandbox();
     for (const roots of [rootsOf([]), rootsOf(['relative']), rootsOf([`${at('root')}\0`])]) {
       expect(await read(at('root/a.txt'), {}, roots, by)).toBe('PATH_OUTSIDE');
       expect(await write(at('root/a.txt'), 'x', roots, by)).toBe('PATH_OUTSIDE');
@@ -275,15 +276,15 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
   });
 
   test('a session in the system root does not get the state of the system and of this process with it', async () => {
-    const { at, read } = createJail();
+    const { at, read } = createSandbox();
     const roots = rootsOf(['/']);
     expect(await read(at('root/a.txt'), {}, roots, by)).toBe('inside');
     for (const file of ['/proc/self/environ', '/proc/version', '/dev/null', '/sys/kernel/mm', `/proc/self/root${at('outside/a.txt')}`])
       expect(await read(file, {}, roots, by)).toBe('PATH_OUTSIDE');
   });
 
-  test('names are what they are: encoded, invisible, composed or case-folded ones are others', async () => {
-    const { at, read, write, roots } = createJail();
+  test('encoded, invisible, composed or case-folded names are different names', async () => {
+    const { at, read, write, roots } = createSandbox();
     writeFileSync(at('root/caf\u00e9'), 'composed');
     const elsewise = process.platform === 'linux' ? ['A.TXT', 'cafe\u0301'] : []; // the same file on some systems, and then no escape
     writeFileSync(at('root/line\nfeed'), 'inside');
@@ -294,8 +295,8 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     expect(readFileSync(at('root/%2e%2e/x'), 'utf8')).toBe('x');
   });
 
-  test('a deep path is served, and what no system takes is refused in words', async () => {
-    const { at, read, write, roots } = createJail();
+  test('a deep path is served, and one that no system accepts is refused with a message', async () => {
+    const { at, read, write, roots } = createSandbox();
     const deep = at('root', ...Array.from({ length: 64 }, (_, n) => `d${n}`), 'x');
     expect(await write(deep, 'deep', roots, by)).toBe('{}');
     expect(await read(deep, {}, roots, by)).toBe('deep');

@@ -1,4 +1,4 @@
-// The frame around the screens: where one can go, what runs, who waits.
+// The layout around the screens: navigation, recent sessions, pending requests.
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ago } from './components/format.ts';
@@ -21,7 +21,7 @@ export function App(): VNode {
       <main>
         {status.value === 'lost' && (
           <p class="lost" role="status">
-            The connection was lost. It is being tried again; nothing is missed, as long as switchboard still runs.
+            Connection lost. Reconnecting… Nothing is lost while switchboard still runs.
           </p>
         )}
         {isReady.value ? <Here /> : <p class="quiet-text centred">Connecting…</p>}
@@ -101,8 +101,8 @@ function Out(): VNode {
       <h1>Switchboard</h1>
       <p>{refusal.value}</p>
       <p class="dim">
-        In the terminal where <code>switchboard serve</code> runs, press Enter for a new link. Beside an editor, open the file that the
-        editor’s log names.
+        In the terminal where <code>switchboard serve</code> runs, press Enter for a new link. When attached to an editor, open the file
+        named in the editor’s log.
       </p>
     </main>
   );

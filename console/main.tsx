@@ -6,7 +6,7 @@ import { connect } from './socket.ts';
 import { position, receive } from './state.ts';
 import './theme.ts';
 
-// The token in the address goes before anything is shown.
+// The token leaves the address bar before anything is shown.
 await connect(position, receive);
 followAddress();
 render(<App />, document.getElementById('app') as HTMLElement);

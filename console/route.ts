@@ -1,4 +1,4 @@
-// Where the page is, in the address behind the `#`: a screen's name, and what it is to show, if there is more than one thing.
+// The current screen, in the address after `#`: the screen's name and an optional argument.
 import { signal } from '@preact/signals';
 
 export type Route = { readonly screen: string; readonly rest: string };

@@ -1,4 +1,4 @@
-// Every screen: its name in the address, its place at the side, what is loaded for it. One more line here is one more screen.
+// All screens: name in the address, label, code to load. To add a screen, add an entry.
 import type { FunctionComponent } from 'preact';
 import { type Later, later } from './components/later.tsx';
 import { Sessions } from './screens/sessions.tsx';
@@ -6,10 +6,10 @@ import { Sessions } from './screens/sessions.tsx';
 type Shown = FunctionComponent<{ readonly rest: string }>;
 export type Screen = {
   readonly name: string;
-  /** What its place at the side says; one without is reached from other screens. */
+  /** Its label in the navigation; screens without one are reached from others. */
   readonly label?: string;
   readonly icon?: string;
-  /** The place at the side that leads on to it. */
+  /** The navigation entry it belongs to. */
   readonly under?: string;
   readonly Show: Shown | Later<{ readonly rest: string }>;
 };
@@ -69,7 +69,7 @@ export const SCREENS: readonly Screen[] = [
 
 export const screenOf = (name: string): Screen => SCREENS.find((screen) => screen.name === name) ?? (SCREENS[0] as Screen);
 
-/** What is most likely looked at next comes while there is nothing else to do. */
+/** Preloads the most likely next screen while the browser is idle. */
 export function fetchNext(): void {
   const fetch = () => void Chat.fetch().catch(() => {});
   if ('requestIdleCallback' in window) requestIdleCallback(fetch);

@@ -1,12 +1,12 @@
-// The way to the server: in by the link, then one socket that is opened again whenever it is lost, and goes on where it was.
+// The connection to the server: exchanges the link, then keeps one socket open, reconnects and resumes.
 import { signal } from '@preact/signals';
 import type { Actions, Failure, FromPage, FromServer, Hello, Topics } from '../src/console/protocol/messages.ts';
 
-/** `out`: this page has not been let in, or not any more. */
+/** `out`: this page has no access, or lost it. */
 export const status = signal<'connecting' | 'open' | 'lost' | 'out'>('connecting');
-/** Why the page is out. */
+/** Why the page has no access. */
 export const refusal = signal('');
-/** What this page goes by in answers. */
+/** This page's id in answers. */
 export const pageId = signal('');
 
 export class Refused extends Error {
@@ -35,30 +35,30 @@ let delayMs = 250;
 let where: () => Omit<Hello, 'hello'> = () => ({});
 let receive: (message: FromServer) => void = () => {};
 
-/** `position` says what this page has already. */
+/** `position` returns the state this page already has. */
 export async function connect(position: () => Omit<Hello, 'hello'>, listener: (message: FromServer) => void): Promise<void> {
   where = position;
   receive = listener;
   const token = location.hash.slice(1);
   if (/^[\w-]{43}$/.test(token)) {
-    history.replaceState(null, '', location.pathname); // it is not to be read off the screen, or found in the history
+    history.replaceState(null, '', location.pathname); // keep the token off the screen and out of the history
     const problem = await enter(token);
-    // A link that was used before may still be in a tab that is let in already.
+    // A used link may be open in a tab that already has access.
     if (problem !== undefined && localStorage.getItem(PAGE_KEY) === null) return out(problem);
   }
   open();
 }
 
-/** The token for a word that lets this page in; why not, when it does not. */
+/** Exchanges the token for a page key. Returns a reason when that fails. */
 async function enter(token: string): Promise<string | undefined> {
   try {
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch('/enter', { method: 'POST', headers, body: JSON.stringify({ token }) });
     if (answer.ok) localStorage.setItem(PAGE_KEY, ((await answer.json()) as { pageKey: string }).pageKey);
-    else if (answer.status === 401) return 'The link is not valid, or was used before.';
-    else return `The console did not take the link: ${(await answer.text()).trim() || answer.status}.`;
+    else if (answer.status === 401) return 'The link is invalid or was already used.';
+    else return `The console rejected the link: ${(await answer.text()).trim() || answer.status}.`;
   } catch {
-    return 'The console did not answer when the link was handed in; it may have ended, or have cut this page off after too many wrong links.';
+    return 'The console did not respond. It may have stopped, or it blocks this page after too many wrong links.';
   }
   return undefined;
 }
@@ -70,7 +70,7 @@ function out(why: string): void {
 
 function open(): void {
   const pageKey = localStorage.getItem(PAGE_KEY);
-  if (pageKey === null) return out('The console is opened with a link.');
+  if (pageKey === null) return out('Open the console with its link.');
   const mine = new WebSocket(`ws://${location.host}/socket`);
   let wasOpen = false;
   socket = mine;
@@ -92,21 +92,21 @@ function open(): void {
   mine.onclose = ({ code }) => {
     for (const { reject } of waiting.values()) reject(new Refused({ message: 'the connection was lost' }));
     waiting.clear();
-    if (code === 4401) return out('This page is not let in any more. Open it with a new link.');
+    if (code === 4401) return out('This page no longer has access. Open a new link.');
     status.value = 'lost';
     setTimeout(() => void again(wasOpen), delayMs);
     delayMs = Math.min(delayMs * 2, 5000);
   };
 }
 
-/** A socket that is refused says nothing of why; the page itself is asked whether the server is there at all. */
+/** A refused socket gives no reason, so check whether the server is there at all. */
 async function again(wasOpen: boolean): Promise<void> {
   if (!wasOpen) {
     const isThere = await fetch('/', { method: 'HEAD' }).then(
       ({ ok }) => ok,
       () => false,
     );
-    if (isThere && delayMs > 1000) return out('This page is not let in. Open it with a new link.');
+    if (isThere && delayMs > 1000) return out('This page has no access. Open a new link.');
   }
   open();
 }
@@ -127,13 +127,13 @@ function send(message: Omit<FromPage, 'id'>): Promise<unknown> {
   });
 }
 
-/** Rejects with what the server says against it. */
+/** Rejects with the server's error. */
 export const ask = <Name extends keyof Actions>(action: Name, params: Actions[Name]['params']): Promise<Actions[Name]['result']> =>
   send({ action, params }) as Promise<Actions[Name]['result']>;
 
 /**
- * What there is to say of a topic, now and from now on, also when the connection was lost in between. One at a time: to follow it again, with
- * something else given, ends the one before. `told` hears whether the server takes it. Returns how to stop.
+ * Subscribes to a topic and keeps the subscription across reconnects. A topic has one subscription: a new one replaces it. `onResult` gets
+ * the server's response. Returns how to unsubscribe.
  */
 export function subscribe<Name extends keyof Topics>(
   topic: Name,
@@ -158,7 +158,7 @@ function begin(topic: keyof Topics, params: unknown, onResult: Subscription['onR
   );
 }
 
-/** News for whoever follows the topic; called when the page is about to be drawn. */
+/** Passes a message to the topic's subscriber, before the page renders. */
 export function deliver({ topic, news }: Extract<FromServer, { t: 'news' }>): void {
   subscriptions.get(topic)?.receive(news as never);
 }

@@ -1,4 +1,4 @@
-// What the page knows. Messages are taken in once for each frame that is drawn, however many have come.
+// The page's state. Messages are applied once per animation frame, however many arrived.
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import { apply } from '../src/console/protocol/apply-event.ts';
 import type { Conversation, Event } from '../src/console/protocol/conversation.ts';
@@ -8,19 +8,19 @@ import { ask, deliver, pageId } from './socket.ts';
 
 export const version = signal('');
 export const cwd = signal('');
-/** The MCP servers of the configuration. */
+/** Names of the configured MCP servers. */
 export const configured = signal<readonly string[]>([]);
 export const agents = signal<readonly AgentRow[]>([]);
 export const sessions = signal<ReadonlyMap<string, SessionRow>>(new Map());
 export const requests = signal<readonly PendingRequest[]>([]);
-/** What became of questions that this page has seen, for a while. */
+/** Recent outcomes of requests that this page has shown. */
 export const settled = signal<
   readonly { readonly request: PendingRequest; readonly outcome: string; readonly isElsewhere: boolean; readonly isFromClient: boolean }[]
 >([]);
 export const isReady = signal(false);
 export const newestFirst = computed(() => [...sessions.value.values()].sort((a, b) => b.at - a.at));
 
-/** A conversation on screen. Numbers count changes: of the list, of each item, of what stands around them. */
+/** A conversation on screen. The signals count changes: of the list, of each item, of the rest. */
 export type Shown = {
   readonly conversation: Conversation;
   readonly list: Signal<number>;
@@ -30,7 +30,7 @@ export type Shown = {
 
 type Kept = Shown & { seq: number; readonly items: Map<number, Signal<number>> };
 const shown = new Map<string, Kept>();
-/** Which conversations have come. */
+/** Counts loaded conversations. */
 export const arrived = signal(0);
 let epoch: string | undefined;
 let seq = 0;
@@ -44,7 +44,7 @@ export function conversation(sessionId: string): Shown | undefined {
   return arrived.value >= 0 ? shown.get(sessionId) : undefined;
 }
 
-/** One conversation is on screen at a time; a few more are kept up to date. */
+/** One conversation is shown at a time; a few more stay up to date. */
 export async function watch(sessionId: string): Promise<void> {
   if (shown.has(sessionId)) return;
   for (const other of [...shown.keys()].slice(0, -4)) {
@@ -78,7 +78,7 @@ export function receive(message: FromServer): void {
   waiting.push(message);
   if (isScheduled) return;
   isScheduled = true;
-  // What is not on screen is not drawn, and would wait for ever.
+  // A hidden page gets no animation frames.
   if (document.hidden) setTimeout(takeIn, 100);
   else requestAnimationFrame(takeIn);
 }

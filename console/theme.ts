@@ -1,4 +1,4 @@
-// Light or dark, as the system has it or as the person wants it here. Kept in this browser.
+// Light or dark: the system's setting or the user's choice, stored in this browser.
 import { signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -8,7 +8,7 @@ const system = matchMedia('(prefers-color-scheme: dark)');
 const isTheme = (value: string | null): value is Theme => value === 'light' || value === 'dark';
 const kept = localStorage.getItem(KEY);
 export const theme = signal<Theme>(isTheme(kept) ? kept : 'system');
-/** What is on screen. */
+/** The theme in effect. */
 export const isDark = signal(false);
 
 function apply(): void {

@@ -1,4 +1,4 @@
-// A change applied by hand: which of its hunks, and what became of it. Nothing is written that does not fit.
+// Applies chosen hunks of a change and shows the result. Hunks that do not fit are never written.
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChangeAt, HunkState } from '../../src/console/protocol/chat.ts';
@@ -6,7 +6,7 @@ import { ask } from '../socket.ts';
 import { applySummary, openIn, standingOf } from './hunk-summary.ts';
 import { Problem } from './problem.tsx';
 
-/** Where a change stands in a conversation. */
+/** The position of a change in a conversation. */
 export type Place = { readonly sessionId: string; readonly toolCallId: string; readonly at: number };
 
 export type Choosing = {
@@ -25,9 +25,9 @@ export type Applying = {
   end(): void;
 };
 
-/** `place` is undefined for a change that cannot be applied from here. */
+/** `place` is undefined when the change cannot be applied here. */
 export function useApplying(place: ChangeAt | undefined): Applying {
-  /** What is chosen from. The agent may tell the change anew meanwhile, and that was not looked at. */
+  /** The change as the user saw it. The agent may replace it meanwhile. */
   const [looked, setLooked] = useState<ChangeAt>();
   const [states, setStates] = useState<readonly HunkState[]>();
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
@@ -66,7 +66,7 @@ export function useApplying(place: ChangeAt | undefined): Applying {
         const { isWritten, hunks } = await ask('apply', { ...at, hunks: [...chosen] });
         take(hunks);
         if (isWritten) setApplied(true);
-        else setProblem('The file has changed meanwhile, so nothing was written. What does not fit is marked.');
+        else setProblem('The file has changed, so nothing was written. Conflicts are marked.');
       }),
     end() {
       setStates(undefined);
@@ -76,9 +76,9 @@ export function useApplying(place: ChangeAt | undefined): Applying {
   };
 }
 
-const REASONS = { open: 'can be applied', applied: 'in the file already', conflict: 'conflict' } as const;
+const REASONS = { open: 'can be applied', applied: 'already in the file', conflict: 'conflict' } as const;
 
-/** Before a hunk: whether it is to be applied, and whether it can be. */
+/** The checkbox and state of a hunk. */
 export function HunkChoice({ choosing, hunk, header }: { choosing: Choosing | undefined; hunk: number; header: string }): VNode {
   const state = choosing?.states[hunk]?.state;
   if (!choosing || state === undefined) return <>{header}</>;
@@ -97,13 +97,13 @@ export function HunkChoice({ choosing, hunk, header }: { choosing: Choosing | un
 }
 
 const WHY = {
-  changed: 'The file is different here by now.',
-  twice: 'This stands in the file more than once, and it cannot be told which is meant.',
-  exists: 'There is a file of this name already.',
-  gone: 'The file is not there any more.',
+  changed: 'The file has changed here.',
+  twice: 'This text occurs more than once in the file, so its place is ambiguous.',
+  exists: 'A file with this name already exists.',
+  gone: 'The file no longer exists.',
 } as const;
 
-/** What was expected and what is there, for a hunk that does not fit. */
+/** The expected and the actual text of a hunk that does not fit. */
 export function Conflict({ state, before }: { readonly state: HunkState | undefined; readonly before: string }): VNode | null {
   if (state?.state !== 'conflict') return null;
   return (
@@ -123,7 +123,6 @@ export function Conflict({ state, before }: { readonly state: HunkState | undefi
   );
 }
 
-/** Below the hunks. */
 export function ApplyBar({ applying }: { readonly applying: Applying }): VNode | null {
   const { choosing, problem, isApplied, isBusy } = applying;
   const first = useRef<HTMLButtonElement>(null);

@@ -1,4 +1,4 @@
-// What stands beside what is said: plans, notices, sessions that the agent began, a conversation made shorter, updates that nobody knows.
+// Entries between the messages: plans, notices, subagents, compactions, unknown updates.
 import type { VNode } from 'preact';
 import type { Item } from '../../src/console/protocol/conversation.ts';
 import { Raw } from './content.tsx';
@@ -46,14 +46,14 @@ export function Note({ item: { text, severity } }: Of<'note'>): VNode {
 }
 
 const COMPACTING: Readonly<Record<string, string>> = {
-  in_progress: 'What was said so far is being made shorter…',
-  completed: 'What was said so far was made shorter; the agent goes on from a summary.',
-  failed: 'What was said so far could not be made shorter.',
-  cancelled: 'Making what was said shorter was cancelled.',
+  in_progress: 'Compacting the conversation…',
+  completed: 'The agent compacted the conversation and continues from a summary.',
+  failed: 'The conversation could not be compacted.',
+  cancelled: 'Compaction was cancelled.',
 };
 
 export function Compaction({ item: { status = 'in_progress', summary, error } }: Of<'compaction'>): VNode {
-  const label = COMPACTING[status] ?? `Making what was said shorter: ${status}`;
+  const label = COMPACTING[status] ?? `Compaction: ${status}`;
   return (
     <section class="aside" aria-label="Compaction">
       <Icon name="transcripts" /> {label}

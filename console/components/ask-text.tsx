@@ -10,13 +10,13 @@ type Props = {
   readonly maxLength?: number;
   readonly placeholder?: string;
   readonly spellcheck?: boolean;
-  /** Not called for a text with nothing in it. */
+  /** Not called for an empty text. */
   readonly take: (text: string) => void;
   readonly close: () => void;
   readonly children?: ComponentChildren;
 };
 
-/** Asks for one line of text. */
+/** A dialog with one line of text. */
 export function AskText({ title, label, confirmLabel, value = '', take, close, children, ...about }: Props): VNode {
   const [text, setText] = useState(value);
   return (

@@ -1,11 +1,11 @@
-// From files of a browser to blocks of a prompt, as far as the agent takes them.
+// Turns browser files into prompt blocks that the agent accepts.
 import type { Accepts } from '../../src/console/protocol/conversation.ts';
 import type { PromptBlock } from '../../src/console/protocol/sessions.ts';
 
 export type Attached = { readonly name: string; readonly size: number; readonly block: PromptBlock };
 
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
-/** What goes out at once; the server takes no larger message. */
+/** Limit of one prompt; the server accepts no larger message. */
 const MAX_ALL_BYTES = 16 * 1024 * 1024;
 
 export const sizeOf = (bytes: number): string =>
@@ -16,21 +16,21 @@ export function attachTitle({ image, audio, embeddedContext }: Accepts): string 
   return `Attach ${kinds.join(', ')}`;
 }
 
-/** Why an agent does not take a block; another agent may have been picked since it was attached. */
+/** Why the agent does not accept a block. Another agent may have been chosen since it was attached. */
 export function refusalOf({ name, block }: Attached, accepts: Accepts): string | undefined {
-  if (block.type === 'image' && !accepts.image) return `${name}: this agent takes no images`;
-  if (block.type === 'audio' && !accepts.audio) return `${name}: this agent takes no audio`;
+  if (block.type === 'image' && !accepts.image) return `${name}: this agent does not accept images`;
+  if (block.type === 'audio' && !accepts.audio) return `${name}: this agent does not accept audio`;
   if (block.type === 'resource' && !accepts.embeddedContext)
-    return `${name}: this agent takes no files; attach it again to send it as text`;
+    return `${name}: this agent does not accept files; attach it again to send it as text`;
   return undefined;
 }
 
-/** With one more, or why not. */
+/** The blocks with one more, or a reason. */
 export async function attach(file: File, accepts: Accepts, before: readonly Attached[]): Promise<Attached | string> {
   const { name, size, type } = file;
-  if (size > MAX_FILE_BYTES) return `${name} is too large: ${sizeOf(size)}, of ${sizeOf(MAX_FILE_BYTES)} at most`;
+  if (size > MAX_FILE_BYTES) return `${name} is too large: ${sizeOf(size)}; the limit is ${sizeOf(MAX_FILE_BYTES)}`;
   if (before.reduce((sum, one) => sum + one.size, size) > MAX_ALL_BYTES)
-    return `${name} was not attached: one prompt takes ${sizeOf(MAX_ALL_BYTES)} of attachments at most`;
+    return `${name} was not attached: the limit for one prompt is ${sizeOf(MAX_ALL_BYTES)}`;
   try {
     return await made(file, type, accepts);
   } catch {
@@ -42,7 +42,7 @@ async function made(file: File, type: string, accepts: Accepts): Promise<Attache
   const { name, size } = file;
   const [kind] = type.split('/');
   if (kind === 'image' || kind === 'audio') {
-    if (!accepts[kind]) return `${name} was not attached: this agent takes no ${kind === 'image' ? 'images' : 'audio'}`;
+    if (!accepts[kind]) return `${name} was not attached: this agent does not accept ${kind === 'image' ? 'images' : 'audio'}`;
     return { name, size, block: { type: kind, mimeType: type, data: await base64(file) } };
   }
   const text = await textOf(file);
@@ -55,11 +55,11 @@ async function made(file: File, type: string, accepts: Accepts): Promise<Attache
       size,
       block: { type: 'resource', resource: { uri, mimeType: type || 'application/octet-stream', blob: await base64(file) } },
     };
-  if (text === undefined) return `${name} was not attached: this agent takes text only`;
+  if (text === undefined) return `${name} was not attached: this agent accepts only text`;
   return { name, size, block: { type: 'text', text: `${name}:\n\n\`\`\`\n${text}\n\`\`\`` } };
 }
 
-/** A file that stays where it is: every agent takes a link to it. */
+/** A link to a file: every agent accepts it. */
 export function linkTo(path: string, cwd: string): Attached {
   const whole = path.startsWith('/') ? path : `${cwd}/${path}`;
   const uri = `file://${whole.split('/').map(encodeURIComponent).join('/')}`;

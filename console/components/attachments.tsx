@@ -1,4 +1,4 @@
-// What goes with the next prompt, in the order in which it will be sent: looked at, moved, taken out.
+// Attachments of the next prompt, in sending order: preview, move, remove.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Accepts } from '../../src/console/protocol/conversation.ts';
@@ -73,6 +73,6 @@ function Seen({ block }: { readonly block: PromptBlock }): VNode {
   if (block.type === 'resource_link') return <pre class="seen">{block.uri}</pre>;
   if (block.type !== 'text' && block.type !== 'resource') return <BlockView block={block} />;
   const text = block.type === 'text' ? block.text : 'text' in block.resource ? block.resource.text : undefined;
-  if (text === undefined) return <p>This is not text; it is sent as it is.</p>;
+  if (text === undefined) return <p>This is not text; it is sent unchanged.</p>;
   return <pre class="seen">{text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text}</pre>;
 }

@@ -1,4 +1,4 @@
-// Code with its colours, once the part that knows them has come; until then as it is.
+// Highlighted code. The highlighter loads on first use; until then the code is plain.
 import { signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -6,10 +6,9 @@ import { useEffect } from 'preact/hooks';
 type Painter = typeof import('./colours.ts').tokensOf;
 const painter = signal<Painter | undefined>(undefined);
 let isRequested = false;
-/** Longer texts are not worth the time. */
+/** Longer texts are not highlighted. */
 const MAX_CHARACTERS = 60_000;
 
-/** Loads it, when there is something to colour. */
 export function fetchPainter(): void {
   if (isRequested) return;
   isRequested = true;
@@ -30,7 +29,7 @@ export function Code({ text, language }: { readonly text: string; readonly langu
   return <>{painted(text, language)}</>;
 }
 
-/** Drawn again by whoever shows it when the colours have come. */
+/** Reads a signal, so the caller renders again once the highlighter has loaded. */
 export function painted(text: string, language: string): ComponentChildren {
   const tokens = text.length > MAX_CHARACTERS ? undefined : painter.value?.(text, language);
   if (!tokens) return text;

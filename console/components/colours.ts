@@ -1,5 +1,5 @@
-// Code taken apart for its colours: comments, texts, numbers and words that mean something. Rough on purpose: a colour in the wrong place does no
-// harm, and every pattern goes over the text once.
+// A small highlighter: comments, strings, numbers, keywords. Rough on purpose: a wrong colour does no harm, and every pattern scans the
+// text once.
 
 export type Token = { readonly kind: 'comment' | 'string' | 'number' | 'keyword' | undefined; readonly text: string };
 
@@ -62,7 +62,7 @@ const LANGUAGES: Readonly<Record<string, Family>> = Object.fromEntries(
   ).flatMap(([its, names]) => names.split(' ').map((name) => [name, its])),
 );
 
-/** All of the text in order; undefined for a language that is not known. */
+/** All of the text as tokens; undefined for an unknown language. */
 export function tokensOf(text: string, language: string): readonly Token[] | undefined {
   const its = Object.hasOwn(LANGUAGES, language.toLowerCase()) ? LANGUAGES[language.toLowerCase()] : undefined;
   if (!its) return undefined;

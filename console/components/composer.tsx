@@ -1,4 +1,4 @@
-// Where one writes: text, commands of the agent, pictures, sound and files, as far as the agent takes them.
+// The prompt field: text, slash commands, and the attachments that the agent accepts.
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Accepts, Command } from '../../src/console/protocol/conversation.ts';
@@ -28,7 +28,7 @@ export function Composer(props: {
   const [isLinking, setLinking] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  /** As it is now: files are read one after the other, and more may come meanwhile. */
+  /** The current value: files are read asynchronously, and more may be added meanwhile. */
   const queue = useRef<readonly Attached[]>([]);
   const setAttached = (now: readonly Attached[]) => {
     queue.current = now;
@@ -70,7 +70,7 @@ export function Composer(props: {
       if (savedRule.value?.sessionId === sessionId) savedRule.value = undefined;
       await sent;
     } catch (error) {
-      // What was written is not lost.
+      // Keep the prompt.
       setText((now) => (now === '' ? text : now));
       if (queue.current.length === 0) setAttached(attached);
       setProblem((error as Error).message);
@@ -134,7 +134,7 @@ export function Composer(props: {
             area.current?.focus();
           }}
         >
-          <p class="dim">The agent gets its address and may look at it. In {cwd}, or from the root on.</p>
+          <p class="dim">The agent gets its path and may read it. Relative to {cwd}, or absolute.</p>
         </AskText>
       )}
       <div class="writing">
@@ -159,7 +159,7 @@ export function Composer(props: {
           rows={1}
           value={text}
           aria-label="Prompt"
-          placeholder={isRunning ? 'The agent is at work…' : 'Ask, or type / for commands'}
+          placeholder={isRunning ? 'The agent is working…' : 'Ask, or type / for commands'}
           onInput={({ currentTarget }) => {
             setText(currentTarget.value);
             setPicked(0);

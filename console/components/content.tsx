@@ -1,4 +1,4 @@
-// What agents show: words, pictures, sound, resources, changes of files, terminals.
+// Renders ACP content: text, images, audio, resources, diffs, terminals.
 import type { VNode } from 'preact';
 import type { Block, ToolContent } from '../../src/console/protocol/conversation.ts';
 import { ask } from '../socket.ts';
@@ -13,7 +13,7 @@ import { Printed } from './output.tsx';
 const Diff = later(() => import('./diff.tsx').then((loaded) => loaded.Diff));
 const Preview = later(() => import('./preview.tsx').then((loaded) => loaded.Preview));
 
-/** `sessionId`: files that it names can be looked at, where its directories have them. */
+/** `sessionId` enables previews of files in the session's directories. */
 export function BlockView({ block, sessionId }: { readonly block: Block; readonly sessionId?: string | undefined }): VNode {
   switch (block.type) {
     case 'text':
@@ -43,7 +43,7 @@ export function BlockView({ block, sessionId }: { readonly block: Block; readonl
         </details>
       );
     case 'other':
-      return <Raw name="Something this console does not know" text={block.text} />;
+      return <Raw name="Unknown content" text={block.text} />;
   }
 }
 
@@ -62,7 +62,7 @@ type ContentProps = {
   readonly content: ToolContent;
   readonly cwd: string;
   readonly shown?: Shown;
-  /** Where it stands, in a session that can be worked in from here. */
+  /** The position, in a session that accepts actions from here. */
   readonly place?: Place | undefined;
 };
 

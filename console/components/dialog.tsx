@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Over everything else; Escape closes it. */
+/** A modal dialog; Escape closes it. */
 export function Dialog({
   title,
   onClose,
@@ -25,7 +25,7 @@ export function Dialog({
   );
 }
 
-/** Nothing is done before it was said once more. */
+/** Asks for confirmation. */
 export function Confirm({
   title,
   confirmLabel,

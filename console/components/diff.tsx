@@ -1,4 +1,4 @@
-// A change of a file: one below the other or side by side, with the changed words marked.
+// A diff, unified or side by side, with changed words marked.
 import { signal } from '@preact/signals';
 import { diffWordsWithSpace } from 'diff';
 import type { ComponentChildren, VNode } from 'preact';
@@ -16,7 +16,7 @@ type Hunk = { readonly header: string; readonly before: string; readonly lines: 
 
 const isSideBySide = signal(localStorage.getItem('switchboard-diff') === 'side');
 
-/** `place` is where the change stands, if it can be applied from there. */
+/** `place` is the change's position, if it can be applied. */
 export function Diff({ path, oldText, newText, cwd, place }: Change & { cwd?: string; place?: ChangeAt | undefined }): VNode {
   const before = oldText ?? '';
   const isLarge = before.length + newText.length > MAX_COMPARED;
@@ -59,8 +59,7 @@ export function Diff({ path, oldText, newText, cwd, place }: Change & { cwd?: st
       </figcaption>
       {isLarge ? (
         <p class="quiet-text">
-          The file is too large to be compared here: {before.length.toLocaleString()} characters before, {newText.length.toLocaleString()}{' '}
-          after.
+          The file is too large to compare: {before.length.toLocaleString()} characters before, {newText.length.toLocaleString()} after.
         </p>
       ) : hunks.length === 0 ? (
         <p class="quiet-text">Nothing changes.</p>
@@ -158,7 +157,7 @@ function rowsOf(lines: readonly Line[]): (readonly [Line | undefined, Line | und
   return rows;
 }
 
-/** What is taken out and what is put in its place. */
+/** Removed and added lines. */
 function changeAt(lines: readonly Line[], from: number): readonly [Line[], Line[]] {
   let at = from;
   while (lines[at]?.kind === 'old') at++;
@@ -179,7 +178,7 @@ function shownHunk({ oldStart, oldLines, newStart, newLines, lines, before }: Cu
   return { header: `@@ −${oldStart},${oldLines} +${newStart},${newLines} @@`, before, lines: paired(read) };
 }
 
-/** Lines that stand for each other are compared word by word. */
+/** Paired lines are compared word by word. */
 function paired(lines: readonly Line[]): Line[] {
   const made: Line[] = [];
   for (let at = 0; at < lines.length; ) {

@@ -1,4 +1,4 @@
-// A change of the policy tried on what agents have asked before. Nothing is saved.
+// Tries an edited policy on past requests. Saves nothing.
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Tried } from '../../src/console/protocol/policy.ts';
@@ -32,7 +32,7 @@ export function DryRun({ files }: { readonly files: readonly string[] }): VNode 
     <section>
       <details class="dry-run" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>
-          <h2>Try a change on what was asked before</h2>
+          <h2>Try a change on past requests</h2>
         </summary>
         <form
           onSubmit={(event) => {
@@ -48,7 +48,7 @@ export function DryRun({ files }: { readonly files: readonly string[] }): VNode 
             </select>
           )}
           <textarea
-            aria-label={`Another text for ${file}`}
+            aria-label={`New text of ${file}`}
             rows={14}
             spellcheck={false}
             value={text}
@@ -57,7 +57,7 @@ export function DryRun({ files }: { readonly files: readonly string[] }): VNode 
           <div class="buttons">
             <input
               aria-label="Recording"
-              placeholder="the permission questions in all transcripts, or a file made with --record"
+              placeholder="permission requests in all transcripts, or a file made with --record"
               spellcheck={false}
               value={recording}
               onInput={({ currentTarget }) => setRecording(currentTarget.value)}
@@ -88,9 +88,9 @@ function Result({ tried: { problems, requests, counts, changed } }: { readonly t
     <div class="answer" role="status">
       <p>
         {requests === 0
-          ? 'Nothing was asked before that it could be tried on.'
+          ? 'There are no past requests to try it on.'
           : `${requests} requests: ${counts.allow} allow, ${counts.ask} ask, ${counts.deny} deny. ${
-              changed.length === 0 ? 'Nothing changes.' : `${changed.length} would be decided otherwise:`
+              changed.length === 0 ? 'Nothing changes.' : `${changed.length} would be decided differently:`
             }`}
       </p>
       <ol class="changed">

@@ -1,4 +1,4 @@
-// What an agent wants to know, as a form; or an address it wants somebody to go to, which is opened after a yes and not before.
+// An elicitation: a form, or a URL that opens only after confirmation.
 import type { ComponentChildren, VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { ChatActions } from '../../src/console/protocol/chat.ts';
@@ -28,8 +28,8 @@ export function Elicitation({ request, elicitation }: { readonly request: Pendin
       {elicitation.mode === 'url' && (
         <>
           <p>
-            The agent wants you to go to <b class="host">{elicitation.host}</b>. It opens in a new tab; the agent is told that you said yes,
-            not what you do there.
+            The agent asks you to visit <b class="host">{elicitation.host}</b>. It opens in a new tab; the agent learns that you agreed, not
+            what you do there.
           </p>
           <pre class="address-whole">{elicitation.url}</pre>
           <Buttons reply={reply}>
@@ -41,7 +41,7 @@ export function Elicitation({ request, elicitation }: { readonly request: Pendin
       )}
       {elicitation.mode === 'other' && (
         <>
-          <p>This cannot be answered here, only declined.</p>
+          <p>This request cannot be answered here, only declined.</p>
           <pre class="command">{elicitation.text}</pre>
           <Buttons reply={reply} />
         </>
@@ -58,7 +58,7 @@ function Buttons({ reply, children }: { readonly reply: Reply; readonly children
       <button type="button" class="danger" onClick={() => reply('decline')}>
         Decline
       </button>
-      <button type="button" class="quiet" title="Neither yes nor no" onClick={() => reply('cancel')}>
+      <button type="button" class="quiet" title="Neither accept nor decline" onClick={() => reply('cancel')}>
         Cancel
       </button>
     </div>
@@ -175,7 +175,7 @@ function Entry({ field, value, problem, set }: EntryProps): VNode {
           );
         })}
       <small id={`${id}-about`}>
-        {[description, field.kind === 'text' && field.hint !== undefined ? `It should look like ${field.hint}` : undefined]
+        {[description, field.kind === 'text' && field.hint !== undefined ? `Expected format: ${field.hint}` : undefined]
           .filter((part) => part !== undefined)
           .join(' ')}{' '}
         {problem !== undefined && <span class="bad">{problem}</span>}
@@ -184,5 +184,5 @@ function Entry({ field, value, problem, set }: EntryProps): VNode {
   );
 }
 
-/** For keyboards on a screen. */
+/** For on-screen keyboards. */
 const MODES: Readonly<Record<string, 'email' | 'url'>> = { email: 'email', uri: 'url' };

@@ -1,4 +1,4 @@
-// Why a request would be allowed, asked or denied.
+// Explains why a request would be allowed, asked or denied.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Explained } from '../../src/console/protocol/policy.ts';
@@ -93,7 +93,7 @@ function Answer({ explained: { verdict, why, summary, matches, opaque } }: { rea
         {opaque.length > 0 && `, and not understood: ${opaque.join(', ')}`}
       </p>
       {matches.length > 0 && (
-        <ol aria-label="Rules that have to do with it">
+        <ol aria-label="Matching rules">
           {matches.map((rule) => (
             <li key={`${rule.file}:${rule.id}`}>
               <span class={`verdict ${rule.verdict}`}>{rule.verdict}</span> {rule.id}{' '}

@@ -1,6 +1,5 @@
 import type { VNode } from 'preact';
 
-/** One line of a list of facts. */
 export const Fact = ({ name, children }: { readonly name: string; readonly children: string }): VNode => (
   <div>
     <dt>{name}</dt>

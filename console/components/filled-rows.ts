@@ -1,9 +1,9 @@
-// Which seconds of a chart are worth a line in its table.
+// Selects the seconds of a chart that its table lists.
 import type { ChartRow } from '../../src/console/protocol/charts.ts';
 
 export type Key = Exclude<keyof ChartRow, 't'>;
 
-/** A rate of nothing is nothing; of single events even one that took no time was there. */
+/** A rate of zero is omitted. A single event counts even if it took no time. */
 export function filledRows(
   { lines, isSparse = false }: { readonly lines: readonly { readonly key: Key }[]; readonly isSparse?: boolean },
   rows: readonly ChartRow[],

@@ -1,4 +1,4 @@
-// Times and sizes, as short as they can be read.
+// Short forms of times, sizes and paths.
 export function ago(at: number, now = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - at) / 1000));
   if (seconds < 60) return 'now';
@@ -21,7 +21,7 @@ export const short = (count: number): string =>
       ? `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)}k`
       : `${(count / 1_000_000).toFixed(1)}M`;
 
-/** An id is an agent's to choose, and goes back to the server as it is: what cannot be read in it is left out of what is shown. */
+/** The agent chooses the id, and the server needs it unchanged: only the display omits unreadable characters. */
 export const shownId = (id: string): string => id.replaceAll(/[^\x20-\x7e]/g, '·');
 
 export function amount(bytes: number): string {
@@ -30,7 +30,7 @@ export function amount(bytes: number): string {
   return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
 }
 
-/** The last two parts of a directory. */
+/** The last two segments of a path. */
 export const place = (path: string): string => {
   const parts = path.split('/').filter((part) => part !== '');
   return parts.length <= 2 ? path : `…/${parts.slice(-2).join('/')}`;
@@ -38,7 +38,7 @@ export const place = (path: string): string => {
 
 export const OUTSIDE = 'outside the working directory of the session';
 
-/** Whether a path leads out of the directory of a session, also by way of `..`. */
+/** Whether a path leads out of the session's directory, also through `..`. */
 export function isOutside(path: string, cwd: string | undefined): boolean {
   if (cwd === undefined || cwd === '') return false;
   const [of, to] = [cwd, path.startsWith('/') ? path : `${cwd}/${path}`].map(partsOf) as [string[], string[]];
@@ -52,7 +52,7 @@ function partsOf(path: string): string[] {
   return parts;
 }
 
-/** Without the directory of the session, where it lies in that. */
+/** Relative to the session's directory, if inside. */
 export function shortened(path: string, cwd: string | undefined): string {
   return cwd !== undefined && cwd !== '' && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
 }

@@ -1,4 +1,4 @@
-// A frame in all its views: folded, raw, held against the protocol, what was taken out of it, how long it took.
+// A frame's views: tree, raw, schema check, redactions, latency.
 import { signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -9,7 +9,7 @@ import { Problem } from './problem.tsx';
 import { Tabs } from './tabs.tsx';
 import { Tree } from './tree.tsx';
 
-/** It stays when one goes on to the next frame. */
+/** Kept when the user moves to another frame. */
 const tab = signal('tree');
 
 export function FrameDetail({
@@ -82,7 +82,7 @@ function View({ found, show }: { readonly found: Found; readonly show: (n: numbe
   const { body, schema, redactions, latency } = found;
   if (tab.value === 'latency') return <Latency latency={latency} show={show} />;
   if (body === undefined)
-    return <p class="quiet-text">Its content is not kept: it passed while no page was open, or long ago, or was very large.</p>;
+    return <p class="quiet-text">The content is not available: it passed while no page was open, was dropped, or was too large.</p>;
   if (tab.value === 'raw') return <pre>{body}</pre>;
   if (tab.value === 'check') return <Check schema={schema} />;
   if (tab.value === 'redactions') return <Redactions redactions={redactions} />;
@@ -99,18 +99,22 @@ function parsed(body: string): unknown {
 }
 
 function Check({ schema }: { readonly schema: SchemaCheck | undefined }): VNode {
-  if (!schema) return <p class="quiet-text">It is no message of JSON-RPC, so there is nothing to hold it against.</p>;
+  if (!schema) return <p class="quiet-text">This is not a JSON-RPC message, so it cannot be checked.</p>;
   const { name, why, problems } = schema;
   return (
     <>
       <p class={problems.length === 0 && name !== undefined ? 'yes' : 'dim'}>
-        {name === undefined ? `Not checked: ${why}.` : problems.length === 0 ? `It fits ${name} of ACP.` : `Held against ${name} of ACP:`}
+        {name === undefined
+          ? `Not checked: ${why}.`
+          : problems.length === 0
+            ? `Valid: matches ${name} of ACP.`
+            : `Checked against ${name} of ACP:`}
       </p>
       <ul class="findings">
         {problems.map(({ at, what, isTolerated }) => (
           <li key={at + what}>
             <code>{at}</code> {what}
-            {isTolerated && <span class="dim"> (whoever reads it is to overlook it)</span>}
+            {isTolerated && <span class="dim"> (readers must ignore it)</span>}
           </li>
         ))}
       </ul>
@@ -119,7 +123,7 @@ function Check({ schema }: { readonly schema: SchemaCheck | undefined }): VNode 
 }
 
 function Redactions({ redactions }: { readonly redactions: readonly Redaction[] }): VNode {
-  if (redactions.length === 0) return <p class="quiet-text">Nothing was taken out of it.</p>;
+  if (redactions.length === 0) return <p class="quiet-text">Nothing was redacted.</p>;
   return (
     <table class="list matrix">
       <thead>
@@ -132,7 +136,7 @@ function Redactions({ redactions }: { readonly redactions: readonly Redaction[] 
       <tbody>
         {redactions.map(({ kind, count, at }) => (
           <tr key={kind}>
-            <td>{kind === '' ? 'secret by its name or place' : kind}</td>
+            <td>{kind === '' ? 'secret, by its field name' : kind}</td>
             <td class="number">{count}</td>
             <td>
               {at.map((place) => (
@@ -151,7 +155,7 @@ function Redactions({ redactions }: { readonly redactions: readonly Redaction[] 
 function Latency({ latency, show }: { readonly latency: FrameLatency; readonly show: (n: number) => void }): VNode {
   const { tookMs, half, passed, beyondMs, oursMs } = latency;
   if (tookMs === undefined && half === undefined && !passed)
-    return <p class="quiet-text">Nothing is known of its times: it is no request or answer, or the other half of it is not there.</p>;
+    return <p class="quiet-text">No timing: this is neither a request nor a response, or its counterpart is missing.</p>;
   const to = (n: number, label: string) => (
     <button type="button" class="link" onClick={() => show(n)}>
       {label}
@@ -159,14 +163,14 @@ function Latency({ latency, show }: { readonly latency: FrameLatency; readonly s
   );
   return (
     <dl class="times">
-      <Time name="From request to answer, on this leg" ms={tookMs}>
-        {half !== undefined && to(half, 'the other half')}
+      <Time name="From request to response, on this connection" ms={tookMs}>
+        {half !== undefined && to(half, 'the counterpart')}
       </Time>
-      <Time name={passed ? `The same on the leg of ${passed.leg}` : 'The same on the other leg'} ms={beyondMs}>
+      <Time name={passed ? `The same on the connection of ${passed.leg}` : 'The same on the other connection'} ms={beyondMs}>
         {passed && to(passed.n, 'the same frame there')}
       </Time>
-      <Time name="Of that the switchboard’s, there and back" ms={oursMs} />
-      <Time name="This frame was here for" ms={passed?.addedMs} />
+      <Time name="Time in switchboard, both ways" ms={oursMs} />
+      <Time name="This frame took" ms={passed?.addedMs} />
     </dl>
   );
 }

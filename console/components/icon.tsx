@@ -1,4 +1,4 @@
-// Small drawings, all of one size, in the colour of the text.
+// Icons of one size, in the text colour.
 import type { VNode } from 'preact';
 
 const PATHS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-// One thing after the other, as it was said and done in a session.
+// The entries of a conversation.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Item } from '../../src/console/protocol/conversation.ts';
@@ -13,11 +13,11 @@ import { Tool } from './tool.tsx';
 type Of<Kind extends Item['kind']> = Extract<Item, { kind: Kind }>;
 
 export function Items({ shown, cwd }: { readonly shown: Shown; readonly cwd: string }): VNode {
-  void shown.list.value; // drawn again when there are more
+  void shown.list.value; // render when the list grows
   const { items, dropped } = shown.conversation;
   return (
     <>
-      {dropped > 0 && <p class="quiet-text centred">{dropped} earlier entries are not shown here; the transcript has them.</p>}
+      {dropped > 0 && <p class="quiet-text centred">{dropped} earlier entries are only in the transcript.</p>}
       {items.map((item) => (
         <One key={item.id} item={item} shown={shown} cwd={cwd} />
       ))}
@@ -25,7 +25,7 @@ export function Items({ shown, cwd }: { readonly shown: Shown; readonly cwd: str
   );
 }
 
-/** Draws itself again when it changes, and nothing else does. */
+/** Renders only when this item changes. */
 function One({ item, shown, cwd }: { readonly item: Item; readonly shown: Shown; readonly cwd: string }): VNode | null {
   const version = shown.item(item.id).value;
   switch (item.kind) {
@@ -78,7 +78,10 @@ function Message({ item: { role, text, blocks }, sessionId }: { readonly item: O
 const LONGEST = 100_000;
 const EDGE = 20_000;
 
-/** A text of megabytes is laid out anew with everything that comes after it, which takes seconds: its beginning and its end, until one wants it all. */
+/**
+ * The browser lays out a text of megabytes again with everything after it, which takes seconds. Show its beginning and end until the user
+ * wants it all.
+ */
 function Long({ text, draw }: { readonly text: string; readonly draw: (text: string) => VNode }): VNode {
   const [isWhole, setWhole] = useState(false);
   if (isWhole || text.length <= LONGEST) return draw(text);
@@ -86,7 +89,7 @@ function Long({ text, draw }: { readonly text: string; readonly draw: (text: str
     <>
       {draw(text.slice(0, EDGE))}
       <p class="quiet-text centred">
-        {(text.length - 2 * EDGE).toLocaleString()} characters are left out here.{' '}
+        {(text.length - 2 * EDGE).toLocaleString()} characters omitted.{' '}
         <button type="button" class="quiet" onClick={() => setWhole(true)}>
           Show all
         </button>
@@ -104,9 +107,9 @@ const firstLine = (text: string): string => {
 const REASONS: Readonly<Record<string, string>> = {
   end_turn: '',
   cancelled: 'Cancelled',
-  refusal: 'The agent refused to go on; the last prompt and what followed it are not part of the conversation. Say it in other words.',
-  max_tokens: 'Stopped: the limit of tokens was reached. Ask it to go on, or for something smaller.',
-  max_turn_requests: 'Stopped: the limit of requests in one turn was reached. Ask it to go on.',
+  refusal: 'The agent refused to continue. The last prompt and everything after it are not part of the conversation. Rephrase it.',
+  max_tokens: 'Stopped: token limit reached. Ask the agent to continue, or for something smaller.',
+  max_turn_requests: 'Stopped: the turn’s request limit was reached. Ask the agent to continue.',
 };
 
 function End({ item: { stopReason, error, hint, logins } }: { readonly item: Of<'end'> }): VNode {
@@ -121,6 +124,6 @@ function End({ item: { stopReason, error, hint, logins } }: { readonly item: Of<
         </div>
       </div>
     );
-  const text = REASONS[stopReason ?? ''] ?? `Stopped: ${stopReason ?? 'for no reason given'}`;
+  const text = REASONS[stopReason ?? ''] ?? `Stopped: ${stopReason ?? 'no reason given'}`;
   return <div class={text === '' ? 'end' : 'end told'}>{text}</div>;
 }

@@ -1,14 +1,13 @@
-// What is not needed for the first screen is loaded when it is first looked at: the code and the stylesheets it is drawn with, all of it before
-// anything is shown.
+// Loads a screen's code and stylesheets on first use, all before it is shown.
 import type { FunctionComponent, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 export type Later<Props extends object> = FunctionComponent<Props> & {
-  /** Loads it without showing it. */
+  /** Preloads it. */
   fetch(): Promise<void>;
 };
 
-/** `styles` are names of stylesheets in `console/style/`. */
+/** `styles` names stylesheets in `console/style/`. */
 export function later<Props extends object>(load: () => Promise<FunctionComponent<Props>>, ...styles: readonly string[]): Later<Props> {
   let found: FunctionComponent<Props> | undefined;
   let coming: Promise<void> | undefined;
@@ -18,7 +17,7 @@ export function later<Props extends object>(load: () => Promise<FunctionComponen
         found = it;
       },
       (error: unknown) => {
-        coming = undefined; // the next look tries again
+        coming = undefined; // the next render tries again
         throw error;
       },
     );
@@ -27,7 +26,7 @@ export function later<Props extends object>(load: () => Promise<FunctionComponen
   function Shown(props: Props): VNode {
     const [problem, setProblem] = useState<string>();
     useEffect(() => {
-      // It may have come since this was drawn: then it is drawn again all the same.
+      // It may have loaded since this was rendered.
       if (problem === undefined)
         fetch().then(
           () => setProblem(''),

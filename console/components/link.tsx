@@ -1,4 +1,4 @@
-// Addresses that agents name. Where one leads is shown first, and it is opened only after a yes.
+// Links from agents. Shows the address first and opens it only after confirmation.
 import { signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import { Confirm } from './dialog.tsx';
@@ -21,7 +21,7 @@ export function Link({ to, children }: { readonly to: string; readonly children:
   );
 }
 
-/** On every screen once. */
+/** Rendered once, on every screen. */
 export function ConfirmLink(): VNode | null {
   const to = target.value;
   if (to === undefined) return null;
@@ -38,7 +38,7 @@ export function ConfirmLink(): VNode | null {
       }}
       close={close}
     >
-      <p>The agent wrote it. It opens in a new tab.</p>
+      <p>The agent wrote this address. It opens in a new tab.</p>
       <pre class="address-whole">{to}</pre>
     </Confirm>
   );

@@ -8,7 +8,7 @@ type Props<Entry> = {
   readonly show: (entry: Entry) => ComponentChildren;
 };
 
-/** Entries to pick from while one types elsewhere: the keyboard stays there, and says with arrows which one is meant. */
+/** A list to pick from while the focus stays in another field, which handles the arrow keys. */
 export function ListBox<Entry>({ label, entries, chosen, pick, show }: Props<Entry>): VNode | null {
   if (entries.length === 0) return null;
   return (

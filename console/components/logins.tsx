@@ -1,4 +1,4 @@
-// The ways to log in that an agent offers: those it sees to itself are asked for here, others are explained.
+// An agent's login methods: a button for those it handles itself, instructions for the others.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { LoginMethod } from '../../src/console/protocol/chat.ts';
@@ -7,7 +7,7 @@ import { Problem } from './problem.tsx';
 
 type Props = {
   readonly methods: readonly LoginMethod[];
-  /** What is said when it is done; `then` is done as well. */
+  /** Shown after the login; `then` runs as well. */
   readonly done?: string;
   readonly then?: () => void;
 };
@@ -32,7 +32,7 @@ export function Logins({ methods, done, then }: Props): VNode {
   if (isDone && done !== undefined) return <p role="status">{done}</p>;
   return (
     <fieldset class="logins">
-      <legend>The agent wants you to log in</legend>
+      <legend>The agent requires a login</legend>
       <ul>
         {methods.map((method) => (
           <li key={method.id}>
@@ -51,13 +51,15 @@ export function Logins({ methods, done, then }: Props): VNode {
             )}
             {method.variables !== undefined && (
               <p>
-                Set <code>{method.variables.join(', ')}</code> in the agent's <code>env</code>, in your configuration, and start anew.
+                Set <code>{method.variables.join(', ')}</code> in the agent's <code>env</code>in your configuration and restart.
               </p>
             )}
           </li>
         ))}
       </ul>
-      {busy !== undefined && <p role="status">The agent is at it. It may have opened a window, or say more on its screen under Agents.</p>}
+      {busy !== undefined && (
+        <p role="status">The agent is logging in. It may have opened a window, or print instructions on the Agents screen.</p>
+      )}
       <Problem text={problem} />
     </fieldset>
   );

@@ -1,9 +1,9 @@
-// Agents write Markdown. It becomes elements one by one and is never taken for HTML: there is nothing to sanitise, because nothing is parsed as markup.
+// Renders Markdown as elements, never as HTML: nothing is parsed as markup, so nothing needs sanitising.
 import { Component, type ComponentChildren, type VNode } from 'preact';
 import { Code } from './code.tsx';
 import { Link } from './link.tsx';
 
-/** Blocks that are complete do not change any more while the text still grows, and are not drawn again. */
+/** Complete blocks no longer change while the text grows, and are not rendered again. */
 export function Markdown({ text }: { readonly text: string }): VNode {
   return (
     <div class="md">
@@ -25,7 +25,7 @@ class Chunk extends Component<{ readonly text: string }> {
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
 
-/** Cut at empty lines, but not inside a fence. */
+/** Splits at blank lines outside code fences. */
 function chunksOf(text: string): string[] {
   const chunks: string[] = [];
   let lines: string[] = [];
@@ -45,7 +45,7 @@ function chunksOf(text: string): string[] {
 
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 
-/** Deeper ones are shown as they were written. */
+/** Deeper nesting is shown as written. */
 const DEEPEST = 20;
 
 function blocksOf(lines: readonly string[], depth = 0): ComponentChildren[] {
@@ -144,7 +144,7 @@ function tableOf([head = '', , ...rows]: readonly string[]): VNode {
   );
 }
 
-/** Marks that stand further apart are only what they are: to look for the end of each through a whole text could take for ever. */
+/** Marks further apart are literal: searching the whole text for each end could take too long. */
 const INLINE =
   /(?<!`)(`{1,8})(?!`)([\s\S]{0,1000}?[^`])\1(?!`)|\*\*(?=\S)([\s\S]{0,1000}?\S)\*\*|~~(?=\S)([\s\S]{0,1000}?\S)~~|(?<![\w*])[*](?=[^\s*])([^*\n]{0,1000}?[^\s*])[*](?!\w)|(?<![\w_])_(?=[^\s_])([^_\n]{0,1000}?[^\s_])_(?!\w)|\[([^\]\n]{1,1000})\]\((\S{1,2000}?)(?:\s{1,9}"[^"\n]{0,1000}")?\)|\b(https?:\/\/[^\s<>()[\]"']+)/;
 const LONGEST = 20_000;

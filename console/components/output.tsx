@@ -1,16 +1,16 @@
-// What a program printed, with its colours. Everything else it sent to a terminal is gone by now.
+// Program output with its colours. Other terminal sequences were removed by the server.
 import type { ComponentChildren, VNode } from 'preact';
 import type { Output } from '../../src/console/protocol/conversation.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
 const COLOUR = /\u001b\[([\d;]*)m/;
 
-/** `kill` ends what runs, where that can be done from here. */
+/** `kill` stops the program, if it can be stopped from here. */
 export function Printed({ output, kill }: { readonly output: Output | undefined; readonly kill?: (() => void) | undefined }): VNode {
   return (
     <figure class="terminal">
       {kill && output !== undefined && output.exit === undefined && (
-        <button type="button" class="danger" title="Ends the command and everything it has started" onClick={kill}>
+        <button type="button" class="danger" title="Kills the command and all its child processes" onClick={kill}>
           Kill
         </button>
       )}
@@ -23,7 +23,7 @@ export function Printed({ output, kill }: { readonly output: Output | undefined;
 function coloured(text: string): ComponentChildren[] {
   const parts: ComponentChildren[] = [];
   let style: string[] = [];
-  // Split with its group: text, codes, text, codes, …
+  // The split keeps its group: text, codes, text, codes, …
   for (const [index, part] of text.split(COLOUR).entries()) {
     if (index % 2 === 1) style = restyled(style, part);
     else if (part !== '') parts.push(style.length === 0 ? part : <span class={style.join(' ')}>{part}</span>);

@@ -1,4 +1,4 @@
-// What can be set in a session: its agent, mode, model and whatever else the agent offers.
+// Session options: agent, mode, model and others the agent offers.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Option } from '../../src/console/protocol/conversation.ts';

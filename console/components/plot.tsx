@@ -1,4 +1,4 @@
-// One chart: lines over time, their names and values beside it, and the numbers as a table for whoever would rather read them.
+// One chart: lines over time with a legend, and the same numbers as a table.
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -7,21 +7,21 @@ import { isDark } from '../theme.ts';
 import { filledRows, type Key } from './filled-rows.ts';
 
 export type Line = { readonly key: Key; readonly name: string; readonly tone: Tone };
-/** Each has a pattern of its own too: colours alone tell nothing to some. */
+/** Each line has its own pattern, for readers who cannot tell the colours apart. */
 type Tone = 'accent' | 'warn' | 'bad';
 const DASHES: Readonly<Record<Tone, number[]>> = { accent: [], warn: [6, 3], bad: [2, 3] };
 
 export type Plotted = {
   readonly name: string;
   readonly lines: readonly Line[];
-  /** Single events: dots, and no line between them. */
+  /** Single events: dots without a connecting line. */
   readonly isSparse?: boolean;
   readonly format: (value: number) => string;
 };
 
 const HEIGHT = 160;
 const MOST_ROWS = 200;
-/** Where the cursor is taken from the chart. One that stayed would be told of again with the next second. */
+/** Moves the cursor off the chart. A cursor that stayed would be reported again every second. */
 const NOWHERE = { left: -10, top: -10 };
 
 export function Plot({ plot, rows }: { readonly plot: Plotted; readonly rows: readonly ChartRow[] }): VNode {
@@ -52,7 +52,7 @@ export function Plot({ plot, rows }: { readonly plot: Plotted; readonly rows: re
 type CanvasProps = {
   readonly plot: Plotted;
   readonly rows: readonly ChartRow[];
-  /** The time of the row that is looked at. */
+  /** The time of the selected row. */
   readonly at: number | undefined;
   readonly look: (at: number | undefined) => void;
 };
@@ -60,7 +60,7 @@ type CanvasProps = {
 function Canvas({ plot, rows, at, look }: CanvasProps): VNode {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
-  /** The time that was chosen by keys. The cursor stays there while seconds come; under a pointer it stays under the pointer. */
+  /** The time selected by keyboard. The cursor stays at it as rows arrive; with a pointer it stays under the pointer. */
   const chosen = useRef<number | undefined>(undefined);
   const dark = isDark.value;
   useLayoutEffect(() => {
@@ -74,14 +74,14 @@ function Canvas({ plot, rows, at, look }: CanvasProps): VNode {
       observer.disconnect();
       made.destroy();
     };
-  }, [plot, dark]); // its colours are drawn, and not those of the page
+  }, [plot, dark]); // the canvas needs the colours of the current theme
   const choose = (t: number | undefined) => {
     chosen.current = t;
     chart.current?.setCursor(t === undefined ? NOWHERE : { left: chart.current.valToPos(t, 'x'), top: 10 });
   };
   useEffect(() => {
     const { current } = chart;
-    current?.batch(() => current.setData(dataOf(plot, rows))); // at once: where a time lies now is asked for next
+    current?.batch(() => current.setData(dataOf(plot, rows))); // at once: the next line reads positions
     if (chosen.current !== undefined) choose(rows.some(({ t }) => t === chosen.current) ? chosen.current : undefined);
   }, [rows, dark]);
   const pressed = (event: KeyboardEvent) => {
@@ -98,7 +98,7 @@ function Canvas({ plot, rows, at, look }: CanvasProps): VNode {
       class="canvas"
       ref={box}
       role="img"
-      aria-label={`${plot.name}; arrow keys go from second to second`}
+      aria-label={`${plot.name}; arrow keys move by one second`}
       tabIndex={0}
       onKeyDown={pressed}
       onPointerMove={() => {
@@ -136,7 +136,7 @@ function optionsOf({ lines, isSparse = false, format }: Plotted, element: HTMLEl
   };
 }
 
-/** As the page has it now, in a form that a canvas understands. */
+/** The current colour of the page, in a form a canvas understands. */
 function colourOf(element: HTMLElement, name: string): string {
   const probe = document.createElement('i');
   probe.style.color = `var(--${name})`;
@@ -184,7 +184,7 @@ function Numbers({ plot, rows }: { readonly plot: Plotted; readonly rows: readon
               ))}
             </tbody>
           </table>
-          {filled.length === 0 && <p class="quiet-text">Nothing in this time.</p>}
+          {filled.length === 0 && <p class="quiet-text">Nothing in this period.</p>}
         </div>
       )}
     </details>

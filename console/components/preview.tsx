@@ -1,4 +1,4 @@
-// A file that an agent names, looked at without leaving the conversation.
+// Previews a file that an agent names.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ChatActions } from '../../src/console/protocol/chat.ts';
@@ -30,7 +30,7 @@ export function Preview({ sessionId, uri, name }: { readonly sessionId: string; 
           <Code text={found.text} language={/\.(\w+)$/.exec(uri)?.[1] ?? ''} />
         </pre>
       )}
-      {found?.isCut && <p class="quiet-text">The file goes on.</p>}
+      {found?.isCut && <p class="quiet-text">The file continues.</p>}
     </details>
   );
 }

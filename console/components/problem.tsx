@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-/** What went wrong, said as soon as it is known; nothing while nothing has. */
+/** Announces an error; empty without one. */
 export function Problem({ text }: { readonly text: string }): VNode | null {
   if (text === '') return null;
   return (

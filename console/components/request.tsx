@@ -1,4 +1,4 @@
-// A permission question: what exactly is to be done, and an answer by button or key. Keys never work while one types somewhere.
+// A permission request: exactly what the agent wants to do, answered by button or key. Keys are ignored while the user types.
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { PendingRequest } from '../../src/console/protocol/state.ts';
@@ -15,14 +15,14 @@ import { RulePanel, savedRule } from './rule.tsx';
 const Elicitation = later(() => import('./elicitation.tsx').then((loaded) => loaded.Elicitation), 'form');
 
 const KEYS: Readonly<Record<string, string>> = { allow_once: 'a', allow_always: 'A', reject_once: 'd', reject_always: 'D' };
-/** Said beside the agent's own name for an option, which may be any. */
+/** Shown next to the agent's own name for an option, which may be anything. */
 const KINDS: Readonly<Record<string, string>> = {
   allow_once: 'allows once',
   allow_always: 'allows always',
   reject_once: 'rejects once',
   reject_always: 'rejects always',
 };
-/** A key that was meant for something else must not answer a question that has just come up under it. */
+/** A key meant for something else must not answer a request that just appeared. */
 const IGNORE_KEYS_MS = 600;
 
 export function RequestCard({
@@ -41,7 +41,7 @@ export function RequestCard({
     ask('answer', { requestId, option }).catch((error: Error) => setProblem(error.message));
   };
   const choices = choicesOf(request);
-  /** Under a policy, "always" is a rule, and is seen before it holds. */
+  /** Under a policy, "always" is a rule, which is shown before it is saved. */
   const choose = ({ kind, option }: Choice) => {
     if (request.policy && /_always$/.test(kind)) setRule({ verdict: kind === 'allow_always' ? 'allow' : 'deny', option });
     else if (option !== undefined) answer(option);
@@ -109,7 +109,7 @@ export function RequestCard({
         <div class="buttons">
           {choices.map((choice) => (
             <button type="button" key={choice.key} class={lookOf(choice)} onClick={() => choose(choice)}>
-              {choice.name} {choice.option !== undefined && <small class="kind">{KINDS[choice.kind] ?? 'of no known kind'}</small>}{' '}
+              {choice.name} {choice.option !== undefined && <small class="kind">{KINDS[choice.kind] ?? 'unknown kind'}</small>}{' '}
               <kbd>{choice.key}</kbd>
             </button>
           ))}
@@ -123,10 +123,10 @@ export function RequestCard({
   );
 }
 
-/** An option as the agent offers it, or a rule of one's own where it offers none for always. */
+/** An option of the agent, or our own rule where the agent offers no "always". */
 type Choice = { readonly name: string; readonly kind: string; readonly key: string; readonly option: number | undefined };
 
-/** Each with a key: by its kind, else by its number. */
+/** Each has a key: by its kind, else its number. */
 function choicesOf({ options, policy, elicitation }: PendingRequest): readonly Choice[] {
   if (elicitation) return [];
   const used = new Set<string>();
@@ -152,7 +152,7 @@ export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
-/** Questions of a session, or of all, that were answered while one looked at them. */
+/** Requests of one session, or of all, that were answered elsewhere while the page showed them. */
 export function Elsewhere({ sessionId }: { readonly sessionId?: string }): VNode {
   const last = settled.value
     .filter(({ request, isElsewhere }) => isElsewhere && (sessionId === undefined || request.sessionId === sessionId))
@@ -164,8 +164,8 @@ export function Elsewhere({ sessionId }: { readonly sessionId?: string }): VNode
     <>
       {isMine && (
         <p class="elsewhere" role="status">
-          The rule was saved: <code>{saved.place}</code>. Take it out there to be asked again.
-          <button type="button" class="quiet" aria-label="Do not show this any more" onClick={() => (savedRule.value = undefined)}>
+          Rule saved: <code>{saved.place}</code>. Remove it there to be asked again.
+          <button type="button" class="quiet" aria-label="Dismiss" onClick={() => (savedRule.value = undefined)}>
             ×
           </button>
         </p>

@@ -1,4 +1,4 @@
-// "Always" as a rule: what it says and where it goes is shown before it is saved, and may be changed.
+// "Always" as a rule: shown with its file and editable before it is saved.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -7,7 +7,7 @@ import type { PendingRequest } from '../../src/console/protocol/state.ts';
 import { ask } from '../socket.ts';
 import { Problem } from './problem.tsx';
 
-/** The rule that was saved last, for a line that says so. */
+/** The last saved rule, for a status line. */
 export const savedRule = signal<{ readonly sessionId: string; readonly place: string } | undefined>(undefined);
 
 const CHECK_AFTER_MS = 200;
@@ -15,7 +15,7 @@ const CHECK_AFTER_MS = 200;
 export type RulePanelProps = {
   readonly request: PendingRequest;
   readonly verdict: 'allow' | 'deny';
-  /** Answers with the option for always as the question has it; undefined when it has none. */
+  /** Answers with the request's own "always" option; undefined when it has none. */
   readonly remember: (() => void) | undefined;
   readonly close: () => void;
 };
@@ -71,7 +71,7 @@ export function RulePanel({ request: { requestId, sessionId }, verdict, remember
       {proposed && 'rule' in proposed && (
         <>
           <label class="field">
-            <span>A rule that {verdict === 'allow' ? 'allows' : 'denies'} this. Take a line out to make it wider.</span>
+            <span>A rule that {verdict === 'allow' ? 'allows' : 'denies'} this. Remove a line to widen it.</span>
             <textarea
               ref={text}
               rows={Math.max(3, rule.split('\n').length)}
@@ -81,9 +81,9 @@ export function RulePanel({ request: { requestId, sessionId }, verdict, remember
             />
           </label>
           <p class="from">
-            It goes into <code>{proposed.place.file}</code>
+            It will be added to <code>{proposed.place.file}</code>
             {checked?.line !== undefined && `, line ${checked.line}, under ${verdict}`}
-            {proposed.place.isNew && '. The file is made: a copy of what holds in the console now, with this rule in it'}.
+            {proposed.place.isNew && '. Creates the file: a copy of the console’s current policy plus this rule'}.
           </p>
           {checked?.problems.map(({ line, message, hint }) => (
             <p class="problem">
@@ -110,8 +110,8 @@ export function RulePanel({ request: { requestId, sessionId }, verdict, remember
           </button>
         )}
         {remember && (
-          <button type="button" title="As the question has it, without a rule" onClick={remember}>
-            Always for this very request
+          <button type="button" title="The agent’s own option, without a rule" onClick={remember}>
+            Always for exactly this request
           </button>
         )}
         <button type="button" class="quiet" onClick={close}>

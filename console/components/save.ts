@@ -1,4 +1,4 @@
-// Text that becomes a file of the person's, through the browser's own way of saving.
+// Saves text as a file through the browser.
 export function save(name: string, parts: readonly string[], type: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([...parts], { type }));

@@ -7,11 +7,11 @@ type Props = {
   readonly set: (text: string) => void;
   /** On Enter. */
   readonly search?: () => void;
-  /** Nothing can be found by these words: they are no words at all. */
+  /** Whether the text is invalid as a filter. */
   readonly isWrong?: boolean;
 };
 
-/** Words to filter by, or to look for. */
+/** A field to filter or search. */
 export const SearchField = ({ label, placeholder, text, set, search, isWrong = false }: Props): VNode => (
   <input
     type="search"

@@ -1,11 +1,11 @@
-// MCP servers that a new session is begun with: those with an address. One that is a program stands in the configuration, where programs are named.
+// MCP servers for a new session, by URL. A server that is a program belongs in the configuration.
 import type { RefObject, VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { McpServer } from '../../src/console/protocol/sessions.ts';
 import { configured } from '../state.ts';
 import { Icon } from './icon.tsx';
 
-/** Kept in this browser. `keepsSecrets`: the values of headers too. */
+/** Stored in this browser. `keepsSecrets`: header values too. */
 export type Entry = McpServer & { readonly isUsed: boolean; readonly keepsSecrets: boolean };
 
 const PLACE = 'switchboard-mcp-servers';
@@ -19,7 +19,7 @@ export function savedServers(): readonly Entry[] {
   }
 }
 
-/** Whatever it is that lies there. */
+/** Accepts anything that localStorage may hold. */
 function entryOf(value: unknown): readonly Entry[] {
   const { type, name, url, headers, isUsed, keepsSecrets } = (value ?? {}) as Partial<Record<keyof Entry, unknown>>;
   if ((type !== 'http' && type !== 'sse') || typeof name !== 'string' || typeof url !== 'string' || !Array.isArray(headers)) return [];
@@ -37,18 +37,18 @@ export function keepServers(entries: readonly Entry[]): void {
   localStorage.setItem(PLACE, JSON.stringify(kept));
 }
 
-/** What is wrong with them, in words. */
+/** The first problem, as a message. */
 export function problemWithServers(entries: readonly Entry[]): string | undefined {
   const used = entries.filter(({ isUsed }) => isUsed);
   for (const { name, url, headers } of used) {
     if (name.trim() === '') return 'An MCP server needs a name.';
     if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-      return `The address of the MCP server “${name}” must begin with http:// or https://.`;
+      return `The address of the MCP server “${name}” must start with http:// or https://.`;
     const empty = headers.find((header) => header.name !== '' && header.value === '');
-    if (empty) return `The header “${empty.name}” of the MCP server “${name}” has no value. Values are not kept here unless you tick so.`;
+    if (empty) return `The header “${empty.name}” of the MCP server “${name}” has no value. Values are stored only if you tick the box.`;
   }
   const twice = used.find(({ name }, at) => used.findIndex((other) => other.name === name) !== at);
-  return twice && `Two MCP servers are called “${twice.name}”.`;
+  return twice && `Two MCP servers are named “${twice.name}”.`;
 }
 
 export const serversToSend = (entries: readonly Entry[]): readonly McpServer[] =>
@@ -71,13 +71,13 @@ export function Servers({
     <fieldset class="servers" ref={list}>
       <legend>MCP servers</legend>
       <p class="dim">
-        Servers with an address that the agent may use in this session.{' '}
+        Remote servers that the agent may use in this session.{' '}
         {configured.value.length > 0 && (
           <>
-            It has those of your configuration anyway: <b>{configured.value.join(', ')}</b>.{' '}
+            It already has the configured ones: <b>{configured.value.join(', ')}</b>.{' '}
           </>
         )}
-        A server that is a program can only stand in the configuration.
+        Servers that are programs belong in the configuration.
       </p>
       {entries.map((entry, at) => (
         <fieldset class="server" aria-label={entry.name || 'New server'} key={at}>
@@ -126,7 +126,7 @@ export function Servers({
   );
 }
 
-/** Whoever works by keyboard goes on in what was added, and has a place to be when something was taken out. */
+/** Keyboard users continue in what was added, and do not lose focus when something is removed. */
 function useKeepFocus<List extends HTMLElement>(count: number, row: string): RefObject<List | null> {
   const list = useRef<List>(null);
   const before = useRef(count);

@@ -1,4 +1,4 @@
-// What can be done with a session besides working in it, as far as its agent can.
+// Session actions besides prompting, if its agent supports them.
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { SessionRow } from '../../src/console/protocol/state.ts';
@@ -33,7 +33,7 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
           if (key === 'Escape') menu.current?.removeAttribute('open');
         }}
       >
-        <summary aria-label="More for this session" title="More">
+        <summary aria-label="More actions" title="More">
           ⋯
         </summary>
         <div class="choices">
@@ -46,7 +46,7 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
             <button
               type="button"
               class="quiet"
-              title="Another session that begins with what was said in this one"
+              title="Starts another session from this conversation"
               onClick={choose(() => attempt(async () => go(toSession((await ask('fork', { sessionId })).sessionId))))}
             >
               Fork
@@ -85,7 +85,7 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
           }}
           close={close}
         >
-          <p>“{title || 'New session'}” is deleted at its agent, and with it what was written down here. This cannot be undone.</p>
+          <p>“{title || 'New session'}” and its records are deleted, here and at its agent. This cannot be undone.</p>
         </Confirm>
       )}
     </>

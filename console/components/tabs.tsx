@@ -1,4 +1,4 @@
-// One of several views of the same thing. Arrow keys go from one to the next.
+// Views of the same thing. Arrow keys move between them.
 import type { ComponentChildren, VNode } from 'preact';
 
 export type Tab = { readonly name: string; readonly label: ComponentChildren };

@@ -1,4 +1,4 @@
-// A tool call: what it is, how far it is, what it shows.
+// A tool call: title, status, content.
 import type { VNode } from 'preact';
 import type { Item } from '../../src/console/protocol/conversation.ts';
 import { requests, type Shown, sessions } from '../state.ts';
@@ -9,12 +9,12 @@ import { Icon } from './icon.tsx';
 const STATUS: Readonly<Record<string, string>> = { pending: 'waiting', in_progress: 'running', completed: 'done', failed: 'failed' };
 type ToolItem = Extract<Item, { kind: 'tool' }>;
 
-/** `version`: items change in place, and what reads signals is drawn again only when something else is given to it. */
+/** `version` makes the component render: items change in place. */
 export function Tool({ item, shown, cwd }: { item: ToolItem; version: number; shown: Shown; cwd: string }): VNode {
   const { title, toolKind = 'other', status = 'pending', content = [], locations = [], input, output, toolCallId } = item;
   const { sessionId } = shown.conversation;
   const isTelling = content.some(({ type }) => type === 'diff' || type === 'terminal');
-  // What is asked about is shown with the question.
+  // The request card shows it while it is pending.
   const isAsked = requests.value.some((request) => request.sessionId === sessionId && request.toolCallId === toolCallId);
   const row = sessions.value.get(sessionId);
   const isOurs = row !== undefined && row.state !== 'stored' && !row.isFromClient;

@@ -1,4 +1,4 @@
-// JSON that can be folded. What is large or deep is folded to begin with, and drawn when it is opened.
+// JSON as a tree. Large or deep values start folded and render when opened.
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -29,7 +29,7 @@ function Branch({ value, name, depth }: { readonly value: object; readonly name:
         <span class="dim">{isList ? `[${count}]` : `{${count}}`}</span>
       </summary>
       {isOpen && members.slice(0, MOST_MEMBERS).map(([key, member]) => <Tree key={key} name={key} value={member} depth={depth + 1} />)}
-      {isOpen && count > MOST_MEMBERS && <div class="leaf dim">{count - MOST_MEMBERS} more; they are in the raw text</div>}
+      {isOpen && count > MOST_MEMBERS && <div class="leaf dim">{count - MOST_MEMBERS} more, in the raw view</div>}
     </details>
   );
 }

@@ -15,7 +15,7 @@ const STATE_LABELS: Readonly<Record<string, string>> = {
   idle: 'not started',
   starting: 'starting',
   ready: 'running',
-  unhealthy: 'does not answer',
+  unhealthy: 'not responding',
   unavailable: 'not available',
   draining: 'ends',
   stopped: 'stopped',
@@ -41,7 +41,7 @@ export function Agents(): VNode {
         {hostTools.length > 0 && <Tools hostTools={hostTools} />}
         {capabilities.length > 0 && (
           <section>
-            <h2>What they can do</h2>
+            <h2>Capabilities</h2>
             <div class="table">
               <table class="list matrix">
                 <thead>
@@ -81,28 +81,28 @@ export function Agents(): VNode {
   );
 }
 
-/** What is to be done, and is not done before it was said once more. */
+/** An operation that needs confirmation. */
 type Operation = { readonly title: string; readonly text: string; readonly action: () => Promise<unknown> };
 
 type Kind = 'restart' | 'stop' | 'drain';
 
 function operationsOf({ name, title, inFlight }: AgentRow): Readonly<Record<Kind, Operation>> {
-  const under = inFlight === 0 ? '' : ` ${inFlight === 1 ? 'One request is' : `${inFlight} requests are`} under way.`;
-  const until = 'New sessions and prompts are refused until it is started again';
+  const under = inFlight === 0 ? '' : ` ${inFlight === 1 ? '1 request is' : `${inFlight} requests are`} in flight.`;
+  const until = 'New sessions and prompts are refused until you start it again';
   return {
     restart: {
       title: `Restart ${title}`,
-      text: `Its process is ended in good order and another is started; its sessions are brought back with their next prompt.${under}`,
+      text: `Stops its process gracefully and starts a new one. Its sessions resume with their next prompt.${under}`,
       action: () => ask('restart', { agent: name }),
     },
     stop: {
       title: `Stop ${title}`,
-      text: `What it does is cancelled, and its process is ended. ${until}.${under}`,
+      text: `Cancels its turns and stops its process. ${until}.${under}`,
       action: () => ask('stopAgent', { agent: name, how: 'now' }),
     },
     drain: {
       title: `Drain ${title}`,
-      text: `What it does comes to its end, and then its process is ended. ${until}.${under}`,
+      text: `Lets its turns finish, then stops its process. ${until}.${under}`,
       action: () => ask('stopAgent', { agent: name, how: 'drain' }),
     },
   };
@@ -168,7 +168,7 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
       <Problem text={problem} />
       {stderr.length > 0 && (
         <details class="raw">
-          <summary>What it said on stderr ({stderr.length} lines)</summary>
+          <summary>stderr ({stderr.length} lines)</summary>
           <pre>{stderr.join('\n')}</pre>
         </details>
       )}
@@ -185,8 +185,8 @@ const STEPS: Readonly<Record<string, string>> = {
 
 function Tools({ hostTools }: { readonly hostTools: readonly HostTools[] }): VNode {
   return (
-    <section aria-label="Lent tools">
-      <h2>Tools that sessions were lent</h2>
+    <section aria-label="Host tools">
+      <h2>Host tools by session</h2>
       <div class="table">
         <table class="list matrix">
           <thead>

@@ -1,4 +1,4 @@
-// What passes, over time. The server keeps a quarter of an hour of it; a page that comes back later has it all.
+// Traffic over time. The server keeps a quarter of an hour, so a reloaded page has it all.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -40,7 +40,7 @@ const PLOTS: readonly Plotted[] = [
     format: (bytes) => `${count(bytes)}B`,
   },
   {
-    name: 'Added by the switchboard',
+    name: 'Added by switchboard',
     lines: [
       { key: 'addedMedian', name: 'half below', tone: 'accent' },
       { key: 'addedP95', name: '95 % below', tone: 'warn' },
@@ -49,9 +49,9 @@ const PLOTS: readonly Plotted[] = [
     isSparse: true,
     format: ms,
   },
-  { name: 'Time of turns', lines: [{ key: 'turn', name: 'turn', tone: 'accent' }], isSparse: true, format: ms },
-  { name: 'From prompt to first update', lines: [{ key: 'first', name: 'first update', tone: 'accent' }], isSparse: true, format: ms },
-  { name: 'Wait for permission', lines: [{ key: 'wait', name: 'wait', tone: 'warn' }], isSparse: true, format: ms },
+  { name: 'Turn duration', lines: [{ key: 'turn', name: 'turn', tone: 'accent' }], isSparse: true, format: ms },
+  { name: 'Prompt to first update', lines: [{ key: 'first', name: 'first update', tone: 'accent' }], isSparse: true, format: ms },
+  { name: 'Permission wait', lines: [{ key: 'wait', name: 'wait', tone: 'warn' }], isSparse: true, format: ms },
   { name: 'Errors', lines: [{ key: 'errors', name: 'errors', tone: 'bad' }], format: count },
 ];
 
@@ -85,8 +85,8 @@ export function Charts(): VNode {
           ))}
         </div>
         <p class="quiet-text">
-          Counted while a page of the console is open. “Added” is how long requests and answers were in the switchboard, a policy and its
-          questions included.
+          Measured while a console page is open. “Added” is the time requests and responses spend in switchboard, including policy and
+          permission requests.
         </p>
       </div>
     </div>

@@ -60,7 +60,7 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
           <button
             type="button"
             class="quiet wide-only"
-            title="The transcript as Markdown"
+            title="Save the transcript as Markdown"
             onClick={() => void download(sessionId).catch((error: Error) => setProblem(error.message))}
           >
             Export
@@ -71,7 +71,7 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
           <button
             type="button"
             class="quiet"
-            title="Close the session; it stays in the list"
+            title="Close the session (it stays in the list)"
             onClick={() => void ask('close', { sessionId }).catch(() => {})}
           >
             Close
@@ -81,10 +81,10 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
       <Scroll shown={shown} cwd={row?.cwd ?? ''} />
       <footer>
         {request && <RequestCard key={request.requestId} request={request} isCurrent isInSession />}
-        {mine.length > 1 && <p class="quiet-text">{mine.length - 1} more to answer</p>}
+        {mine.length > 1 && <p class="quiet-text">{mine.length - 1} more pending</p>}
         <Elsewhere sessionId={sessionId} />
         <Problem text={problem} />
-        {isStored && items.length > 0 && <p class="quiet-text centred">As it was written down. A prompt takes the session up again.</p>}
+        {isStored && items.length > 0 && <p class="quiet-text centred">From the transcript. Send a prompt to reopen the session.</p>}
         {row?.isFromClient && !isStored ? (
           <Held sessionId={sessionId} isRunning={isRunning} />
         ) : (
@@ -100,11 +100,11 @@ async function download(sessionId: string): Promise<void> {
   save(`${sessionId}.md`, [text], 'text/markdown');
 }
 
-/** A session of the editor's: it goes on there. */
+/** A session of the attached editor, which is prompted there. */
 function Held({ sessionId, isRunning }: { readonly sessionId: string; readonly isRunning: boolean }): VNode {
   return (
     <div class="held">
-      The editor has this session. Here you can watch, answer its questions and cancel.
+      The editor owns this session. Here you can watch it, answer its requests and cancel the turn.
       {isRunning && (
         <button type="button" class="danger" onClick={() => void ask('cancel', { sessionId }).catch(() => {})}>
           Cancel the turn
@@ -114,7 +114,7 @@ function Held({ sessionId, isRunning }: { readonly sessionId: string; readonly i
   );
 }
 
-/** Stays at the end while more comes, unless one has scrolled away from it. */
+/** Follows new entries unless the user has scrolled away. */
 function Scroll({ shown, cwd }: { readonly shown: Shown; readonly cwd: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
@@ -150,5 +150,5 @@ function Scroll({ shown, cwd }: { readonly shown: Shown; readonly cwd: string })
 
 function Busy({ shown }: { readonly shown: Shown }): VNode | null {
   void shown.around.value;
-  return shown.conversation.isRunning ? <div class="busy" role="status" aria-label="The agent is at work" /> : null;
+  return shown.conversation.isRunning ? <div class="busy" role="status" aria-label="The agent is working" /> : null;
 }

@@ -1,4 +1,4 @@
-// Every frame that passes, as it passes. Only the rows in sight are drawn, however many there are.
+// Live frames. Only visible rows are rendered.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -15,7 +15,7 @@ const MAX_ROWS = 60_000;
 const BEYOND = 10;
 
 let rows: FrameRow[] = [];
-/** Those that came while the list was held. */
+/** Frames that arrived while the list was paused. */
 let held: FrameRow[] = [];
 const count = signal(0);
 const isPaused = signal(false);
@@ -73,7 +73,7 @@ export function Frames(): VNode {
           isWrong={problem !== ''}
         />
         <button type="button" class="quiet" aria-expanded={isHelpShown} onClick={() => showHelp(!isHelpShown)}>
-          ?<span class="hidden"> What can be filtered by</span>
+          ?<span class="hidden"> Filter syntax</span>
         </button>
         <button
           type="button"
@@ -83,18 +83,18 @@ export function Frames(): VNode {
             else isPaused.value = true;
           }}
         >
-          <Icon name={isPaused.value ? 'play' : 'pause'} /> {isPaused.value ? `Go on (${heldCount.value} new)` : 'Pause'}
+          <Icon name={isPaused.value ? 'play' : 'pause'} /> {isPaused.value ? `Resume (${heldCount.value} new)` : 'Pause'}
         </button>
         <button
           type="button"
-          title="Those that the filter takes, as lines of JSON"
+          title="Save the matching frames as JSON Lines"
           onClick={() => void exportAll().catch((error: Error) => setProblem(error.message))}
         >
           Export
         </button>
         <span class="dim" data-count>
           {void count.value}
-          {rows.length.toLocaleString()} frames{dropped.value > 0 ? `, ${dropped.value} not kept` : ''}
+          {rows.length.toLocaleString()} frames{dropped.value > 0 ? `, ${dropped.value} dropped` : ''}
         </span>
       </header>
       <Problem text={problem} />
@@ -114,7 +114,7 @@ export function Frames(): VNode {
   );
 }
 
-/** In pieces, since there may be very much of it. */
+/** In several requests: an export may be very large. */
 async function exportAll(): Promise<void> {
   const pieces: string[] = [];
   let after: number | undefined = -1;
@@ -127,14 +127,14 @@ async function exportAll(): Promise<void> {
 }
 
 const TERMS: readonly (readonly [string, string])[] = [
-  ['agent:codex', 'the agent, whichever of its processes; leg:codex#2 is one of them, leg:editor the editor'],
-  ['method:session/*', 'the method; * stands for anything, here and in the other words'],
-  ['kind:request', 'request, response, notification, or refused for what was no message'],
-  ['dir:in', 'in to the switchboard, or out of it; also dir:fromAgent and the like'],
+  ['agent:codex', 'the agent, all its processes; leg:codex#2 is one connection, leg:editor the editor’s'],
+  ['method:session/*', 'the method; * matches anything, here and in other terms'],
+  ['kind:request', 'request, response, notification, or refused for invalid input'],
+  ['dir:in', 'into or out of switchboard; also dir:fromAgent and similar'],
   ['session:abc*', 'the session; id:7 is the id of a request'],
-  ['text:"not found"', 'words in the content, in whichever case'],
-  ['err:true', 'what failed; error<-32000 goes by its code'],
-  ['ms>500', 'answers by the time they took; bytes>1000 by size'],
+  ['text:"not found"', 'text in the content, case-insensitive'],
+  ['err:true', 'failures; error<-32000 compares the code'],
+  ['ms>500', 'responses by duration; bytes>1000 by size'],
   ['!method:session/update', 'everything else'],
 ];
 
@@ -177,7 +177,7 @@ function List({ chosen, choose }: { readonly chosen: FrameRow | undefined; reado
     if (event.key === 'Escape') return choose(undefined);
     const step = event.key === 'ArrowDown' || event.key === 'j' ? 1 : event.key === 'ArrowUp' || event.key === 'k' ? -1 : 0;
     if (step === 0) return;
-    // With none chosen the keys begin at what is in sight.
+    // Without a selection the keys start at the visible rows.
     const inSight = Math.floor((view.top + (step > 0 ? 0 : view.height)) / ROW);
     const at = chosen ? rows.findIndex(({ n }) => n === chosen.n) + step : Math.min(inSight, rows.length - 1);
     const next = rows[at];
@@ -255,7 +255,7 @@ function List({ chosen, choose }: { readonly chosen: FrameRow | undefined; reado
   );
 }
 
-/** An agent that was ended in good order has not failed. */
+/** An agent that was stopped gracefully has not failed. */
 const isFailed = ({ error, kind, event, reason }: FrameRow): boolean =>
   error !== undefined || kind === 'refused' || (event === 'down' && reason !== 'stopped');
 

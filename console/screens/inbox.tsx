@@ -4,7 +4,7 @@ import { ago } from '../components/format.ts';
 import { Elsewhere, isTyping, RequestCard } from '../components/request.tsx';
 import { requests, settled } from '../state.ts';
 
-/** Questions of all sessions, the oldest first. `j` and `k` go to the next and the one before. */
+/** Requests of all sessions, oldest first. `j` and `k` move to the next and the previous one. */
 export function Inbox(): VNode {
   const [at, setAt] = useState(0);
   const open = requests.value.toSorted((a, b) => a.at - b.at);
@@ -23,13 +23,13 @@ export function Inbox(): VNode {
     <div class="screen">
       <header class="bar">
         <h1>Requests</h1>
-        {waiting && <span class="dim">the oldest waits since {ago(waiting.at)}</span>}
+        {waiting && <span class="dim">the oldest is from {ago(waiting.at)}</span>}
       </header>
       <div class="body inbox">
         <Elsewhere />
         {open.length === 0 && (
           <div class="empty">
-            <p>Nobody waits for an answer.</p>
+            <p>No pending requests.</p>
           </div>
         )}
         {open.map((request, index) => (

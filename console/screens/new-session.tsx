@@ -49,7 +49,7 @@ export function NewSession(): VNode {
       <header class="bar">
         <h1>New session</h1>
       </header>
-      {/* What an agent wants to know before there is a session. */}
+      {/* Requests an agent sends before a session exists. */}
       {requests.value
         .filter(({ sessionId }) => sessionId === '')
         .map((request) => (
@@ -79,13 +79,13 @@ export function NewSession(): VNode {
         <label class="field">
           <span>Directory</span>
           <input value={directory} spellcheck={false} onInput={({ currentTarget }) => setDirectory(currentTarget.value)} />
-          <small>The agent works here; files and terminals it gets from the console stay inside.</small>
+          <small>The agent works here. Its files and terminals stay inside.</small>
         </label>
         {takesMore && (
           <label class="field">
-            <span>More directories</span>
+            <span>Additional directories</span>
             <textarea rows={2} value={more} spellcheck={false} onInput={({ currentTarget }) => setMore(currentTarget.value)} />
-            <small>One on each line. The agent may work there too.</small>
+            <small>One per line. The agent may work there too.</small>
           </label>
         )}
         <Servers entries={servers} set={setServers} />
@@ -108,5 +108,5 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Why it does not run is said before one chooses it. */
+/** Shows why an agent does not run before the user chooses it. */
 const isAway = (state: string): boolean => ['idle', 'unavailable', 'stopped'].includes(state);

@@ -1,4 +1,4 @@
-// What agents may do: the rules in the order in which they are judged, why something would be allowed, and what another text would change.
+// The policy: rules in order of evaluation, explanations, and dry runs.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -40,7 +40,7 @@ export function Policy(): VNode {
 function None(): VNode {
   return (
     <div class="empty">
-      <p>There is no policy: what agents ask is asked, and what they do not ask is done.</p>
+      <p>There is no policy: you answer what agents ask, and they do the rest without asking.</p>
       <p>
         Set <code>"policy": "standard"</code> in the configuration, or start with <code>--policy standard</code>.
       </p>
@@ -55,14 +55,14 @@ function All({ policy }: { readonly policy: There }): VNode {
       {problem !== undefined && (
         <section>
           <pre class="problem" role="alert">
-            The files have changed and cannot be used, so what was there before still holds.{'\n'}
+            The files have changed and are invalid, so the previous policy is still in force.{'\n'}
             {problem}
           </pre>
         </section>
       )}
       {isObserving && (
         <section>
-          <p class="note">Nothing is blocked; the audit log says what would have been.</p>
+          <p class="note">Nothing is blocked; the audit log records what would have been.</p>
         </section>
       )}
       <section>
@@ -70,23 +70,23 @@ function All({ policy }: { readonly policy: There }): VNode {
           {files.map(({ layer, file, isTrusted }) => (
             <li key={file}>
               <span class="chip">{layer}</span> <code>{file}</code>
-              {!isTrusted && <span class="dim"> not trusted: only what tightens counts</span>}
+              {!isTrusted && <span class="dim"> not trusted: only rules that tighten apply</span>}
             </li>
           ))}
         </ul>
-        {isOurs && <p class="quiet-text">No policy is configured; this one holds in the console alone. It is yours to change.</p>}
-        {'why' in where && <p class="quiet-text">Rules cannot be added from here: {where.why}.</p>}
+        {isOurs && <p class="quiet-text">No policy is configured. This default applies only in the console, and you can change it.</p>}
+        {'why' in where && <p class="quiet-text">Rules cannot be added here: {where.why}.</p>}
       </section>
       <Explain />
       <section aria-labelledby="rules">
-        <h2 id="rules">Rules, in the order in which they are judged</h2>
+        <h2 id="rules">Rules, in order of evaluation</h2>
         <ul class="rules">
           {rules.map((rule) => (
             <Rule key={`${rule.file}:${rule.id}`} rule={rule} />
           ))}
           <li>
             <span class={`verdict ${policy.default}`}>{policy.default}</span>
-            <div>what no rule settles</div>
+            <div>anything no rule matches</div>
             <Count count={defaultHits} lastAt={undefined} />
           </li>
         </ul>
@@ -105,7 +105,7 @@ function Rule({ rule }: { readonly rule: RuleRow }): VNode {
         <b>{id}</b> {reason !== undefined && <span class="dim">{reason}</span>}
         {text !== '' && <pre>{text}</pre>}
         <small title={file}>
-          {layer === 'built-in' ? 'built in: it makes an allow into a question' : `${place(file)}:${line} · ${layer}`}
+          {layer === 'built-in' ? 'built in: turns an allow into an ask' : `${place(file)}:${line} · ${layer}`}
           {onlyTightens && layer !== 'built-in' && ' · only tightens'}
         </small>
       </div>
@@ -116,7 +116,7 @@ function Rule({ rule }: { readonly rule: RuleRow }): VNode {
 
 function Count({ count, lastAt }: { readonly count: number; readonly lastAt: number | undefined }): VNode {
   return (
-    <span class="number hits" title={count === 0 ? 'has decided nothing since the start' : 'decisions since the start'}>
+    <span class="number hits" title={count === 0 ? 'no decisions since start' : 'decisions since start'}>
       {count === 0 ? <span class="dim">–</span> : `${count}×`}
       {lastAt !== undefined && <small> {ago(lastAt)}</small>}
     </span>

@@ -11,7 +11,7 @@ import { newestFirst } from '../state.ts';
 
 const MOST_HITS = 10;
 const filter = signal('');
-/** What was found in transcripts, and for which words. */
+/** Search results in transcripts, with their query. */
 const found = signal<{ readonly query: string; readonly hits: readonly Hit[] } | undefined>(undefined);
 
 function search(): void {
@@ -43,7 +43,7 @@ export function Sessions(): VNode {
         <h1>Sessions</h1>
         <SearchField
           label="Filter sessions"
-          placeholder="Filter; Enter searches inside"
+          placeholder="Filter; Enter searches transcripts"
           text={filter.value}
           set={(wanted) => {
             filter.value = wanted;
@@ -92,7 +92,7 @@ function Found({ query, hits }: { readonly query: string; readonly hits: readonl
   return (
     <section class="found" aria-label="Found in transcripts">
       <h2>
-        “{query}” was said in {hits.length === 1 ? 'one session' : `${hits.length} sessions`}
+        “{query}” found in {hits.length === 1 ? 'one session' : `${hits.length} sessions`}
       </h2>
       <ul>
         {hits.slice(0, MOST_HITS).map(({ row: { sessionId, title }, lines }) => (
@@ -101,7 +101,7 @@ function Found({ query, hits }: { readonly query: string; readonly hits: readonl
           </li>
         ))}
       </ul>
-      {hits.length > MOST_HITS && <a href="#/transcripts">All of them</a>}
+      {hits.length > MOST_HITS && <a href="#/transcripts">Show all</a>}
     </section>
   );
 }
@@ -132,10 +132,10 @@ function Row({ row }: { readonly row: SessionRow }): VNode {
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }): VNode {
   return (
     <div class="empty">
-      <p>{isFiltered ? 'No session fits the filter.' : 'No session yet.'}</p>
+      <p>{isFiltered ? 'No session matches the filter.' : 'No session yet.'}</p>
       {!isFiltered && (
         <a class="button primary" href="#/new">
-          <Icon name="plus" /> Begin one
+          <Icon name="plus" /> Start one
         </a>
       )}
     </div>

@@ -1,4 +1,4 @@
-// Is this machine set up, what is in force and where does it come from, and how this page looks.
+// The doctor, the configuration in force with its origins, and the theme.
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Finding, Settings as Read } from '../../src/console/protocol/settings.ts';
@@ -48,16 +48,11 @@ function Doctor(): VNode {
         <button type="button" disabled={isAtWork} onClick={() => run(false)}>
           <Icon name="restart" /> Check again
         </button>
-        <button
-          type="button"
-          disabled={isAtWork}
-          title="Each agent is started for a moment beside those that run"
-          onClick={() => run(true)}
-        >
-          Check, and start each agent
+        <button type="button" disabled={isAtWork} title="Starts each agent briefly, next to those that run" onClick={() => run(true)}>
+          Check and start each agent
         </button>
         <span class="dim" role="status">
-          {isAtWork ? 'It looks…' : findings && `${counted('problem')}, ${counted('warning')}, ${count('ok')} in order`}
+          {isAtWork ? 'Checking…' : findings && `${counted('problem')}, ${counted('warning')}, ${count('ok')} passed`}
         </span>
       </div>
       <Problem text={problem} />
@@ -98,7 +93,7 @@ function Found({ finding: { status, what, why, next } }: { readonly finding: Fin
 }
 
 const THEMES: readonly (readonly [Theme, string])[] = [
-  ['system', 'as the system has it'],
+  ['system', 'system'],
   ['light', 'light'],
   ['dark', 'dark'],
 ];
@@ -115,7 +110,7 @@ function ThisPage(): VNode {
           </label>
         ))}
       </fieldset>
-      <p class="dim">Kept in this browser.</p>
+      <p class="dim">Stored in this browser.</p>
     </section>
   );
 }
@@ -166,7 +161,7 @@ function Configuration(): VNode {
               ))}
             </tbody>
           </table>
-          {shown.length === 0 && <p class="quiet-text">No setting fits.</p>}
+          {shown.length === 0 && <p class="quiet-text">No setting matches.</p>}
         </div>
       )}
     </section>
@@ -179,7 +174,7 @@ function Files({ read: { files, problems, notices, places, pid, node, isReadAgai
     <>
       {problems.length > 0 && (
         <div class="problem">
-          The files cannot be used as they are now, so those from before hold:
+          The files are invalid, so the previous configuration is still in force:
           {problems.map((text) => (
             <div key={text}>{text}</div>
           ))}
@@ -188,8 +183,8 @@ function Files({ read: { files, problems, notices, places, pid, node, isReadAgai
       {problems.length === 0 && isChanged && (
         <p class="note">
           {isReadAgain
-            ? 'A file has changed since the start; what changed is for new sessions.'
-            : 'A file has changed since the start; what is shown here holds from the next start of the console on.'}
+            ? 'A file has changed since start; the change applies to new sessions.'
+            : 'A file has changed since start; the values shown take effect at the next start of the console.'}
         </p>
       )}
       {notices.map((text) => (
@@ -198,7 +193,7 @@ function Files({ read: { files, problems, notices, places, pid, node, isReadAgai
         </p>
       ))}
       <dl class="places-of-files">
-        {files.length === 0 && <Fact name="File">none: the embedded demo agents serve</Fact>}
+        {files.length === 0 && <Fact name="File">none: switchboard uses the demo agents</Fact>}
         {files.map(({ path, isChanged: changed }) => (
           <Fact key={path} name="File">
             {path + (changed ? ' (changed)' : '')}
@@ -212,8 +207,8 @@ function Files({ read: { files, problems, notices, places, pid, node, isReadAgai
         <Fact name="Process">{`${pid} · Node ${node}`}</Fact>
       </dl>
       <p class="dim">
-        Settings are changed in their files; <code>switchboard config show --origin</code> says the same. Values of variables and headers
-        are never shown.
+        Change settings in their files. <code>switchboard config show --origin</code> prints the same. Values of variables and headers are
+        never shown.
       </p>
     </>
   );

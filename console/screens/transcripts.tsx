@@ -1,4 +1,4 @@
-// What was said in all sessions: looked through, opened, saved, thrown away.
+// All transcripts: search, open, save, delete.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -53,14 +53,14 @@ export function Transcripts(): VNode {
         <h1>Transcripts</h1>
         <SearchField
           label="Search transcripts"
-          placeholder="Words that were said"
+          placeholder="Search text"
           text={query.value}
           set={(wanted) => {
             query.value = wanted;
           }}
         />
         <select
-          aria-label="Of agent"
+          aria-label="Agent"
           value={agent.value}
           onChange={({ currentTarget }) => {
             agent.value = currentTarget.value;
@@ -92,8 +92,7 @@ export function Transcripts(): VNode {
           close={() => forget(undefined)}
         >
           <p>
-            What is kept here of “{titleOf(going)}” is deleted for good. What agent {going.row.agent} itself keeps of the session stays with
-            it.
+            This permanently deletes switchboard’s records of “{titleOf(going)}”. Agent {going.row.agent} keeps its own.
           </p>
         </Confirm>
       )}
@@ -103,7 +102,7 @@ export function Transcripts(): VNode {
 
 function summaryOf({ query: wanted, hits, isAll }: Found): string {
   const count = `${isAll ? '' : 'the newest '}${hits.length} ${hits.length === 1 ? 'session' : 'sessions'}`;
-  return wanted.trim() === '' ? `There ${hits.length === 1 ? 'is' : 'are'} ${count}.` : `“${wanted}” was said in ${count}.`;
+  return wanted.trim() === '' ? `There ${hits.length === 1 ? 'is' : 'are'} ${count}.` : `“${wanted}” found in ${count}.`;
 }
 
 const titleOf = ({ row: { title, sessionId } }: Hit): string => title || shownId(sessionId);
@@ -142,7 +141,7 @@ function One({ hit, query: wanted, forget, fail }: OneProps): VNode {
           type="button"
           class="danger"
           disabled={state !== 'stored'}
-          title={state === 'stored' ? '' : 'It is open; close it first'}
+          title={state === 'stored' ? '' : 'Close the session first'}
           onClick={forget}
         >
           Delete
@@ -152,10 +151,10 @@ function One({ hit, query: wanted, forget, fail }: OneProps): VNode {
   );
 }
 
-/** The words in it stand out. */
+/** Highlights the matches. */
 function Marked({ line, query: wanted }: { readonly line: string; readonly query: string }): VNode {
   const needles = wanted.split(/\s+/).filter((word) => word !== '');
   const pattern = new RegExp(`(${needles.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`, 'i');
-  // Every other part is one of the words.
+  // Every other fragment is a match.
   return <>{line.split(pattern).map((part, index) => (index % 2 === 1 ? <mark key={`${index}`}>{part}</mark> : part))}</>;
 }

@@ -17,8 +17,8 @@ function setUp(file?: string) {
   return { words, diagnostics: createDiagnostics({ level: 'info', file, redact, words: (text) => void words.push(text) }) };
 }
 
-describe('without a file', () => {
-  test('words go to stderr from the level on, redacted, and pino is not loaded for them', async () => {
+describe('without a log file', () => {
+  test('messages from the configured level go to stderr, redacted, without loading pino', async () => {
     const { words, diagnostics } = setUp();
     diagnostics.say('warn', 'it says a-secret-value');
     diagnostics.say('debug', 'not said');
@@ -32,8 +32,8 @@ describe('without a file', () => {
   });
 });
 
-describe('with a file', () => {
-  test('pino writes lines of JSON that only the user can read, in order', async () => {
+describe('with a log file', () => {
+  test('pino writes JSON lines in order, readable only by the user', async () => {
     const file = path.join(newStateDir(), 'diagnostics.log');
     const { words, diagnostics } = setUp(file);
     expect(existsSync(file)).toBe(false);
@@ -50,7 +50,7 @@ describe('with a file', () => {
     expect(words).toEqual([]);
   });
 
-  test('that cannot be written they go to stderr after all', async () => {
+  test('messages go to stderr when the file cannot be written', async () => {
     const { words, diagnostics } = setUp('/dev/null/impossible');
     diagnostics.say('warn', 'said');
     await diagnostics.close();

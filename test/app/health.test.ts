@@ -1,4 +1,4 @@
-// What `agents list` reads is written when an agent's state changes, and not only now and then.
+// The health file that `agents list` reads is written when an agent's state changes, not only periodically.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { publishHealth } from '../../src/app/health.ts';
 import type { AgentHealth } from '../../src/proxy/agents/agent.ts';
@@ -13,7 +13,7 @@ const READY: AgentHealth = {
   ...{ lastError: undefined, unavailable: undefined, stderrTail: [] },
 };
 
-test('changes that come together are written once, soon; else every two seconds; behind the end, nothing', () => {
+test('changes that come together are written once, at once; otherwise every two seconds; after the end, nothing', () => {
   const healthIs = vi.fn();
   const health = publishHealth(
     () => ({ one: READY }),
@@ -36,7 +36,7 @@ test('changes that come together are written once, soon; else every two seconds;
   expect(healthIs).toHaveBeenCalledTimes(3);
 });
 
-test('an agent that is ready, has exited, or is stopped by hand has changed', async () => {
+test('an agent that is ready, has exited, or was stopped by the user counts as changed', async () => {
   vi.useRealTimers();
   const [left, right] = [able('left'), able('right')];
   const states: (string | undefined)[] = [];

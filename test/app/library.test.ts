@@ -1,4 +1,4 @@
-// The switchboard inside another program: here, this test. The agents are the embedded ones.
+// Switchboard embedded in another program: this test. The agents are the embedded ones.
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -21,7 +21,7 @@ beforeEach(() => {
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-library-'));
   [stateDir, cwd] = [path.join(root, 'state'), path.join(root, 'work')];
   mkdirSync(cwd);
-  onTestFinished(() => rmSync(root, { recursive: true, force: true })); // after the switchboards of the test are closed
+  onTestFinished(() => rmSync(root, { recursive: true, force: true })); // after the test's switchboards are closed
 });
 
 async function embedded(options: SwitchboardOptions = {}) {
@@ -31,7 +31,7 @@ async function embedded(options: SwitchboardOptions = {}) {
   return { switchboard, events, pids: () => events.flatMap((event) => (event.type === 'agent-started' ? [event.pid] : [])) };
 }
 
-/** A client that has opened a session, and what the agent has said in it. */
+/** A client with an open session, and the agent's text in it. */
 async function clientOf(connect: (streams: ClientStreams) => unknown, request: ClientEvents['request'] = () => NO) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const connection = connect({ input, output });
@@ -68,7 +68,7 @@ const failureOf = (options: SwitchboardOptions) =>
   );
 const tool = (more: Partial<HostFunction>): HostFunction => ({ name: 'mine', description: 'd', run: () => 'done', ...more });
 
-test('one process serves many clients, each with agents and records of its own; one that goes takes nothing of the other with it', async () => {
+test('one process serves many clients, each with its own agents and records; a client that leaves does not affect the others', async () => {
   const listeners = process.eventNames().map((name) => process.listenerCount(name));
   const written = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write'));
   const { switchboard, pids } = await embedded();
@@ -89,7 +89,7 @@ test('one process serves many clients, each with agents and records of its own; 
   expect(process.eventNames().map((name) => process.listenerCount(name))).toEqual(listeners);
 });
 
-test('streams of the web carry a client as well', async () => {
+test('web streams can carry a client', async () => {
   const { switchboard } = await embedded();
   const { ask } = await clientOf((streams) => {
     const { input, output } = streams as { input: Readable; output: Writable };
@@ -101,7 +101,7 @@ test('streams of the web carry a client as well', async () => {
   expect(await ask('hello')).toContain('You said: "hello"');
 });
 
-test('a function of the host is a tool: asked for first, unless it only looks; its words, its failures and its fate are told', async () => {
+test('a host function is a tool: permission is requested first unless it is read-only; its output, failures and outcome are reported', async () => {
   const calls: unknown[] = [];
   const { switchboard, events } = await embedded({
     tools: [
@@ -151,7 +151,7 @@ test('a function of the host is a tool: asked for first, unless it only looks; i
   ]);
 });
 
-test('a policy is an object, and says no without asking; a host whose listener throws is served all the same', async () => {
+test('a policy object denies without asking; a listener that throws does not stop the host from being served', async () => {
   const seen: SwitchboardEvent[] = [];
   const { switchboard } = await embedded({
     policy: { version: 1, deny: ['mcp(switchboard:mine)'] },
@@ -169,7 +169,7 @@ test('a policy is an object, and says no without asking; a host whose listener t
   expect(seen.flatMap((event) => (event.type === 'decision' ? [event.verdict] : []))).toContain('allow');
 });
 
-test('what one client answers for a session is not for the session of the same name at another client', async () => {
+test('an answer of one client does not apply to a session with the same name at another client', async () => {
   const command = [path.resolve(import.meta.dirname, '../fixtures/asks-in-one-session.mjs'), 'one'];
   const { switchboard } = await embedded({
     config: { agent_servers: { one: { command: process.execPath, args: command } } },
@@ -199,7 +199,7 @@ test.each<[string, SwitchboardOptions, string, string]>([
   ['a tool with a bad name', { tools: [tool({ name: 'My Tool' })] }, 'TOOL_INVALID', 'tool "My Tool": name: '],
   ['a tool of ours', { tools: [tool({ name: 'read_file' })] }, 'TOOL_INVALID', 'there is another tool of that name'],
   ['a schema that is none', { tools: [tool({ inputSchema: { type: 'object', properties: 3 } })] }, 'TOOL_INVALID', 'tool "mine": '],
-])('%s is refused in words', async (_, options, code, words) => {
+])('%s is rejected with a message', async (_, options, code, words) => {
   expect(await failureOf(options)).toMatchObject({ name: 'SetupFailure', code, message: expect.stringContaining(words) });
 });
 

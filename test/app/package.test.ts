@@ -1,4 +1,4 @@
-// The package as npm makes it, in a directory where there is nothing else: its types hold, and the example of the documents does what they say.
+// The package as npm builds it, in an empty directory: its types compile, and the documented example works.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const [{ filename }] = JSON.parse(stdout);
   const installed = path.join(dir, 'node_modules', 'acp-switchboard');
   mkdirSync(installed, { recursive: true });
-  // Nothing beside it: what it needs at run time is in it, and its types refer to no other package but Node's.
+  // It is self-contained: its types refer to no package but Node's.
   await run('tar', ['-xzf', path.join(dir, filename), '--strip-components=1', '-C', installed]);
   mkdirSync(path.join(dir, 'node_modules', '@types'));
   for (const name of ['@types/node', 'undici-types'])
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-test('every file that package.json names is in it', () => {
+test('it contains every file that package.json names', () => {
   const installed = path.join(dir, 'node_modules', 'acp-switchboard');
   const { exports, bin } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
   const files = [...Object.values(exports['.']), ...Object.values(bin)] as string[];
@@ -36,9 +36,9 @@ test('every file that package.json names is in it', () => {
   expect(existsSync(path.join(installed, 'src'))).toBe(false);
 });
 
-test('the example of docs/embedding.md fits the types, runs, and shows what is said there', async () => {
+test('the example in docs/embedding.md compiles, runs, and prints the documented output', async () => {
   writeFileSync(path.join(dir, 'example.ts'), example);
-  // Not run: it would listen. Its names are those of the example.
+  // Not run, because it would listen. It uses the example's names.
   writeFileSync(
     path.join(dir, 'server.ts'),
     `import type { Switchboard } from 'acp-switchboard';\ndeclare const switchboard: Switchboard;\n${server}`,

@@ -1,4 +1,4 @@
-// Which files make a policy, and what becomes of one that is broken, absent or not to be trusted.
+// Which files make up a policy, and what happens when one is broken, missing or untrusted.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -28,11 +28,11 @@ const source = (layer: 'user' | 'project', policy: string | Readonly<Record<stri
 });
 const POLICY = 'version: 1\nallow: ["execute(make)"]\n';
 
-test('without any, there are none', async () => {
+test('without policy files there are no layers', async () => {
   expect((await read({})).layers).toEqual([]);
 });
 
-test("each place is a layer: managed, the user's beside the configuration, the project's, the command line's", async () => {
+test('each place is a layer: managed, user, project, command line', async () => {
   write('managed.yaml', POLICY);
   write('mine.yaml', POLICY);
   write('theirs.yaml', POLICY);
@@ -47,7 +47,7 @@ test("each place is a layer: managed, the user's beside the configuration, the p
   expect(files.map((file) => path.basename(file))).toEqual(['managed.yaml', 'mine.yaml', 'theirs.yaml', 'flag.yaml']);
 });
 
-test('a preset is known by its name, whatever files of that name a repository holds', async () => {
+test('a preset is found by its name, whatever files of that name a repository holds', async () => {
   const { layers } = await read({ policies: [source('user', 'readonly')] });
   expect(layers[0]?.policy.file).toMatch(/config.policies.readonly\.yaml$/);
   write('readonly', POLICY);
@@ -55,7 +55,7 @@ test('a preset is known by its name, whatever files of that name a repository ho
   expect((await read({ policies: [source('user', './readonly')] })).layers[0]?.policy.file).toBe(at('readonly'));
 });
 
-test("a project's policy is trusted by its own content, one in a file by that file", async () => {
+test("a project's policy is trusted by its content, an inline one by its file", async () => {
   const file = write('theirs.yaml', POLICY);
   await trust(dir, file);
   const { layers } = await read({
@@ -74,7 +74,7 @@ test.each([
   expect(notices).toEqual([expect.stringMatching(words)]);
 });
 
-test("a project's policy that becomes unusable goes on as it was", async () => {
+test("a project's policy that becomes invalid stays in force as it was", async () => {
   write('theirs.yaml', POLICY);
   const given = { policies: [source('project', 'theirs.yaml')], flag: undefined, managedFile: at('managed.yaml'), stateDir: dir };
   const { layers } = await readLayers(given);
@@ -90,7 +90,7 @@ test.each([
   ['a broken file', 'mine.yaml', 'version: 1\nalow: []\n', /mine\.yaml:2:1: .*"alow"/],
   ['an absent file', 'nothing.yaml', undefined, /nothing\.yaml cannot be read \(ENOENT\)/],
   ['a preset with a slip', 'standart', undefined, /standart cannot be read/],
-])("the user's own must be usable: %s", async (_, name, text, words) => {
+])("the user's own policy must be valid: %s", async (_, name, text, words) => {
   if (text !== undefined) write(name, text);
   await expect(read({ policies: [source('user', name)] })).rejects.toMatchObject({
     code: 'POLICY_INVALID',
@@ -98,12 +98,18 @@ test.each([
   });
 });
 
-test.each([0o664, 0o646, 0o666])('a managed policy that others can write to (%o) is neither followed nor passed over', async (mode) => {
-  chmodSync(write('managed.yaml', POLICY), mode);
-  await expect(read({})).rejects.toMatchObject({ code: 'POLICY_INVALID', message: expect.stringContaining('can be written to by others') });
-});
+test.each([0o664, 0o646, 0o666])(
+  'a managed policy that others can write to (%o) is an error, neither applied nor skipped',
+  async (mode) => {
+    chmodSync(write('managed.yaml', POLICY), mode);
+    await expect(read({})).rejects.toMatchObject({
+      code: 'POLICY_INVALID',
+      message: expect.stringContaining('can be written to by others'),
+    });
+  },
+);
 
-test('the managed policy lies where only an administrator writes', () => {
+test('the managed policy lies where only an administrator can write', () => {
   expect(managedPolicyFile('linux', {})).toBe('/etc/acp-switchboard/policy.yaml');
   expect(managedPolicyFile('darwin', {})).toBe('/Library/Application Support/acp-switchboard/policy.yaml');
   expect(managedPolicyFile('win32', { ProgramData: 'D:\\Data' })).toBe('D:\\Data\\acp-switchboard\\policy.yaml');

@@ -1,4 +1,4 @@
-// What a start says of what it cannot tidy up.
+// What start-up reports about files it cannot clean up.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,12 +7,12 @@ import { tidyUp } from '../../src/app/startup-cleanup.ts';
 import { draftOf } from '../../src/private-files.ts';
 import { noProblem } from '../store/state.ts';
 
-test('a list of sessions that cannot be made short is said in words of its own: it can be used all the same', async () => {
+test('a session list that cannot be compacted is reported and can still be used', async () => {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-tidy-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const file = path.join(dir, 'sessions.jsonl');
   writeFileSync(file, '{"sessionId":"s","agent":"a","nativeId":"s","at":"now"}\n'.repeat(2000), { mode: 0o600 });
-  mkdirSync(draftOf(file)); // where the new one is to be made
+  mkdirSync(draftOf(file)); // where the compacted list would be created
   const said: string[] = [];
   tidyUp(dir, noProblem, (text) => said.push(text));
   await vi.waitFor(() => expect(said).toEqual([expect.stringMatching(/^the list of sessions stays as long as it is: .*directory/)]));

@@ -69,6 +69,6 @@ test('beside an editor: a port that is none ends it before anything is served, o
   editor.child.stdin.end();
   expect(await editor.ended).toMatchObject({
     code: 0,
-    stderr: expect.stringMatching(/there is no console: cannot listen on .*: it is in use/),
+    stderr: expect.stringMatching(/the console could not start: cannot listen on .*: it is in use/),
   });
 });

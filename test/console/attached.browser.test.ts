@@ -1,4 +1,4 @@
-// The console beside an editor: the SDK's own client holds the session, the browser looks on and answers.
+// The console attached to an editor: the SDK's client holds the session, the browser watches and answers.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -34,7 +34,7 @@ type Client = {
   readonly project: string;
 };
 
-/** The proxy with a console beside it, an editor that answers when the test says so, and where the link is. `policy` is the text of one. */
+/** The proxy with an attached console, a client that answers when the test says so, and the link file. `policy` is the text of a policy. */
 async function withClient(work: (acpClient: Client, linkFile: string) => Promise<void>, policy?: string): Promise<string> {
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-beside-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -98,14 +98,14 @@ async function withClient(work: (acpClient: Client, linkFile: string) => Promise
 const linkIn = (file: string) => /url=(http:[^"]+)/.exec(readFileSync(file, 'utf8'))?.[1] ?? '';
 const text = (words: string) => [{ type: 'text' as const, text: words }];
 
-describe('beside an editor', () => {
+describe('attached to an editor', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();
   });
   afterAll(() => browser?.close());
 
-  test('its sessions are seen, and their questions answered in either place: the first answer counts, the other place is told', async () => {
+  test("the page shows the editor's sessions, and either place answers their requests: the first answer counts, the other place learns of it", async () => {
     const output = await withClient(async ({ agent, updates, requests, project }, linkFile) => {
       expect(statSync(linkFile).mode & 0o777).toBe(0o600);
       const first = linkIn(linkFile);
@@ -117,13 +117,13 @@ describe('beside an editor', () => {
       page.setDefaultTimeout(20_000);
       await page.goto(first);
       await page.getByRole('link', { name: 'Before any page was there' }).first().click();
-      // What was said before is told from the transcript.
+      // The transcript provides the history.
       await page.locator('.message.user', { hasText: 'Before any page was there' }).waitFor();
       await page.locator('.message.agent', { hasText: 'Sketcher here' }).waitFor();
-      await page.getByText('The editor has this session.').waitFor();
+      await page.getByText('The editor owns this session.').waitFor();
       expect(await page.getByLabel('Prompt').count()).toBe(0);
 
-      // Allowed in the browser: the editor's own question is taken back, and it hears who answered.
+      // Allowed in the browser: the editor's request is cancelled, with the origin of the answer.
       const allowed = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/edit a.txt') });
       await page.locator('.request-card', { hasText: 'Edit a.txt' }).getByRole('button', { name: 'Allow' }).first().click();
       expect(await allowed).toMatchObject({ stopReason: 'end_turn' });
@@ -132,13 +132,13 @@ describe('beside an editor', () => {
       expect(JSON.stringify(updates)).toContain('Answered in the console');
       await page.locator('.message.agent', { hasText: 'Done: a.txt has one more line.' }).waitFor();
 
-      // Denied there.
+      // Denied in the browser.
       const denied = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/edit b.txt') });
       await page.locator('.request-card', { hasText: 'Edit b.txt' }).getByRole('button', { name: 'Reject' }).click();
       await denied;
       await page.getByText('As you wish: I left b.txt as it was.').waitFor();
 
-      // Answered in the editor: the page says so.
+      // Answered in the editor: the page shows that.
       const other = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/edit c.txt') });
       await page.locator('.request-card', { hasText: 'Edit c.txt' }).waitFor();
       const { params, answer } = requests.at(-1) as ClientRequest;
@@ -147,12 +147,12 @@ describe('beside an editor', () => {
       await page.getByText('was answered in the editor: Allow').waitFor();
       expect(await page.locator('.request-card').count()).toBe(0);
 
-      // A turn of the editor's can be cancelled from here.
+      // The page can cancel a turn of the editor.
       const slow = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/slow 60') });
       await page.getByRole('button', { name: 'Cancel the turn' }).click();
       expect(await slow).toMatchObject({ stopReason: 'cancelled' });
 
-      // And a session of the page's own, on a connection of its own, which the editor hears nothing of.
+      // A session of the page has its own connection, which the editor does not see.
       const before = updates.length;
       await page.goto(`${new URL(first).origin}/#/new`);
       await page.getByRole('radio', { name: 'Builder' }).check();
@@ -162,13 +162,13 @@ describe('beside an editor', () => {
       await page.locator('.end').waitFor();
       expect(await page.locator('.message.agent').innerText()).toContain('Builder here');
       expect(updates.length).toBe(before);
-      // The link was used; the file has another one.
+      // The link was used; the file has a new one.
       expect(linkIn(linkFile)).not.toBe(first);
     });
     expect(output).not.toMatch(/http:|#/); // the link itself is in no log
   });
 
-  test('a rule that is saved on the page answers the editor’s question, and the next one comes up in neither place', async () => {
+  test('a rule saved on the page answers the editor’s request, and the next one appears in neither place', async () => {
     await withClient(async ({ agent, requests, project }, linkFile) => {
       const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
       const page: Page = await browser.newPage();
@@ -181,7 +181,7 @@ describe('beside an editor', () => {
       const first = edit();
       expect(await page.locator('.request-card .why').innerText()).toContain('ask by rule mine');
       await page.locator('.request-card').getByRole('button', { name: 'Always' }).click();
-      await page.getByText('This would still be asked: ask by rule mine').waitFor(); // an ask is stronger than an allow
+      await page.getByText('This would still be asked: ask by rule mine').waitFor(); // ask is stronger than allow
       await page.getByRole('button', { name: 'Back' }).click();
       await page.locator('.request-card').getByRole('button', { name: 'Never' }).click();
       await page.getByText(', under deny').waitFor();
@@ -194,7 +194,7 @@ describe('beside an editor', () => {
     }, 'version: 1\nallow:\n  - read($cwd/**)\nask:\n  - { id: mine, action: edit }\n');
   });
 
-  test('what an agent wants to know is answered in either place: the first answer counts, the other place is told', async () => {
+  test('either place answers an elicitation: the first answer counts, the other place learns of it', async () => {
     await withClient(async ({ agent, elicited, project }, linkFile) => {
       const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
       const page: Page = await browser.newPage();
@@ -221,7 +221,7 @@ describe('beside an editor', () => {
     });
   });
 
-  test('a page that comes in the middle of a turn has all of it in the end', async () => {
+  test('a page that opens in mid-turn has all of it in the end', async () => {
     await withClient(async ({ agent, project }, linkFile) => {
       const { sessionId } = await agent.request(methods.agent.session.new, { cwd: project, mcpServers: [] });
       const slow = agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/slow 3') });

@@ -1,4 +1,4 @@
-// A real browser, one for all tests of a file.
+// A real browser, shared by the tests of a file.
 import { type Browser, chromium } from 'playwright-core';
 import { findChromium } from '../groups.ts';
 

@@ -1,4 +1,4 @@
-// What the page weighs and how its colours stand out, read off what was built.
+// Size and colour contrast of the built page.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -10,7 +10,7 @@ const read = (name: string) => readFileSync(path.join(DIST, name), 'utf8');
 const sizeOf = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + gzipSync(read(name), { level: 9 }).length, 0);
 const isCode = (name: string) => /\.(?:js|css|html|svg)$/.test(name);
 
-/** What a file imports before it does anything; `import()` is for later. */
+/** Static imports of a file; `import()` loads later. */
 function needed(entry: string, found = new Set<string>()): Set<string> {
   found.add(entry);
   for (const [, name = ''] of read(entry).matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g)) if (!found.has(name)) needed(name, found);
@@ -25,7 +25,7 @@ describe('the page', () => {
     expect(sizeOf(readdirSync(DIST).filter(isCode))).toBeLessThanOrEqual(110_000);
   });
 
-  test('loads nothing from anywhere else, and has no code in its markup', () => {
+  test('loads nothing from other origins and has no inline code', () => {
     for (const name of readdirSync(DIST).filter(isCode)) expect(read(name)).not.toMatch(/(?:src|href)=["'](?:https?:)?\/\//);
     const html = read('index.html');
     for (const [, name = ''] of html.matchAll(/(?:src|href)="\/([^"]+)"/g)) expect(existsSync(path.join(DIST, name))).toBe(true);
@@ -47,7 +47,7 @@ function colours(scheme: (typeof SCHEMES)[number]): ReadonlyMap<string, Colour> 
   return new Map(found);
 }
 
-/** As WCAG reckons it. */
+/** The contrast ratio as defined by WCAG. */
 function contrast(a: Colour, b: Colour): number {
   const luminance = (colour: Colour) => {
     const [red = 0, green = 0, blue = 0] = colour.map((value) => {
@@ -65,12 +65,12 @@ describe.each(SCHEMES)('%s colours', (scheme) => {
   const pairs = [
     ...['text', 'dim', 'accent', 'good', 'bad', 'warn'].flatMap((ink) => grounds.map((ground) => [ink, ground] as const)),
     ...['accent', 'good', 'bad', 'warn'].flatMap((tone) => [[tone, `${tone}-soft`] as const, ['text', `${tone}-soft`] as const]),
-    // Code in changes of files has its colours too.
+    // Code in diffs is highlighted too.
     ...['dim', 'accent', 'good', 'warn'].flatMap((ink) => ['good-soft', 'bad-soft'].map((ground) => [ink, ground] as const)),
     ...[['dim', 'accent-soft'] as const, ['on-accent', 'accent'] as const, ['text', 'old-mark'] as const, ['text', 'new-mark'] as const],
   ];
 
-  test.each(pairs)('%s can be read on %s', (ink, ground) => {
+  test.each(pairs)('%s is readable on %s', (ink, ground) => {
     const all = colours(scheme);
     expect(contrast(all.get(ink) as Colour, all.get(ground) as Colour)).toBeGreaterThanOrEqual(4.5);
   });

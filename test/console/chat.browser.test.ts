@@ -1,4 +1,4 @@
-// A session in the browser, as far as agents can go in one: changes applied by hand, forms, every kind of update, files, terminals, logins.
+// A session in the browser with everything agents can send: changes to apply, forms, all updates, files, terminals, logins.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -30,7 +30,7 @@ describe('a session in the browser', () => {
   const file = (...names: string[]) => path.join(here.serving.project, ...names);
   const lines = (changed: Readonly<Record<number, string>> = {}) =>
     Array.from({ length: 30 }, (_, n) => `${changed[n + 1] ?? `line ${n + 1}`}\n`).join('');
-  /** A turn in which the mime tells of a change, and does nothing. */
+  /** A turn in which the mime reports a change without making it. */
   const announces = (word: string, diff: () => Json) =>
     turns.set(word, ({ id }, mime) => {
       mime.update(id, { sessionUpdate: 'tool_call', toolCallId: word, title: word, kind: 'edit', status: 'failed', content: [diff()] });
@@ -39,7 +39,7 @@ describe('a session in the browser', () => {
   const audit = () => readFileSync(path.join(here.serving.root, 'state', 'audit.jsonl'), 'utf8');
   const safe = async (page: Page) => expect(await page.evaluate(HACKED)).toEqual([0, false]);
 
-  test('hunks of a change are chosen and applied by keyboard; what was changed on disk meanwhile is a conflict, and nothing is written', async () => {
+  test('hunks are chosen and applied by keyboard; a change on disk meanwhile is a conflict, and nothing is written', async () => {
     const changed = { 3: `three ${EVIL}`, 15: 'fifteen', 28: 'twenty-eight' };
     announces('change', () => ({ type: 'diff', path: file('a.txt'), oldText: lines(), newText: lines(changed) }));
     writeFileSync(file('a.txt'), lines());
@@ -54,18 +54,18 @@ describe('a session in the browser', () => {
     await page.getByRole('button', { name: 'Apply 2 of 3 hunks' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('Applied. The file has 2 of 3 hunks; 1 can still be applied.').waitFor();
-    await page.getByRole('button', { name: 'Done', exact: true }).waitFor(); // what was applied cannot be cancelled
+    await page.getByRole('button', { name: 'Done', exact: true }).waitFor(); // an applied hunk cannot be cleared
     const { 15: _, ...two } = changed;
     expect(readFileSync(file('a.txt'), 'utf8')).toBe(lines(two));
     expect(await page.locator('.chip.applied').count()).toBe(2);
     expect(audit()).toMatch(/"method":"console\/edit"[^\n]*a\.txt[^\n]*"verdict":"ask"[^\n]*"by":"user"/);
     await page.getByText('You applied 2 of 3 hunks to').waitFor();
 
-    // Somebody else writes where the third was to go.
+    // Another program writes where the third hunk belongs.
     const theirs = lines({ ...two, 14: `mine ${EVIL} ${CANARY}` });
     writeFileSync(file('a.txt'), theirs);
     await page.getByRole('button', { name: 'Apply 1 hunk', exact: true }).click();
-    await page.getByText('The file has changed meanwhile, so nothing was written.').waitFor();
+    await page.getByText('The file has changed, so nothing was written.').waitFor();
     await page.getByText('The file has 2 of 3 hunks; 1 is in conflict.').waitFor();
     expect(await page.getByRole('button', { name: /^Apply \d/ }).count()).toBe(0);
     expect(await page.locator('.conflict pre').allInnerTexts()).toEqual([
@@ -74,17 +74,17 @@ describe('a session in the browser', () => {
     ]);
     expect(readFileSync(file('a.txt'), 'utf8')).toBe(theirs);
     await safe(page);
-    // And side by side, where it is looked at anew.
+    // The same side by side.
     await page.getByRole('button', { name: 'Done', exact: true }).click();
     await page.getByRole('button', { name: 'Side by side' }).click();
     await page.getByRole('button', { name: 'Apply…' }).click();
     await expect
       .poll(() => page.locator('.sides .hunk .chip').allInnerTexts())
-      .toEqual(['in the file already', 'conflict', 'in the file already']);
+      .toEqual(['already in the file', 'conflict', 'already in the file']);
     await page.getByRole('button', { name: 'Unified' }).click();
   });
 
-  test('a change is applied inside the directory, as far as the policy goes, and only as it was shown', async () => {
+  test('a change is applied inside the directory, within the policy, and only as it was shown', async () => {
     announces('outside', () => ({ type: 'diff', path: path.join(here.serving.root, 'b.txt'), newText: 'no' }));
     announces('locked', () => ({ type: 'diff', path: file('locked', 'b.txt'), newText: 'no' }));
     announces('hidden', () => ({ type: 'diff', path: file('b.txt'), newText: `key ${CANARY}\n` }));
@@ -103,7 +103,7 @@ describe('a session in the browser', () => {
     await ends(page, 3);
     await prompt(page, 'turned');
     await ends(page, 4);
-    // Nothing of these can be applied.
+    // None of these can be applied.
     expect(await page.getByRole('button', { name: 'Apply…' }).count()).toBe(2);
     await prompt(page, 'fresh');
     await ends(page, 5);
@@ -115,7 +115,7 @@ describe('a session in the browser', () => {
     expect(existsSync(file('locked'))).toBe(false);
   });
 
-  test('a session with more directories has them again when it is taken up, and its changes are applied there too', async () => {
+  test('a session with additional directories has them again when it is reopened, and changes apply there too', async () => {
     const more = path.join(here.serving.root, 'more');
     mkdirSync(more);
     symlinkSync(here.serving.root, path.join(more, 'way-out'));
@@ -123,22 +123,22 @@ describe('a session in the browser', () => {
     announces('further', () => ({ type: 'diff', path: path.join(more, 'way-out', 'd.txt'), oldText: null, newText: 'no\n' }));
     const page = await open('#/new');
     await page.getByRole('radio', { name: 'Sketcher' }).check();
-    expect(await page.getByLabel('More directories').count()).toBe(0); // it does not take them
+    expect(await page.getByLabel('Additional directories').count()).toBe(0); // this agent does not accept them
     await page.getByRole('radio', { name: 'Mime' }).check();
-    await page.getByLabel('More directories').fill(`${more}\n${path.join(more, 'nothing')}\n`);
+    await page.getByLabel('Additional directories').fill(`${more}\n${path.join(more, 'nothing')}\n`);
     await page.getByRole('button', { name: 'Begin' }).click();
     await page.getByRole('alert').filter({ hasText: 'is not a directory' }).waitFor();
-    await page.getByLabel('More directories').fill(`${more}\n`);
+    await page.getByLabel('Additional directories').fill(`${more}\n`);
     await page.getByRole('button', { name: 'Begin' }).click();
     await prompt(page, 'beyond');
     await page.getByRole('button', { name: 'Apply…' }).click();
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
-    await page.getByText('Applied. The file has all of it.').waitFor();
+    await page.getByText('Applied. The file already has all of it.').waitFor();
     expect(readFileSync(path.join(more, 'c.txt'), 'utf8')).toBe('there\n');
 
     await page.getByRole('button', { name: 'Done', exact: true }).click();
     await page.getByRole('button', { name: 'Close', exact: true }).click();
-    await page.getByText('As it was written down').waitFor();
+    await page.getByText('From the transcript').waitFor();
     await prompt(page, 'further');
     await page.locator('.path', { hasText: 'd.txt' }).waitFor();
     await page.getByRole('button', { name: 'Apply…' }).last().click();
@@ -151,7 +151,7 @@ describe('a session in the browser', () => {
     ]);
   });
 
-  test('a session of another process is taken up with its directories; those that are gone are named, and it goes on', async () => {
+  test('a session of another process is reopened with its directories; missing ones are named, and it continues', async () => {
     const [kept, gone] = ['kept', 'gone'].map((name) => path.join(here.serving.root, name)) as [string, string];
     mkdirSync(kept);
     const its = { id: 'elsewhere', cwd: here.serving.project, model: 'm', mode: 'code', title: 'of before', updatedAt: '' };
@@ -163,10 +163,10 @@ describe('a session in the browser', () => {
     announces('abroad', () => ({ type: 'diff', path: path.join(kept, 'e.txt'), oldText: null, newText: 'there\n' }));
     const page = await open('#/session/elsewhere');
     await prompt(page, 'abroad');
-    await page.getByText(`A directory of this session is gone: ${gone}`).waitFor();
+    await page.getByText(`A directory of this session no longer exists: ${gone}`).waitFor();
     await page.getByRole('button', { name: 'Apply…' }).click();
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
-    await page.getByText('Applied. The file has all of it.').waitFor();
+    await page.getByText('Applied. The file already has all of it.').waitFor();
     expect(readFileSync(path.join(kept, 'e.txt'), 'utf8')).toBe('there\n');
     expect(here.serving.mime.all('session/load').at(-1)?.msg.params).toMatchObject({
       sessionId: 'elsewhere',
@@ -174,7 +174,7 @@ describe('a session in the browser', () => {
     });
   });
 
-  test('a change that is told anew while somebody chooses from it is not applied in place of what was looked at', async () => {
+  test('a change that the agent replaces while the user chooses hunks is not applied', async () => {
     announces('swapped', () => ({ type: 'diff', path: file('swapped.txt'), oldText: null, newText: 'harmless\n' }));
     const page = await begin('Mime');
     await prompt(page, 'swapped');
@@ -186,9 +186,9 @@ describe('a session in the browser', () => {
     here.serving.mime.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId: 'swapped', content });
     await page.getByText('harmful').waitFor();
     await apply.click();
-    await page.getByRole('alert').filter({ hasText: 'told the change anew' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'the change was replaced' }).waitFor();
     expect(existsSync(file('swapped.txt'))).toBe(false);
-    // Looked at again, it is what is shown now.
+    // Opened again, it shows the new change.
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('button', { name: 'Apply…' }).click();
     await apply.click();
@@ -196,7 +196,7 @@ describe('a session in the browser', () => {
     expect(readFileSync(file('swapped.txt'), 'utf8')).toBe('harmful\n');
   });
 
-  test('a form is filled in and checked, declined from the list of questions, and gone when its turn is cancelled', async () => {
+  test('a form is filled in and checked, declined from the list of requests, and removed when its turn is cancelled', async () => {
     const requestedSchema = {
       type: 'object',
       properties: {
@@ -222,7 +222,7 @@ describe('a session in the browser', () => {
     await card.getByLabel('Name').fill('A');
     await card.getByRole('button', { name: 'Send' }).click();
     await card.getByText('This must be at least 2 characters.').waitFor();
-    await card.getByText('This is needed.').waitFor();
+    await card.getByText('This field is required.').waitFor();
     await card.getByLabel('Name').fill('Ada');
     await card.getByLabel('Colour').selectOption({ label: `Red ${EVIL}` });
     await card.getByLabel('Sure').check();
@@ -245,7 +245,7 @@ describe('a session in the browser', () => {
     await page.getByText('got {"action":"cancel"}').waitFor();
   });
 
-  test('an address is opened after a yes, with its host shown; what is no address cannot be; before a session there are questions too', async () => {
+  test('a URL opens after confirmation, with its host shown; other schemes do not; requests before a session work too', async () => {
     const asks = (url: string) => (session: { id: string }) =>
       here.serving.mime
         .request('elicitation/create', { sessionId: session.id, mode: 'url', message: 'Log in', elicitationId: url, url })
@@ -261,10 +261,10 @@ describe('a session in the browser', () => {
     expect(await page.locator('.request-card').innerText()).not.toContain(CANARY);
     const [opened] = await Promise.all([here.context.waitForEvent('page'), page.getByRole('button', { name: 'Open 127.0.0.1:9' }).click()]);
     await page.getByText('got {"action":"accept"}').waitFor();
-    await page.getByText('What the page was opened for is done.').waitFor();
+    await page.getByText('The step in the browser is complete.').waitFor();
     await opened.close();
     await prompt(page, 'script');
-    await page.getByText('This cannot be answered here').waitFor();
+    await page.getByText('This request cannot be answered here').waitFor();
     await page.locator('.request-card').getByRole('button', { name: 'Decline' }).click();
     await page.getByText('got {"action":"decline"}').waitFor();
     await safe(page);
@@ -287,7 +287,7 @@ describe('a session in the browser', () => {
     expect(asked.result).toEqual({ action: 'accept', content: { it: 'this' } });
   });
 
-  test('every kind of update is shown: what is not known, as it came', async () => {
+  test('every kind of update is shown, unknown ones as received', async () => {
     const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
     const block = (content: Json) => ({ type: 'content', content });
     const updates: Json[] = [
@@ -331,12 +331,12 @@ describe('a session in the browser', () => {
     });
     const page = await begin('Mime');
     await prompt(page, 'all');
-    await page.getByText('The agent refused to go on').waitFor();
+    await page.getByText('The agent refused to continue').waitFor();
     await page.locator('.note.warning', { hasText: `Slow ${EVIL}: today` }).waitFor();
     await page.locator('.plan .md strong', { hasText: 'bold' }).waitFor();
     expect(await page.locator('.plan li').allInnerTexts()).toEqual([`Dig ${EVIL}\nhigh`]);
     const compaction = page.getByLabel('Compaction');
-    await compaction.getByText('the agent goes on from a summary').waitFor();
+    await compaction.getByText('continues from a summary').waitFor();
     await compaction.getByText('The summary').click();
     expect(await compaction.innerText()).toContain(`In short: [redacted:CANARY] ${EVIL}`);
     expect(await page.getByLabel('Subagent').innerText()).toContain(`Helper ${EVIL} running`);
@@ -358,7 +358,7 @@ describe('a session in the browser', () => {
     await tool.getByText('Bad (javascript:window.hacked=1)').waitFor();
     await tool.getByText('mem://a').click();
     await tool.getByText(`held ${EVIL}`).waitFor();
-    await tool.getByText('Something this console does not know').click();
+    await tool.getByText('Unknown content').click();
     await tool.locator('pre', { hasText: 'hologram' }).waitFor();
     await tool.getByRole('button', { name: `Far ${EVIL}` }).click();
     await page.locator('dialog pre', { hasText: 'https://example.com/a' }).waitFor();
@@ -369,7 +369,7 @@ describe('a session in the browser', () => {
     expect(await page.evaluate('[document.documentElement.scrollWidth, document.querySelector("main").scrollWidth]')).toEqual([390, 390]);
   });
 
-  test('a file that the agent names is looked at, where the session may; others are not', async () => {
+  test('a file that the agent names is previewed if the session may read it', async () => {
     writeFileSync(file('seen.md'), `# Seen ${EVIL}\n${CANARY}\n`);
     mkdirSync(file('locked'), { recursive: true });
     writeFileSync(file('locked', 'key'), 'the key');

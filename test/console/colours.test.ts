@@ -1,4 +1,4 @@
-// Colours of code: whatever it is, all of it is still there, and no text takes for ever.
+// Highlighting keeps all of the text, and no input makes it slow.
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import fc from '../generated.ts';
@@ -26,11 +26,11 @@ test.each([
   expect(tokens.map((token) => `${token.kind} ${token.text}`)).toEqual(expected);
 });
 
-test('a language that is not known has none', () => {
+test('an unknown language is not highlighted', () => {
   for (const language of ['', 'brainfuck', '__proto__', 'constructor']) expect(tokensOf('const', language)).toBeUndefined();
 });
 
-test('what is coloured is the text, all of it, in order', () => {
+test('the tokens join to the whole text, in order', () => {
   const text = fc.string({ unit: fc.constantFrom('"', "'", '`', '/', '*', '#', '-', '\\', '\n', '<', '!', '>', 'a', '1', ' ', ':', '😀') });
   fc.assert(
     fc.property(text, fc.constantFrom(...LANGUAGES), (code, language) => {
@@ -41,7 +41,7 @@ test('what is coloured is the text, all of it, in order', () => {
 });
 
 test.each(['a', '"', "'", '`', '/*', '//', '#', '--', '<!--', '"""', '\\', '"\\', '- ', 'a-', ' '])(
-  'sixty thousand of %j are no trouble',
+  'sixty thousand of %j are handled quickly',
   (piece) => {
     const text = piece.repeat(60_000 / piece.length);
     for (const language of LANGUAGES) expect((tokensOf(text, language) ?? []).map((token) => token.text).join('')).toBe(text);

@@ -4,7 +4,7 @@ import { createCharts } from '../../src/console/state/charts.ts';
 
 const prompt = { leg: 'mime', session: 's', method: 'session/prompt' };
 
-test('an update within the millisecond of its prompt is in the table of first updates; seconds in which nothing passed are in none', () => {
+test('an update within the millisecond of its prompt is in the table of first updates; idle seconds are in no table', () => {
   const charts = createCharts();
   charts.sample(1000);
   charts.record({ ...prompt, t: 1500, dir: 'toAgent', kind: 'request' });

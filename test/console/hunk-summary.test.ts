@@ -11,14 +11,14 @@ const statesOf = (letters: string) => [...letters].map((letter) => STATES[letter
 
 test.each([
   ['oo', ''],
-  ['aa', 'The file has all of it.'],
-  ['x', 'It is in conflict with the file.'],
-  ['xx', 'All of it is in conflict with the file.'],
+  ['aa', 'The file already has all of it.'],
+  ['x', 'It conflicts with the file.'],
+  ['xx', 'All of it conflicts with the file.'],
   ['ao', 'The file has 1 of 2 hunks; 1 can still be applied.'],
   ['ax', 'The file has 1 of 2 hunks; 1 is in conflict.'],
   ['ox', '1 of 2 hunks can be applied; 1 is in conflict.'],
   ['aaoxx', 'The file has 2 of 5 hunks; 1 can still be applied; 2 are in conflict.'],
-])('how the hunks %s stand to the file: %s', (letters, words) => {
+])('the summary of the hunks %s is: %s', (letters, words) => {
   expect(standingOf(statesOf(letters))).toBe(words);
 });
 

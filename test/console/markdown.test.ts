@@ -1,16 +1,16 @@
-// Markdown that is made to be slow, or deep: it must not hold up a page on which questions wait for an answer.
+// Markdown built to be slow or deep must not block a page on which requests wait.
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
 type Element = { readonly type: unknown; readonly props: { readonly children?: unknown } };
 type Draws = ((props: unknown) => unknown) & (new (props: unknown) => { render(): unknown });
 
-// By its path: what the page is made of has types of the browser, which are not those of here.
+// By path: the page's code is typed for the browser.
 const { Markdown }: { Markdown: (props: { text: string }) => unknown } = await import(
   path.resolve(import.meta.dirname, '../../console/components/markdown.tsx')
 );
 
-/** The text that is drawn, and how deep its elements lie. */
+/** The rendered text, and the depth of its elements. */
 function drawn(node: unknown, depth = 0): { readonly text: string; readonly depth: number } {
   if (Array.isArray(node)) {
     const all = node.map((one) => drawn(one, depth));
@@ -30,19 +30,19 @@ test.each([
   ['the beginnings of links', '[a]('.repeat(4000)],
   ['a fence with much behind it', `\`\`\`${' '.repeat(30_000)}\``],
   ['a table that is none', `a|b\n${' '.repeat(30_000)}x`],
-])('%s are drawn at once', (_, text) => {
+])('%s render at once', (_, text) => {
   const { user } = process.cpuUsage();
   drawn(Markdown({ text }));
   expect(process.cpuUsage().user - user).toBeLessThan(800_000);
 });
 
-test('quotes in quotes end somewhere, and what is in them is still there', () => {
+test('nested quotes have a limit, and their text stays', () => {
   const { text, depth } = drawn(Markdown({ text: `${'>'.repeat(20_000)} bottom` }));
   expect(depth).toBeLessThan(40);
   expect(text).toContain('bottom');
 });
 
-test('what it is for still works', () => {
+test('ordinary Markdown still works', () => {
   const { text } = drawn(
     Markdown({ text: '# Head\n\n**bold** `code` ``a`b`` [name](https://a.example/x "t") _so_\n\n|a|b|\n|-|-|\n|1|2|\n\n- one\n  - two' }),
   );

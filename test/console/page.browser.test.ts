@@ -1,4 +1,4 @@
-// The console as a person has it: the built command, a real browser, real agents.
+// The console as a user has it: the built command, a real browser, real agents.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { visit } from './visit.ts';
 
 const CANARY = 'canary-7f3e9a1b5c2d8e4f6a0b';
-/** Asked in the page. */
+/** Runs in the page. */
 const HACKED = `[document.querySelectorAll('#app script, #app img[src="x"], #app a[href^="java"]').length, 'hacked' in window]`;
 const WIDTHS = `[document.documentElement.scrollWidth, document.querySelector('main').scrollWidth]`;
 
@@ -14,7 +14,7 @@ describe('in the browser', () => {
   const here = visit({ log: { redact: { variables: ['CANARY'] } } }, { CANARY });
   const { turns, open, begin, prompt, ends } = here;
   const file = (name: string) => path.join(here.serving.project, name);
-  /** Keys answer nothing right after a question has come up, nor while one types. */
+  /** Keys answer nothing right after a request appears, nor while the user types. */
   async function answerByKey(page: Page, key: string): Promise<void> {
     const id = await page.locator('.request-card').getAttribute('data-request');
     await page.getByLabel('Prompt').press('Escape');
@@ -26,7 +26,7 @@ describe('in the browser', () => {
       .toBe(0);
   }
 
-  test('a turn: thoughts folded, the plan, the words, a title, commands to pick from', async () => {
+  test('a turn: folded thoughts, the plan, text, a title, slash commands', async () => {
     const page = await begin('Sketcher');
     await page.getByLabel('Prompt').fill('/pl');
     await page.getByRole('option', { name: '/plan' }).waitFor();
@@ -38,7 +38,7 @@ describe('in the browser', () => {
     expect(await page.locator('.thought').getAttribute('open')).toBeNull();
     expect(await page.locator('.message.agent').innerText()).toBe('Sketcher has a plan for a shed: 3 steps, all of them done.');
     await page.getByRole('heading', { name: '/plan a shed' }).waitFor();
-    // The agent stays who it is once the session has begun; its model can be changed.
+    // The agent is fixed once the session has begun; its model can be changed.
     expect(await page.getByRole('combobox', { name: 'Agent' }).isDisabled()).toBe(true);
     await page.getByRole('combobox', { name: 'Model' }).selectOption('ink');
     await prompt(page, '/whoami');
@@ -46,7 +46,7 @@ describe('in the browser', () => {
     expect(await page.locator('.message.agent').last().innerText()).toContain('"model": "ink"');
   });
 
-  test('before its first prompt a session may go to another agent, whose pictures and files are then asked about', async () => {
+  test("before its first prompt a session may change its agent, and then follows that agent's image and file capabilities", async () => {
     const page = await begin('Sketcher');
     const png = { name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from('89504e470d0a1a0a', 'hex') };
     const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('remember the milk') };
@@ -59,7 +59,7 @@ describe('in the browser', () => {
     await page.getByRole('combobox', { name: 'Agent' }).selectOption('builder');
     await page.getByTitle('Attach text files').waitFor();
     await page.locator('input[type=file]').setInputFiles([png, note]);
-    await page.getByText('dot.png was not attached: this agent takes no images').waitFor();
+    await page.getByText('dot.png was not attached: this agent does not accept images').waitFor();
     expect(await page.locator('.attached li').count()).toBe(1);
     await prompt(page, 'What is in it?');
     await ends(page, 1);
@@ -67,11 +67,11 @@ describe('in the browser', () => {
     expect(await page.locator('.bar .chip').innerText()).toBe('builder');
   });
 
-  test('a change of a file is shown before it is allowed, by key, and is then on disk; what is rejected is not', async () => {
+  test('a diff is shown before it is allowed by key, and is then on disk; a rejected one is not', async () => {
     const page = await begin('Sketcher');
     await prompt(page, '/edit shown.txt');
     await page.locator('.request-card .diff .new', { hasText: 'Sketcher was here in turn 1.' }).waitFor();
-    await page.getByLabel('Prompt').press('a'); // typed, and no answer
+    await page.getByLabel('Prompt').press('a'); // typed, not answered
     expect(await page.locator('.request-card').count()).toBe(1);
     expect(existsSync(file('shown.txt'))).toBe(false);
     await page.getByLabel('Prompt').fill('');
@@ -88,7 +88,7 @@ describe('in the browser', () => {
     expect(await page.locator('.tool .status').last().innerText()).toBe('failed');
   });
 
-  test('a command is asked about in full, and what it prints is seen', async () => {
+  test('a command is shown in full, and so is its output', async () => {
     const page = await begin('Builder');
     await prompt(page, '/run printf "\\033[31mred\\033[0m and plain"');
     expect(await page.locator('.request-card .command').innerText()).toBe("$ printf '\\033[31mred\\033[0m and plain'");
@@ -98,7 +98,7 @@ describe('in the browser', () => {
     await ends(page, 1);
   });
 
-  test('the first answer counts, and the other page says that there was one', async () => {
+  test('the first answer counts, and the other page shows that there was one', async () => {
     const page = await begin('Sketcher');
     const other = await open('#/inbox');
     await prompt(page, '/edit two.txt');
@@ -112,7 +112,7 @@ describe('in the browser', () => {
     expect(existsSync(file('two.txt'))).toBe(false);
   });
 
-  test('a turn can be cancelled, also while it asks', async () => {
+  test('a turn can be cancelled, also while a request is pending', async () => {
     const page = await begin('Sketcher');
     await prompt(page, '/edit never.txt');
     await page.locator('.request-card').waitFor();
@@ -121,7 +121,7 @@ describe('in the browser', () => {
     expect(await page.locator('.request-card').count()).toBe(0);
   });
 
-  test('a page that is loaded anew, or loses its connection, in the middle of a turn misses nothing', async () => {
+  test('a page that reloads or loses its connection in mid-turn misses nothing', async () => {
     const page = await begin('Sketcher');
     await page.routeWebSocket(/socket$/, (socket) => {
       const server = socket.connectToServer();
@@ -148,7 +148,7 @@ describe('in the browser', () => {
     expect(welcomes).toEqual([false, true]);
   });
 
-  test('what an agent says is text, whatever it looks like', async () => {
+  test('agent output is shown as text, whatever it looks like', async () => {
     const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
     const plan = { sessionUpdate: 'plan', entries: [{ content: evil, priority: 'high', status: 'pending' }] };
     const call = { toolCallId: 't', title: evil, kind: 'edit', status: 'pending', locations: [{ path: evil }] };
@@ -185,14 +185,14 @@ describe('in the browser', () => {
     expect(await page.locator('.message.agent').innerText()).toContain('⟨U+202E⟩abc');
     expect(await page.locator('.message.agent').innerText()).toContain('click (javascript:window.hacked=1)');
     expect(await page.evaluate(HACKED)).toEqual([0, false]);
-    // A link is opened after a yes, and not before.
+    // A link opens after confirmation, not before.
     await page.getByRole('button', { name: 'here' }).click();
     expect(await page.locator('dialog').innerText()).toContain('https://example.com/?q=1');
     await page.locator('dialog').getByRole('button', { name: 'Cancel' }).click();
     expect(here.context.pages()).toHaveLength(1);
   });
 
-  test('secrets are not shown, not even in two pieces', async () => {
+  test('secrets are not shown, not even when they span two chunks', async () => {
     let goOn = () => {};
     const halfIsShown = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -214,14 +214,14 @@ describe('in the browser', () => {
     await prompt(page, 'secret');
     expect(await page.locator('.request-card').innerText()).not.toContain(CANARY);
     await page.locator('.request-card button.primary').click();
-    await page.locator('.message.agent', { hasText: CANARY.slice(0, 12) }).waitFor(); // as long as it is no secret yet
+    await page.locator('.message.agent', { hasText: CANARY.slice(0, 12) }).waitFor(); // while it is no secret yet
     goOn();
     await page.getByText('That was all.').waitFor();
     expect(await page.locator('#app').innerText()).not.toContain(CANARY);
     expect(await page.locator('.message.agent').last().innerText()).toContain('[redacted:CANARY]. That was all.');
   });
 
-  test('five thousand updates in one breath arrive whole and in order', async () => {
+  test('five thousand updates in one burst arrive complete and in order', async () => {
     turns.set('flood', ({ id }, mime) => {
       for (let n = 0; n < 5000; n++) mime.say(id, `${n}\n`);
       return { stopReason: 'end_turn' };
@@ -237,7 +237,7 @@ describe('in the browser', () => {
     ).toBeLessThan(40);
   });
 
-  test('an agent that dies is said to have, on the page and among the agents, and the session goes on with the next prompt', async () => {
+  test("an agent's crash is shown in the session and among the agents, and the next prompt continues the session", async () => {
     turns.set('die', (_, mime) => {
       mime.exit();
       return new Promise(() => {});
@@ -256,7 +256,7 @@ describe('in the browser', () => {
     expect(await card.locator('dd').nth(3).innerText()).toBe('1'); // crashes
     expect(await card.locator('dd').nth(1).innerText()).not.toBe(String(before));
 
-    // And by hand, in good order.
+    // And stopped gracefully by the user.
     const [second] = here.serving.mime.pids.slice(-1);
     await card.getByRole('button', { name: 'Restart' }).click();
     await agents.getByRole('dialog').getByRole('button', { name: 'Restart Mime' }).click();
@@ -265,7 +265,7 @@ describe('in the browser', () => {
     await page.getByText('heard: and now?').waitFor();
   });
 
-  test('frames: every one is listed, filtered, looked into and held; fifty thousand still scroll', async () => {
+  test('frames: all are listed, filtered, inspected and paused; fifty thousand still scroll', async () => {
     turns.set('many', ({ id }, mime) => {
       let lines = '';
       for (let n = 0; n < 50_000; n++)
@@ -290,7 +290,7 @@ describe('in the browser', () => {
     await list.getByRole('row').last().click();
     await frames.locator('.detail [role=tabpanel]', { hasText: 'hello frames' }).waitFor();
     await frames.getByLabel('Filter frames').fill('agnt:mime');
-    await frames.getByRole('alert').filter({ hasText: '"agnt:mime" is no term of a filter' }).waitFor();
+    await frames.getByRole('alert').filter({ hasText: '"agnt:mime" is not a filter term' }).waitFor();
 
     await frames.getByLabel('Filter frames').fill('agent:mime method:session/update');
     await frames.getByRole('alert').waitFor({ state: 'detached' });
@@ -310,13 +310,13 @@ describe('in the browser', () => {
       return { stopReason: 'end_turn' };
     });
     await prompt(page, 'one');
-    await frames.getByRole('button', { name: /Go on \([1-9]/ }).waitFor();
+    await frames.getByRole('button', { name: /Resume \([1-9]/ }).waitFor();
     expect(await list.getAttribute('aria-rowcount')).toBe(count);
-    await frames.getByRole('button', { name: /Go on/ }).click();
+    await frames.getByRole('button', { name: /Resume/ }).click();
     await expect.poll(async () => Number(await list.getAttribute('aria-rowcount'))).toBeGreaterThan(Number(count));
   });
 
-  test('where no policy is configured, what changes something is asked, and a rule goes into a file of the console’s own', async () => {
+  test('without a configured policy, the console asks before changes, and saves rules in its own file', async () => {
     expect(here.serving.output()).toContain('No policy is configured');
     turns.set('scribble', async ({ id, cwd }, mime) => {
       const write = (name: string) => mime.call('fs/write_text_file', { sessionId: id, path: path.join(cwd, name), content: 'x' });
@@ -339,22 +339,22 @@ describe('in the browser', () => {
     expect(readFileSync(place, 'utf8')).toMatch(/^# console:[\s\S]*\n {2}- action: edit\n {4}agent: mime\n {4}path: \$cwd\/scribble.txt\n/);
   });
 
-  test('a session that was closed is shown as it was written down, and a prompt takes it up again', async () => {
+  test('a closed session is shown from its transcript, and a prompt reopens it', async () => {
     const page = await begin('Sketcher');
     await prompt(page, 'The blue door');
     await ends(page, 1);
     const words = await page.locator('.message.agent').innerText();
     await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByText('As it was written down').waitFor();
+    await page.getByText('From the transcript').waitFor();
     const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()]);
     expect(readFileSync(await saved.path(), 'utf8')).toMatch(/^# The blue door\n[\s\S]*### [\s\S]*The blue door[\s\S]*Sketcher here/);
     const sessions = await open('#/');
     await sessions.getByLabel('Filter sessions').fill('blue DOOR');
     await sessions.getByLabel('Filter sessions').press('Enter');
-    await sessions.getByText('“blue DOOR” was said in one session').waitFor();
+    await sessions.getByText('“blue DOOR” found in one session').waitFor();
     expect(await sessions.locator('.found li').innerText()).toContain('The blue door');
     await page.reload();
-    await page.getByText('As it was written down').waitFor();
+    await page.getByText('From the transcript').waitFor();
     expect(await page.locator('.message.agent').innerText()).toBe(words);
     await prompt(page, '/whoami');
     await expect.poll(() => page.locator('.message.agent').last().innerText()).toContain('"turns": 2');
@@ -389,17 +389,17 @@ describe('in the browser', () => {
     await ends(page, 1);
   });
 
-  test('the link that was used lets nobody else in', async () => {
+  test('a used link gives nobody else access', async () => {
     const stranger = await (here.context.browser() as Browser).newContext();
     onTestFinished(() => stranger.close());
     const page = await stranger.newPage();
     await page.goto(here.serving.link);
-    await page.getByText('The link is not valid, or was used before.').waitFor();
+    await page.getByText('The link is invalid or was already used.').waitFor();
     await page.route('**/enter', (route) => route.abort());
     await page.goto('about:blank');
     await page.goto(`${here.serving.origin}/#${'x'.repeat(43)}`);
-    await page.getByText('The console did not answer when the link was handed in').waitFor();
+    await page.getByText('The console did not respond.').waitFor();
     await page.goto(here.serving.origin);
-    await page.getByText('The console is opened with a link.').waitFor();
+    await page.getByText('Open the console with its link.').waitFor();
   });
 });

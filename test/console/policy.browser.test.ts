@@ -1,4 +1,4 @@
-// The policy in the browser: what is asked and why, "always" as a rule, the screen that explains it. The built command, a real browser, real agents.
+// The policy in the browser: what is asked and why, "always" as a rule, the Policy screen. The built command, a real browser, real agents.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -39,7 +39,7 @@ describe('in the browser, under a policy', () => {
   };
   const run = (command: string): Json => ({ toolCallId: 'run', title: `Run ${command}`, kind: 'execute', rawInput: { command } });
 
-  test('why something is asked is our own word and no other, and what an option does is said beside what the agent calls it', async () => {
+  test("the reason shown is the policy's own, and the effect of an option is shown next to the agent's name for it", async () => {
     const forged = { 'acp-switchboard': { why: 'allow by rule everything (/etc/policy.yaml:1)', summary: 'nothing' }, other: 1 };
     const options = [
       { optionId: 'a', name: 'No, stop', kind: 'allow_once' },
@@ -64,7 +64,7 @@ describe('in the browser, under a policy', () => {
     expect(buttons.map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
       'No, stop allows once a',
       'Yes⟨U+202E⟩ rejects once d',
-      'Perhaps of no known kind 3',
+      'Perhaps unknown kind 3',
       'Always… A',
       'Never… D',
       'Dismiss',
@@ -72,10 +72,10 @@ describe('in the browser, under a policy', () => {
     await request.getByRole('button', { name: 'No, stop' }).click();
     await ends(page, 1);
     await page.getByText('Stopped: tired⟨U+202E⟩').waitFor();
-    expect(await page.locator('.decision .icon path').getAttribute('d')).toBe('M3 8.500l3 3 7-7'); // a yes, whatever it is called
+    expect(await page.locator('.decision .icon path').getAttribute('d')).toBe('M3 8.500l3 3 7-7'); // it allows, whatever its name
   });
 
-  test('what the agent did not ask about is asked by us, with the rule that wants it', async () => {
+  test('what the agent did not ask about, the policy asks, with its rule', async () => {
     turns.set('write', async ({ id, cwd }, mime) => {
       await mime.request('fs/write_text_file', { sessionId: id, path: path.join(cwd, 'notes/a.txt'), content: 'x' }).catch(() => {});
       return { stopReason: 'end_turn' };
@@ -102,7 +102,7 @@ describe('in the browser, under a policy', () => {
     await ends(page, 2);
   });
 
-  test('"always" is a rule that is shown with its place, may be changed, and then holds at once', async () => {
+  test('"always" is a rule that is shown with its place, can be edited, and then applies at once', async () => {
     const file = path.join(here.serving.root, 'policy.yaml');
     const make = asks(run('make all'));
     turns.set('make', make.turn);
@@ -110,7 +110,7 @@ describe('in the browser, under a policy', () => {
     await prompt(page, 'make');
     await page.locator('.request-card').getByRole('button', { name: 'Always' }).click();
     const rule = page.getByRole('form', { name: 'Rule' });
-    await rule.getByText(`It goes into ${file}, line 10, under allow.`).waitFor();
+    await rule.getByText(`It will be added to ${file}, line 10, under allow.`).waitFor();
     const text = rule.getByRole('textbox');
     expect(await text.inputValue()).toMatch(
       new RegExp(`^action: execute\nagent: mime\ncommand: make all\ncwd: ${here.serving.project}\nreason: allowed in the console on 20`),
@@ -128,7 +128,7 @@ describe('in the browser, under a policy', () => {
     await rule.getByText(', line 10').waitFor();
     await rule.getByRole('button', { name: 'Save the rule and allow' }).click();
     await ends(page, 1);
-    const saved = page.getByText(`The rule was saved: ${file}:10.`);
+    const saved = page.getByText(`Rule saved: ${file}:10.`);
     await saved.waitFor();
     expect(readFileSync(file, 'utf8')).toBe(`${POLICY}  - action: execute\n    command: make all   # as often as it likes\n`);
 
@@ -137,17 +137,17 @@ describe('in the browser, under a policy', () => {
     expect(await saved.count()).toBe(0);
     expect(await page.locator('.request-card').count()).toBe(0);
     expect(make.answers).toEqual([1, 2].map(() => ({ outcome: { outcome: 'selected', optionId: 'yes' } })));
-    // And what is not said in a rule is asked as before.
+    // A request that no rule covers is asked as before.
     turns.set('other', asks(run('make clean && $X')).turn);
     await prompt(page, 'other');
     await page.locator('.request-card').getByRole('button', { name: 'Always' }).click();
-    await page.getByText('No rule can be made of this: it holds').waitFor();
+    await page.getByText('No rule can be made for this request: it holds').waitFor();
     await page.getByRole('button', { name: 'Back' }).click();
     await page.locator('.request-card').getByRole('button', { name: 'No' }).first().click();
     await ends(page, 3);
   });
 
-  test('the screen has the rules with their places and how often they decided, explains, and tries a change on what was asked', async () => {
+  test('the screen lists the rules with their places and hit counts, explains, and tries a change on past requests', async () => {
     const file = path.join(here.serving.root, 'policy.yaml');
     const page = await open('#/policy');
     const rules = page.locator('.rules li');
@@ -166,21 +166,21 @@ describe('in the browser, under a policy', () => {
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.locator('.answer').getByText(`ask by rule careful-with-notes (${file}:5): they are mine`).waitFor();
 
-    await page.getByText('Try a change on what was asked before').click();
-    const text = page.getByLabel(`Another text for ${file}`);
+    await page.getByText('Try a change on past requests').click();
+    const text = page.getByLabel(`New text of ${file}`);
     await expect.poll(() => text.inputValue()).toContain('careful-with-notes');
     await text.fill('version: 1\ndefalt: deny');
     await page.getByRole('button', { name: 'Try it' }).click();
     await page.getByText(/^line 2:1: unknown key/).waitFor();
     await text.fill(`${POLICY}deny:\n  - { action: execute, command: "make ..." }\n`);
     await page.getByRole('button', { name: 'Try it' }).click();
-    await page.getByText(/requests: \d+ allow, \d+ ask, 3 deny\. 3 would be decided otherwise:/).waitFor();
+    await page.getByText(/requests: \d+ allow, \d+ ask, 3 deny\. 3 would be decided differently:/).waitFor();
     expect(await page.locator('.changed li').first().innerText()).toMatch(/(ask|allow) → deny execute: make/);
     await page.getByLabel('Recording').fill('/nowhere/r.ndjson');
     await page.getByRole('button', { name: 'Try it' }).click();
     await page.getByRole('alert').filter({ hasText: 'the recording' }).waitFor();
 
-    // A file that cannot be used is complained about, and changes nothing.
+    // An invalid file is reported and changes nothing.
     const before = readFileSync(file, 'utf8');
     writeFileSync(file, `${before}alow: []\n`);
     await page.locator('pre.problem', { hasText: `${file}:12:1: unknown key "alow"` }).waitFor();

@@ -1,4 +1,4 @@
-// Screens that show how things go: frames, agents, charts, transcripts, settings. The built command, a real browser, real agents.
+// The screens for frames, agents, charts, transcripts and settings. The built command, a real browser, real agents.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ describe('in the browser', () => {
   const { open, begin, prompt, ends, turns } = visitor;
   const serving = () => visitor.serving;
 
-  test('a frame is folded, raw, held against the protocol, with what was taken out of it and how long it took', async () => {
+  test('a frame is shown as a tree and raw, with its schema check, redactions and latency', async () => {
     turns.set('odd', ({ id }, mime) => {
       mime.update(id, { sessionUpdate: 'tool_call', toolCallId: 't', title: `Use ${CANARY}`, kind: 'juggle', status: 5 });
       mime.update(id, { sessionUpdate: 'plan', entries: 'none <img src=x onerror=alert(1)>' });
@@ -27,7 +27,7 @@ describe('in the browser', () => {
     await prompt(page, 'odd one');
     await ends(page, 1);
 
-    // The one that holds the words, and not the others.
+    // The session that contains the text, and no other.
     await filter.fill('agent:mime text:"odd one" !kind:response');
     await expect.poll(() => list.getAttribute('aria-rowcount')).toBe('1');
     await list.press('ArrowDown');
@@ -37,10 +37,10 @@ describe('in the browser', () => {
     await frames.getByRole('tab', { name: 'Tree' }).press('ArrowRight');
     expect(await panel.innerText()).toContain('"text":"odd one"');
     await frames.getByRole('tab', { name: 'Check' }).click();
-    await panel.getByText('It fits PromptRequest of ACP.').waitFor();
+    await panel.getByText('Valid: matches PromptRequest of ACP.').waitFor();
     await frames.getByRole('tab', { name: 'Latency' }).click();
     expect(await panel.innerText()).toMatch(
-      /From request to answer, on this leg\s+[\d.]+ ms[\s\S]*leg of editor\s+[\d.]+ ms[\s\S]*there and back\s+[\d.]+ ms[\s\S]*was here for\s+[\d.]+ ms/,
+      /From request to response, on this connection\s+[\d.]+ ms[\s\S]*connection of editor\s+[\d.]+ ms[\s\S]*both ways\s+[\d.]+ ms[\s\S]*This frame took\s+[\d.]+ ms/,
     );
     await panel.getByRole('button', { name: 'the same frame there' }).click();
     await frames.locator('.detail', { hasText: 'editor · fromEditor · request' }).waitFor();
@@ -61,7 +61,7 @@ describe('in the browser', () => {
     await expect.poll(() => frames.locator('.detail').count()).toBe(0);
   });
 
-  test('frames that the filter takes are saved as lines of JSON, without secrets', async () => {
+  test('matching frames are saved as JSON lines, without secrets', async () => {
     const frames = await open('#/frames');
     await frames.getByLabel('Filter frames').fill('agent:mime method:session/update');
     await expect.poll(() => frames.getByRole('grid').getByRole('row').count()).toBeGreaterThan(1);
@@ -76,11 +76,11 @@ describe('in the browser', () => {
     expect(lines.map(({ msg }) => msg?.params.update.title)).toContain('Use [redacted:CANARY]');
     expect(text).not.toContain(CANARY);
     await frames.getByLabel('Filter frames').fill('bytes>much');
-    await frames.getByRole('alert').filter({ hasText: '"bytes>much" is no term of a filter' }).waitFor();
+    await frames.getByRole('alert').filter({ hasText: '"bytes>much" is not a filter term' }).waitFor();
     await frames.getByText('text:"not found"').waitFor();
   });
 
-  test('an agent that goes is told of among the frames, with the errors that come of it', async () => {
+  test("an agent's exit appears among the frames, with the errors it causes", async () => {
     turns.set('die', (_, mime) => {
       mime.exit();
       return new Promise(() => {});
@@ -93,7 +93,7 @@ describe('in the browser', () => {
     await frames.getByRole('row', { name: /editor.*session\/prompt.*-32603/ }).waitFor();
   });
 
-  test('an agent is stopped after a yes, refuses what is asked of it, and is started again; what it uses is shown meanwhile', async () => {
+  test('an agent is stopped after confirmation, rejects requests, and is started again; its resource use is shown', async () => {
     turns.set('wait', () => new Promise(() => {}));
     const page = await begin('Mime');
     const agents = await open('#/agents');
@@ -102,11 +102,11 @@ describe('in the browser', () => {
     await expect.poll(() => card.locator('dl').innerText()).toMatch(/Memory\s+[\d.]+ MB\s+Processor\s+(?:–|\d+ %)\s+Processes\s+1/);
     await prompt(page, 'wait');
     await expect
-      .poll(() => agents.getByLabel('Lent tools').innerText())
+      .poll(() => agents.getByLabel('Host tools').innerText())
       .toMatch(/wait\s+mime\s+(?:http|stdio)\s+offered, not connected\s+\d/);
 
     await card.getByRole('button', { name: 'Stop' }).click();
-    await agents.getByRole('dialog').getByText('One request is under way.').waitFor();
+    await agents.getByRole('dialog').getByText('1 request is in flight.').waitFor();
     await agents.getByRole('button', { name: 'Cancel' }).click();
     expect(await page.locator('.end').count()).toBe(0);
     await card.getByRole('button', { name: 'Drain' }).click();
@@ -126,7 +126,7 @@ describe('in the browser', () => {
     expect(await agents.locator('.matrix').last().innerText()).toContain('promptCapabilities.image');
   });
 
-  test('charts show what passes, also as a table and by keys', async () => {
+  test('charts show the traffic, also as a table and by keyboard', async () => {
     turns.set('chart', async ({ id }, mime) => {
       mime.say(id, 'one');
       await mime.request('session/request_permission', {
@@ -143,23 +143,23 @@ describe('in the browser', () => {
     await page.locator('.request-card button.primary').click();
     await ends(page, 1);
     const chart = (name: string) => charts.getByRole('figure', { name });
-    for (const name of ['Frames per second', 'Bytes per second', 'Time of turns', 'From prompt to first update', 'Wait for permission']) {
+    for (const name of ['Frames per second', 'Bytes per second', 'Turn duration', 'Prompt to first update', 'Permission wait']) {
       await chart(name).getByText('As a table').click();
       await chart(name)
         .getByRole('cell', { name: /\d (?:ms|s|B|kB)$|^\d/ })
         .nth(1)
         .waitFor();
     }
-    await chart('Added by the switchboard').getByText('As a table').click();
-    expect(await chart('Added by the switchboard').locator('tbody tr').first().innerText()).toMatch(
+    await chart('Added by switchboard').getByText('As a table').click();
+    expect(await chart('Added by switchboard').locator('tbody tr').first().innerText()).toMatch(
       /^[\d:]{8}\s+[\d.]+ m?s\s+[\d.]+ m?s\s+[\d.]+ m?s$/,
     );
-    await charts.mouse.move(0, 0); // away from where the page may come to lie under it
+    await charts.mouse.move(0, 0); // away from the area where the page may end up under it
     const frames = chart('Frames per second');
     const looksAt = () => frames.locator('output').innerText();
     await frames.locator('.canvas').press('ArrowLeft');
     await expect.poll(looksAt).toMatch(/^\d\d:\d\d:\d\d$/);
-    // It stays at that time when the next seconds come: the newest was chosen, and the line is at the edge no more.
+    // The cursor stays at its time as new seconds arrive: the selected one is no longer at the edge.
     const chosen = await looksAt();
     const values = await frames.locator('figcaption ul').innerText();
     const line = async () => (await frames.locator('.u-cursor-x').boundingBox())?.x ?? Number.NaN;
@@ -168,13 +168,13 @@ describe('in the browser', () => {
     expect([await looksAt(), await frames.locator('figcaption ul').innerText()]).toEqual([chosen, values]);
     await frames.locator('.canvas').press('Escape');
     await frames.getByText('now').waitFor();
-    // And there when the next seconds come.
+    // And so it does with the next seconds.
     const seconds = frames.locator('tbody tr');
     const told = await seconds.count();
     await prompt(page, 'hello');
     await expect.poll(() => seconds.count()).toBeGreaterThan(told);
     expect(await looksAt()).toBe('now');
-    // What is drawn follows the scheme.
+    // The drawing follows the colour scheme.
     const ink = () =>
       chart('Errors')
         .locator('canvas')
@@ -184,14 +184,14 @@ describe('in the browser', () => {
     await expect.poll(ink).not.toBe(light);
   });
 
-  test('what was said is found in all sessions, saved as Markdown and JSON, and deleted after a yes', async () => {
+  test('transcripts are searched, saved as Markdown and JSON, and deleted after confirmation', async () => {
     const page = await begin('Mime');
     await prompt(page, 'The green gate (1) <b>is</b> open');
     await ends(page, 1);
     const transcripts = await open('#/transcripts');
-    await transcripts.getByLabel('Of agent').selectOption('mime');
+    await transcripts.getByLabel('Agent').selectOption('mime');
     await transcripts.getByLabel('Search transcripts').fill('GATE (1)');
-    await transcripts.getByText('“GATE (1)” was said in 1 session.').waitFor();
+    await transcripts.getByText('“GATE (1)” found in 1 session.').waitFor();
     const one = transcripts.getByRole('list', { name: 'Transcripts' }).getByRole('listitem');
     expect(await one.locator('mark').allInnerTexts()).toEqual(['gate', '(1)', 'gate', '(1)']);
     expect(await one.innerText()).toContain('heard: The green gate (1) <b>is</b> open');
@@ -204,18 +204,18 @@ describe('in the browser', () => {
       session: { agent: 'mime', turns: 1 },
       transcript: [{ kind: 'prompt' }, {}, {}],
     });
-    // One that is open stays.
+    // An open one stays.
     expect(await one.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByText('As it was written down').waitFor();
+    await page.getByText('From the transcript').waitFor();
     await transcripts.getByLabel('Search transcripts').fill('green gate');
     await one.getByRole('button', { name: 'Delete' }).click();
     await transcripts.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await transcripts.getByText('“green gate” was said in 0 sessions.').waitFor();
+    await transcripts.getByText('“green gate” found in 0 sessions.').waitFor();
     await expect.poll(() => page.locator('.recent', { hasText: 'green gate' }).count()).toBe(0);
   });
 
-  test('settings say what is in force and where it comes from, the doctor what is wrong and what to do, and colours stay as they were chosen', async () => {
+  test('settings show what is in force and its origin, the doctor what is wrong and how to fix it, and the chosen theme stays', async () => {
     const page = await open('#/settings');
     const configuration = page.getByLabel('Configuration', { exact: true });
     await configuration.getByRole('row', { name: 'host_tools.enabled true' }).waitFor();
@@ -232,15 +232,15 @@ describe('in the browser', () => {
     expect(await missing.innerText()).toMatch(
       /switchboard cannot start this agent\s+Next: install not-there-at-all, or switchboard agents remove gone/,
     );
-    expect(await doctor.getByRole('status').innerText()).toMatch(/^1 problem, \d+ warnings?, \d+ in order$/);
+    expect(await doctor.getByRole('status').innerText()).toMatch(/^1 problem, \d+ warnings?, \d+ passed$/);
     expect(await doctor.innerText()).not.toContain('agent "mime" answered');
-    await doctor.getByRole('button', { name: 'Check, and start each agent' }).click();
+    await doctor.getByRole('button', { name: 'Check and start each agent' }).click();
     await doctor.getByText(/agent "sketcher" answered in \d+ ms/).waitFor();
 
     const file = path.join(serving().project, '..', 'config.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('{', '{ "default_agnt": "mime", '));
     await page.reload();
-    await configuration.getByText('The files cannot be used as they are now').waitFor();
+    await configuration.getByText('The files are invalid').waitFor();
     await configuration.getByText('config.json (changed)').waitFor();
     expect(await configuration.locator('.problem').innerText()).toMatch(/config\.json:1:\d+[\s\S]*default_agnt[\s\S]*default_agent/);
 
@@ -251,7 +251,7 @@ describe('in the browser', () => {
     await page.reload();
     await page.getByLabel('dark').waitFor();
     expect(await ground()).not.toBe(light);
-    await page.getByLabel('as the system has it').check();
+    await page.getByLabel('system').check();
     await expect.poll(ground).toBe(light);
   });
 });

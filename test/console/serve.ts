@@ -1,4 +1,4 @@
-// The built `switchboard serve` in a process of its own, with a home that is thrown away: the embedded agents, and one that does what the test says.
+// The built `switchboard serve` in its own process with a temporary home: the embedded agents, and one that the test controls.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -13,7 +13,7 @@ export type Serving = {
   readonly link: string;
   readonly origin: string;
   readonly project: string;
-  /** Where the configuration is, and everything else. */
+  /** The temporary directory with the configuration and everything else. */
   readonly root: string;
   readonly mime: ScriptedAgent;
   readonly child: ChildProcess;
@@ -21,10 +21,10 @@ export type Serving = {
   stop(): Promise<number | null>;
 };
 
-/** Of the configuration; agents are added to the usual ones. */
+/** Extra configuration; agents are added to the usual ones. */
 export type More = { readonly agent_servers?: object; readonly [key: string]: unknown };
 
-/** `files` are written beside the configuration. */
+/** `files` are written next to the configuration. */
 export async function serve(
   traits: Traits = {},
   more: More = {},
@@ -35,7 +35,7 @@ export async function serve(
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-console-'));
   const [home, project] = ['home', 'project'].map((name) => path.join(root, name)) as [string, string];
   for (const directory of [home, project]) mkdirSync(directory);
-  const scriptedAgentServer = createScriptedAgents(path.join(root, 'puppets'));
+  const scriptedAgentServer = createScriptedAgents(path.join(root, 'scripted-agents'));
   const mime = scriptedAgentServer.agent('mime', { title: 'Mime', ...traits });
   const demo = (name: string) => ({ command: process.execPath, args: [DEMO, '--name', name, '--state', path.join(root, name)] });
   const config = path.join(root, 'config.json');

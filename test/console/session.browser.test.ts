@@ -1,4 +1,4 @@
-// Around a session in the browser: how it is begun, what goes with a prompt, what can be done with it, and that it stays still while it streams.
+// Around a session in the browser: starting it, attachments, actions, and a stable layout while it streams.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,7 +21,7 @@ const authMethods = [
 const png = Buffer.from('89504e470d0a1a0a', 'hex');
 const named = (name: string, mimeType: string, buffer: Buffer) => ({ name, mimeType, buffer });
 
-/** How much has moved without anybody having done something, and what stands at the top of what is seen. */
+/** The layout shift without user action, and the element at the top of the view. */
 const WATCH = `window.moved = 0; new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.moved += entry.value;
 }).observe({ type: 'layout-shift', buffered: false })`;
@@ -32,7 +32,7 @@ describe('around a session', () => {
   const { turns, begin, prompt, ends, open } = here;
   const safe = async (page: Page) => expect(await page.evaluate(HACKED)).toEqual([0, false]);
 
-  test('attachments stand in a row: looked at, moved, taken out, and sent in that order; what is too much is refused with the reason', async () => {
+  test('attachments are previewed, moved, removed, and sent in their order; one that exceeds a limit is rejected with the reason', async () => {
     let sent: Json[] = [];
     turns.set('take', (_, __, params) => {
       sent = params.prompt;
@@ -52,9 +52,9 @@ describe('around a session', () => {
       }`);
     const large = (name: string, bytes: number) => `new File([new Uint8Array(${bytes}).fill(255)], '${name}')`;
     await drop(large('huge.bin', 8 * 1024 * 1024 + 1));
-    await page.getByText('huge.bin is too large: 8.0 MB, of 8.0 MB at most').waitFor();
+    await page.getByText('huge.bin is too large: 8.0 MB; the limit is 8.0 MB').waitFor();
     await drop(...['one.bin', 'two.bin', 'three.bin'].map((name) => large(name, 7 * 1024 * 1024)));
-    await page.getByText('three.bin was not attached: one prompt takes 16.0 MB of attachments at most').waitFor();
+    await page.getByText('three.bin was not attached: the limit for one prompt is 16.0 MB').waitFor();
     for (const name of ['one.bin', 'two.bin']) await page.getByRole('button', { name: `Remove ${name}` }).click();
 
     await page.getByRole('button', { name: `Show note ${EVIL}.txt` }).click();
@@ -91,18 +91,18 @@ describe('around a session', () => {
     await safe(page);
   });
 
-  test('an attachment that another agent does not take is not sent to it', async () => {
+  test('an attachment that another agent does not accept is not sent to it', async () => {
     const page = await begin('Mime');
     await page.locator('input[type=file]').setInputFiles([named('dot.png', 'image/png', png)]);
     await page.getByRole('button', { name: 'Show dot.png' }).waitFor();
     await page.getByRole('combobox', { name: 'Agent' }).selectOption('builder');
     await page.locator('.attached .refused').waitFor();
     await prompt(page, 'look');
-    await page.getByText('Not sent. dot.png: this agent takes no images.').waitFor();
+    await page.getByText('Not sent. dot.png: this agent does not accept images.').waitFor();
     expect(await page.getByLabel('Prompt').inputValue()).toBe('look');
   });
 
-  test('a session that moves by a command is shown as the other agent’s, with what that one takes', async () => {
+  test('a session that changes its agent by a command shows the new agent and its capabilities', async () => {
     const page = await begin('Mime');
     await page.locator('input[type=file]').setInputFiles([named('dot.png', 'image/png', png)]);
     await page.getByRole('button', { name: 'Show dot.png' }).waitFor();
@@ -110,10 +110,10 @@ describe('around a session', () => {
     await prompt(page, '/agent builder');
     await page.locator('header .chip', { hasText: 'builder' }).waitFor();
     await page.locator('input[type=file]').setInputFiles([named('dot.png', 'image/png', png)]);
-    await page.getByText('this agent takes no images').first().waitFor();
+    await page.getByText('this agent does not accept images').first().waitFor();
   });
 
-  test('MCP servers with an address go with a new session; values of headers are kept in the browser only when one says so', async () => {
+  test('remote MCP servers go with a new session; header values stay in the browser only on request', async () => {
     const page = await open('#/new');
     await page.getByRole('radio', { name: 'Mime' }).check();
     await page.getByRole('button', { name: 'Add a server' }).click();
@@ -125,8 +125,8 @@ describe('around a session', () => {
     await page.getByLabel('Name').fill(`docs ${EVIL}`);
     await page.getByLabel('Address').fill('file:///etc/passwd');
     await page.getByRole('button', { name: 'Begin' }).click();
-    await page.getByRole('alert').filter({ hasText: 'must begin with http:// or https://' }).waitFor();
-    await page.locator('.servers', { hasText: 'It has those of your configuration anyway: almanac.' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'must start with http:// or https://' }).waitFor();
+    await page.locator('.servers', { hasText: 'It already has the configured ones: almanac.' }).waitFor();
     await page.setViewportSize({ width: 390, height: 780 });
     expect(await page.evaluate('[document.documentElement.scrollWidth, document.querySelector("main").scrollWidth]')).toEqual([390, 390]);
     await page.setViewportSize({ width: 1200, height: 800 });
@@ -166,13 +166,13 @@ describe('around a session', () => {
     await safe(page);
   });
 
-  test('a session is renamed, forked and deleted, where its agent can', async () => {
+  test('a session is renamed, forked and deleted, if its agent supports it', async () => {
     const { mime } = here.serving;
     mime.on('session/set_title', ({ title }) => ({ title }));
     const page = await begin('Mime');
     await prompt(page, 'Once upon a time');
     await ends(page, 1);
-    const menu = page.getByLabel('More for this session');
+    const menu = page.getByLabel('More actions');
     await menu.click();
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByLabel('Title').fill(`A tale ${EVIL}`);
@@ -218,7 +218,7 @@ describe('around a session', () => {
     await ends(page, 1);
   });
 
-  test('of a text of very many lines the beginning and the end are shown, and all of it on request', async () => {
+  test('a very long text shows its beginning and end, and all of it on request', async () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => `line ${n}`).join('\n');
     turns.set('recite', ({ id }, mime) => {
       mime.say(id, lines);
@@ -230,12 +230,12 @@ describe('around a session', () => {
     const message = page.locator('.message.agent');
     const has = async (line: string) => ((await message.textContent()) ?? '').split('\n').some((one) => one.includes(line));
     expect([await has('line 1'), await has('line 10000'), await has('line 19999')]).toEqual([true, false, true]);
-    await message.getByText(`${(lines.length - 40_000).toLocaleString()} characters are left out here.`).waitFor();
+    await message.getByText(`${(lines.length - 40_000).toLocaleString()} characters omitted.`).waitFor();
     await message.getByRole('button', { name: 'Show all' }).click();
     await expect.poll(() => message.textContent()).toBe(lines);
   });
 
-  test('what runs in a terminal of an agent is killed from the page', async () => {
+  test("a program in an agent's terminal is killed from the page", async () => {
     const page = await begin('Builder');
     await prompt(page, '/run sleep 600');
     await page.locator('.request-card').getByRole('button', { name: 'Allow' }).first().click();
@@ -245,14 +245,14 @@ describe('around a session', () => {
     expect(await page.getByRole('button', { name: 'Kill' }).count()).toBe(0);
   });
 
-  test('while a thousand updates a second stream in nothing jumps, neither at the end nor for one who reads further up', async () => {
+  test('while a thousand updates a second stream in, nothing jumps, neither at the end nor further up', async () => {
     turns.set('stream', async ({ id }, mime) => {
       for (let n = 0; n < 100; n++) {
         for (let part = 0; part < 12; part++) mime.say(id, `word ${n}.${part} `);
         mime.say(id, n % 5 === 4 ? '\n\n' : '\n');
         if (n % 20 === 10) mime.update(id, { sessionUpdate: 'tool_call', toolCallId: `t${n}`, title: `Step ${n}`, status: 'in_progress' });
         if (n % 20 === 15) mime.update(id, { sessionUpdate: 'tool_call_update', toolCallId: `t${n - 5}`, status: 'completed' });
-        await delay(10); // the pace of it
+        await delay(10); // its pace
       }
       return DONE;
     });
@@ -263,7 +263,7 @@ describe('around a session', () => {
     const fromEnd = () =>
       page.locator('.scroll').evaluate(({ scrollTop, scrollHeight, clientHeight }) => scrollHeight - scrollTop - clientHeight);
     await expect.poll(fromEnd).toBeLessThan(40);
-    expect(await page.evaluate('window.moved')).toBeLessThan(0.1); // what is called good for the whole life of a page
+    expect(await page.evaluate('window.moved')).toBeLessThan(0.1); // the limit for a good layout shift score
 
     await page.locator('.scroll').evaluate((element) => element.scrollTo(0, 200));
     await expect.poll(fromEnd).toBeGreaterThan(40);
@@ -282,7 +282,7 @@ describe('around a session', () => {
     expect(words.match(/word \d+\.\d+/g)).toHaveLength(2 * 1200);
   });
 
-  test('a login that an agent wants is done from the page, or explained; the prompt goes on then', async () => {
+  test('a login that an agent requires is done from the page, or explained; the prompt then continues', async () => {
     const { mime } = here.serving;
     let isIn = false;
     let count = 0;
@@ -307,7 +307,7 @@ describe('around a session', () => {
     const page = await open('#/new');
     await page.getByRole('radio', { name: 'Mime' }).check();
     await page.getByRole('button', { name: 'Begin' }).click();
-    const logins = page.getByRole('group', { name: 'The agent wants you to log in' });
+    const logins = page.getByRole('group', { name: 'The agent requires a login' });
     await logins.getByText('switchboard auth mime tty').waitFor();
     await logins.getByText('WANTED_KEY').waitFor();
     await logins.getByRole('button', { name: `In a browser ${EVIL}` }).click();

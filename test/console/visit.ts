@@ -1,4 +1,4 @@
-// A person at the console: one browser and one `switchboard serve` for all tests of a file.
+// A user at the console: one browser and one `switchboard serve` for all tests of a file.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import type { Json } from '../e2e/peer.ts';
@@ -11,16 +11,16 @@ export type Turn = (session: ScriptedSession, mime: ScriptedAgent, params: Json)
 export type Visit = {
   readonly serving: Serving;
   readonly context: BrowserContext;
-  /** What the mime does with a prompt that begins with one of these words. */
+  /** What the mime does with a prompt that starts with one of these words. */
   readonly turns: Map<string, Turn>;
   open(hash?: string): Promise<Page>;
   begin(agent: string): Promise<Page>;
   prompt(page: Page, words: string): Promise<void>;
-  /** So many turns have ended. */
+  /** Waits until this many turns have ended. */
   ends(page: Page, count: number): Promise<void>;
 };
 
-/** `more` is what the configuration says beside the agents, `files` lie beside it. Errors of the page fail the file. */
+/** `more` is extra configuration, `files` lie next to it. Errors on the page fail the file. */
 export function visit(
   more: More = {},
   env: NodeJS.ProcessEnv = {},
@@ -52,7 +52,7 @@ export function visit(
   });
   afterAll(async () => {
     await browser?.close();
-    // Ctrl-C ends everything in good order.
+    // Ctrl-C stops everything gracefully.
     expect(await serving?.stop()).toBe(130);
     expect(problems).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// `/agent`: the same choice for editors that show commands but no options.
+// `/agent`: the same choice for clients that show commands but no options.
 import { expect } from 'vitest';
 import { type Client, type Json, open, prompt, type Stage, testAtOnce as test, text } from './harness.ts';
 
@@ -6,7 +6,7 @@ const two = (stage: Stage) => [stage.agent('alpha'), stage.agent('beta')] as con
 const commands = (client: Client, id: string) =>
   client.updates(id, 'available_commands_update').map(({ availableCommands }) => availableCommands.map(({ name }: Json) => name));
 
-test('/agent alone is answered by us, names the agent and the others, and does not begin the session', async ({ stage }) => {
+test('/agent without a name is answered by the proxy, lists the agents, and does not begin the session', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
@@ -18,7 +18,7 @@ test('/agent alone is answered by us, names the agent and the others, and does n
   ).toBe('beta');
 });
 
-test('/agent NAME moves the session, says so, and brings the new list of options', async ({ stage }) => {
+test('/agent NAME moves the session, confirms it, and sends the new list of options', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
@@ -33,7 +33,7 @@ test('/agent NAME moves the session, says so, and brings the new list of options
   expect(await alpha.got('session/close')).toBeDefined();
 });
 
-test('/agent with a name nobody has, or after the session has begun, says why not', async ({ stage }) => {
+test('/agent with an unknown name, or after the session has begun, says why it is refused', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
@@ -47,7 +47,7 @@ test('/agent with a name nobody has, or after the session has begun, says why no
   expect(alpha.all('session/prompt')).toHaveLength(1);
 });
 
-test('the command counts however its letters are spelled', async ({ stage }) => {
+test('the command is recognised in any JSON spelling', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
@@ -59,7 +59,7 @@ test('the command counts however its letters are spelled', async ({ stage }) => 
   expect(alpha.all('session/prompt')).toEqual([]);
 });
 
-test('words that only mention /agent go to the agent', async ({ stage }) => {
+test('a prompt that only mentions /agent goes to the agent', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
@@ -89,7 +89,7 @@ test('the command is announced for an agent that announces none, and merged into
   expect(commands(client, id).at(-1)).toEqual(['agent']);
 });
 
-test('after a move the commands are those of the new agent, with ours', async ({ stage }) => {
+test('after a move the commands are those of the new agent, plus /agent', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
@@ -100,7 +100,7 @@ test('after a move the commands are those of the new agent, with ours', async ({
   expect(commands(client, id).at(-1)).toEqual(['agent']); // beta has none, and plan must not stay behind
 });
 
-test('an agent with a command called agent keeps it, in its list and in prompts', async ({ stage }) => {
+test('an agent with its own command named agent keeps it, in its list and in prompts', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);

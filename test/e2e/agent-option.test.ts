@@ -1,11 +1,11 @@
-// The `agent` option: there with two or more agents, complete in every list, and able to move a session until it has begun.
+// The `agent` option: present with two or more agents, complete in every list, and able to move a session until it has begun.
 import { expect } from 'vitest';
 import { type Client, type Json, open, prompt, Refusal, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 import { ALL_CAPABILITIES } from './scripted-agent.ts';
 
 const set = (client: Client, sessionId: string, configId: string, value: string): Promise<Json> =>
   client.request('session/set_config_option', { sessionId, configId, value });
-/** Ids and values of a list, for a look at the whole. */
+/** Ids and values of a list. */
 const shown = (options: Json): Json => options?.map(({ id, currentValue, options: offered }: Json) => [id, currentValue, offered.length]);
 
 const two = (stage: Stage) => [stage.agent('alpha'), stage.agent('beta', { title: 'Beta the Second' })] as const;
@@ -19,9 +19,7 @@ const WITH_BETA = [
   ['model', 'beta-small', 2],
 ];
 
-test('a new session carries the option first, with every agent under its title, and the agent’s own options behind it as they were', async ({
-  stage,
-}) => {
+test('a new session has the option first, with every agent under its title, then the agent’s own options unchanged', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   alpha.on('session/new', (_, msg) => {
     alpha.line(
@@ -45,9 +43,7 @@ test('a new session carries the option first, with every agent under its title, 
   expect(client.seen[index]?.line).toContain('{"id":"model","x":1.0,"type":"select","options":[]} ],"sessionId":"a"}}');
 });
 
-test('setting the option moves the session, with all it was opened with, and answers with the new agent’s complete list', async ({
-  stage,
-}) => {
+test('setting the option moves the session with all its parameters, and returns the new agent’s complete list', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const given = { mcpServers: [{ name: 'm', command: '/bin/true', args: [], env: [] }], future: [1], additionalDirectories: ['/x'] };
@@ -64,11 +60,9 @@ test('setting the option moves the session, with all it was opened with, and ans
   expect(alpha.all('session/prompt')).toEqual([]);
 });
 
-test('the session left behind is closed and deleted at its agent, and not listed any more, whatever that agent lists', async ({
-  stage,
-}) => {
+test('the abandoned session is closed and deleted at its agent, and no longer listed, whatever that agent lists', async ({ stage }) => {
   const [alpha, beta] = two(stage);
-  alpha.on('session/delete', () => ({})); // and keeps it all the same
+  alpha.on('session/delete', () => ({})); // but keeps it
   const client = await stage.connect([alpha, beta]);
   const session = await open(client, stage.cwd);
   await set(client, session.id, 'agent', 'beta');
@@ -100,7 +94,7 @@ test('a delete abandons a change of agent, and the session is ended at both agen
   expect((await client.call('session/list', {})).sessions).toEqual([]);
 });
 
-test('what the agent left behind still says of the session is heard by nobody', async ({ stage }) => {
+test('the client does not see later updates from the agent that the session left', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const session = await open(client, stage.cwd);
@@ -111,7 +105,7 @@ test('what the agent left behind still says of the session is heard by nobody', 
   expect(client.seen.slice(from).filter(({ line }) => line.includes('still here'))).toEqual([]);
 });
 
-test('a session may move to and fro until it begins', async ({ stage }) => {
+test('a session may move back and forth until it begins', async ({ stage }) => {
   const client = await stage.connect(two(stage));
   const session = await open(client, stage.cwd);
   for (const agent of ['beta', 'alpha', 'beta', 'alpha'])
@@ -120,9 +114,7 @@ test('a session may move to and fro until it begins', async ({ stage }) => {
   expect(client.said(session.id)).toBe('alpha heard hello');
 });
 
-test('setting the agent it already has changes nothing and answers with the whole list, before and after the session has begun', async ({
-  stage,
-}) => {
+test('setting the current agent changes nothing and returns the whole list, before and after the session has begun', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const session = await open(client, stage.cwd);
@@ -133,7 +125,7 @@ test('setting the agent it already has changes nothing and answers with the whol
   expect(alpha.all('session/set_config_option')).toEqual([]);
 });
 
-test('the first prompt locks the option: one value is left, the editor is told, and another is refused, also while the turn runs', async ({
+test('the first prompt locks the option: one value is left, the client is notified, and another is refused, also during the turn', async ({
   stage,
 }) => {
   const [alpha, beta] = two(stage);
@@ -156,7 +148,7 @@ test('the first prompt locks the option: one value is left, the editor is told, 
   expect(beta.all('session/new')).toEqual([]);
 });
 
-test('sessions that were loaded, resumed or forked offer their own agent alone, and cannot be moved', async ({ stage }) => {
+test('sessions that were loaded, resumed or forked offer only their own agent, and cannot be moved', async ({ stage }) => {
   const client = await stage.connect(two(stage));
   const { id: sessionId } = await open(client, stage.cwd, 'beta');
   for (const method of ['session/load', 'session/resume', 'session/fork']) {
@@ -169,7 +161,7 @@ test('sessions that were loaded, resumed or forked offer their own agent alone, 
   }
 });
 
-test('lists that an agent sends itself are completed: answers to set_config_option and config_option_update', async ({ stage }) => {
+test('lists that an agent sends itself are completed: responses to set_config_option and config_option_update', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const session = await open(client, stage.cwd);
@@ -189,11 +181,11 @@ test('lists that an agent sends itself are completed: answers to set_config_opti
     ],
     [['agent', 'alpha', 2]],
   ]);
-  // What the agent said last is what our own lists repeat.
+  // Our own lists repeat the agent's latest values.
   expect(shown((await set(client, session.id, 'agent', 'alpha')).result.configOptions)).toEqual([['agent', 'alpha', 2]]);
 });
 
-test('an agent without options of its own gets a list with ours alone, and null or missing results become one', async ({ stage }) => {
+test('an agent without options gets a list with only ours, and null or missing results become one', async ({ stage }) => {
   const bare = stage.agent('bare', { describe: () => ({}) });
   bare.on('session/load', (_, msg) => {
     bare.line(`{"jsonrpc":"2.0","id":${msg.id},"result":null}`);
@@ -213,7 +205,7 @@ test('an agent without options of its own gets a list with ours alone, and null 
   expect(client.seen.some(({ line }) => line.includes('"_meta":{"one":1.0}'))).toBe(true);
 });
 
-test('an agent that does not exist is refused, and the session stays where it is', async ({ stage }) => {
+test('an unknown agent is refused, and the session stays where it is', async ({ stage }) => {
   const client = await stage.connect(two(stage));
   const session = await open(client, stage.cwd);
   expect(await set(client, session.id, 'agent', 'nobody')).toMatchObject({
@@ -234,9 +226,7 @@ test('an agent that cannot be started is named in the error, and the session sta
   expect(client.said(session.id)).toBe('alpha heard hello');
 });
 
-test('an agent that wants a login first says so in its own words, as for a new session, and the session stays where it is', async ({
-  stage,
-}) => {
+test('an agent that requires a login returns its own error, as for a new session, and the session stays where it is', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   beta.on('session/new', () => {
     throw new Refusal(-32000, 'Authentication required');
@@ -244,12 +234,12 @@ test('an agent that wants a login first says so in its own words, as for a new s
   const client = await stage.connect([alpha, beta]);
   const session = await open(client, stage.cwd);
   const { error } = await set(client, session.id, 'agent', 'beta');
-  expect(error).toMatchObject({ code: -32000, message: 'Authentication required', data: { agent: 'beta' } }); // editors show a login for this code
+  expect(error).toMatchObject({ code: -32000, message: 'Authentication required', data: { agent: 'beta' } }); // clients show a login for this code
   await prompt(client, session.id, 'hello');
   expect(client.said(session.id)).toBe('alpha heard hello');
 });
 
-test('a prompt taken back while the session moved has not begun it', async ({ stage }) => {
+test('a prompt cancelled while the session moved has not begun it', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   beta.on('session/new', () => UNANSWERED);
   const client = await stage.connect([alpha, beta]);
@@ -264,7 +254,7 @@ test('a prompt taken back while the session moved has not begun it', async ({ st
   expect(beta.all('session/prompt')).toEqual([]);
 });
 
-test('a session opened with what another agent would ignore does not move there', async ({ stage }) => {
+test('a session opened with parameters that another agent would ignore does not move there', async ({ stage }) => {
   const plain = stage.agent('plain', { capabilities: { ...ALL_CAPABILITIES, sessionCapabilities: { close: {} } } });
   const client = await stage.connect([stage.agent('alpha'), plain]);
   const session = await open(client, stage.cwd, undefined, { additionalDirectories: ['/elsewhere'] });
@@ -274,7 +264,7 @@ test('a session opened with what another agent would ignore does not move there'
   expect(plain.all('session/new')).toEqual([]);
 });
 
-test('an agent with an option called agent keeps it, and ours takes another id', async ({ stage }) => {
+test('an agent with its own option named agent keeps it, and ours gets another id', async ({ stage }) => {
   const own = { id: 'agent', name: 'Persona', type: 'select', currentValue: 'kind', options: [{ value: 'kind', name: 'Kind' }] };
   const alpha = stage.agent('alpha', { describe: () => ({ configOptions: [own] }) });
   alpha.on('session/set_config_option', ({ value }) => ({ configOptions: [{ ...own, currentValue: value }] }));

@@ -24,7 +24,7 @@ function locked(stage: Stage, name: string, auth: Json = {}) {
   return agent;
 }
 
-test('methods of several agents are named by their agents, keep all else, and are mapped back', async ({ stage }) => {
+test('methods of several agents are prefixed with their agents, otherwise unchanged, and mapped back', async ({ stage }) => {
   const [left, right] = [locked(stage, 'left'), locked(stage, 'right')];
   const client = stage.proxy([left, right]);
   const { authMethods } = await hello(client);
@@ -34,11 +34,11 @@ test('methods of several agents are named by their agents, keep all else, and ar
   expect((await right.got('authenticate')).msg.params).toEqual({ methodId: 'login', _meta: { k: 1 } });
   expect(left.all('authenticate')).toEqual([]);
   expect((await open(client, stage.cwd, 'right')).id).toBe('right-in');
-  await client.call('authenticate', { methodId: 'left/a/b' }); // an id may hold a slash, an agent's name may not
+  await client.call('authenticate', { methodId: 'left/a/b' }); // an id may contain a slash, an agent's name may not
   expect((await left.got('authenticate')).msg.params).toEqual({ methodId: 'a/b' });
 });
 
-test('a method nobody has is -32602 and names those there are', async ({ stage }) => {
+test('an unknown method is -32602 and lists the known ones', async ({ stage }) => {
   const client = await stage.connect([locked(stage, 'left'), locked(stage, 'right')]);
   for (const methodId of ['login', 'nobody/login', '', '/login']) {
     const error = await client.refused('authenticate', { methodId });
@@ -47,7 +47,7 @@ test('a method nobody has is -32602 and names those there are', async ({ stage }
   expect(await client.refused('authenticate', { methodId: 'left/none' })).toMatchObject({ code: -32602, message: 'no such method' });
 });
 
-test('-32000 passes in the agent’s own words, with the agent and its methods added to its data', async ({ stage }) => {
+test('-32000 passes with the agent’s own message, and the agent and its methods are added to its data', async ({ stage }) => {
   const client = await stage.connect([locked(stage, 'left'), locked(stage, 'right')]);
   expect(await client.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('right') })).toEqual({
     code: -32000,
@@ -74,7 +74,7 @@ test('-32000 names the agent whatever data it has, also on a prompt', async ({ s
   }
 });
 
-test('with one agent its methods keep their ids, and -32000 is its own', async ({ stage }) => {
+test('with one agent its methods keep their ids, and -32000 is unchanged', async ({ stage }) => {
   const client = stage.proxy([locked(stage, 'only')]);
   expect((await hello(client)).authMethods).toEqual([LOGIN, { id: 'a/b', name: 'Odd' }]);
   expect(await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toEqual({
@@ -97,7 +97,7 @@ describe('a login in a terminal', () => {
       const method = authMethods.find(({ type }: Json) => type === 'terminal');
       expect(method).toMatchObject({ id: many === 'one agent' ? 'tty' : 'shell/tty', env: { LOGIN_HINT: 'from the method' } });
 
-      // As an editor would: the command it has for us, with the method's arguments behind and its environment on top.
+      // As a client would: the command it has for us, plus the method's arguments and environment.
       const terminal = stage.proxy(agents, { args: method.args, env: method.env });
       expect(await terminal.ended).toBe(3);
       expect(terminal.stderr()).toBe('');
@@ -110,7 +110,7 @@ describe('a login in a terminal', () => {
     },
   );
 
-  test('is not what authenticate is for: among several agents it is refused, and the agent is not asked', async ({ stage }) => {
+  test('is not what authenticate is for: among several agents it is refused, and the agent gets no request', async ({ stage }) => {
     const shell = stage.agent('shell', { authMethods: [{ type: 'terminal', id: 'tty', name: 'T', args: ['login'] }] });
     shell.on('authenticate', () => ({}));
     const client = await stage.connect([shell, stage.agent('other')]);
@@ -126,7 +126,7 @@ describe('a login in a terminal', () => {
     expect(JSON.parse(readFileSync(file, 'utf8')).args).toEqual(['login']);
   });
 
-  test('of an agent that is not there, or whose command is missing, is told with a code and a hint', async ({ stage }) => {
+  test('of an unknown agent, or one whose command is missing, fails with a code and a hint', async ({ stage }) => {
     const agents = { shell: fixture('login', '/x'), gone: { command: '/no/such/program' } };
     const unknown = stage.proxy(agents, { args: ['--auth', 'nobody', '--', 'login'] });
     expect(await unknown.ended).toBe(4);
@@ -146,7 +146,7 @@ describe('logout', () => {
     expect([left, right, none].map((agent) => agent.all('logout').length)).toEqual([1, 1, 0]);
   });
 
-  test('that fails at one agent fails by that agent’s name, after all others have heard it', async ({ stage }) => {
+  test('that fails at one agent names that agent, after all others have received it', async ({ stage }) => {
     const [left, right] = [locked(stage, 'left', { logout: {} }), locked(stage, 'right', { logout: {} })];
     left.on('logout', () => {
       throw new Refusal(-32603, 'keyring is locked');
@@ -158,7 +158,7 @@ describe('logout', () => {
     expect(right.all('logout')).toHaveLength(1);
   });
 
-  test('that nobody offers is -32601', async ({ stage }) => {
+  test('that no agent offers is -32601', async ({ stage }) => {
     const client = await stage.connect([stage.agent('left'), stage.agent('right')]);
     expect((await client.refused('logout', {})).code).toBe(-32601);
   });
@@ -191,7 +191,7 @@ describe('auth/status', () => {
     ['authenticated', [{ state: 'authenticated' }, { state: 'not_required' }]],
     ['not_required', [{ state: 'not_required' }, { state: 'not_required' }]],
     ['unknown', [{ state: 'authenticated' }, undefined]],
-  ] as const)('is %s when that is all there is to say, and never an error', async ([state, answers], { stage }) => {
+  ] as const)('is %s when nothing else is known, and never an error', async ([state, answers], { stage }) => {
     const client = await stage.connect(answers.map((answer, n) => says(stage, `agent${n}`, answer)));
     expect(await client.call('auth/status', {})).toEqual({ state });
   });

@@ -1,4 +1,4 @@
-// A peer that does not read costs memory up to a bound, and nobody else anything.
+// A peer that does not read costs bounded memory and affects nobody else.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,7 +14,7 @@ function writtenBy(stage: Stage, agent: string): number {
   return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
 }
 
-/** Resolves once the agent can write no more: what it has written stays the same for a while. */
+/** Resolves once the agent is blocked: its count stays the same for a while. */
 async function stuck(stage: Stage, agent: string, look: () => void): Promise<void> {
   for (let [before, quietMs] = [-1, 0]; quietMs < 400; quietMs += 20) {
     await delay(20);
@@ -26,7 +26,7 @@ async function stuck(stage: Stage, agent: string, look: () => void): Promise<voi
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'while an editor does not read, 200 MB from an agent cost less than 32 MB; then every frame arrives, in order',
+  'while a client does not read, 200 MB from an agent cost less than 32 MB; then every frame arrives, in order',
   async ({ stage }) => {
     const client = stage.proxy({ flood: fixture('floods', 'flood'), other: fixture('floods', 'other') });
     await hello(client);
@@ -69,7 +69,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('an agent that stops reading fails alone once more waits for it than limits.max_queue_bytes, and others never notice', async ({
+test('an agent that stops reading fails alone once its queue exceeds limits.max_queue_bytes, and others are not affected', async ({
   stage,
 }) => {
   const [deaf, well] = [stage.agent('deaf'), stage.agent('well')];
@@ -90,7 +90,7 @@ test('an agent that stops reading fails alone once more waits for it than limits
   expect(client.said(other.id)).toBe('well heard meanwhilewell heard and after');
 });
 
-test('an agent that is slow to take what it is sent, but takes it, loses nothing', async ({ stage }) => {
+test('an agent that reads slowly loses nothing', async ({ stage }) => {
   const [slow, other] = [stage.agent('slow'), stage.agent('other')];
   slow.on('_x/n', ({ n }) => ({ n }));
   const client = await stage.connect([slow, other]);

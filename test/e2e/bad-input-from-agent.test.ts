@@ -1,4 +1,4 @@
-// What an agent may send that is no frame, or not clearly one: nothing is sent back for it, and only what it belonged to fails.
+// Invalid and ambiguous input from an agent: nothing is sent back for it, and only what it belonged to fails.
 import { describe, expect } from 'vitest';
 import { noticed } from '../faults/setup.ts';
 import { type Client, hello, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
@@ -11,7 +11,7 @@ async function setUp(stage: Stage, config: Json = {}): Promise<Scene> {
   const client = await stage.connect([bad, stage.agent('good')], { config });
   return { bad, client, id: (await open(client, stage.cwd)).id };
 }
-/** Has the agent say something, then talks to it again; returns what the editor and the agent got for what it said. */
+/** Makes the agent send something, then talks to it again. Returns what the client and the agent got for it. */
 async function says({ bad, client, id }: Scene, line: string | Buffer): Promise<{ toClient: Json[]; toAgent: Json[] }> {
   const [atClient, atAgent] = [client.seen.length, bad.seen.length];
   bad.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]));
@@ -26,7 +26,7 @@ async function says({ bad, client, id }: Scene, line: string | Buffer): Promise<
   };
 }
 
-test('noise on stdout is skipped: it reaches neither the editor nor, as an answer, the agent', async ({ stage }) => {
+test('noise on stdout is skipped: neither the client nor the agent gets anything for it', async ({ stage }) => {
   const scene = await setUp(stage);
   const noise: readonly (string | Buffer)[] = [
     'debug: starting up',
@@ -42,10 +42,10 @@ test('noise on stdout is skipped: it reaches neither the editor nor, as an answe
     Buffer.concat([Buffer.from('{"jsonrpc":"2.0","method":"_x/note","params":{"t":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}}')]),
   ];
   for (const line of noise) expect(await says(scene, line), String(line)).toEqual({ toClient: [], toAgent: [] });
-  await noticed(scene.client, '"bad"'); // said on stderr, and counted
+  await noticed(scene.client, '"bad"'); // reported on stderr, and counted
 });
 
-test('noise before the greeting does not keep an agent from being used', async ({ stage }) => {
+test('noise before initialize does not make an agent unusable', async ({ stage }) => {
   const bad = stage.agent('bad');
   bad.on('initialize', () => {
     bad.write('Loading…\n\n[INFO] {"id":0}\n');
@@ -57,7 +57,7 @@ test('noise before the greeting does not keep an agent from being used', async (
 });
 
 describe('a frame that two parsers could read differently', () => {
-  test('as an update is dropped', async ({ stage }) => {
+  test('is dropped if it is an update', async ({ stage }) => {
     const scene = await setUp(stage);
     for (const line of [
       '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"bad-1","sessionId":"good-1","update":{}}}',
@@ -75,7 +75,7 @@ describe('a frame that two parsers could read differently', () => {
     }
   });
 
-  test('as a request is refused to the agent, and the editor never sees it', async ({ stage }) => {
+  test('is refused to the agent if it is a request, and the client never sees it', async ({ stage }) => {
     const scene = await setUp(stage);
     for (const line of [
       '{"jsonrpc":"2.0","id":"q","method":"fs/read_text_file","params":{"sessionId":"bad-1","sessionId":"good-1","path":"/etc/passwd"}}',
@@ -88,8 +88,8 @@ describe('a frame that two parsers could read differently', () => {
   });
 });
 
-describe('an answer', () => {
-  /** What the editor gets when the agent answers a request of the editor's with `answer`. */
+describe('a response', () => {
+  /** What the client gets when the agent answers its request with `answer`. */
   async function answered(scene: Scene, answer: (id: Json) => string | Buffer): Promise<Json> {
     const { bad, client, id: sessionId } = scene;
     const from = bad.seen.length;
@@ -101,7 +101,7 @@ describe('an answer', () => {
     return got;
   }
 
-  test('that has both a result and an error, neither, or what cannot be read, is an error for the editor that names the agent', async ({
+  test('with both a result and an error, neither, or unreadable content, is an error for the client that names the agent', async ({
     stage,
   }) => {
     const scene = await setUp(stage);
@@ -113,17 +113,17 @@ describe('an answer', () => {
       '"result":"\xff"',
     ];
     for (const outcome of outcomes) {
-      const got = await answered(scene, (id) => Buffer.from(`{"jsonrpc":"2.0","id":${id},${outcome}}`, 'latin1')); // a bare ff is no UTF-8
+      const got = await answered(scene, (id) => Buffer.from(`{"jsonrpc":"2.0","id":${id},${outcome}}`, 'latin1')); // a bare ff is not UTF-8
       expect(got, outcome).toMatchObject({ id: 'slow', error: { code: -32603, message: expect.stringContaining('bad') } });
     }
   });
 
-  test('with a result beside an error that is null is the result', async ({ stage }) => {
+  test('with a result and a null error is the result', async ({ stage }) => {
     const got = await answered(await setUp(stage), (id) => `{"jsonrpc":"2.0","error":null,"id":${id},"result":{"a":1.0}}`);
     expect(got.result).toEqual({ a: 1 });
   });
 
-  test('to nothing that was asked, to what was answered already, or without an id, is dropped', async ({ stage }) => {
+  test('to no request, to an answered one, or without an id, is dropped', async ({ stage }) => {
     const scene = await setUp(stage);
     const { bad, client, id: sessionId } = scene;
     const asked = client.request('_x/slow', { sessionId }, 'slow');
@@ -147,7 +147,7 @@ describe('a frame over limits.max_frame_bytes', () => {
   const limits = { limits: { max_frame_bytes: 20_000 } };
   const big = 'x'.repeat(30_000);
 
-  test('as an update is skipped, and the session goes on', async ({ stage }) => {
+  test('is skipped if it is an update, and the session continues', async ({ stage }) => {
     const scene = await setUp(stage, limits);
     const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: big } };
     const line = JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 'bad-1', update } });
@@ -159,7 +159,7 @@ describe('a frame over limits.max_frame_bytes', () => {
     ['first', (id: Json) => `{"jsonrpc":"2.0","id":${id},"result":{"big":"${big}"}}`],
     ['last', (id: Json) => `{"jsonrpc":"2.0","result":{"big":"${big}"},"id":${id}}`],
     ['between', (id: Json) => `{"result":{"big":"${big}"},"id":${id},"jsonrpc":"2.0"}`],
-  ] as const)('as an answer is an error that names the limit, with the id %s', async ([, answer], { stage }) => {
+  ] as const)('is an error that names the limit if it is a response, with the id %s', async ([, answer], { stage }) => {
     const { bad, client, id: sessionId } = await setUp(stage, limits);
     const asked = client.refused('_x/slow', { sessionId });
     bad.line(answer((await bad.got('_x/slow')).msg.id));
@@ -167,7 +167,7 @@ describe('a frame over limits.max_frame_bytes', () => {
     expect(await prompt(client, sessionId, 'go on')).toHaveProperty('result');
   });
 
-  test('as a request is refused to the agent', async ({ stage }) => {
+  test('is refused to the agent if it is a request', async ({ stage }) => {
     const scene = await setUp(stage, limits);
     const { toClient, toAgent } = await says(
       scene,

@@ -1,4 +1,4 @@
-// What an editor may send that is no request, or not clearly one: answered once where an answer is due, and nobody else is disturbed.
+// Invalid and ambiguous input from a client: answered once where an answer is due, and nobody else is affected.
 import { describe, expect } from 'vitest';
 import { type Client, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
@@ -10,12 +10,12 @@ async function setUp(stage: Stage, config: Json = {}): Promise<Scene> {
   const client = await stage.connect([left, right], { config });
   return { left, right, client, id: (await open(client, stage.cwd)).id };
 }
-/** Sends a line and waits until everything it could lead to has happened; returns what came back. */
+/** Sends a line and waits until all its consequences have happened. Returns what came back. */
 async function tell({ client, id }: Scene, line: string | Buffer): Promise<readonly Json[]> {
   const from = client.seen.length;
   client.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]));
   const sync = await client.request('_x/echo', { sessionId: id, n: 'sync' });
-  expect(sync.result).toEqual({ n: 'sync', by: 'left' }); // and so the session goes on
+  expect(sync.result).toEqual({ n: 'sync', by: 'left' }); // and so the session continues
   return client.seen.slice(from).flatMap(({ msg }) => (msg === sync ? [] : [msg]));
 }
 
@@ -40,9 +40,7 @@ const NO_MESSAGE: readonly (readonly [string, string])[] = [
   ['a notification whose method is no string', '{"jsonrpc":"2.0","method":7,"params":{}}'],
 ];
 
-test('what is not JSON is -32700, and what is JSON but no message -32600, both with the id null; nothing of it reaches an agent', async ({
-  stage,
-}) => {
+test('invalid JSON is -32700, and JSON that is no message -32600, both with the id null; nothing reaches an agent', async ({ stage }) => {
   const scene = await setUp(stage);
   for (const [name, line] of NOT_JSON) expect(await tell(scene, line), name).toMatchObject([{ id: null, error: { code: -32700 } }]);
   for (const [name, line] of NO_MESSAGE) expect(await tell(scene, line), name).toMatchObject([{ id: null, error: { code: -32600 } }]);
@@ -51,7 +49,7 @@ test('what is not JSON is -32700, and what is JSON but no message -32600, both w
   expect(scene.right.seen).toHaveLength(1);
 });
 
-test('an object that is neither request nor answer is not answered by more than an error, and the rest goes on', async ({ stage }) => {
+test('an object that is neither request nor response gets at most an error, and the rest continues', async ({ stage }) => {
   const scene = await setUp(stage);
   for (const line of ['{}', '{"jsonrpc":"2.0"}', '{"params":{}}', '{"result":{}}', '{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}'])
     for (const answer of await tell(scene, line)) expect(answer, line).toMatchObject({ id: null, error: { code: -32600 } });
@@ -72,16 +70,16 @@ describe('a frame that two parsers could read differently is refused, and no age
       '{"jsonrpc":"2.0","id":5,"method":"_x/echo","params":{"sessionId":"left-1","session\\u0049d":"x"}}',
     ],
   ];
-  test('because a key that routes is there twice', async ({ stage }) => {
+  test('because of a duplicate routing key', async ({ stage }) => {
     const scene = await setUp(stage);
     for (const [name, line] of twice) {
       const answers = await tell(scene, line);
       expect(answers, name).toMatchObject([{ id: name === 'id' ? null : 5, error: { code: -32600 } }]);
     }
-    expect(scene.left.all('_x/echo')).toHaveLength(twice.length); // those behind each of them
+    expect(scene.left.all('_x/echo')).toHaveLength(twice.length); // the frames behind each of them
   });
 
-  test('in what we must read ourselves: a key twice, __proto__, too deep', async ({ stage }) => {
+  test('in params that the proxy reads: a duplicate key, __proto__, too deep', async ({ stage }) => {
     const scene = await setUp(stage);
     const cwd = JSON.stringify(stage.cwd);
     const params = [
@@ -102,7 +100,7 @@ describe('a frame that two parsers could read differently is refused, and no age
     expect(scene.right.all('session/new')).toEqual([]);
   });
 
-  test('invalid UTF-8 inside an otherwise good request: one answer, -32700', async ({ stage }) => {
+  test('invalid UTF-8 in an otherwise valid request gets one answer, -32700', async ({ stage }) => {
     const scene = await setUp(stage);
     const line = Buffer.concat([
       Buffer.from('{"jsonrpc":"2.0","id":5,"method":"_x/echo","params":{"sessionId":"left-1","text":"'),
@@ -117,11 +115,11 @@ describe('a frame that two parsers could read differently is refused, and no age
 });
 
 describe('request ids', () => {
-  test('one that is still in use is refused, and the first request is answered as if nothing had been', async ({ stage }) => {
+  test('one that is still in use is refused, and the first request is answered as usual', async ({ stage }) => {
     const { left, client, id: sessionId } = await setUp(stage);
     left.on('_x/slow', () => UNANSWERED);
     client.line(`{"jsonrpc":"2.0","id":"a","method":"_x/slow","params":{"sessionId":"${sessionId}"}}`);
-    client.line(`{"jsonrpc":"2.0","id":"\\u0061","method":"_x/slow","params":{"sessionId":"${sessionId}"}}`); // the same id in other letters
+    client.line(`{"jsonrpc":"2.0","id":"\\u0061","method":"_x/slow","params":{"sessionId":"${sessionId}"}}`); // the same id in another spelling
     expect((await client.until((msg) => msg.error)).msg).toMatchObject({ id: 'a', error: { code: -32600 } });
     left.reply((await left.got('_x/slow')).msg, { done: true });
     expect((await client.until((msg) => msg.result?.done)).msg.id).toBe('a');
@@ -129,7 +127,7 @@ describe('request ids', () => {
     expect(await client.call('_x/echo', { sessionId, n: 1 }, 'a')).toEqual({ n: 1, by: 'left' }); // free again
   });
 
-  test('1 and "1" are two; several requests with the id null are each answered', async ({ stage }) => {
+  test('1 and "1" are two ids; several requests with the id null are each answered', async ({ stage }) => {
     const { left, client, id: sessionId } = await setUp(stage);
     left.on('_x/slow', () => UNANSWERED);
     for (const id of ['1', '"1"', 'null', 'null'])
@@ -148,8 +146,8 @@ describe('request ids', () => {
   });
 });
 
-describe('an answer to an agent’s question', () => {
-  test('that has both a result and an error, neither, or one of them twice, is an error for the agent, once', async ({ stage }) => {
+describe('a response to an agent’s request', () => {
+  test('with both a result and an error, neither, or a duplicate of one, is an error for the agent, once', async ({ stage }) => {
     const { left, client } = await setUp(stage);
     for (const [n, outcome] of [
       '"result":{},"error":{"code":1,"message":"m"}',
@@ -168,14 +166,14 @@ describe('an answer to an agent’s question', () => {
     }
   });
 
-  test('with a result beside an error that is null is the result', async ({ stage }) => {
+  test('with a result and a null error is the result', async ({ stage }) => {
     const { left, client } = await setUp(stage);
     const asked = left.call('_x/ask', { sessionId: 'left-1' });
     client.line(`{"jsonrpc":"2.0","id":${(await client.got('_x/ask')).msg.id},"result":{"x":1},"error":null}`);
     expect(await asked).toEqual({ x: 1 });
   });
 
-  test('that nobody asked for is dropped', async ({ stage }) => {
+  test('that matches no request is dropped', async ({ stage }) => {
     const scene = await setUp(stage);
     for (const id of ['99', '"x"', 'null', '{"a":1}', '1.5'])
       expect(await tell(scene, `{"jsonrpc":"2.0","id":${id},"result":{}}`)).toEqual([]);
@@ -192,13 +190,16 @@ describe('a frame over limits.max_frame_bytes', () => {
     ['first', `{"jsonrpc":"2.0","id":"big","method":"_x/echo","params":${params}}`],
     ['last', `{"method":"_x/echo","jsonrpc":"2.0","params":${params},"id":"big"}`],
     ['between', `{"method":"_x/echo","params":${params},"id":"big","jsonrpc":"2.0"}`],
-  ] as const)('is skipped and, as a request, answered with the limit under its own id, with the id %s', async ([, line], { stage }) => {
-    const scene = await setUp(stage, limits);
-    expect(await tell(scene, line)).toMatchObject([{ id: 'big', error: { code: -32600, message: expect.stringContaining('20000') } }]);
-    expect(scene.left.all('_x/echo', ({ n }) => n === 1)).toEqual([]);
-  });
+  ] as const)(
+    'is skipped and, if it is a request, answered with the limit under its own id, with the id %s',
+    async ([, line], { stage }) => {
+      const scene = await setUp(stage, limits);
+      expect(await tell(scene, line)).toMatchObject([{ id: 'big', error: { code: -32600, message: expect.stringContaining('20000') } }]);
+      expect(scene.left.all('_x/echo', ({ n }) => n === 1)).toEqual([]);
+    },
+  );
 
-  test('as an answer fails the question it belonged to', async ({ stage }) => {
+  test('fails the request it answers, if it is a response', async ({ stage }) => {
     const { left, client } = await setUp(stage, limits);
     const asked = left.refused('fs/read_text_file', { sessionId: 'left-1', path: '/big' });
     const { msg } = await client.got('fs/read_text_file');
@@ -220,7 +221,7 @@ describe('a frame over limits.max_frame_bytes', () => {
   });
 });
 
-test('through all of it the other session never notices', async ({ stage }) => {
+test('the other session is never affected', async ({ stage }) => {
   const scene = await setUp(stage, { limits: { max_frame_bytes: 20_000 } });
   const { right, client } = scene;
   const other = await open(client, stage.cwd, 'right');
@@ -236,7 +237,7 @@ test('through all of it the other session never notices', async ({ stage }) => {
   expect(client.said(other.id)).toBe('.....');
 });
 
-test('a configuration with several mistakes names them all, each with its place, and ends with code 6', async ({ stage }) => {
+test('a configuration with several mistakes reports them all, each with its place, and exits with code 6', async ({ stage }) => {
   const client = stage.proxy({ x: { command: 5 as never, argz: [] } }, { config: { defualt_agent: 'x', limits: { max_frame_bytes: -1 } } });
   expect(await client.ended).toBe(6);
   expect(client.seen).toEqual([]);

@@ -1,5 +1,5 @@
-// A canary in every place a secret can come from, in every field of every method, an agent that says them all in every way it can, and then
-// a search of everything the proxy has written or said of its own, and of what each of our commands prints.
+// Plants a canary in every place a secret can come from and in every field of every method, lets an agent send them in every way it can,
+// then searches everything the proxy has written and every command's output.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { type Client, fixture, hello, type Json, open, type Stage, SWITCHBOARD, 
 
 const canary = () => `cnry${randomBytes(12).toString('hex')}`;
 
-/** Every spelling in which one would be a leak. */
+/** Every encoding that would be a leak. */
 function spellings(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const inside = [0, 1, 2].map((n) =>
@@ -28,7 +28,7 @@ const filesBelow = (dir: string): string[] =>
 
 type Place = readonly [place: string, content: string];
 
-/** The places in which a canary is, whichever way it is spelled. */
+/** The places that contain a canary in any encoding. */
 const found = (canaries: readonly string[], places: readonly Place[]): string[] => [
   ...new Set(
     canaries.flatMap((secret) =>
@@ -37,7 +37,7 @@ const found = (canaries: readonly string[], places: readonly Place[]): string[] 
   ),
 ];
 
-/** What a command says, on stdout and stderr together. */
+/** A command's output, stdout and stderr together. */
 async function says(stage: Stage, args: readonly string[], env: Readonly<Record<string, string>>, input = ''): Promise<Place> {
   const child = stage.spawn(process.execPath, [SWITCHBOARD, ...args], env);
   const ended = once(child, 'close');
@@ -48,7 +48,7 @@ async function says(stage: Stage, args: readonly string[], env: Readonly<Record<
   return [args.join(' '), (await words).join('\n')];
 }
 
-/** A conversation in which each canary is in every field of every method, both ways. */
+/** A conversation with each canary in every field of every method, both ways. */
 async function tellEverything(stage: Stage, { inEnv, inHeader, inLogin, inAnswer, around }: Record<string, string>, client: Client) {
   await hello(client, { _meta: { note: around }, clientInfo: { name: String(around), title: around, version: around } });
   await client.call('authenticate', { methodId: 'key', _meta: { apiKey: inLogin } });
@@ -92,7 +92,7 @@ async function tellEverything(stage: Stage, { inEnv, inHeader, inLogin, inAnswer
 }
 
 describe('no canary', () => {
-  test('is in any file, on stderr, in an error or in what a command prints', { timeout: 180_000 }, async ({ stage }) => {
+  test("is in any file, on stderr, in an error or in a command's output", { timeout: 180_000 }, async ({ stage }) => {
     const own = { CANARY_TOKEN: canary(), CANARY_OTHER: canary() };
     const given = { inEnv: canary(), inHeader: canary(), inLogin: canary(), inAnswer: canary(), around: canary() };
     const [asArgument, ofServer] = [canary(), canary()];
@@ -107,7 +107,7 @@ describe('no canary', () => {
     );
     const { id, crashed } = await tellEverything(stage, given, client);
 
-    // What was passed on is untouched: everything is in it, and the search below finds it there. So would it without redaction.
+    // Forwarded frames are unchanged: the search below finds every canary there, as it would without redaction.
     const wire = client.seen.map(({ line }) => line);
     for (const secret of canaries.filter((one) => one !== asArgument && one !== ofServer))
       expect(found([secret], [['wire', wire.join('\n')]]), secret).toEqual(['wire']);
@@ -164,14 +164,14 @@ describe('no canary', () => {
         ...['audit.jsonl', 'diagnostics.log', 'recording.jsonl', 'sessions.jsonl'],
       ]),
     );
-    // Every method there is has been spoken.
+    // Every method was used.
     const frames = written.flatMap(([name, content]) => (name.startsWith('frames/') ? [content] : [])).join('');
     const spoken = (dir: string) =>
       new Set([...frames.matchAll(new RegExp(`"dir":"${dir}","kind":"[a-z]+","method":"([^"]+)"`, 'g'))].map(([, method]) => method));
     expect([...spoken('fromEditor')]).toEqual(expect.arrayContaining(Object.keys(FROM_CLIENT)));
     expect([...spoken('fromAgent')]).toEqual(expect.arrayContaining(Object.keys(FROM_AGENT)));
     expect(found(canaries, [...written, ...printed, ['stderr', client.stderr()], ['error', JSON.stringify(crashed.error)]])).toEqual([]);
-    // The very same command does show them where nothing was taken out: of a recording that is as it came.
+    // The same command does show them for a raw recording, where nothing is redacted.
     const asItCame = wire.map((line) => entry('agent->client', JSON.parse(line))).join('');
     writeFileSync(raw, entry('client->agent', { id: 0, method: 'initialize', params: {} }) + asItCame);
     const unclean = await says(stage, ['replay', raw, '--instant'], env, request('initialize', {}));

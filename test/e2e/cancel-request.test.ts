@@ -1,9 +1,9 @@
-// `$/cancel_request` names a request by an id that the other side has never seen; it must arrive naming the one it has.
+// `$/cancel_request` names a request by an id that the other side has never seen; it must arrive with the id that side knows.
 import { describe, expect } from 'vitest';
 import { hello, open, prompt, testAtOnce as test, text, UNANSWERED } from './harness.ts';
 
-describe('the editor takes a request back', () => {
-  test('of any spelling: the agent is named the id it knows, and still answers', async ({ stage }) => {
+describe('the client cancels a request', () => {
+  test('in any spelling: the agent gets the id it knows, and still answers', async ({ stage }) => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
     right.on('_x/slow', () => UNANSWERED);
     const client = await stage.connect([left, right]);
@@ -22,7 +22,7 @@ describe('the editor takes a request back', () => {
     expect(left.all('$/cancel_request')).toEqual([]);
   });
 
-  test('that waits for its agent to start: answered -32800 by us, and the agent never hears of it', async ({ stage }) => {
+  test('that waits for its agent to start: the proxy answers -32800, and the agent never sees it', async ({ stage }) => {
     const [quick, slow] = [stage.agent('quick'), stage.agent('slow')];
     slow.on('initialize', () => UNANSWERED);
     const client = await stage.connect([quick, slow], { config: { timeouts: { initialize_wait_ms: 50 } } });
@@ -39,7 +39,7 @@ describe('the editor takes a request back', () => {
     expect(client.answersTo('waiting')).toHaveLength(1);
   });
 
-  test('that waits for the one agent there is to start', async ({ stage }) => {
+  test('that waits for the only agent to start', async ({ stage }) => {
     const only = stage.agent('only');
     await (await stage.connect([only])).close(); // from now on its capabilities are known
     only.on('initialize', () => UNANSWERED);
@@ -64,7 +64,7 @@ describe('the editor takes a request back', () => {
     expect(only.all('session/prompt').map(({ msg }) => msg.params.prompt)).toEqual([text('sent')]);
   });
 
-  test('that we answer ourselves: -32800', async ({ stage }) => {
+  test('that the proxy answers itself: -32800', async ({ stage }) => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
     right.on('session/list', () => UNANSWERED);
     const client = await stage.connect([left, right]);
@@ -77,7 +77,7 @@ describe('the editor takes a request back', () => {
     expect(client.answersTo('list')).toHaveLength(1);
   });
 
-  test('that was answered already, or never made: nothing happens', async ({ stage }) => {
+  test('that was answered already, or never sent: nothing happens', async ({ stage }) => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
     const client = await stage.connect([left, right]);
     const { id } = await open(client, stage.cwd);
@@ -91,7 +91,7 @@ describe('the editor takes a request back', () => {
   });
 });
 
-test('an agent takes a question back: the editor is named the id it knows, and only for that agent’s question', async ({ stage }) => {
+test('an agent cancels a request: the client gets the id it knows, and only for that agent’s request', async ({ stage }) => {
   const [left, right] = [stage.agent('left'), stage.agent('right')];
   const client = await stage.connect([left, right]);
   const sessions = [await open(client, stage.cwd, 'left'), await open(client, stage.cwd, 'right')];
@@ -106,7 +106,7 @@ test('an agent takes a question back: the editor is named the id it knows, and o
   right.say('right-1', 'behind it');
   await client.until((msg) => msg.params?.update?.content?.text === 'behind it');
   expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([questions[1]?.msg.id]);
-  // Both questions are still answered.
+  // Both requests are still answered.
   for (const { msg } of questions) client.reply(msg, { to: msg.params.sessionId });
   for (const agent of [left, right])
     expect((await agent.until((msg) => msg.id === 0 && msg.result)).msg.result).toEqual({ to: `${agent.name}-1` });

@@ -1,4 +1,4 @@
-// A cancelled turn ends once, its open questions are answered once, and what comes late is heard by nobody.
+// A cancelled turn ends once, its pending requests are answered once, and late frames are dropped.
 import { describe, expect } from 'vitest';
 import {
   type Client,
@@ -13,7 +13,7 @@ import {
 } from './harness.ts';
 import { ALL_CAPABILITIES } from './scripted-agent.ts';
 
-/** A session with a turn under way, in which the agent has asked something. */
+/** A session with a running turn in which the agent has sent a request. */
 type Asking = {
   readonly agent: ScriptedAgent;
   readonly client: Client;
@@ -43,7 +43,7 @@ describe.each([
   ['one agent', false],
   ['two agents', true],
 ] as const)('with %s', (_, hasOther) => {
-  test('open permissions and elicitations are answered cancelled, once, and the turn ends in the agent’s own words', async ({ stage }) => {
+  test('pending permission requests and elicitations are answered cancelled, once, and the agent ends the turn', async ({ stage }) => {
     const { agent, client, id, turn, running: asked } = await running(stage, hasOther);
     const permission = agent.call('session/request_permission', PERMISSION);
     const form = agent.call('elicitation/create', FORM);
@@ -54,7 +54,7 @@ describe.each([
     expect(await permission).toEqual({ outcome: { outcome: 'cancelled' } });
     expect(await form).toEqual({ action: 'cancel' });
 
-    // The editor answers all the same, as the protocol wants it to.
+    // The client answers all the same, as the protocol requires.
     for (const { msg } of questions) client.reply(msg, { outcome: { outcome: 'selected', optionId: 'y' } });
     agent.say('s', 'stopping');
     agent.line(`{"jsonrpc":"2.0","id":${asked.id},"result":{"stopReason":"cancelled","_meta":{"one":1.0}}}`);
@@ -68,7 +68,7 @@ describe.each([
     expect(client.answersTo('the-turn')).toHaveLength(1);
   });
 
-  test('questions about files and terminals stay the editor’s to answer', async ({ stage }) => {
+  test('the client still answers requests for files and terminals', async ({ stage }) => {
     const { agent, client, id } = await running(stage, hasOther);
     const read = agent.call('fs/read_text_file', { sessionId: 's', path: '/a' });
     const question = await client.got('fs/read_text_file');
@@ -78,7 +78,7 @@ describe.each([
     expect(await read).toEqual({ content: 'late but wanted' });
   });
 
-  test('a question that an agent takes back after the cancel is taken back at the editor too, so that its dialog closes', async ({
+  test('a request that an agent cancels after the turn was cancelled is cancelled at the client too, so that its dialog closes', async ({
     stage,
   }) => {
     const { agent, client, id } = await running(stage, hasOther);
@@ -94,12 +94,12 @@ describe.each([
     expect(withdrawn[0]?.index).toBeLessThan(behind.index);
   });
 
-  test('an id that an agent uses again, after a question of that id was answered by us, names its new question', async ({ stage }) => {
+  test('an id that an agent uses again, after we answered a request with that id, names its new request', async ({ stage }) => {
     const { agent, client, id } = await running(stage, hasOther);
     void agent.request('session/request_permission', PERMISSION, 'q');
     const first = await client.got('session/request_permission');
     client.notify('session/cancel', { sessionId: id });
-    await agent.until((msg) => msg.id === 'q'); // answered, and the editor has not closed its dialog yet
+    await agent.until((msg) => msg.id === 'q'); // answered, and the client has not closed its dialog yet
     void agent.request('session/request_permission', PERMISSION, 'q');
     const second = await client.got('session/request_permission', () => true, first.index + 1);
     agent.notify('$/cancel_request', { requestId: 'q' });
@@ -110,9 +110,7 @@ describe.each([
     expect((await agent.until((msg) => msg.id === 'q', from)).msg.result).toEqual({ outcome: { outcome: 'cancelled' } });
   });
 
-  test('an agent that never ends a cancelled turn has it ended by us after cancel_ms, and its late answer is dropped', async ({
-    stage,
-  }) => {
+  test('a cancelled turn that an agent never ends is ended after cancel_ms, and its late response is dropped', async ({ stage }) => {
     const { agent, client, id, turn, running: asked } = await running(stage, hasOther, { timeouts: { cancel_ms: CANCEL_MS } });
     client.notify('session/cancel', { sessionId: id });
     client.notify('session/cancel', { sessionId: id });
@@ -127,7 +125,7 @@ describe.each([
     expect(client.seen.filter(({ line }) => line.includes('late'))).toEqual([]);
   });
 
-  test('closing a session ends its open turn and its open question', async ({ stage }) => {
+  test('closing a session ends its running turn and its pending request', async ({ stage }) => {
     const { agent, client, id, turn, running: asked } = await running(stage, hasOther);
     const permission = agent.call('session/request_permission', PERMISSION);
     const question = await client.got('session/request_permission');
@@ -143,7 +141,7 @@ describe.each([
   });
 });
 
-test('a cancel reaches its own session only', async ({ stage }) => {
+test('a cancel reaches only its own session', async ({ stage }) => {
   const [left, right] = [stage.agent('left', { mint: (n) => `s${n}` }), stage.agent('right', { mint: (n) => `s${n}` })];
   for (const agent of [left, right]) agent.on('session/prompt', () => UNANSWERED);
   const client = await stage.connect([left, right]);
@@ -159,7 +157,7 @@ test('a cancel reaches its own session only', async ({ stage }) => {
   expect(left.all('session/cancel')).toEqual([]);
 });
 
-test('for an agent that knows no session/close, closing is a cancel and an answer of ours', async ({ stage }) => {
+test('for an agent without session/close, closing is a cancel, and the proxy responds', async ({ stage }) => {
   const capabilities = { ...ALL_CAPABILITIES, sessionCapabilities: {} };
   const agent = stage.agent('plain', { capabilities });
   agent.on('session/prompt', () => UNANSWERED);
@@ -173,7 +171,7 @@ test('for an agent that knows no session/close, closing is a cancel and an answe
   expect(agent.all('session/close')).toEqual([]);
 });
 
-test('what an agent says of a session after it was closed is heard by nobody', async ({ stage }) => {
+test('updates of a closed session are dropped', async ({ stage }) => {
   const [alpha, beta] = [stage.agent('alpha'), stage.agent('beta')];
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);

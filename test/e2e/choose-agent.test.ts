@@ -18,7 +18,7 @@ test('the first listed agent serves unless default_agent names another', async (
   expect(await owner(named, (await open(named, stage.cwd)).id)).toBe('gamma');
 });
 
-test('_meta goes before a route, the first route that matches before later ones, any route before the default', async ({ stage }) => {
+test('_meta precedes routes, the first matching route precedes later ones, any route precedes the default', async ({ stage }) => {
   const routes = [
     { cwd: path.join(stage.dir, 'legacy/**'), agent: 'beta' },
     { cwd: path.join(stage.dir, '**'), agent: 'gamma' },
@@ -32,14 +32,14 @@ test('_meta goes before a route, the first route that matches before later ones,
   expect(await owner(client, (await open(client, inside, 'alpha')).id)).toBe('alpha');
 });
 
-test('an agent that is not there is named, with those that are', async ({ stage }) => {
+test('an unknown agent is named in the error, with the known ones', async ({ stage }) => {
   const client = await stage.connect(three(stage));
   const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing('nobody') });
   expect(error.code).toBe(-32602);
   for (const name of ['nobody', 'alpha', 'beta', 'gamma']) expect(error.message).toContain(name);
 });
 
-test('a relative or missing cwd is refused, and no agent hears of it', async ({ stage }) => {
+test('a relative or missing cwd is refused, and no agent sees it', async ({ stage }) => {
   const [alpha, beta] = [stage.agent('alpha'), stage.agent('beta')];
   const client = await stage.connect([alpha, beta]);
   for (const cwd of ['relative/path', '', undefined, 5])
@@ -48,7 +48,7 @@ test('a relative or missing cwd is refused, and no agent hears of it', async ({ 
   expect(alpha.all('session/new')).toHaveLength(1);
 });
 
-test('--agent leaves one agent alone: its own answers, no option, no command, and the others are not started', async ({ stage }) => {
+test('--agent leaves a single agent: its own responses, no option, no command, and the others are not started', async ({ stage }) => {
   const [alpha, beta] = [stage.agent('alpha'), stage.agent('beta')];
   const client = stage.proxy([alpha, beta], {
     args: ['--agent', 'beta'],
@@ -62,7 +62,7 @@ test('--agent leaves one agent alone: its own answers, no option, no command, an
   expect(alpha.pids).toEqual([]);
 });
 
-test('--agent with a name nobody has ends with code 4 and says which there are', async ({ stage }) => {
+test('--agent with an unknown name exits with code 4 and lists the known ones', async ({ stage }) => {
   const client = stage.proxy(three(stage), { args: ['--agent', 'nobody'] });
   expect(await client.ended).toBe(4);
   expect(client.stderr()).toMatch(/nobody.*\n.*alpha, beta, gamma/);

@@ -1,4 +1,4 @@
-// What one peer says can be of any shape. It costs neither the proxy its life nor the others their sessions.
+// A peer can send any shape. That ends neither the proxy nor other sessions.
 import { describe, expect } from 'vitest';
 import { type Client, hello, type Json, open, type Peer, prompt, type ScriptedAgent, testAtOnce as test, UNANSWERED } from './harness.ts';
 import { ALL_CAPABILITIES } from './scripted-agent.ts';
@@ -6,7 +6,7 @@ import { ALL_CAPABILITIES } from './scripted-agent.ts';
 const DEPTH = 20_000;
 const DEEP = '['.repeat(DEPTH) + ']'.repeat(DEPTH);
 
-/** A turn from end to end, in a process that is still the first one. */
+/** A whole turn, in the same proxy process. */
 async function goesOn(client: Client, agent: ScriptedAgent, sessionId: string): Promise<void> {
   const words = `turn ${agent.all('session/prompt').length}`;
   expect((await prompt(client, sessionId, words)).result).toEqual({ stopReason: 'end_turn' });
@@ -14,12 +14,12 @@ async function goesOn(client: Client, agent: ScriptedAgent, sessionId: string): 
   expect(agent.pids).toHaveLength(1);
 }
 
-/** Lines too deep for the test itself to look into are not kept. */
+/** Lines too deep for the test to parse are not kept. */
 const withoutDepth = (...peers: readonly Peer[]): void => {
   for (const peer of peers) peer.sift((line) => line.length > DEPTH);
 };
 
-describe('an answer to session/new', () => {
+describe('a response to session/new', () => {
   test.for([
     '{"modes":{}}',
     '{"modes":{"currentModeId":"x","availableModes":[null]}}',
@@ -29,7 +29,7 @@ describe('an answer to session/new', () => {
     '{"models":{"currentModelId":"x","availableModels":[null]}}',
     '{"configOptions":[null]}',
     '{"configOptions":{}}',
-  ])('that says %s opens the session, and the other agent goes on', async (said, { stage }) => {
+  ])('with %s opens the session, and the other agent continues', async (said, { stage }) => {
     const [odd, other] = [stage.agent('odd', { describe: () => JSON.parse(said) }), stage.agent('other')];
     const client = await stage.connect([odd, other]);
     const before = await open(client, stage.cwd, 'other');
@@ -48,7 +48,7 @@ describe.each([
   test.for([
     ['alone', false],
     ['beside another', true],
-  ] as const)('is greeted and opens sessions %s, and likewise on the next start', async ([, hasOther], { stage }) => {
+  ] as const)('is initialized and opens sessions %s, also on the next start', async ([, hasOther], { stage }) => {
     const odd = stage.agent('odd', { authMethods: authMethods as Json });
     const agents = hasOther ? [odd, stage.agent('other')] : [odd];
     for (let start = 1; start <= 2; start++) {
@@ -66,7 +66,7 @@ describe.each([
   ['one agent', false],
   ['two agents', true],
 ] as const)('with %s', (_, hasOther) => {
-  test('an agent’s request whose id is 20,000 arrays deep, and its taking back, end nobody', async ({ stage }) => {
+  test('an agent’s request with an id 20,000 arrays deep, and its cancellation, end nobody', async ({ stage }) => {
     const [agent, other] = [stage.agent('agent'), stage.agent('other')];
     const client = await stage.connect(hasOther ? [agent, other] : [agent]);
     withoutDepth(client, agent);
@@ -78,7 +78,7 @@ describe.each([
     if (beside) await goesOn(client, other, beside.id);
   });
 
-  test('an editor’s request whose id is 20,000 arrays deep, and its taking back, end nobody', async ({ stage }) => {
+  test('a client’s request with an id 20,000 arrays deep, and its cancellation, end nobody', async ({ stage }) => {
     const [agent, other] = [stage.agent('agent'), stage.agent('other')];
     const client = await stage.connect(hasOther ? [agent, other] : [agent]);
     withoutDepth(client, agent);
@@ -91,7 +91,7 @@ describe.each([
   });
 });
 
-test('a chosen agent that is no string, and cannot be made one, is -32602', async ({ stage }) => {
+test('a chosen agent that is not a string, and cannot be made one, is -32602', async ({ stage }) => {
   const client = await stage.connect([stage.agent('left'), stage.agent('right')]);
   for (const agent of [{ toString: 1 }, { toString: 1, valueOf: 1 }, [{ toString: 1 }], { toJSON: 1 }]) {
     const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [], _meta: { 'acp-switchboard': { agent } } });
@@ -102,7 +102,7 @@ test('a chosen agent that is no string, and cannot be made one, is -32602', asyn
   expect(await client.refused('session/set_config_option', set)).toMatchObject({ code: -32602 });
 });
 
-test('a logout that an agent refuses in words that cannot be made a string is an error', async ({ stage }) => {
+test('a logout error that cannot be converted to a string is still an error', async ({ stage }) => {
   const capabilities = { ...ALL_CAPABILITIES, auth: { logout: {} } };
   const [odd, other] = [stage.agent('odd', { capabilities }), stage.agent('other', { capabilities })];
   odd.on('logout', (_, msg) => {

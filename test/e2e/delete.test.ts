@@ -1,4 +1,4 @@
-// session/delete of the editor's: what the agent has deleted, we do not keep.
+// session/delete: what the agent has deleted, we do not keep.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
@@ -6,7 +6,7 @@ import { type Client, open, prompt, Refusal, type Stage, testAtOnce as test } fr
 
 const transcriptOf = (stage: Stage, id: string) => path.join(stage.state, 'transcripts', `${id}.jsonl`);
 
-test('a deleted session leaves no transcript, neither of before nor of what the agent still says of it', async ({ stage }) => {
+test('a deleted session leaves no transcript, neither earlier entries nor later updates', async ({ stage }) => {
   const agent = stage.agent('agent', { turn: () => ({ stopReason: 'end_turn' }) });
   const talk = async (client: Client) => {
     const { id } = await open(client, stage.cwd);

@@ -1,4 +1,4 @@
-// Agents of other tongues behind the built proxy, driven by the SDK's client, as if they spoke ACP.
+// Agents with other dialects behind the built proxy, driven by the SDK's client as if they spoke ACP.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { methods } from '@agentclientprotocol/sdk';
@@ -53,7 +53,7 @@ describe("webapp: the web app's generic agents", () => {
         },
         { sessionUpdate: 'current_mode_update', currentModeId: 'ask' },
         { sessionUpdate: 'config_option_update', configOptions: [{ id: 'mode', currentValue: 'ask' }, { id: 'model' }] },
-        // The SDK drops what it does not know; something_new has passed it by.
+        // The SDK drops unknown kinds; something_new has passed.
       ]);
 
       await agent.request(methods.agent.session.setMode, { sessionId: two.sessionId, modeId: 'auto' });
@@ -72,7 +72,7 @@ describe("webapp: the web app's generic agents", () => {
     });
   });
 
-  test('permission allowed and denied, files, cancel, errors, refusal, a login wanted, a crash', async ({ stage }) => {
+  test('permission allowed and denied, files, cancel, errors, refusal, a required login, a crash', async ({ stage }) => {
     await withSdkClient(stage, { generic: named }, async (client) => {
       const { sessionId } = await client.open();
       await client.prompt(sessionId, 'permission');
@@ -102,7 +102,7 @@ describe("webapp: the web app's generic agents", () => {
     });
   });
 
-  test('is found by itself', async ({ stage }) => {
+  test('is detected', async ({ stage }) => {
     await withSdkClient(stage, { generic: speaking('webapp', 'generic') }, async (client) => {
       const { sessionId } = await client.open();
       await client.prompt(sessionId, 'hello');
@@ -116,7 +116,7 @@ describe("webapp: the web app's generic agents", () => {
 describe('agentkit: the Go server', () => {
   const named = speaking('agentkit', 'kit', { dialect: 'agentkit', timeouts: { cancel_ms: 3000 } });
 
-  test('two sessions in processes of their own, updates of every kind, commands, errors, nothing as a result', async ({ stage }) => {
+  test('two sessions in their own processes, updates of every kind, commands, errors, empty results', async ({ stage }) => {
     await withSdkClient(stage, { kit: named }, async (client) => {
       const { greeting, updates } = client;
       expect(greeting).toMatchObject({
@@ -162,12 +162,12 @@ describe('agentkit: the Go server', () => {
       expect(client.said()).toContain('command search: for the needle');
       expect(await client.refused(one.sessionId, 'fail')).toMatchObject({ code: -32603 });
       expect(await client.refused(one.sessionId, 'crash')).toMatchObject({ data: { agent: 'kit', code: 3 } });
-      // The other session has not noticed.
+      // The other session is not affected.
       expect(await client.prompt(two.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
     });
   });
 
-  test('a cancelled turn ends so: by itself within the grace, else with its process', async ({ stage }) => {
+  test('a cancelled turn ends as cancelled: by itself within the grace period, else with its process', async ({ stage }) => {
     await withSdkClient(stage, { kit: named }, async (client) => {
       const { sessionId } = await client.open();
       const beside = await client.open();
@@ -186,7 +186,7 @@ describe('agentkit: the Go server', () => {
     });
   });
 
-  test('is found by itself, with a process for each session', async ({ stage }) => {
+  test('is detected, with a process for each session', async ({ stage }) => {
     const kit = speaking('agentkit', 'kit');
     for (const round of ['first', 'second'])
       await withSdkClient(stage, { kit }, async (client) => {
@@ -202,7 +202,7 @@ describe('agentkit: the Go server', () => {
 describe('intercom: the operator stream', () => {
   const named = (options: Json = {}) => speaking('intercom', 'op', { dialect: 'intercom', timeouts: { quiet_ms: 1000, ...options } });
 
-  test('two sessions, status, plan, clearance given and refused, prompts forwarded, nobody answering anything', async ({ stage }) => {
+  test('two sessions, status, plan, clearance granted and refused, forwarded prompts, unanswered requests', async ({ stage }) => {
     await withSdkClient(stage, { op: named() }, async (client) => {
       const { updates, greeting } = client;
       expect(greeting).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'op' } });
@@ -249,7 +249,7 @@ describe('intercom: the operator stream', () => {
     });
   });
 
-  test('an editor with forms and notices is asked by a form and told by notices', async ({ stage }) => {
+  test('a client with forms and notices gets forms and notices', async ({ stage }) => {
     const capabilities = { elicitation: { form: {} }, session: { notices: {} } };
     const work = async (client: Json) => {
       const { sessionId } = await client.open();
@@ -269,7 +269,7 @@ describe('intercom: the operator stream', () => {
     await withSdkClient(stage, { op: named() }, work, { capabilities });
   });
 
-  test('what is wrong on the stream is said and skipped, and the stream goes on', async ({ stage }) => {
+  test('errors on the stream are reported and skipped, and the stream continues', async ({ stage }) => {
     await withSdkClient(stage, { op: named() }, async (client) => {
       const { sessionId } = await client.open();
       await client.prompt(sessionId, 'noise');
@@ -280,7 +280,7 @@ describe('intercom: the operator stream', () => {
     });
   });
 
-  test('cancel interrupts; an agent that ends well ends its turn, one that crashes does not', async ({ stage }) => {
+  test('cancel interrupts; an agent that exits with success ends its turn, one that crashes does not', async ({ stage }) => {
     await withSdkClient(stage, { op: named({ quiet_ms: 60_000, stall_ms: 500 }) }, async (client) => {
       const { sessionId } = await client.open();
       const turn = client.prompt(sessionId, 'silent');
@@ -296,12 +296,12 @@ describe('intercom: the operator stream', () => {
     });
   });
 
-  test('an agent that cannot be started is not answered for', async ({ stage }) => {
+  test('an agent that cannot be started is reported as failed', async ({ stage }) => {
     const client = await stage.connect({ op: { command: 'no-such-program', dialect: 'intercom' } });
     expect(await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toMatchObject({ data: { reason: 'not_startable' } });
   });
 
-  test('is found by its first sign of life', async ({ stage }) => {
+  test('is detected by its first frame', async ({ stage }) => {
     const op = speaking('intercom', 'op', { timeouts: { quiet_ms: 1000 } }, 'hello');
     await withSdkClient(stage, { op }, async (client) => {
       const { sessionId } = await client.open();
@@ -339,7 +339,7 @@ describe('legacy: earlier spellings of ACP, from any agent', () => {
     });
   });
 
-  test('a policy judges a file by its earlier name as by that of today', async ({ stage }) => {
+  test("a policy evaluates a file by its earlier method name as by today's", async ({ stage }) => {
     const policy = { version: 1, deny: [{ id: 'frozen', path: ['/w/**'], reason: 'frozen' }] };
     const work = async (client: Json) => {
       const { sessionId } = await client.open();
@@ -349,7 +349,7 @@ describe('legacy: earlier spellings of ACP, from any agent', () => {
     await withSdkClient(stage, { old }, work, { config: { policy } });
   });
 
-  test('beside another agent: models are an option, and a list of servers that is left out is made up for', async ({ stage }) => {
+  test('next to another agent: models are an option, and a missing list of servers is filled in', async ({ stage }) => {
     const client = await stage.connect({ old, other: fixture('works', 'other') });
     const opened = await client.call('session/new', { cwd: stage.cwd });
     const option = opened.configOptions.find(({ category }: Json) => category === 'model');

@@ -1,4 +1,4 @@
-// Agents and editors that frame like language servers. The other end is vscode-jsonrpc's, not ours.
+// Agents and clients framed like language servers. The other end is vscode-jsonrpc's, not ours.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -12,7 +12,7 @@ const dialectsIn = ({ state }: Stage) =>
   Object.values(JSON.parse(readFileSync(path.join(state, 'capabilities.json'), 'utf8')).entries).map(({ dialect }: Json) => dialect);
 
 describe('an agent framed by Content-Length', () => {
-  test('works when it is set: characters of several bytes, bodies over several lines, an answer over the limit', async ({ stage }) => {
+  test('works when configured: multi-byte characters, multi-line bodies, an oversized response', async ({ stage }) => {
     const lsp = { ...fixture('content-length', 'lsp'), framing: 'content-length', dialect: 'acp' };
     const client = await stage.connect({ lsp }, { config: { limits: { max_frame_bytes: 100_000 } } });
     const { id } = await open(client, stage.cwd);
@@ -27,7 +27,7 @@ describe('an agent framed by Content-Length', () => {
     expect(startsOf(stage, 'lsp')).toBe(1);
   });
 
-  test('is found by its silence, and asked the right way at once the next time', async ({ stage }) => {
+  test('is detected by its silence, and framed correctly at once the next time', async ({ stage }) => {
     const lsp = fixture('content-length', 'lsp');
     const first = await stage.connect({ lsp });
     const { id } = await open(first, stage.cwd);
@@ -42,7 +42,7 @@ describe('an agent framed by Content-Length', () => {
     expect(startsOf(stage, 'lsp')).toBe(3);
   });
 
-  test('that speaks first is found by its first bytes', async ({ stage }) => {
+  test('that speaks first is detected by its first bytes', async ({ stage }) => {
     const client = await stage.connect({ lsp: fixture('content-length', 'lsp', 'hello') });
     await client.got('_fixture/hello');
     const { id } = await open(client, stage.cwd);
@@ -50,12 +50,12 @@ describe('an agent framed by Content-Length', () => {
     expect(startsOf(stage, 'lsp')).toBe(2);
   });
 
-  test('is not looked for where lines are set: the agent is then silent', async ({ stage }) => {
-    // A shell is there at once, so that it has begun, and has spoken first, long before it counts as silent.
+  test('is not detected where lines are configured: the agent then times out', async ({ stage }) => {
+    // A shell starts at once, so it has spoken long before it counts as silent.
     const script = 'echo begun >> "$0"; printf "Content-Length: 2\\r\\n\\r\\n{}"; exec cat > /dev/null';
     const args = ['-c', script, path.join(stage.dir, 'lsp.starts')];
     const lsp = { command: '/bin/sh', args, framing: 'ndjson', timeouts: { initialize_ms: 700 } };
-    const config = { default_agent: 'lsp', timeouts: { initialize_wait_ms: 1 } }; // no agent keeps the editor from asking
+    const config = { default_agent: 'lsp', timeouts: { initialize_wait_ms: 1 } }; // no agent delays the client
     const client = await stage.connect({ lsp, well: fixture('works', 'well') }, { config });
     const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
     expect(error.message).toContain('"lsp"');
@@ -64,7 +64,7 @@ describe('an agent framed by Content-Length', () => {
   });
 });
 
-test('an editor framed by Content-Length has a conversation, two messages in one write included', async ({ stage }) => {
+test('a client framed by Content-Length has a conversation, including two messages in one write', async ({ stage }) => {
   const config = stage.writeConfig({ works: fixture('works', 'works') });
   const child = stage.spawn(process.execPath, [SWITCHBOARD, 'acp', '--config', config, '--framing', 'content-length']);
   const waiting = new Map<number, (answer: Json) => void>();
@@ -74,7 +74,7 @@ test('an editor framed by Content-Length has a conversation, two messages in one
     else said.push(message.params.update?.content?.text);
   });
   let lastId = 0;
-  /** All of them in one write, framed by that writer. */
+  /** Writes all of them at once with this writer's framing. */
   const request = async (...calls: readonly (readonly [method: string, params: Json])[]): Promise<Json[]> => {
     const framed = new PassThrough();
     const writer = new StreamMessageWriter(framed);

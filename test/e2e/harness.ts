@@ -1,4 +1,4 @@
-// A stage per test: a throw-away home, the built proxy on it as an editor would start it, agents behind it, and everything gone at the end.
+// A stage per test: a temporary home, the built proxy as a client would start it, its agents, and a clean-up at the end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,15 +21,15 @@ export type Server = { readonly command: string; readonly args?: readonly string
 export type Client = Peer & {
   readonly child: ChildProcess & { readonly stdin: Writable; readonly stdout: Readable };
   stderr(): string;
-  /** Resolves with the exit code, or the signal's name, once all it wrote has been read. */
+  /** Resolves with the exit code or signal once all its output was read. */
   readonly ended: Promise<number | string | null>;
-  /** As an editor that quits: closes stdin and waits for the end. */
+  /** Like a client that quits: closes stdin and waits for the exit. */
   close(): Promise<number | string | null>;
   kill(): Promise<void>;
 };
 
 export type StartOptions = {
-  /** Beside `agent_servers`. */
+  /** Configuration besides `agent_servers`. */
   readonly config?: Json;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -37,21 +37,21 @@ export type StartOptions = {
 
 export type Stage = {
   readonly dir: string;
-  /** An absolute directory to work in. */
+  /** An absolute working directory. */
   readonly cwd: string;
   /** `SWITCHBOARD_HOME` of every proxy of this stage. */
   readonly state: string;
-  /** An agent played by the test; it works, and `traits` say how. */
+  /** An agent that the test plays; it works, and `traits` say how it differs. */
   agent(name: string, traits?: Traits): ScriptedAgent;
   /** The proxy with these agents, before `initialize`. */
   proxy(agents: Readonly<Record<string, Server | ScriptedAgent>> | readonly ScriptedAgent[], options?: StartOptions): Client;
-  /** The proxy with these agents, greeted. */
+  /** The proxy with these agents, initialized. */
   connect(agents: Readonly<Record<string, Server | ScriptedAgent>> | readonly ScriptedAgent[], options?: StartOptions): Promise<Client>;
-  /** Any program with a line client on its stdio; the direct connection to an agent, say. */
+  /** Any program with a line client on its stdio, such as a direct connection to an agent. */
   run(command: string, args: readonly string[], env?: Readonly<Record<string, string>>): Client;
   /** The same without the line client. */
   spawn(command: string, args: readonly string[], env?: Readonly<Record<string, string>>): Client['child'];
-  /** The configuration file for these agents. */
+  /** Writes the configuration file for these agents. */
   writeConfig(agents: Readonly<Record<string, Server | ScriptedAgent>> | readonly ScriptedAgent[], config?: Json): string;
 };
 
@@ -72,7 +72,7 @@ export const test = base.extend<{ stage: Stage }>({
   },
 });
 
-/** The same for tests that may run beside others of their file. They share nothing, and most of their time goes into starting processes. */
+/** For tests that may run concurrently within their file. They share nothing, and spend most of their time starting processes. */
 export const testAtOnce: typeof test.concurrent = test.concurrent;
 
 async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
@@ -83,7 +83,7 @@ async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
     ...{ HOME: inside('home'), XDG_CONFIG_HOME: '', XDG_STATE_HOME: '', SWITCHBOARD_CONFIG: '', SWITCHBOARD_HOME: inside('state') },
     ...{ TMPDIR: inside('tmp'), FIXTURE_DIR: dir },
   };
-  const scriptedAgentServer = createScriptedAgents(inside('puppets.sock'));
+  const scriptedAgentServer = createScriptedAgents(inside('agents.sock'));
   const children: ChildProcess[] = [];
   let configs = 0;
 
@@ -97,11 +97,11 @@ async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
       const agent_servers = Object.fromEntries(
         Object.entries(named as Record<string, Server | ScriptedAgent>).map(([name, agent]) => [
           name,
-          isPuppet(agent) ? agent.server : agent,
+          isScripted(agent) ? agent.server : agent,
         ]),
       );
       const file = inside(`config-${configs++}.json`);
-      // No tools are lent unless a test is about that: most compare what the editor sent with what the agent got.
+      // Host tools are off unless a test is about them: most tests compare what the client sent with what the agent got.
       writeFileSync(file, JSON.stringify({ agent_servers, host_tools: { enabled: false }, ...config }));
       return file;
     },
@@ -124,7 +124,7 @@ async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
   return {
     stage,
     async strike() {
-      // Agents end by themselves when the proxy is gone: their stdin ends with it.
+      // Agents exit by themselves when the proxy is gone: their stdin ends.
       await Promise.all(children.map(kill));
       await scriptedAgentServer.stop();
       rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
@@ -132,7 +132,7 @@ async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
   };
 }
 
-const isPuppet = (agent: Server | ScriptedAgent): agent is ScriptedAgent => 'seen' in agent;
+const isScripted = (agent: Server | ScriptedAgent): agent is ScriptedAgent => 'seen' in agent;
 
 function editorOf(child: Client['child']): Client {
   const peer: AttachablePeer = createPeer('the editor');
@@ -182,12 +182,12 @@ export function hello(client: Peer, params: Json = {}): Promise<Json> {
   });
 }
 
-/** Our key in `_meta` that picks an agent. */
+/** The `_meta` that chooses an agent. */
 export const choosing = (agent: string): Json => ({ _meta: { 'acp-switchboard': { agent } } });
 
 export type Opened = { readonly id: string; readonly result: Json; readonly index: number };
 
-/** A new session, with the agent named or left to the proxy. */
+/** Opens a session, with this agent or the proxy's choice. */
 export async function open(client: Peer, cwd: string, agent?: string, params: Json = {}): Promise<Opened> {
   const answer = await client.request('session/new', { cwd, mcpServers: [], ...(agent !== undefined && choosing(agent)), ...params });
   if (!answer.result) throw new Error(`session/new was answered ${JSON.stringify(answer)}`);

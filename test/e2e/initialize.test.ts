@@ -1,4 +1,4 @@
-// The greeting: one answer for all agents, at once when they are known, and honest about what they can do.
+// initialize: one response for all agents, immediate when they are known, and honest about their capabilities.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
@@ -18,10 +18,10 @@ import {
 
 const CLIENT = { protocolVersion: 1, clientCapabilities: CAPABILITIES, clientInfo: { name: 'test-editor', version: '1.0.0' } };
 const initialized = (agents: readonly ScriptedAgent[]) => agents.map((agent) => agent.all('initialize').length);
-/** The line that answered `initialize`, without its id. */
+/** The response line of `initialize`, without its id. */
 const greeting = (client: Client): string => (client.seen[0]?.line ?? '').replace(/"id":\d+/, '"id":0');
 
-describe('what several agents can do together', () => {
+describe('the capabilities of several agents', () => {
   const A = {
     loadSession: true,
     promptCapabilities: { image: true, audio: false, embeddedContext: true },
@@ -38,7 +38,7 @@ describe('what several agents can do together', () => {
     auth: { status: {} },
   };
 
-  test('is merged: any for what routes by session, all for what would be lost, and our own name', async ({ stage }) => {
+  test('are merged: any for what routes by session, all for what would be lost, and our own name', async ({ stage }) => {
     const client = stage.proxy([stage.agent('a', { capabilities: A }), stage.agent('b', { capabilities: B, title: 'Bee' })]);
     const result = await hello(client);
     expect(result.protocolVersion).toBe(1);
@@ -54,7 +54,7 @@ describe('what several agents can do together', () => {
     expect(agentCapabilities._meta['acp-switchboard'].agents).toMatchObject({ a: { _meta: { vendor: { a: 1 } } }, b: { title: 'Bee' } });
   });
 
-  test('fields that an agent would silently ignore are refused for it, and given to those that take them', async ({ stage }) => {
+  test('parameters that an agent would silently ignore are refused for it, and passed to those that accept them', async ({ stage }) => {
     const [a, b] = [stage.agent('a', { capabilities: A }), stage.agent('b', { capabilities: B })];
     const client = await stage.connect([a, b]);
     for (const field of [{ additionalDirectories: ['/x'] }, { systemPrompt: { mode: 'append', content: [] } }]) {
@@ -70,7 +70,7 @@ describe('what several agents can do together', () => {
     expect([a, b].map((agent) => agent.all('session/new').length)).toEqual([2, 1]);
   });
 
-  test('they are refused for it when a session is brought back or forked, too', async ({ stage }) => {
+  test('they are refused when a session is reopened or forked, too', async ({ stage }) => {
     const capabilities = { loadSession: true, sessionCapabilities: { resume: {}, fork: {} } };
     const [a, plain] = [stage.agent('a', { capabilities: A }), stage.agent('plain', { capabilities })];
     const client = await stage.connect([a, plain]);
@@ -82,9 +82,7 @@ describe('what several agents can do together', () => {
     }
   });
 
-  test('an embedded resource is said in plain words to an agent that takes none, and everything else is left as it was', async ({
-    stage,
-  }) => {
+  test('an embedded resource becomes text for an agent that accepts none, and everything else is unchanged', async ({ stage }) => {
     const [a, b] = [stage.agent('a', { capabilities: A }), stage.agent('b', { capabilities: B })];
     const client = await stage.connect([a, b]);
     const sessions = [await open(client, stage.cwd, 'a'), await open(client, stage.cwd, 'b')];
@@ -117,7 +115,7 @@ describe('the cache', () => {
     expect((await answer).agentCapabilities.loadSession).toBe(true);
   });
 
-  test('the next start answers at once and the same, starts the default agent ahead of need and the others not', async ({ stage }) => {
+  test('the next start answers at once with the same, and starts only the default agent ahead of need', async ({ stage }) => {
     const agents = [stage.agent('a'), stage.agent('b', { authMethods: [{ id: 'l', name: 'L' }] })] as const;
     const before = await stage.connect(agents);
     await before.close();
@@ -127,10 +125,10 @@ describe('the cache', () => {
     await agents[1].started(2);
     expect(agents[0].pids).toHaveLength(1);
     const version = JSON.parse(readFileSync(path.join(stage.state, 'capabilities.json'), 'utf8'));
-    expect(JSON.stringify(version)).toContain('1.2.3'); // the version each agent gave is noted
+    expect(JSON.stringify(version)).toContain('1.2.3'); // each agent's version is stored
   });
 
-  test('with one agent the cached answer is the agent’s own, byte for byte', async ({ stage }) => {
+  test('with one agent the cached response is the agent’s own, byte for byte', async ({ stage }) => {
     const only = stage.agent('only');
     const result = '{ "agentCapabilities":{"one":1.0,"big":9007199254740993,"esc":"\\u00e9"},"protocolVersion":1,"2":0,"1":0 }';
     only.on('initialize', (_, msg) => {
@@ -144,7 +142,7 @@ describe('the cache', () => {
     }
   });
 
-  test('other abilities of the editor, or another command line of the agent, are asked for anew', async ({ stage }) => {
+  test('other client capabilities, or another command line of the agent, are not served from the cache', async ({ stage }) => {
     const agents = [stage.agent('a'), stage.agent('b')] as const;
     await (await stage.connect(agents)).close();
     const other = stage.proxy(agents);
@@ -157,19 +155,19 @@ describe('the cache', () => {
     expect(initialized(agents)[1]).toBe(3);
   });
 
-  test('an agent that has changed is said to have, and the next start shows it', async ({ stage }) => {
+  test('a change of an agent is reported, and the next start shows it', async ({ stage }) => {
     const agents = [stage.agent('a', { capabilities: {} }), stage.agent('b', { capabilities: {} })] as const;
     await (await stage.connect(agents)).close();
     agents[0].on('initialize', () => ({ protocolVersion: 1, agentCapabilities: { sessionCapabilities: { fork: {} } } }));
     const second = stage.proxy(agents);
     expect((await hello(second)).agentCapabilities.sessionCapabilities.fork).toBeUndefined();
-    await open(second, stage.cwd); // so that it has been heard
+    await open(second, stage.cwd); // so that it has been read
     await second.close();
     expect(second.stderr()).toMatch(/"a".*changed/);
     expect((await hello(stage.proxy(agents))).agentCapabilities.sessionCapabilities.fork).toEqual({});
   });
 
-  test('a cache that is not readable as one is as good as none', async ({ stage }) => {
+  test('an unreadable cache is ignored', async ({ stage }) => {
     const agents = [stage.agent('a'), stage.agent('b')] as const;
     await (await stage.connect(agents)).close();
     writeFileSync(path.join(stage.state, 'capabilities.json'), '{"version":1,"entries":{"x":');
@@ -177,11 +175,9 @@ describe('the cache', () => {
     expect((await open(client, stage.cwd)).id).toBe('a-1');
   });
 
-  test('an agent that is late counts as one that can no more than the least, works when it comes, and is known the next time', async ({
-    stage,
-  }) => {
+  test('a late agent counts with minimal capabilities, works when it arrives, and is known the next time', async ({ stage }) => {
     const [quick, late] = [stage.agent('quick'), stage.agent('late')];
-    await (await stage.connect([quick, stage.agent('other')])).close(); // so that nobody but the late one is waited for
+    await (await stage.connect([quick, stage.agent('other')])).close(); // so that only the late one is awaited
     late.on('initialize', () => UNANSWERED);
     const config = { timeouts: { initialize_wait_ms: 60 } };
     const client = stage.proxy([quick, late], { config });
@@ -199,14 +195,14 @@ describe('the cache', () => {
 });
 
 describe('versions', () => {
-  test.for([0, 2])('an editor that asks for %i is answered 1, and agents are asked for 1', async (protocolVersion, { stage }) => {
+  test.for([0, 2])('a client that asks for %i is answered 1, and agents are asked for 1', async (protocolVersion, { stage }) => {
     const agents = [stage.agent('a'), stage.agent('b')];
     const client = stage.proxy(agents);
     expect((await hello(client, { protocolVersion })).protocolVersion).toBe(1);
     for (const agent of agents) expect((await agent.got('initialize')).msg.params).toEqual({ ...CLIENT, protocolVersion: 1 });
   });
 
-  test('an editor of version 2 is presented in the words of version 1', async ({ stage }) => {
+  test('a client of version 2 is presented with version 1', async ({ stage }) => {
     const agents = [stage.agent('a'), stage.agent('b')];
     const client = stage.proxy(agents);
     const info = { name: 'new-editor', version: '2.0.0' };
@@ -226,13 +222,13 @@ describe('versions', () => {
   });
 });
 
-describe('an agent that cannot be used fails its own sessions, by name, and nobody else’s', () => {
+describe('an unusable agent fails only its own sessions, by name', () => {
   const refuses = (client: Client, cwd: string, agent: string): Promise<Json> =>
     client.refused('session/new', { cwd, mcpServers: [], ...choosing(agent) });
 
-  test('a command that is not there: agent, command and what to do, at once', async ({ stage }) => {
+  test('a missing command: agent, command and hint, at once', async ({ stage }) => {
     const client = stage.proxy({ gone: { command: '/no/such/agent', args: ['--acp'] }, fine: stage.agent('fine') });
-    expect((await hello(client)).agentCapabilities.promptCapabilities.image).toBe(true); // not spoiled by the other
+    expect((await hello(client)).agentCapabilities.promptCapabilities.image).toBe(true); // not affected by the other
     const error = await refuses(client, stage.cwd, 'gone');
     expect(error).toMatchObject({ code: -32603, data: { agent: 'gone', command: '/no/such/agent' } });
     for (const word of ['gone', '/no/such/agent', 'agent_servers.gone']) expect(error.message).toContain(word);
@@ -241,14 +237,14 @@ describe('an agent that cannot be used fails its own sessions, by name, and nobo
     expect(client.said(session.id)).toBe('fine heard hello');
   });
 
-  test('a command that is not there, alone: the greeting is answered all the same', async ({ stage }) => {
+  test('a missing command, as the only agent: initialize is answered all the same', async ({ stage }) => {
     const client = stage.proxy({ gone: { command: 'no-such-agent-in-path' } });
     expect((await hello(client)).protocolVersion).toBe(1);
     const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
     for (const word of ['gone', 'no-such-agent-in-path']) expect(error.message).toContain(word);
   });
 
-  test('another version of the protocol', async ({ stage }) => {
+  test('another protocol version', async ({ stage }) => {
     const client = await stage.connect([stage.agent('newer', { version: 2 }), stage.agent('fine')]);
     const error = await refuses(client, stage.cwd, 'newer');
     expect(error.message).toMatch(/newer.*2/);
@@ -275,7 +271,7 @@ describe('an agent that cannot be used fails its own sessions, by name, and nobo
     expect(client.said(session.id)).toBe('fine heard hello');
   });
 
-  test('an answer that is none', async ({ stage }) => {
+  test('an invalid response', async ({ stage }) => {
     const answers: readonly (readonly [string, string])[] = [
       ['empty', '{}'],
       ['null', 'null'],
@@ -290,7 +286,7 @@ describe('an agent that cannot be used fails its own sessions, by name, and nobo
       });
       return agent;
     });
-    // Said of an agent that may be of another dialect, a version in words would be one.
+    // An agent without a configured dialect could be of another one; a wrong version rules that out.
     const servers = Object.fromEntries(odd.map(({ name, server }) => [name, { ...server, dialect: 'acp' }]));
     const client = await stage.connect({ ...servers, fine: stage.agent('fine') });
     for (const [name] of answers) expect((await refuses(client, stage.cwd, name)).message, name).toContain(name);
@@ -298,8 +294,8 @@ describe('an agent that cannot be used fails its own sessions, by name, and nobo
   });
 });
 
-describe('order around the greeting', () => {
-  test('a request before it is -32600 and reaches nobody; a notification is dropped', async ({ stage }) => {
+describe('order around initialize', () => {
+  test('a request before it is -32600 and reaches no agent; a notification is dropped', async ({ stage }) => {
     const only = stage.agent('only');
     const client = stage.proxy([only]);
     client.notify('_x/note', {});
@@ -324,7 +320,7 @@ describe('order around the greeting', () => {
     expect(client.answersTo('list')[0]?.msg.result.sessions).toBeDefined();
   });
 
-  test('what an agent says before the editor has its answer comes behind it', async ({ stage }) => {
+  test('frames from an agent before the client has its response come behind it', async ({ stage }) => {
     const [eager, slow] = [stage.agent('eager'), stage.agent('slow')];
     eager.on('initialize', () => {
       eager.notify('_x/early', { n: 1 });
@@ -339,7 +335,7 @@ describe('order around the greeting', () => {
     expect((await client.got('_x/early')).index).toBe(1);
   });
 
-  test('a second greeting is answered too', async ({ stage }) => {
+  test('a second initialize is answered too', async ({ stage }) => {
     const client = await stage.connect([stage.agent('a'), stage.agent('b')]);
     const again = await hello(client);
     expect(again.agentInfo.name).toBe('acp-switchboard');

@@ -1,4 +1,4 @@
-// Agents with a process for each session: as many as there are sessions, and none that nobody needs, least of all at the end.
+// Agents with a process per session: as many as there are sessions, and none left over.
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
@@ -17,10 +17,10 @@ import type { Traits } from './scripted-agent.ts';
 
 const end = { stopReason: 'end_turn' };
 
-/** Counts its starts in folders and plays the next puppet at each. */
+/** Counts its starts in folders and plays the next scripted agent at each. */
 const NEXT = 'n=1; until mkdir "$0/$n" 2>/dev/null; do n=$((n+1)); done; exec "$@" "cell-$n"';
 
-/** An agent of which every process is a puppet of its own, named by the order of their starts. */
+/** An agent whose every process is its own scripted agent, named by the order of their starts. */
 function cells(stage: Stage, traits: Traits = {}) {
   const dir = path.join(stage.dir, 'starts');
   mkdirSync(dir);
@@ -44,16 +44,14 @@ const isAlive = (pid: number | undefined): boolean => {
 describe.each([
   ['alone', false],
   ['beside another', true],
-] as const)('an agent with a process for each session, %s', (_, hasOther) => {
+] as const)('an agent with a process per session, %s', (_, hasOther) => {
   const agentsOf = (stage: Stage, cell: Server) => (hasOther ? { cell, other: stage.agent('other') } : { cell });
 
-  test('gets two processes for two sessions that are asked for at once, and closing one ends its process and no other', async ({
-    stage,
-  }) => {
+  test('gets two processes for two concurrent sessions, and closing one ends only its process', async ({ stage }) => {
     const { server, starts, of } = cells(stage);
     const agents = agentsOf(stage, server);
     const before = await stage.connect(agents);
-    await before.close(); // what it can do is known from now on
+    await before.close(); // its capabilities are known from now on
     expect(starts()).toBe(1);
 
     const client = stage.proxy(agents);
@@ -79,7 +77,7 @@ describe.each([
   });
 });
 
-test('a session/new that is refused leaves no process behind', async ({ stage }) => {
+test('a refused session/new leaves no process behind', async ({ stage }) => {
   const { server, scriptedAgents, starts, of } = cells(stage, { capabilities: { sessionCapabilities: { close: {} } } });
   const client = await stage.connect({ cell: server, other: stage.agent('other') });
   const session = await open(client, stage.cwd, 'cell');
@@ -97,7 +95,7 @@ test('a session/new that is refused leaves no process behind', async ({ stage })
 });
 
 describe('while the proxy shuts down', () => {
-  /** Everything an editor may still ask; each is refused, and starts nothing. */
+  /** Everything a client may still ask; each is refused and starts nothing. */
   async function isRefusedAll(client: Client, cwd: string, sessionId: string): Promise<void> {
     const params = { sessionId, cwd, mcpServers: [], prompt: [] };
     const choosing = { _meta: { 'acp-switchboard': { agent: 'idle' } } };
@@ -111,7 +109,7 @@ describe('while the proxy shuts down', () => {
       expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('shutting down') });
   }
 
-  test('because of a signal, and an agent is slow to end its turn, requests are refused and start nothing', async ({ stage }) => {
+  test('after a signal, with an agent that ends its turn slowly, requests are refused and start nothing', async ({ stage }) => {
     const [slow, idle] = [stage.agent('slow', { turn: () => UNANSWERED }), stage.agent('idle')];
     await (await stage.connect([slow, idle])).close();
     const client = await stage.connect([slow, idle]);
@@ -126,9 +124,9 @@ describe('while the proxy shuts down', () => {
     expect([slow, idle].map(({ pids }) => pids.length)).toEqual([2, 1]);
   });
 
-  test('because of a signal, and an agent is slow to exit, requests are refused and start nothing', async ({ stage }) => {
+  test('after a signal, with an agent that exits slowly, requests are refused and start nothing', async ({ stage }) => {
     const [slow, idle] = [stage.agent('slow'), stage.agent('idle')];
-    // The puppet ends with its input; the shell around it outlives both that and a TERM.
+    // The scripted agent exits with its input; the shell around it survives that and a SIGTERM.
     const { command, args } = slow.server;
     const server = (stop_grace_ms: number) => ({
       command: 'sh',
@@ -142,7 +140,7 @@ describe('while the proxy shuts down', () => {
     client.child.kill('SIGTERM');
     await slow.gone();
     await isRefusedAll(client, stage.cwd, id);
-    client.child.kill('SIGTERM'); // the second ends it at once
+    client.child.kill('SIGTERM'); // the second one kills it at once
     await client.ended;
     expect([slow, idle].map(({ pids }) => pids.length)).toEqual([2, 1]);
   });

@@ -1,4 +1,4 @@
-// Agents that cannot list or load: both come from what we have written down, and it is said where they do.
+// Agents that cannot list or load: the proxy serves both from its records, and marks that.
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
@@ -31,7 +31,7 @@ const SAID = [
   ['agent_message_chunk', 'plain heard hello'],
 ];
 
-/** A session with a turn in it, of an agent that can only what it must. */
+/** A session with one turn, of an agent with minimal capabilities. */
 async function talked(
   stage: Stage,
   capabilities: Json = {},
@@ -45,7 +45,7 @@ async function talked(
 }
 
 describe('a session of an earlier process', () => {
-  test('is listed with the directories that it was last opened with', async ({ stage }) => {
+  test('is listed with the directories it was last opened with', async ({ stage }) => {
     const sessionCapabilities = { resume: {}, additionalDirectories: {} };
     const agents = ['one', 'other'].map((name) => stage.agent(name, { capabilities: { sessionCapabilities } }));
     const first = await stage.connect(agents);
@@ -59,7 +59,7 @@ describe('a session of an earlier process', () => {
     };
     const second = await stage.connect(agents);
     expect(await listed(second)).toEqual({ [id]: ['/more', '/and'], [plain]: undefined });
-    // What the editor leaves out it does not want: nothing is added to its own words.
+    // The client leaves out what it does not want: nothing is added.
     const params = { cwd: stage.cwd, mcpServers: [] };
     await second.call('session/resume', { sessionId: id, ...params });
     expect(agents[0]?.all('session/resume').at(-1)?.msg.params).not.toHaveProperty('additionalDirectories');
@@ -72,7 +72,7 @@ describe('a session of an earlier process', () => {
     expect((await third.call('session/list', { cwd: '/elsewhere' })).sessions).toMatchObject([{ sessionId: plain }]);
   });
 
-  test('is told from its transcript and can be read; what its agent would have to know of it is refused', async ({ stage }) => {
+  test("is replayed from its transcript and can be read; requests that need the agent's memory are refused", async ({ stage }) => {
     const { acpClient: before, plain, agents, id } = await talked(stage);
     expect(await before.close()).toBe(0);
     const acpClient = stage.proxy(agents);
@@ -111,7 +111,7 @@ describe('a session of an earlier process', () => {
     expect(plain.all('session/load')).toEqual([]);
   });
 
-  test('is resumed where its agent can do that, with our replay before the answer, and goes on', async ({ stage }) => {
+  test('is resumed if its agent supports that, with our replay before the response, and continues', async ({ stage }) => {
     const { acpClient: before, plain, agents, id } = await talked(stage, { sessionCapabilities: { resume: {} } });
     expect(await before.close()).toBe(0);
     const acpClient = await stage.connect(agents);
@@ -125,7 +125,7 @@ describe('a session of an earlier process', () => {
     expect(plain.all('session/prompt')).toHaveLength(2);
   });
 
-  test('of which nothing was written down cannot be loaded, and that is said', async ({ stage }) => {
+  test('without a transcript cannot be loaded, and the error says so', async ({ stage }) => {
     const plain = stage.agent('plain', { capabilities: {} });
     const agents = [plain, stage.agent('other', { capabilities: {} })];
     const config = { store: { transcripts: false } };
@@ -144,7 +144,7 @@ describe('a session of an earlier process', () => {
 });
 
 describe('a session that its agent’s process still has', () => {
-  test('is told from its transcript and goes on, also when the editor had closed it', async ({ stage }) => {
+  test('is replayed from its transcript and continues, also when the client had closed it', async ({ stage }) => {
     const { acpClient, plain, id } = await talked(stage);
     for (const isClosed of [false, true]) {
       if (isClosed) await acpClient.call('session/close', { sessionId: id });
@@ -177,7 +177,7 @@ describe('a session that its agent’s process still has', () => {
   });
 });
 
-test('with one agent, what it says it cannot do is its own affair', async ({ stage }) => {
+test('with one agent, its missing capabilities stay missing', async ({ stage }) => {
   const plain = stage.agent('plain', { capabilities: {} });
   const acpClient = stage.proxy([plain]);
   expect((await hello(acpClient)).agentCapabilities).toEqual({});
@@ -188,7 +188,7 @@ test('with one agent, what it says it cannot do is its own affair', async ({ sta
   expect((await acpClient.request('session/list', {})).result).toEqual({ sessions: [expect.objectContaining({ sessionId: id })] });
 });
 
-test('the client of the SDK takes everything that is told again', async ({ stage }) => {
+test("the SDK's client accepts the whole replay", async ({ stage }) => {
   const diff = { type: 'diff', path: '/x', oldText: 'a', newText: 'b' };
   const plain = stage.agent('plain', {
     capabilities: {},

@@ -1,4 +1,4 @@
-// Once there are options, editors ignore modes and models: for agents that have only those, options stand in for them, both ways.
+// Once there are options, clients ignore modes and models: for agents that have only those, options stand in for them, both ways.
 import { expect } from 'vitest';
 import { type Client, type Json, open, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
 
@@ -13,7 +13,7 @@ const set = (client: Client, sessionId: string, configId: string, value: string)
 const values = (options: Json): Json => options?.map(({ id, currentValue }: Json) => [id, currentValue]);
 const lists = (client: Client, id: string) => client.updates(id, 'config_option_update').map(({ configOptions }) => values(configOptions));
 
-test('modes alone become an option of category mode, beside the modes themselves', async ({ stage }) => {
+test('modes alone become an option of category mode, next to the modes themselves', async ({ stage }) => {
   const client = await stage.connect([modesOnly(stage), stage.agent('beta')]);
   const { result } = await open(client, stage.cwd);
   expect(result.modes).toEqual({ currentModeId: 'ask', availableModes: MODES });
@@ -25,7 +25,7 @@ test('modes alone become an option of category mode, beside the modes themselves
   ]);
 });
 
-test('setting the option that stands for the mode sets the mode, and the answer has the whole list', async ({ stage }) => {
+test('setting the option for the mode sets the mode, and the response has the whole list', async ({ stage }) => {
   const old = modesOnly(stage);
   const client = await stage.connect([old, stage.agent('beta')]);
   const { id, result } = await open(client, stage.cwd);
@@ -59,27 +59,30 @@ test('a mode set the old way reaches the agent, and the option follows', async (
   ]);
 });
 
-test.for(['currentModeId', 'modeId'])('an agent that changes its mode itself (%s) is heard in both tongues', async (field, { stage }) => {
-  const old = modesOnly(stage);
-  const client = await stage.connect([old, stage.agent('beta')]);
-  const { id } = await open(client, stage.cwd);
-  old.update('old-1', { sessionUpdate: 'current_mode_update', [field]: 'code' });
-  await client.until((msg) => msg.params?.update?.sessionUpdate === 'config_option_update');
-  // The name of today is there in any case, beside the earlier one.
-  expect(client.updates(id, 'current_mode_update')).toEqual([
-    { sessionUpdate: 'current_mode_update', currentModeId: 'code', [field]: 'code' },
-  ]);
-  expect(lists(client, id)).toEqual([
-    [
-      ['agent', 'old'],
-      ['mode', 'code'],
-    ],
-  ]);
-  old.update('old-1', { sessionUpdate: 'current_mode_update', [field]: 'code' }); // nothing new
-  await prompt(client, id, 'hello');
-  expect(lists(client, id)).toHaveLength(2); // and the lock
-  expect(lists(client, id)[1]).toContainEqual(['mode', 'code']);
-});
+test.for(['currentModeId', 'modeId'])(
+  'an agent that changes its mode itself (%s) updates both the option and the mode',
+  async (field, { stage }) => {
+    const old = modesOnly(stage);
+    const client = await stage.connect([old, stage.agent('beta')]);
+    const { id } = await open(client, stage.cwd);
+    old.update('old-1', { sessionUpdate: 'current_mode_update', [field]: 'code' });
+    await client.until((msg) => msg.params?.update?.sessionUpdate === 'config_option_update');
+    // Today's name is always present, next to the earlier one.
+    expect(client.updates(id, 'current_mode_update')).toEqual([
+      { sessionUpdate: 'current_mode_update', currentModeId: 'code', [field]: 'code' },
+    ]);
+    expect(lists(client, id)).toEqual([
+      [
+        ['agent', 'old'],
+        ['mode', 'code'],
+      ],
+    ]);
+    old.update('old-1', { sessionUpdate: 'current_mode_update', [field]: 'code' }); // nothing new
+    await prompt(client, id, 'hello');
+    expect(lists(client, id)).toHaveLength(2); // and the lock
+    expect(lists(client, id)[1]).toContainEqual(['mode', 'code']);
+  },
+);
 
 test('the older models become an option too, set by session/set_model', async ({ stage }) => {
   const models = { currentModelId: 'm1', availableModels: ['m1', 'm2'].map((modelId) => ({ modelId, name: modelId.toUpperCase() })) };
@@ -112,7 +115,7 @@ test('a model set the old way reaches the agent, and the option follows', async 
   expect(values((await set(client, id, 'agent', 'legacy')).result.configOptions)).toContainEqual(['model', 'm2']);
 });
 
-test('an agent with both options and modes is left as it is: nothing stands in', async ({ stage }) => {
+test('an agent with both options and modes is unchanged: nothing stands in', async ({ stage }) => {
   const both = stage.agent('both', {
     describe: ({ mode, model }) => ({
       modes: { currentModeId: mode, availableModes: MODES },
@@ -128,10 +131,10 @@ test('an agent with both options and modes is left as it is: nothing stands in',
   expect(result.modes.currentModeId).toBe('ask');
   both.update('both-1', { sessionUpdate: 'current_mode_update', currentModeId: 'code' });
   await prompt(client, id, 'hello');
-  expect(lists(client, id)).toHaveLength(1); // the lock alone
+  expect(lists(client, id)).toHaveLength(1); // only the lock
 });
 
-test('moving between an agent with modes and one with options swaps what stands in', async ({ stage }) => {
+test('moving between an agent with modes and one with options swaps the stand-ins', async ({ stage }) => {
   const client = await stage.connect([modesOnly(stage), stage.agent('beta')]);
   const { id } = await open(client, stage.cwd);
   expect(values((await set(client, id, 'agent', 'beta')).result.configOptions)).toEqual([

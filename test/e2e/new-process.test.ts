@@ -1,4 +1,4 @@
-// A proxy that was killed leaves nothing but its records; the next one finds every session's agent all the same.
+// A killed proxy leaves only its records; the next one still finds every session's agent.
 import { appendFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, vi } from 'vitest';
@@ -11,7 +11,7 @@ const bringBack = (client: Client, method: string, sessionId: string, cwd: strin
   client.request(method, { sessionId, cwd, mcpServers: [] });
 const count = (agents: readonly ScriptedAgent[], method: string) => agents.map((agent) => agent.all(method).length);
 
-/** One session per agent, both called s1 by their agents, made by a proxy that was killed. */
+/** One session per agent, both with the native id s1, made by a proxy that was killed. */
 async function afterKill(stage: Stage) {
   const agents = sameIds(stage);
   const before = await stage.connect(agents);
@@ -21,7 +21,7 @@ async function afterKill(stage: Stage) {
 }
 
 describe('after a SIGKILL', () => {
-  test('whatever is asked of a session reaches the agent that owns it, by its own id', async ({ stage }) => {
+  test('every request for a session reaches the agent that owns it, with its native id', async ({ stage }) => {
     const agents = sameIds(stage);
     const before = await stage.connect(agents);
     const methods = ['load', 'resume', 'fork', 'close', 'delete', 'prompt', 'set_mode'].map((name) => `session/${name}`);
@@ -39,7 +39,7 @@ describe('after a SIGKILL', () => {
       }
   });
 
-  test('a loaded session goes on under the id it had, and its replay comes under that id', async ({ stage }) => {
+  test('a loaded session continues under its id, and its replay has that id', async ({ stage }) => {
     const { ids, client } = await afterKill(stage);
     await bringBack(client, 'session/load', ids[1], stage.cwd);
     await prompt(client, ids[1], 'hello');
@@ -58,7 +58,7 @@ describe('after a SIGKILL', () => {
     expect(left.all('session/load')).toEqual([]);
   });
 
-  test('a list of sessions in which most lines are void is made short, and says the same', async ({ stage }) => {
+  test('a session list of mostly outdated lines is compacted, with the same content', async ({ stage }) => {
     const file = path.join(stage.state, 'sessions.jsonl');
     const agents = sameIds(stage);
     const before = await stage.connect(agents);
@@ -82,7 +82,7 @@ describe('after a SIGKILL', () => {
     expect([known.size, known.get('old-0')?.created, known.get('old-49')?.at, known.has(another)]).toEqual([52, '0', '499', true]);
   });
 
-  test('a line the killed process did not finish spoils neither the sessions before it nor those behind it', async ({ stage }) => {
+  test('an unfinished line of the killed process spoils neither earlier nor later sessions', async ({ stage }) => {
     const { agents, ids, client: first } = await afterKill(stage);
     await first.close();
     appendFileSync(path.join(stage.state, 'sessions.jsonl'), '{"sessionId":"torn","agent":"le');
@@ -112,7 +112,7 @@ describe('after a SIGKILL', () => {
   });
 });
 
-test('an id minted again replaces an earlier session that is not in use, and gets an alias beside one that is', async ({ stage }) => {
+test('a native id that is issued again replaces an unused earlier session, and gets an alias next to one in use', async ({ stage }) => {
   const { agents, client } = await afterKill(stage);
   const [left, right] = agents;
   for (const agent of agents) {
@@ -123,7 +123,7 @@ test('an id minted again replaces an earlier session that is not in use, and get
     });
   }
   const mine = await open(client, stage.cwd, 'right');
-  expect(mine.id).toBe('s1'); // left's s1 was made by the process before, and is not in use
+  expect(mine.id).toBe('s1'); // left's s1 was made by the earlier process, and is not in use
   const other = await open(client, stage.cwd, 'left');
   expect(other.id).not.toBe('s1');
   await prompt(client, mine.id, 'hello');
@@ -132,11 +132,11 @@ test('an id minted again replaces an earlier session that is not in use, and get
   expect(count([left, right], 'session/prompt')).toEqual([1, 1]);
 });
 
-test('two proxies at once: what one opens the other can route at once', async ({ stage }) => {
+test('two proxies at once: a session that one opens can be routed by the other at once', async ({ stage }) => {
   const [left, right] = [stage.agent('left'), stage.agent('right')];
   const first = await stage.connect([left, right]);
   await open(first, stage.cwd, 'left');
-  // The second proxy starts processes of its own, played by puppets of the same names.
+  // The second proxy starts its own processes, played by scripted agents of the same names.
   const second = await stage.connect([stage.agent('left'), stage.agent('right', { mint: () => 'of the second' })]);
   const { id } = await open(second, stage.cwd, 'right');
   await bringBack(first, 'session/load', id, stage.cwd);
@@ -144,13 +144,13 @@ test('two proxies at once: what one opens the other can route at once', async ({
   expect(count([left, right], 'session/list')).toEqual([0, 0]);
 });
 
-test('the records are for their owner’s eyes alone', async ({ stage }) => {
+test('the records are readable only by their owner', async ({ stage }) => {
   const client = await stage.connect(sameIds(stage));
   await open(client, stage.cwd);
   for (const file of ['sessions.jsonl', 'capabilities.json']) expect(statSync(path.join(stage.state, file)).mode & 0o777, file).toBe(0o600);
 });
 
-test('a session that was closed can be loaded again, under the id it had', async ({ stage }) => {
+test('a closed session can be loaded again under its id', async ({ stage }) => {
   const { agents, ids, client } = await afterKill(stage);
   for (const sessionId of ids) {
     await bringBack(client, 'session/load', sessionId, stage.cwd);
@@ -164,11 +164,11 @@ test('a session that was closed can be loaded again, under the id it had', async
   }
 });
 
-describe('a session nobody here has heard of', () => {
+describe('an unknown session', () => {
   const known = (agent: ScriptedAgent, id: string) =>
     agent.sessions.set(id, { id, cwd: '/old', model: `${agent.name}-small`, mode: '', title: '', updatedAt: '' });
 
-  test('is looked for at the agents that list, page by page', async ({ stage }) => {
+  test('is looked up at the agents that list, page by page', async ({ stage }) => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
     const methods = ['session/load', 'session/resume', 'session/prompt', 'session/fork'];
     for (const method of methods) known(right, `for ${method}`);
@@ -186,7 +186,7 @@ describe('a session nobody here has heard of', () => {
     }
   });
 
-  test('is tried at agents that can load and not list, one after the other, and remembered', async ({ stage }) => {
+  test('is tried at agents that can load but not list, one after the other, and remembered', async ({ stage }) => {
     const capabilities = { loadSession: true };
     const agents = ['one', 'two', 'three'].map((name) => stage.agent(name, { capabilities }));
     const [one, two, three] = agents as [ScriptedAgent, ScriptedAgent, ScriptedAgent];
@@ -213,7 +213,7 @@ describe('a session nobody here has heard of', () => {
     }
   });
 
-  test('that no agent has is -32002 with its id, for whatever is asked', async ({ stage }) => {
+  test('that no agent has is -32002 with its id, for every method', async ({ stage }) => {
     const client = await stage.connect([stage.agent('lists'), stage.agent('loads', { capabilities: { loadSession: true } })]);
     for (const method of [
       'session/load',
@@ -231,7 +231,7 @@ describe('a session nobody here has heard of', () => {
     expect((await open(client, stage.cwd)).id).toBe('lists-1');
   });
 
-  test('an agent that fails to list does not keep the others from being found', async ({ stage }) => {
+  test('an agent that fails to list does not hide the sessions of others', async ({ stage }) => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
     left.on('session/list', () => {
       throw new Refusal(-32603, 'no');
@@ -243,7 +243,7 @@ describe('a session nobody here has heard of', () => {
   });
 });
 
-describe('an agent that cannot do what is asked', () => {
+describe('an agent that lacks a capability', () => {
   test('resumes by a load whose replay is withheld', async ({ stage }) => {
     const loads = stage.agent('loads', { capabilities: { ...ALL_CAPABILITIES, sessionCapabilities: { list: {} } } });
     const client = await stage.connect([loads, stage.agent('other')]);
@@ -255,7 +255,7 @@ describe('an agent that cannot do what is asked', () => {
     expect(client.said(sessionId)).toBe('loads heard hello');
   });
 
-  test('neither loads nor resumes what was never written down: -32602 with the session and the agent', async ({ stage }) => {
+  test('neither loads nor resumes a session without a record: -32602 with the session and the agent', async ({ stage }) => {
     const agents = [stage.agent('plain', { capabilities: {} }), stage.agent('other')];
     const before = await stage.connect(agents);
     const { id: sessionId } = await open(before, stage.cwd);
@@ -284,7 +284,7 @@ describe('an agent that cannot do what is asked', () => {
   });
 });
 
-test('an agent chosen in _meta is not asked again by a new process: the record is enough', async ({ stage }) => {
+test('an agent chosen in _meta need not be chosen again in a new process: the record is enough', async ({ stage }) => {
   const { agents, ids, client } = await afterKill(stage);
   await client.call('session/load', { sessionId: ids[0], cwd: stage.cwd, mcpServers: [], ...choosing('right') });
   expect(count(agents, 'session/load')).toEqual([1, 0]);

@@ -1,4 +1,4 @@
-// Where the members of an object stand in its text: a second opinion on src/wire, written without looking there.
+// Locates the members of a JSON object in its text: an independent check of src/wire, written without looking there.
 
 export type Place = { readonly key: string; readonly start: number; readonly end: number };
 
@@ -40,7 +40,7 @@ export function membersOf(json: string, at = 0): Place[] {
   throw new Error(`not an object: ${json.slice(0, 100)}`);
 }
 
-/** The text of a member, however it is spelled. */
+/** The text of a member, in any spelling. */
 export function tokenOf(json: string, ...path: readonly string[]): string | undefined {
   const place = placeOf(json, path);
   return place && json.slice(place.start, place.end);
@@ -64,8 +64,8 @@ function placeOf(json: string, path: readonly string[]): Place | undefined {
 }
 
 /**
- * Lines with the ids of their requests replaced by the place of the request in the conversation: the one thing that may differ behind a
- * proxy. Ids of answers stay as they are, since those must come back to the asker as it wrote them.
+ * Replaces request ids by the index of the request in the conversation: the one thing that may differ behind a proxy. Ids of responses
+ * stay, because they must return exactly as they were sent.
  */
 export function withoutRequestIds(lines: readonly string[]): string[] {
   const ordinals = new Map<string, number>();

@@ -1,5 +1,5 @@
-// Editors built on earlier versions of the SDK. 0.4.5, 0.4.9, 0.14.1, 0.29.0 and 1.9.0 were each run by hand through the built proxy; in
-// this conversation they say the same, byte for byte, so one recording of their words stands for all of them.
+// Clients built on earlier SDK versions. 0.4.5, 0.4.9, 0.14.1, 0.29.0 and 1.9.0 were each run by hand through the built proxy; they send
+// the same bytes in this conversation, so one recording stands for all of them.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
@@ -9,10 +9,10 @@ const WORDS = readFileSync(path.join(import.meta.dirname, 'recorded/older-sdk-cl
   .trim()
   .split('\n');
 
-/** What those versions know; a client of theirs drops others with a word on its console, as it would over a direct connection. */
+/** What those versions know. Their clients log and drop anything else, as over a direct connection. */
 const ASKED_OF_THEM = ['session/request_permission', 'fs/read_text_file', 'fs/write_text_file'];
 
-test('the words of an older SDK client, as it spoke them: two agents, a permission, files, a cancel, a load', async ({ stage }) => {
+test('the recorded frames of an older SDK client: two agents, a permission, files, a cancel, a load', async ({ stage }) => {
   const client = stage.run(process.execPath, [SWITCHBOARD, 'acp']);
   const sessions: string[] = [];
   const answers = new Map<number, Json>();
@@ -23,7 +23,7 @@ test('the words of an older SDK client, as it spoke them: two agents, a permissi
       .replaceAll('$session1', sessions[0] ?? '')
       .replaceAll('$session2', sessions[1] ?? '');
     const msg = JSON.parse(line);
-    // An answer of the client's comes when it has been asked, a cancel when the turn is under way, and a request when the last is done.
+    // Send a response once its request has come, a cancel once the turn runs, and a request once the last one is done.
     if (msg.method === undefined) await client.until(({ id, method }) => id === msg.id && ASKED_OF_THEM.includes(method));
     else if (msg.id === undefined)
       await client.until(({ params }) => params?.sessionId === sessions[1] && params.update?.content !== undefined);
@@ -36,7 +36,7 @@ test('the words of an older SDK client, as it spoke them: two agents, a permissi
         answers.set(msg.id, seen.msg);
         if (msg.method === 'session/new') sessions.push(seen.msg.result.sessionId);
       });
-    // The client answers questions of the turn that it waits for.
+    // The client answers requests of the turn it waits for.
     open = msg.params.prompt?.[0].text.startsWith('/') ? [answered] : [...open, answered];
     if (msg.method === 'session/new' || msg.method === 'initialize') await answered;
   }

@@ -1,4 +1,4 @@
-// Frames of one session keep their order in each direction, and what must wait holds that session alone.
+// Frames of one session keep their order in each direction, and a wait holds only that session.
 import { describe, expect } from 'vitest';
 import { type Client, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, text, UNANSWERED } from './harness.ts';
 
@@ -19,7 +19,7 @@ describe.each([
     return { agent, client };
   }
 
-  test('what an agent says of a new session before its answer reaches the editor behind that answer, in order', async ({ stage }) => {
+  test('updates of a new session that precede its response reach the client behind that response, in order', async ({ stage }) => {
     const { agent, client } = await connect(stage);
     agent.on('session/new', () => {
       agent.update('s1', chunk('first'));
@@ -37,12 +37,12 @@ describe.each([
     ]);
   });
 
-  test('so does what it says of a forked session', async ({ stage }) => {
+  test('so do updates of a forked session', async ({ stage }) => {
     const { agent, client } = await connect(stage);
     const { id: sessionId } = await open(client, stage.cwd);
     agent.on('session/fork', () => {
       agent.update('s2', chunk('early'));
-      agent.update('s1', chunk('of the parent')); // known already: it need not wait
+      agent.update('s1', chunk('of the parent')); // already known: it need not wait
       return { sessionId: 's2' };
     });
     const answer = await client.request('session/fork', { sessionId, cwd: stage.cwd });
@@ -70,7 +70,7 @@ describe.each([
     }
   });
 
-  test('what it says of a session of its own making while another is being opened is not lost', async ({ stage }) => {
+  test('updates of a session that the agent created itself while another is being opened are not lost', async ({ stage }) => {
     const { agent, client } = await connect(stage);
     agent.on('session/new', () => {
       agent.update('child', chunk('from the child'));
@@ -80,7 +80,7 @@ describe.each([
     expect((await client.until(isTold('from the child'))).msg.params.sessionId).toBe('child');
   });
 
-  test('so does what it says of a session that has the id of one closed before', async ({ stage }) => {
+  test('so do updates of a session with the id of one closed before', async ({ stage }) => {
     const { agent, client } = await connect(stage);
     agent.on('session/new', () => {
       agent.update('again', chunk('early'));
@@ -94,7 +94,7 @@ describe.each([
     }
   });
 
-  test('what an agent asks about a session it is still opening reaches the editor: it may need the answer to open it', async ({
+  test('a request about a session that is still being opened reaches the client: the agent may need the answer to open it', async ({
     stage,
   }) => {
     const { agent, client } = await connect(stage);
@@ -106,7 +106,7 @@ describe.each([
     expect((await open(client, stage.cwd)).result._meta).toEqual({ content: 'content of /work/AGENTS.md' });
   });
 
-  test('a replay passes at once, ahead of the answer to session/load', async ({ stage }) => {
+  test('a replay passes at once, ahead of the response to session/load', async ({ stage }) => {
     const { agent, client } = await connect(stage);
     const { id: sessionId } = await open(client, stage.cwd);
     agent.on('session/load', () => {
@@ -119,7 +119,7 @@ describe.each([
     expect((await load).result).toBeDefined();
   });
 
-  test('a prompt sent right behind session/load waits for its answer, and other sessions do not', async ({ stage }) => {
+  test('a prompt sent right behind session/load waits for its response, and other sessions do not', async ({ stage }) => {
     const { agent, client } = await connect(stage);
     const [loaded, other] = [await open(client, stage.cwd), await open(client, stage.cwd)];
     agent.on('session/load', () => UNANSWERED);
@@ -134,7 +134,7 @@ describe.each([
     expect(agent.all('session/prompt')).toHaveLength(2);
   });
 
-  test('a cancel passes a load that holds the session, and the prompt that waits behind it is answered cancelled', async ({ stage }) => {
+  test('a cancel overtakes a load that holds the session, and the prompt that waits behind it is answered cancelled', async ({ stage }) => {
     const { agent, client } = await connect(stage);
     const { id: sessionId } = await open(client, stage.cwd);
     agent.on('session/load', () => UNANSWERED);
@@ -148,7 +148,7 @@ describe.each([
     expect(agent.all('session/prompt').map(({ msg }) => msg.params.prompt)).toEqual([text('after all')]);
   });
 
-  test('the answer to a prompt never overtakes its 10,000 updates', async ({ stage }) => {
+  test('the response to a prompt never overtakes its 10,000 updates', async ({ stage }) => {
     const { agent, client } = await connect(stage);
     const { id } = await open(client, stage.cwd);
     agent.on('session/prompt', () => {
@@ -164,7 +164,7 @@ describe.each([
     expect(client.answersTo(answer.id)).toHaveLength(1);
   });
 
-  test('what the editor sends on a session arrives in the order it was sent', async ({ stage }) => {
+  test('frames from the client for a session arrive in the order they were sent', async ({ stage }) => {
     const { agent, client } = await connect(stage);
     const { id: sessionId } = await open(client, stage.cwd);
     agent.on('_x/n', () => ({}));
@@ -180,7 +180,7 @@ describe.each([
   });
 });
 
-test('what an agent says of a session that moves to it comes behind the answer that moves it', async ({ stage }) => {
+test('updates of a session that moves to an agent come behind the response that moves it', async ({ stage }) => {
   const [alpha, beta] = [stage.agent('alpha'), stage.agent('beta')];
   beta.on('session/new', () => {
     beta.update('beta-x', chunk('early'));
@@ -197,7 +197,7 @@ test('what an agent says of a session that moves to it comes behind the answer t
   expect(list.msg.params.update.availableCommands).toHaveLength(2);
 });
 
-test('an agent that is slow to start delays its own sessions and nobody else’s', async ({ stage }) => {
+test('an agent that is slow to start delays only its own sessions', async ({ stage }) => {
   const [quick, slow] = [stage.agent('quick'), stage.agent('slow')];
   slow.on('initialize', () => UNANSWERED);
   const client = await stage.connect([quick, slow], { config: { timeouts: { initialize_wait_ms: 50 } } });
@@ -212,7 +212,7 @@ test('an agent that is slow to start delays its own sessions and nobody else’s
   expect(client.said(id)).toBe('slow heard at last');
 });
 
-test('a session that waits for its new agent holds back its own frames alone', async ({ stage }) => {
+test('a session that waits for its new agent holds back only its own frames', async ({ stage }) => {
   const [alpha, beta] = [stage.agent('alpha'), stage.agent('beta')];
   beta.on('session/new', () => UNANSWERED);
   const client = await stage.connect([alpha, beta]);
@@ -228,7 +228,7 @@ test('a session that waits for its new agent holds back its own frames alone', a
   expect(client.said(moving.id)).toBe('beta heard hello');
 });
 
-test('an open question of one session holds back neither that agent’s other sessions nor the updates of its own', async ({ stage }) => {
+test('a pending request of one session holds back neither that agent’s other sessions nor its own updates', async ({ stage }) => {
   const agent = stage.agent('only');
   agent.on('session/prompt', ({ sessionId }, msg) => {
     if (sessionId === 'only-2') return { stopReason: 'end_turn' };

@@ -1,10 +1,10 @@
-// The line client of the tests: what it takes for silence.
+// The tests' line client: what it takes for silence.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPeer } from './peer.ts';
 
-/** Says what it is told; there once it has said something. */
+/** Echoes its input; resolves once it has written something. */
 async function echo(patienceMs: number) {
   const child = spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill());
@@ -15,10 +15,10 @@ async function echo(patienceMs: number) {
   peer.attach(child.stdout, child.stdin);
   return peer;
 }
-/** Nothing of this process runs meanwhile. */
+/** Blocks this process. */
 const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-test('what has come while this process stood still is no silence', async () => {
+test('data that arrived while this process was blocked does not count as silence', async () => {
   const peer = await echo(200);
   const heard = peer.got('hello');
   peer.notify('hello');
@@ -27,7 +27,7 @@ test('what has come while this process stood still is no silence', async () => {
   expect((await heard).msg).toMatchObject({ method: 'hello' });
 });
 
-test('silence is told of, with what was waited for', async () => {
+test('silence is reported, with what was awaited', async () => {
   const peer = await echo(50);
   await expect(peer.got('hello')).rejects.toThrow('cat waited for hello: nothing came within 50 ms');
 });

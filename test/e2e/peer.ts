@@ -1,10 +1,10 @@
-// One end of a conversation in lines of JSON, with nothing in between: it shows frames as they are, and can send what no library would.
+// One end of a conversation in JSON lines without a library: it shows frames as they are, and can send invalid ones.
 import type { Readable, Writable } from 'node:stream';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into frames of every shape
 export type Json = any;
 
-/** A line as it came. `msg` is undefined when it is not JSON. */
+/** A line as received. `msg` is undefined when it is not JSON. */
 export type Seen = { readonly line: string; readonly msg: Json; readonly index: number };
 
 /** For a handler that leaves the answer to the test. */
@@ -12,7 +12,7 @@ export const UNANSWERED = Symbol('unanswered');
 
 type Handler = (params: Json, msg: Json) => unknown;
 
-/** What a handler throws to answer with an error. */
+/** A handler throws it to answer with an error. */
 export class Refusal extends Error {
   readonly code: number;
   readonly data: Json;
@@ -23,28 +23,28 @@ export class Refusal extends Error {
   }
 }
 
-/** Nothing came: a failure of the test that waits, wherever the waiting is done. */
+/** Nothing came: fails the test that waits, wherever it waits. */
 class Unheard extends Error {}
 
 export type Peer = {
   readonly name: string;
-  /** Everything that came, in order. */
+  /** All received lines, in order. */
   readonly seen: readonly Seen[];
-  /** Bytes as they are, without a line feed of ours. */
+  /** Writes bytes without adding a line feed. */
   write(bytes: Buffer | string): void;
   line(text: string): void;
   send(message: object): void;
   notify(method: string, params?: Json): void;
   reply(request: Json, result: Json): void;
-  /** The whole answer, whether result or error. */
+  /** The whole response, result or error. */
   request(method: string, params?: Json, id?: Json): Promise<Json>;
-  /** The result; an error is a failure of the test. */
+  /** The result; an error fails the test. */
   call(method: string, params?: Json, id?: Json): Promise<Json>;
-  /** The error; a result is a failure of the test. */
+  /** The error; a result fails the test. */
   refused(method: string, params?: Json, id?: Json): Promise<Json>;
-  /** How requests and notifications of a method are met: the returned value is the answer. `*` is for all that have none of their own. */
+  /** Handles requests and notifications of a method: the returned value is the result. `*` is the default. */
   on(method: string, handler: Handler): void;
-  /** The first such frame from index `from` on, whether it has come already or is still to come. */
+  /** The first matching frame from index `from` on, past or future. */
   until(wanted: (msg: Json, seen: Seen) => boolean, from?: number): Promise<Seen>;
   /** The first request or notification of a method. */
   got(method: string, wanted?: (params: Json) => boolean, from?: number): Promise<Seen>;
@@ -53,22 +53,22 @@ export type Peer = {
   answersTo(id: Json): Seen[];
   /** The updates of a session, in order. */
   updates(sessionId: string, kind?: string): Json[];
-  /** The words of the agent in a session. */
+  /** The agent's text in a session. */
   said(sessionId: string): string;
-  /** Looks at each line before it is kept; one for which `swallow` is true is not. For streams too long to keep. */
+  /** Looks at each line before it is kept, and drops those for which `swallow` returns true. For streams too long to keep. */
   sift(swallow: (line: string) => boolean): void;
-  /** Where in `seen` a message is. */
+  /** The index of a message in `seen`. */
   place(msg: Json): number;
 };
 
 export type AttachablePeer = Peer & {
   attach(input: Readable, output: Writable): void;
-  /** Whoever waits is told that nothing more will come. */
+  /** Rejects all waits: nothing more will come. */
   abandon(why: string): void;
   push(chunk: Buffer): void;
 };
 
-/** A guard against waiting for ever, and no more: nothing in a test that passes waits this long without a byte. */
+/** Only guards against waiting for ever: no passing test waits this long without a byte. */
 const PATIENCE_MS = 25_000;
 
 type Waiter = { readonly look: (seen: Seen) => void; readonly fail: (why: string) => void; readonly patience: NodeJS.Timeout };
@@ -110,7 +110,7 @@ export function createPeer(name: string, patienceMs = PATIENCE_MS): AttachablePe
       const result = await handler(msg.params, msg);
       if (msg.id !== undefined && result !== UNANSWERED) peer.reply(msg, result ?? {});
     } catch (error) {
-      if (error instanceof Unheard) return; // whoever waits for this answer will say so
+      if (error instanceof Unheard) return; // the caller that awaits this answer reports it
       if (!(error instanceof Refusal)) throw error;
       const { code, message, data } = error;
       if (msg.id !== undefined) peer.send({ jsonrpc: '2.0', id: msg.id, error: { code, message, ...(data !== undefined && { data }) } });
@@ -130,7 +130,7 @@ export function createPeer(name: string, patienceMs = PATIENCE_MS): AttachablePe
           over();
           reject(new Unheard(`${name} waited for ${what}: ${why}; the last of ${seen.length} frames it got:${last()}`));
         };
-        // A timer goes off before what has come meanwhile is read: where this very process stood still, there may be something.
+        // A timer fires before pending input is read: if this process was blocked, there may be some.
         const patience = setTimeout(() => {
           const heard = chunks;
           setImmediate(() => waiters.has(waiter) && chunks === heard && fail(`nothing came within ${patienceMs} ms`));
@@ -161,7 +161,7 @@ export function createPeer(name: string, patienceMs = PATIENCE_MS): AttachablePe
       isOver = undefined;
       output = to;
       pieces = [];
-      to.on('error', () => {}); // whoever hangs up is seen by what does not come any more
+      to.on('error', () => {}); // a peer that hangs up is noticed by the missing answer
       input.on('data', push);
     },
     abandon(why) {
@@ -234,7 +234,7 @@ function parsed(line: string): Json {
   }
 }
 
-/** A promise that a failing test leaves behind must not fail the run a second time. */
+/** A promise left behind by a failing test must not fail the run a second time. */
 function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

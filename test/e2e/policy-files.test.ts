@@ -1,4 +1,4 @@
-// fs/* and terminal/* under a policy: passed on, refused by the name of the rule, or asked about.
+// fs/* and terminal/* under a policy: forwarded, refused with the name of the rule, or asked about.
 import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
@@ -24,7 +24,7 @@ async function place(
 
 const toolCallUpdates = ({ client, id }: Guarded) => client.updates(id, 'tool_call_update');
 
-test('what is allowed reaches the editor untouched, and its answer the agent', async ({ stage }) => {
+test('an allowed request reaches the client unchanged, and its response the agent', async ({ stage }) => {
   const { agent, client, id, at } = await place(stage);
   const params = { sessionId: id, path: at('a.ts'), line: 1, limit: 2, _meta: { odd: 1 } };
   expect(await agent.call('fs/read_text_file', params)).toEqual({ content: 'of a.ts' });
@@ -32,7 +32,7 @@ test('what is allowed reaches the editor untouched, and its answer the agent', a
   expect(await agent.call('terminal/create', { sessionId: id, command: 'npm', args: ['test'] })).toEqual({ terminalId: 't1' });
 });
 
-test('what is denied is an error that names the rule and its file, and the editor sees nothing of it', async ({ stage }) => {
+test('a denied request is an error that names the rule and its file, and the client does not see it', async ({ stage }) => {
   const { agent, client, id, at } = await place(stage);
   for (const [method, params] of [
     ['fs/read_text_file', { path: at('.env') }],
@@ -49,7 +49,7 @@ test('what is denied is an error that names the rule and its file, and the edito
   expect(client.all('terminal/create')).toEqual([]);
 });
 
-test('a link is judged by where it leads', async ({ stage }) => {
+test('a link is evaluated by its target', async ({ stage }) => {
   const { agent, client, id, at } = await place(stage);
   mkdirSync(at('src'));
   symlinkSync('/etc', at('src/out'));
@@ -58,8 +58,8 @@ test('a link is judged by where it leads', async ({ stage }) => {
   await write;
 });
 
-describe('what no rule settles', () => {
-  test('is a permission question of ours, and a yes sends the request on', async ({ stage }) => {
+describe('a request that no rule matches', () => {
+  test('becomes our permission request, and is forwarded once allowed', async ({ stage }) => {
     const all = await place(stage);
     const { agent, client, id, at } = all;
     const params = { sessionId: id, path: at('README.md'), content: 'new words' };
@@ -102,7 +102,7 @@ describe('what no rule settles', () => {
     expect(client.all('fs/write_text_file')).toHaveLength(2);
   });
 
-  test('lets the agent take back what waits behind it: that is answered at once, and never asked or done', async ({ stage }) => {
+  test('lets the agent cancel what waits behind it: that is answered at once, and never asked or done', async ({ stage }) => {
     const { agent, client, id, at } = await place(stage);
     client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
@@ -113,7 +113,7 @@ describe('what no rule settles', () => {
     expect((await read()).error).toMatchObject({ code: -32600 }); // the id is in use
     agent.notify('$/cancel_request', { requestId: 'second' });
     expect((await second).error).toMatchObject({ code: -32800 });
-    agent.notify('$/cancel_request', { requestId: 'second' }); // twice, and there is none any more
+    agent.notify('$/cancel_request', { requestId: 'second' }); // twice, and now there is none
     client.reply(asked.msg, selected('allow'));
     expect((await write).result).toEqual({});
     await agent.until((msg) => msg.id === 'third' && msg.result !== undefined);
@@ -131,7 +131,7 @@ describe('what no rule settles', () => {
       'over the limit',
       (id: number) => `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify({ ...selected('allow'), pad: 'x'.repeat(70_000) })}}`,
     ],
-  ] as const)('is refused by an answer %s, and what waits behind it goes on', async ([, answer], { stage }) => {
+  ] as const)('is refused by an answer %s, and what waits behind it continues', async ([, answer], { stage }) => {
     const { agent, client, id, at } = await place(stage, POLICY, { config: { limits: { max_frame_bytes: 65_536 } } });
     client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
@@ -143,7 +143,7 @@ describe('what no rule settles', () => {
     expect(client.all('fs/write_text_file')).toEqual([]);
   });
 
-  test('holds back what the agent asks behind it, and nothing else', async ({ stage }) => {
+  test("holds back the agent's requests behind it, and nothing else", async ({ stage }) => {
     const { agent, client, id, at } = await place(stage);
     client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
@@ -159,7 +159,7 @@ describe('what no rule settles', () => {
     expect(order).toEqual(order.toSorted((a, b) => a - b));
   });
 
-  test('is refused when the turn is cancelled, and the next request goes its way', async ({ stage }) => {
+  test('is refused when the turn is cancelled, and the next request proceeds', async ({ stage }) => {
     const { agent, client, id, at } = await place(stage);
     client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
@@ -170,7 +170,7 @@ describe('what no rule settles', () => {
     expect(await read).toEqual({ content: 'of a' });
   });
 
-  test('does not hold the next life of an agent that dies over it', async ({ stage }) => {
+  test('does not hold the next process of an agent that dies while it is pending', async ({ stage }) => {
     const { agent, client, id, at } = await place(stage);
     client.on('session/request_permission', () => UNANSWERED);
     void agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' }).catch(() => {});
@@ -187,7 +187,7 @@ test.for([
   ['fs/write_text_file', { content: 'x' }],
   ['terminal/create', { command: 'npm', args: ['test', { toString: 'x' }] }],
   ['terminal/create', { command: 'npm', args: 'test' }],
-] as const)('%s of an odd shape is refused instead of being guessed at: %j', async ([method, params], { stage }) => {
+] as const)('%s of an unknown shape is refused instead of being guessed: %j', async ([method, params], { stage }) => {
   const { agent, client, id } = await place(stage);
   expect((await agent.request(method, { sessionId: id, ...params })).error.code).toBe(-32602);
   expect(client.all(method)).toEqual([]);

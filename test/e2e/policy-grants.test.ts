@@ -1,4 +1,4 @@
-// One yes is enough for one deed: what the user allowed when the agent asked is not asked again when the agent does it.
+// One allow is enough for one action: what the user allowed in the agent's permission request is not asked again when the agent does it.
 import { rmSync, symlinkSync } from 'node:fs';
 import { expect } from 'vitest';
 import { type Json, prompt, type Stage, testAtOnce as test } from './harness.ts';
@@ -6,7 +6,7 @@ import { audit, execution, guarded, OPTIONS, selected } from './policy-support.t
 
 type Turn = (about: { readonly id: string; readonly call: (method: string, params: Json) => Promise<Json> }, stage: Stage) => Promise<void>;
 
-/** A turn in which the agent does this; how often the user was asked in it. */
+/** A turn in which the agent does this. Returns how often the user was asked. */
 async function during(stage: Stage, turn: Turn, policy: Json = { ask: ['edit', 'execute'] }) {
   const agent = stage.agent('agent', {
     turn: async ({ id }) => {
@@ -34,7 +34,7 @@ test('a write that the user has allowed as an edit is not asked about again, onc
     await call('fs/write_text_file', { path: file, content: 'two' });
   });
   expect((await go()).result).toEqual({ stopReason: 'end_turn' });
-  expect(questions()).toBe(2); // the second write is one that nobody has allowed
+  expect(questions()).toBe(2); // nobody has allowed the second write
   expect(client.all('fs/write_text_file')).toHaveLength(2);
   const [answer, first, second] = audit(stage);
   expect(answer).toMatchObject({ method: 'session/request_permission', by: 'user', option: 'a1' });
@@ -42,7 +42,7 @@ test('a write that the user has allowed as an edit is not asked about again, onc
   expect(second).toMatchObject({ method: 'fs/write_text_file', verdict: 'ask', by: 'user', option: 'allow' });
 });
 
-test('the same goes for a command in a terminal, and for nothing beside it', async ({ stage }) => {
+test('the same goes for a command in a terminal, and for nothing else', async ({ stage }) => {
   const { go, questions } = await during(stage, async ({ id, call }) => {
     await call('session/request_permission', execution(id, 'make all'));
     await call('terminal/create', { command: 'make', args: ['all', 'install'] });
@@ -52,7 +52,7 @@ test('the same goes for a command in a terminal, and for nothing beside it', asy
   expect(questions()).toBe(2);
 });
 
-test('what was allowed is gone with the tool call, with the turn and with a cancel', async ({ stage }) => {
+test('a grant ends with the tool call, with the turn and with a cancel', async ({ stage }) => {
   const file = `${stage.cwd}/a.txt`;
   const write = { path: file, content: 'x' };
   let n = 0;
@@ -78,7 +78,7 @@ test('what was allowed is gone with the tool call, with the turn and with a canc
   expect(questions()).toBe(6);
 });
 
-test('a link that leads elsewhere by then is judged by where it leads: asked about again, or denied', async ({ stage }) => {
+test('a link that leads elsewhere by then is evaluated by its target: asked about again, or denied', async ({ stage }) => {
   const link = `${stage.cwd}/link.txt`;
   const lead = (to: string) => {
     rmSync(link, { force: true });
@@ -103,7 +103,7 @@ test('a link that leads elsewhere by then is judged by where it leads: asked abo
   expect(client.all('fs/write_text_file')).toHaveLength(1);
 });
 
-test('a no allows nothing', async ({ stage }) => {
+test('a rejection grants nothing', async ({ stage }) => {
   const file = `${stage.cwd}/a.txt`;
   const { client, go, questions } = await during(stage, async ({ call }) => {
     await call('session/request_permission', editing(file));

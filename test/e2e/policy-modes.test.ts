@@ -1,4 +1,4 @@
-// Modes, servers, forms, and what agents do unasked, under a policy.
+// Modes, servers, forms, and unannounced actions of agents, under a policy.
 import { describe, expect } from 'vitest';
 import { noticed } from '../faults/setup.ts';
 import { type Json, open, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
@@ -19,7 +19,7 @@ const option = (currentValue: string): Json => ({
 });
 const POLICY = { agents: { '*': { mode: { refuse: ['yolo'] } } } };
 
-/** With an agent that has its modes in one of the two ways. */
+/** With an agent that has its modes in one of the two forms. */
 function agentWith(stage: Stage, describe: Json, turn?: (id: string) => unknown) {
   const agent = stage.agent('agent', { describe: () => describe, ...(turn && { turn: ({ id }) => turn(id) }) });
   agent.on('session/set_mode', () => ({}));
@@ -28,7 +28,7 @@ function agentWith(stage: Stage, describe: Json, turn?: (id: string) => unknown)
 }
 
 describe('a refused mode', () => {
-  test('is not among those on offer, in either way of offering, and the rest is as the agent wrote it', async ({ stage }) => {
+  test('is not offered, in either form, and the rest is as the agent wrote it', async ({ stage }) => {
     const agent = agentWith(stage, { modes: modes('default'), configOptions: [option('default')] });
     const { client } = await guarded(stage, POLICY, {}, agent);
     const { result } = await open(client, stage.cwd);
@@ -54,7 +54,7 @@ describe('a refused mode', () => {
     expect(agent.all('session/set_mode')).toHaveLength(1);
   });
 
-  test('is not an option of a permission question either', async ({ stage }) => {
+  test('is not an option of a permission request either', async ({ stage }) => {
     const { client, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
     const options = [{ optionId: 'yolo', name: 'Yes, and do not ask again', kind: 'allow_always' }, ...OPTIONS];
     await agent.call('session/request_permission', execution(id, 'make', { options }));
@@ -68,20 +68,17 @@ describe('a refused mode', () => {
   test.for([
     ['session/set_mode', { modes: modes('yolo') }, { modeId: 'plan' }],
     ['session/set_config_option', { configOptions: [option('yolo')] }, { configId: 'approval', value: 'plan' }],
-  ] as const)(
-    'that an agent begins in is left by %s before the editor hears of the session',
-    async ([method, describe, params], { stage }) => {
-      const agent = agentWith(stage, describe);
-      const { client } = await guarded(stage, { agents: { agent: { mode: { pin: ['plan'] } } } }, {}, agent);
-      expect((await agent.got(method)).msg.params).toEqual({ sessionId: 'agent-1', ...params });
-      const { result } = await open(client, stage.cwd);
-      expect(JSON.stringify(result)).not.toContain('yolo');
-      expect(result.modes?.currentModeId ?? result.configOptions[0].currentValue).toBe('plan');
-      await noticed(client, 'it was set to "plan"');
-    },
-  );
+  ] as const)('that an agent starts in is left by %s before the client sees the session', async ([method, describe, params], { stage }) => {
+    const agent = agentWith(stage, describe);
+    const { client } = await guarded(stage, { agents: { agent: { mode: { pin: ['plan'] } } } }, {}, agent);
+    expect((await agent.got(method)).msg.params).toEqual({ sessionId: 'agent-1', ...params });
+    const { result } = await open(client, stage.cwd);
+    expect(JSON.stringify(result)).not.toContain('yolo');
+    expect(result.modes?.currentModeId ?? result.configOptions[0].currentValue).toBe('plan');
+    await noticed(client, 'it was set to "plan"');
+  });
 
-  test('that an agent cannot be moved out of costs it the session', async ({ stage }) => {
+  test('that an agent cannot leave makes the session fail', async ({ stage }) => {
     const agent = agentWith(stage, { modes: modes('yolo') });
     const client = await stage.connect([agent], { config: { policy: { version: 1, agents: { agent: { mode: { pin: ['other'] } } } } } });
     const answer = await client.request('session/new', { cwd: stage.cwd, mcpServers: [] });
@@ -89,7 +86,7 @@ describe('a refused mode', () => {
     await agent.got('session/close');
   });
 
-  test('leaves nothing of a session that it cost, though its agent goes on in it and the editor may guess its name: with one agent too', async ({
+  test('leaves nothing of the failed session, though its agent continues and the client may guess its id: with one agent too', async ({
     stage,
   }) => {
     const agent = agentWith(stage, { modes: modes('yolo') });
@@ -115,31 +112,28 @@ describe('a refused mode', () => {
     expect(audit(stage)).toMatchObject([{ method: 'session/new', verdict: 'deny', option: 'refused' }]);
   });
 
-  test.for([1, 2])(
-    'that a session is loaded in keeps it from being gone on with until it is loaded in another: with %i agent(s)',
-    async (count, { stage }) => {
-      let current = 'plan';
-      const agent = stage.agent('one', { describe: () => ({ modes: modes(current) }) });
-      const others = count > 1 ? [stage.agent('two')] : [];
-      agent.on('session/set_mode', () => {
-        throw new Refusal(-32603, 'not now');
-      });
-      const client = await stage.connect([agent, ...others], { config: { policy: { version: 1, ...POLICY } } });
-      const { id } = await open(client, stage.cwd, 'one');
-      await prompt(client, id, 'first');
-      current = 'yolo';
-      const load = () => client.request('session/load', { sessionId: id, cwd: stage.cwd, mcpServers: [] });
-      expect((await load()).error.message).toContain('Mode "yolo"');
-      expect((await prompt(client, id, 'second')).error.message).toContain('Mode "yolo"');
-      expect(agent.all('session/prompt')).toHaveLength(1);
-      current = 'default';
-      expect((await load()).result).toBeDefined();
-      expect((await prompt(client, id, 'third')).result).toEqual({ stopReason: 'end_turn' });
-    },
-  );
+  test.for([1, 2])('that a session is loaded in blocks it until it is loaded in another: with %i agent(s)', async (count, { stage }) => {
+    let current = 'plan';
+    const agent = stage.agent('one', { describe: () => ({ modes: modes(current) }) });
+    const others = count > 1 ? [stage.agent('two')] : [];
+    agent.on('session/set_mode', () => {
+      throw new Refusal(-32603, 'not now');
+    });
+    const client = await stage.connect([agent, ...others], { config: { policy: { version: 1, ...POLICY } } });
+    const { id } = await open(client, stage.cwd, 'one');
+    await prompt(client, id, 'first');
+    current = 'yolo';
+    const load = () => client.request('session/load', { sessionId: id, cwd: stage.cwd, mcpServers: [] });
+    expect((await load()).error.message).toContain('Mode "yolo"');
+    expect((await prompt(client, id, 'second')).error.message).toContain('Mode "yolo"');
+    expect(agent.all('session/prompt')).toHaveLength(1);
+    current = 'default';
+    expect((await load()).result).toBeDefined();
+    expect((await prompt(client, id, 'third')).result).toEqual({ stopReason: 'end_turn' });
+  });
 
   test.for([1, 2])(
-    'is left in vain for a session that is taken back meanwhile: it is closed at its agent, and the editor hears nothing of it: with %i agent(s)',
+    'is left in vain for a session that is cancelled meanwhile: it is closed at its agent, and the client does not see it: with %i agent(s)',
     async (count, { stage }) => {
       const agent = stage.agent('one', { describe: () => ({ modes: modes('yolo') }) });
       const others = count > 1 ? [stage.agent('two')] : [];
@@ -157,7 +151,7 @@ describe('a refused mode', () => {
     },
   );
 
-  test('is left behind a resume that is a load for its agent: what is said meanwhile is no replay, and is heard', async ({ stage }) => {
+  test('is left behind a resume that is a load for its agent: updates meanwhile are no replay, and pass', async ({ stage }) => {
     const agent = stage.agent('one', { capabilities: { loadSession: true }, describe: () => ({ modes: modes('default') }) });
     let isMoved = () => {};
     agent.on('session/load', () => ({ modes: modes('yolo') }));
@@ -172,14 +166,14 @@ describe('a refused mode', () => {
     expect(client.said(id)).toBe('news');
   });
 
-  test('that an agent goes to by itself is told and written down', async ({ stage }) => {
+  test('that an agent enters by itself is reported and logged', async ({ stage }) => {
     const { client, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
     agent.update(id, { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' });
     await client.until((msg) => JSON.stringify(msg).includes('went to mode'));
     expect(audit(stage)).toMatchObject([{ method: 'current_mode_update', verdict: 'deny', option: 'notify' }]);
   });
 
-  test('with several agents, does not stand in the list that is made for their modes', async ({ stage }) => {
+  test('with several agents, is not in the list that stands in for their modes', async ({ stage }) => {
     const agent = agentWith(stage, { modes: modes('default') });
     const client = await stage.connect([agent, stage.agent('other')], { config: { policy: { version: 1, ...POLICY } } });
     const { id, result } = await open(client, stage.cwd, 'agent');
@@ -189,7 +183,7 @@ describe('a refused mode', () => {
   });
 });
 
-describe('servers that the editor brings', () => {
+describe('servers that the client brings', () => {
   test.for([
     [{ name: 'evil', command: 'sudo', args: ['x'], env: [] }, /"evil".*deny/],
     [{ name: 'far', type: 'http', url: 'https://evil.example/mcp', headers: [] }, /"far".*deny/],
@@ -219,7 +213,7 @@ describe('a form or a link', () => {
     expect(client.all('elicitation/create')).toEqual([]);
   });
 
-  test('that no rule denies goes to the editor', async ({ stage }) => {
+  test('that no rule denies goes to the client', async ({ stage }) => {
     const { client, agent, id } = await guarded(stage, { deny: [{ action: 'elicit', host: 'evil.example' }] });
     client.on('elicitation/create', () => ({ action: 'accept', content: { color: 'red' } }));
     const params = {
@@ -232,7 +226,7 @@ describe('a form or a link', () => {
   });
 });
 
-describe('what an agent does unasked', () => {
+describe('an unannounced action', () => {
   const call = (status: string, command = 'sudo ls'): Json => ({
     sessionUpdate: 'tool_call',
     toolCallId: 'unasked',
@@ -252,7 +246,7 @@ describe('what an agent does unasked', () => {
     return guarded(stage, { deny: ['execute(sudo ...)'], agents: { '*': { on_violation: response } } }, {}, agent);
   };
 
-  test('is told once and written down', async ({ stage }) => {
+  test('is reported once and logged', async ({ stage }) => {
     const { client, agent, id } = await guarded(stage, { deny: ['execute(sudo ...)'] });
     agent.update(id, call('pending'));
     agent.update(id, call('in_progress'));
@@ -265,7 +259,7 @@ describe('what an agent does unasked', () => {
     expect(audit(stage)).toMatchObject([{ method: 'tool_call', verdict: 'deny', option: 'notify' }]);
   });
 
-  test('is none of it when it was asked and answered', async ({ stage }) => {
+  test('is not one when it was asked about and answered', async ({ stage }) => {
     const { client, agent, id } = await guarded(stage, { deny: ['execute(sudo ...)'] });
     const request = execution(id, 'sudo ls');
     await agent.call('session/request_permission', request);

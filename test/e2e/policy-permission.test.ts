@@ -1,4 +1,5 @@
-// session/request_permission under a policy: settled here, or asked as the agent wrote it; remembered by us; written down before it is answered.
+// session/request_permission under a policy: settled by the proxy, or asked as the agent wrote it; remembered by us; logged before it is
+// answered.
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
@@ -8,20 +9,20 @@ import { audit, execution, guarded, OPTIONS, selected } from './policy-support.t
 
 const questions = (client: { all(method: string): readonly Json[] }) => client.all('session/request_permission');
 
-test('what is allowed is answered with the option for once, and the editor is not asked', async ({ stage }) => {
+test('an allowed request is answered with the option for once, and the client is not asked', async ({ stage }) => {
   const { client, ask } = await guarded(stage, { allow: ['execute(git status)'] });
   expect(await ask('git status')).toEqual(selected('a1'));
   expect(questions(client)).toEqual([]);
 });
 
-test('what is denied is answered with a rejection, and the editor is not asked', async ({ stage }) => {
+test('a denied request is answered with a rejection, and the client is not asked', async ({ stage }) => {
   const { client, ask } = await guarded(stage, { deny: ['execute(sudo ...)'] });
   expect(await ask('sudo ls')).toEqual(selected('r1'));
   expect(await ask('echo $(sudo ls)')).toEqual(selected('r1'));
   expect(questions(client)).toEqual([]);
 });
 
-test('what no rule settles is put to the editor as the agent wrote it', async ({ stage }) => {
+test('a request that no rule matches goes to the client as the agent wrote it', async ({ stage }) => {
   const { client, agent, id } = await guarded(stage, { allow: ['execute(git status)'] });
   const params = execution(id, 'make', { _meta: { odd: 1.5 }, unknown: [1] });
   expect(await agent.call('session/request_permission', params)).toEqual(selected('a1'));
@@ -31,7 +32,7 @@ test('what no rule settles is put to the editor as the agent wrote it', async ({
 test.for([
   ['only for always', [OPTIONS[1], OPTIONS[2]]],
   ['none at all', []],
-] as const)('an allow with options %s becomes a question', async ([, options], { stage }) => {
+] as const)('an allow with options %s is asked instead', async ([, options], { stage }) => {
   const { client, agent, id } = await guarded(stage, { allow: ['execute(git status)'] });
   client.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
   expect(await agent.call('session/request_permission', execution(id, 'git status', { options }))).toEqual({
@@ -40,7 +41,7 @@ test.for([
   expect(questions(client)).toHaveLength(1);
 });
 
-test('of two options of one kind the plain one is taken', async ({ stage }) => {
+test('of two options of one kind the plain one is chosen', async ({ stage }) => {
   const { agent, id } = await guarded(stage, { deny: ['execute'] });
   const options = [
     { optionId: 'x', name: 'Cancel', kind: 'reject_once' },
@@ -52,7 +53,7 @@ test('of two options of one kind the plain one is taken', async ({ stage }) => {
   });
 });
 
-test('a request that says nothing but an id is judged by what was told of the call before', async ({ stage }) => {
+test('a request with only an id is evaluated by earlier updates of the call', async ({ stage }) => {
   const { client, agent, id } = await guarded(stage, { allow: ['execute(npm test ...)'], deny: ['execute(rm ...)'] });
   for (const [toolCallId, command] of [
     ['one', 'npm test'],
@@ -69,7 +70,7 @@ test('a request that says nothing but an id is judged by what was told of the ca
 });
 
 describe('an answer for always', () => {
-  test('goes on as one for once, and holds for the very same request in this session', async ({ stage }) => {
+  test('is forwarded as one for once, and applies to exactly this request in this session', async ({ stage }) => {
     const { client, ask, agent } = await guarded(stage, {});
     client.on('session/request_permission', () => selected('aa'));
     expect(await ask('make')).toEqual(selected('a1'));
@@ -83,7 +84,7 @@ describe('an answer for always', () => {
     expect(audit(stage).map(({ by }) => by)).toEqual(['user', 'memory', 'user', 'user']);
   });
 
-  test('to reject is remembered as well, against an allow', async ({ stage }) => {
+  test('to reject is remembered too, against an allow', async ({ stage }) => {
     const { client, ask, agent, id } = await guarded(stage, {});
     const options = [...OPTIONS, { optionId: 'ra', name: 'Never', kind: 'reject_always' }];
     client.on('session/request_permission', () => selected('ra'));
@@ -107,7 +108,7 @@ describe('an answer for always', () => {
     expect(questions(third.client)).toHaveLength(1);
   });
 
-  test('does not settle what a rule wants asked', async ({ stage }) => {
+  test('does not override a rule that asks', async ({ stage }) => {
     const { client, ask } = await guarded(stage, { ask: ['execute(make ...)'] });
     client.on('session/request_permission', () => selected('aa'));
     await ask('make');
@@ -116,7 +117,7 @@ describe('an answer for always', () => {
   });
 });
 
-test('a question that nobody answers in time is denied, and taken back at the editor', async ({ stage }) => {
+test('a request that nobody answers in time is denied, and cancelled at the client', async ({ stage }) => {
   const { client, ask } = await guarded(stage, { limits: { permission_timeout: '1s' } });
   client.on('session/request_permission', () => UNANSWERED);
   expect(await ask('make')).toEqual(selected('r1'));
@@ -125,7 +126,7 @@ test('a question that nobody answers in time is denied, and taken back at the ed
   expect(audit(stage).at(-1)).toMatchObject({ by: 'timeout', verdict: 'deny', option: 'r1' });
 });
 
-test('a cancelled turn ends its questions, and a late answer is dropped', async ({ stage }) => {
+test('a cancelled turn ends its requests, and a late answer is dropped', async ({ stage }) => {
   const agent = stage.agent('agent', {
     turn: async ({ id }) => ({
       stopReason: (await agent.call('session/request_permission', execution(id, 'make'), 'asked')).outcome.outcome,
@@ -152,7 +153,7 @@ test('a request that parsers read differently is refused, whatever is allowed', 
 });
 
 describe('the audit log', () => {
-  test('has a line for each decision before its answer, with rule, place and who answered', async ({ stage }) => {
+  test('has a line for each decision before its response, with rule, place and who answered', async ({ stage }) => {
     const { ask, id } = await guarded(stage, {
       deny: [{ id: 'no-sudo', action: 'execute', command: 'sudo ...' }],
       allow: ['execute(git status)'],
@@ -169,7 +170,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  test('that cannot be written turns an allow into a question, and says so once', async ({ stage }) => {
+  test('that cannot be written turns an allow into an ask, reported once', async ({ stage }) => {
     mkdirSync(path.join(stage.state, 'audit.jsonl'));
     const { client, ask } = await guarded(stage, { allow: ['execute(git status)'], deny: ['execute(sudo ...)'] });
     expect(await ask('git status')).toEqual(selected('a1'));
@@ -194,7 +195,7 @@ describe('the audit log', () => {
 });
 
 describe('--policy-mode observe', () => {
-  test('blocks nothing and writes down what would have been', async ({ stage }) => {
+  test('blocks nothing and logs what would have been blocked', async ({ stage }) => {
     const { client, ask, agent, id } = await guarded(stage, { deny: ['execute', 'read(**/.env)'] }, { args: ['--policy-mode', 'observe'] });
     expect(await ask('sudo ls')).toEqual(selected('a1'));
     client.on('fs/read_text_file', () => ({ content: 'x' }));
@@ -207,7 +208,7 @@ describe('--policy-mode observe', () => {
 });
 
 describe('where the policy comes from', () => {
-  test('a file beside the configuration, a preset, and --policy: the strictest counts', async ({ stage }) => {
+  test('a file next to the configuration, a preset, and --policy: the strictest counts', async ({ stage }) => {
     writeFileSync(path.join(stage.dir, 'mine.yaml'), 'version: 1\nallow: ["execute(make ...)", "execute(git status)"]\n');
     writeFileSync(path.join(stage.dir, 'more.yaml'), 'version: 1\ndeny: ["execute(make ...)"]\n');
     const agent = stage.agent('agent');
@@ -236,7 +237,7 @@ describe('where the policy comes from', () => {
     expect(client.stderr()).toMatch(words);
   });
 
-  test('a policy file that is not readable is no policy to start with', async ({ stage }) => {
+  test('an unreadable policy file prevents the start', async ({ stage }) => {
     const file = path.join(stage.dir, 'closed.yaml');
     writeFileSync(file, 'version: 1\n');
     chmodSync(file, 0);

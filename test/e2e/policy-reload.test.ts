@@ -17,7 +17,7 @@ async function running(stage: Stage, text: string) {
   return { file, client, agent, id, ask };
 }
 
-test('holds at once for live sessions, also when an editor replaces the file by another', async ({ stage }) => {
+test('applies at once to live sessions, also when an editor replaces the file', async ({ stage }) => {
   const { file, client, ask } = await running(stage, 'version: 1\nallow: ["execute(make ...)"]\n');
   expect(await ask('make')).toEqual(selected('a1'));
   expect(client.all('session/request_permission')).toEqual([]);
@@ -27,7 +27,7 @@ test('holds at once for live sessions, also when an editor replaces the file by 
   expect(await ask('make')).toEqual(selected('r1'));
 });
 
-test('is the one that the configuration names, also when it names another one', async ({ stage }) => {
+test('is the one that the configuration names, also after the configuration names another', async ({ stage }) => {
   const { client, ask } = await running(stage, 'version: 1\nallow: ["execute(make ...)"]\n');
   const config = path.join(stage.dir, 'config-0.json');
   const told = JSON.parse(readFileSync(config, 'utf8'));
@@ -43,7 +43,7 @@ test('is the one that the configuration names, also when it names another one', 
   await vi.waitFor(async () => expect(await ask('make')).toEqual(selected('a1')), { timeout: 20_000 });
 });
 
-test('that is broken leaves the one from before in force, and says so loudly', async ({ stage }) => {
+test('that is invalid leaves the previous one in force, with a prominent message', async ({ stage }) => {
   const { file, client, ask } = await running(stage, 'version: 1\ndeny: ["execute(make ...)"]\n');
   writeFileSync(file, 'version: 1\nalow: [execute]\n');
   await noticed(client, 'THE POLICY HAS CHANGED AND CANNOT BE USED');
@@ -54,14 +54,14 @@ test('that is broken leaves the one from before in force, and says so loudly', a
   expect(await ask('make')).toEqual(selected('a1'));
 });
 
-test('that is taken away leaves the one from before in force', async ({ stage }) => {
+test('that is removed leaves the previous one in force', async ({ stage }) => {
   const { file, client, ask } = await running(stage, 'version: 1\ndeny: ["execute(make ...)"]\n');
   renameSync(file, `${file}.away`);
   await noticed(client, 'cannot be read (ENOENT)');
   expect(await ask('make')).toEqual(selected('r1'));
 });
 
-test('holds for questions that are open: a yes from before does not count against it, and the record says so', async ({ stage }) => {
+test('applies to pending requests: an earlier allow does not override it, and the record says so', async ({ stage }) => {
   const { file, client, agent, id, ask } = await running(stage, 'version: 1\n');
   client.on('session/request_permission', () => UNANSWERED);
   const permission = ask('make');

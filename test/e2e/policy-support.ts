@@ -1,4 +1,4 @@
-// A session under a policy, with what tests of a policy look at.
+// A session under a policy, with what policy tests inspect.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Client, type Json, open, type ScriptedAgent, type Stage, type StartOptions } from './harness.ts';
@@ -18,7 +18,7 @@ export type Guarded = {
   readonly ask: (command: string, more?: Json) => Promise<Json>;
 };
 
-/** One agent and one session under this policy; the editor says yes, once, to whatever it is asked. */
+/** One agent and one session under this policy. The client allows everything once. */
 export async function guarded(
   stage: Stage,
   policy: Json,

@@ -1,23 +1,23 @@
-// Everything an editor and an agent can say to each other, in every spelling JSON allows, and the two ends that say it in step.
+// Everything a client and an agent can send to each other, in every spelling JSON allows, and the two ends that send it in step.
 
 import { tokenOf } from './normalise.ts';
 import type { Peer } from './peer.ts';
 
 type Side = 'editor' | 'agent';
 
-/** `%ID%` in a frame makes it a request; `%name%` is the id of the request that was left open under that name, as the sender knows it. */
+/** `%ID%` in a frame makes it a request; `%name%` is the id of the request left open under that name, as the sender knows it. */
 export type Step = {
   readonly from: Side;
   readonly frame: string;
-  /** What the other side answers, at once. */
+  /** The immediate answer of the other side. */
   readonly answer?: string;
   /** The request stays open under this name. */
   readonly opens?: string;
-  /** The frame is the answer to the request left open under this name. */
+  /** The frame answers the request left open under this name. */
   readonly closes?: string;
 };
 
-/** Text that a parser and a printer in the way would change, or a careless scanner misread. */
+/** Text that re-serialising would change, or a careless scanner misread. */
 const META =
   '"_meta":{"traceparent":"00-80e1afed08e019fc1110464cfa66635c-7a085853722dc6d2-01","big":9007199254740993,"one":1.0,"exp":1E+2,"huge":1e400,' +
   '"tiny":-1e-400,"zero":-0,"lone":"\\ud800 \\uDFFF","esc":"\\u00e9\\/\\u0000","raw":"é\u2028😀","10":"b","2":"a",' +
@@ -70,7 +70,7 @@ const UPDATES: readonly string[] = [
   '"noKind":true,"sessionUpdate":null',
 ];
 
-/** How everything in one conversation is spelled; `SPELLINGS` of them. */
+/** How everything in one conversation is spelled; there are `SPELLINGS`. */
 export const SPELLINGS = ENVELOPES.length;
 
 const S = '"sessionId":"sess-1"';
@@ -80,7 +80,7 @@ const ERROR = '"error":{"code":-32002,"message":"Resource not found","data":{"se
 export function conversation(spelling: number): readonly Step[] {
   const envelope = ENVELOPES[spelling] as (typeof ENVELOPES)[number];
   const answered = ANSWERS[spelling] as (typeof ANSWERS)[number];
-  /** The members given, in braces, with `_meta` before or behind them. */
+  /** The members in braces, with `_meta` before or behind them. */
   const withMeta = (members: string) =>
     members === '' ? `{${META}}` : spelling % 2 === 0 ? `{${members},${META}}` : `{${META},${members}}`;
   /** `members` are those of params; `result` those of the result, or a whole outcome. */
@@ -226,7 +226,7 @@ export function conversation(spelling: number): readonly Step[] {
   ];
 }
 
-/** Every shape an id can have; each side uses all of them, and both use the same ones at the same time. */
+/** Every form of id. Each side uses all of them, and both use the same ones at the same time. */
 const IDS = [
   '0',
   '"0"',
@@ -243,7 +243,7 @@ const IDS = [
   '123456789012345678901234567890',
 ];
 
-/** Says the whole conversation, one frame after the other. Both ends note what they see. */
+/** Plays the whole conversation, frame by frame. Both ends record what they see. */
 export async function converse(editor: Peer, agent: Peer, steps: readonly Step[]): Promise<void> {
   const ends = { editor, agent };
   const open = new Map<string, Record<Side, string>>();

@@ -1,4 +1,4 @@
-// Recorded traffic of real agents: what an editor said, what it must see, and the parts of it that one session is made of.
+// Recorded traffic of real agents: what the client sent, what it must receive, and the frames of one session.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Json } from './peer.ts';
@@ -24,8 +24,8 @@ export function readRecording(agent: string): readonly Entry[] {
 export const isRequest = (msg: Json): boolean => msg.method !== undefined && msg.id !== undefined;
 
 /**
- * The order an editor sees: what an agent says of a session before the answer to session/new waits until behind that answer, which is
- * the one place where order beats likeness.
+ * The order a client sees: updates of a session that precede the response to session/new wait until behind it, the one place where order
+ * takes precedence over likeness.
  */
 export function asSeen(entries: readonly Entry[]): readonly Entry[] {
   const opening = new Set(entries.flatMap(({ dir, msg }) => (dir === 'client->agent' && msg.method === 'session/new' ? [msg.id] : [])));
@@ -46,7 +46,7 @@ export function asSeen(entries: readonly Entry[]): readonly Entry[] {
   return ordered;
 }
 
-/** The greeting and all of the first session of the first run, and nothing else. */
+/** initialize and all of the first session of the first run, and nothing else. */
 export function firstSession(entries: readonly Entry[]): { readonly sessionId: string; readonly entries: readonly Entry[] } {
   const run = entries.filter(({ proc }) => proc === 1);
   const opens = run.find(({ msg }) => msg.method === 'session/new')?.msg;

@@ -1,4 +1,4 @@
-// The recorded conversations of five real agents, played again through the proxy: they arrive as they were.
+// Recorded conversations of five real agents, replayed through the proxy: they arrive unchanged.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -11,9 +11,9 @@ const runs = agentsRecorded.flatMap((agent) => [
   { agent, run: 2 },
 ]);
 
-/** Says the editor's part of a recording, each frame when what came before it has arrived, and looks at what arrives on the way. */
+/** Plays the client's side of a recording, each frame once its predecessors have arrived, and checks what arrives. */
 async function replay(client: Client, script: readonly Entry[]): Promise<void> {
-  const idsSeen = new Map<Json, Json>(); // the agent's request ids, as the editor sees them
+  const idsSeen = new Map<Json, Json>(); // the agent's request ids, as the client sees them
   let heard = 0;
   for (const { dir, msg } of script) {
     if (dir === 'client->agent') {
@@ -40,7 +40,7 @@ const linesOf = (file: string): Json[] =>
 
 describe('recordings', () => {
   test.for(runs)(
-    'all that $agent said in run $run arrives unchanged and in order, and all that it was told reaches it',
+    'all frames of $agent in run $run arrive unchanged and in order, and all frames to it reach it',
     async ({ agent, run }, { stage }) => {
       const script = readRecording(agent).filter(({ proc }) => proc === run);
       const client = stage.proxy({ [agent]: fixture('plays-trace', fileOf(agent), String(run)) });
@@ -52,14 +52,14 @@ describe('recordings', () => {
       const withoutId = ({ id, ...rest }: Json) => ({ ...rest, hasId: id !== undefined });
       const isAnswer = (msg: Json) => msg.method === undefined;
       expect(heard.filter((msg) => !isAnswer(msg)).map(withoutId)).toEqual(told.filter((msg) => !isAnswer(msg)).map(withoutId));
-      // On a cancel we answer for the editor, so an answer may come earlier than it did; it is the same one, and there is only one.
+      // On a cancel we answer for the client, so the answer may come earlier than recorded; it is the same, and there is only one.
       const byId = (a: Json, b: Json) => a.id - b.id;
       expect(heard.filter(isAnswer).sort(byId)).toEqual(told.filter(isAnswer).sort(byId));
       expect(client.seen).toHaveLength(script.length - told.length);
     },
   );
 
-  test('the five of them at once, a session each, differ from their recordings only by our option and our command', async ({ stage }) => {
+  test('all five at once, a session each, differ from their recordings only by our option and our command', async ({ stage }) => {
     const sessions = agentsRecorded.map((agent) => ({ agent, ...firstSession(readRecording(agent)) }));
     const agents = sessions.map(({ agent, entries }) => {
       const file = path.join(stage.dir, `${agent}.ndjson`);
@@ -109,7 +109,7 @@ async function replayAmongOthers(client: Client, { agent, sessionId, entries }: 
       added.push(got.msg.params?.update?.sessionUpdate ?? 'an answer');
       got = await next();
     }
-    if (hasOurs(got.msg)) continue; // equal but for ours
+    if (hasOurs(got.msg)) continue; // equal except for ours
     if (isRequest(msg)) idsSeen.set(msg.id, got.msg.id);
     expect(got.line, `${agent}, behind frame ${got.index}`).toBe(JSON.stringify(isRequest(msg) ? { ...msg, id: got.msg.id } : expected));
   }
@@ -125,7 +125,7 @@ function hasOurs(msg: Json): boolean {
   return (configOptions ?? []).some(isOurOption) || (availableCommands ?? []).some(isOurCommand);
 }
 
-/** Without our option, what stands in for modes where the agent has no options of its own, and our command. */
+/** Without our option, the stand-ins for modes where the agent has no options, and our command. */
 function withoutOurs(msg: Json, recorded: Json): Json {
   const copy = structuredClone(msg);
   const place = placeOfOurs(copy);

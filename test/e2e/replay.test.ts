@@ -1,4 +1,4 @@
-// What was recorded through the proxy is an agent again; recordings of real agents are too.
+// What was recorded through the proxy can be played as an agent; so can recordings of real agents.
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -18,7 +18,7 @@ const messages = (file: string): Json[] =>
     .map((line) => JSON.parse(line))
     .map(({ dir, msg }) => ({ dir, msg }));
 
-/** A conversation with everything in it: a turn with a question, one that is cancelled. */
+/** A conversation with everything: a turn with a permission request, and one that is cancelled. */
 async function talk(acpClient: Client, stage: Stage): Promise<void> {
   await hello(acpClient);
   acpClient.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'yes' } }));
@@ -31,7 +31,7 @@ async function talk(acpClient: Client, stage: Stage): Promise<void> {
   expect(await acpClient.close()).toBe(0);
 }
 
-test('a recording of a recording that is played is the same recording', async ({ stage }) => {
+test('a recording of a played recording is the same recording', async ({ stage }) => {
   const agent = stage.agent('a', {
     async turn(session, words) {
       if (words === 'ask me') {
@@ -57,7 +57,7 @@ test('a recording of a recording that is played is the same recording', async ({
   expect(messages(second)).toEqual(messages(first));
 });
 
-test('into a directory each session is recorded by itself, and each is an agent by itself', async ({ stage }) => {
+test('into a directory, each session is recorded by itself, and each is an agent by itself', async ({ stage }) => {
   const agent = stage.agent('a');
   const dir = path.join(stage.dir, 'recordings');
   mkdirSync(dir);
@@ -90,7 +90,7 @@ test('into a directory each session is recorded by itself, and each is an agent 
   expect(await acpClient.close()).toBe(0);
 });
 
-test('a file that is there already is not recorded over', async ({ stage }) => {
+test('an existing file is not overwritten by a recording', async ({ stage }) => {
   const file = stage.writeConfig([]);
   const acpClient = stage.proxy([stage.agent('a')], { args: ['--record', file] });
   expect(await acpClient.close()).toBe(2);
@@ -103,7 +103,7 @@ const runs = agentsRecorded.flatMap((agent) => [
 ]);
 
 describe('recordings of real agents', () => {
-  test.for(runs)('$agent, run $run: each session is said again as it was said', async ({ agent, run }, { stage }) => {
+  test.for(runs)('$agent, run $run: each session is replayed as it was recorded', async ({ agent, run }, { stage }) => {
     const script = readRecording(agent).filter(({ proc }) => proc === run);
     const player = stage.run(process.execPath, [SWITCHBOARD, 'replay', fileOf(agent), '--instant', '--run', String(run)]);
     const asked = new Map<Json, Json>();
@@ -116,7 +116,7 @@ describe('recordings of real agents', () => {
       }
       const { id, ...rest } = msg;
       const from = player.seen.length;
-      // Sessions are told apart and not held to the order in which they were recorded, so it may have come before.
+      // Sessions are distinguished but not held to their recorded order, so it may have come before.
       const found = await player.until((got) => {
         const { id: gotId, ...gotRest } = got;
         const isIt = JSON.stringify(gotRest) === JSON.stringify(rest);
@@ -129,7 +129,7 @@ describe('recordings of real agents', () => {
     expect(await player.close()).toBe(0);
   });
 
-  test.for(agentsRecorded)('%s: the client of the SDK takes it for an agent', async (agent, { stage }) => {
+  test.for(agentsRecorded)("%s: the SDK's client accepts it as an agent", async (agent, { stage }) => {
     const script = readRecording(agent).filter(({ proc }) => proc === 1);
     const child = stage.spawn(process.execPath, [SWITCHBOARD, 'replay', fileOf(agent), '--instant']);
     let updates = 0;

@@ -1,4 +1,4 @@
-// The test's side of test/fixtures/scripted-agent.mjs: agents that are real processes and whose every word the test decides.
+// The test's side of test/fixtures/scripted-agent.mjs: agents that are real processes whose every frame the test decides.
 import { once } from 'node:events';
 import net from 'node:net';
 import path from 'node:path';
@@ -8,9 +8,9 @@ const PROGRAM = path.resolve(import.meta.dirname, '../fixtures/scripted-agent.mj
 
 export type ScriptedSession = { readonly id: string; cwd: string; model: string; mode: string; title: string; updatedAt: string };
 
-/** How an agent differs from one that can everything. */
+/** How an agent differs from one with all capabilities. */
 export type Traits = {
-  /** Says nothing but what the test says. */
+  /** Sends nothing but what the test sends. */
   readonly isMute?: boolean;
   readonly capabilities?: Json;
   readonly authMethods?: readonly Json[];
@@ -18,21 +18,21 @@ export type Traits = {
   readonly version?: number;
   /** The id of its n-th session, from 1. */
   readonly mint?: (n: number) => string;
-  /** What it says of a session in answers to new, load, resume and fork. */
+  /** Its fields for responses to new, load, resume and fork. */
   readonly describe?: (session: ScriptedSession) => Json;
-  /** A turn; what it returns is the answer to the prompt. */
+  /** A turn; its return value is the response to the prompt. */
   readonly turn?: (session: ScriptedSession, words: string, params: Json) => unknown;
 };
 
 export type ScriptedAgent = Peer & {
   /** Its `agent_servers` entry. */
   readonly server: { readonly command: string; readonly args: readonly string[] };
-  /** Processes that were started so far, and the process id of the last. */
+  /** Number of processes started so far, and the process id of the last. */
   readonly pids: readonly number[];
   readonly sessions: Map<string, ScriptedSession>;
   update(sessionId: string, update: Json): void;
   say(sessionId: string, words: string): void;
-  /** Resolves when the process is there; `n` counts its starts. */
+  /** Resolves when the process has started; `n` counts its starts. */
   started(n?: number): Promise<void>;
   /** Resolves when the last process is gone. */
   gone(): Promise<void>;
@@ -40,7 +40,7 @@ export type ScriptedAgent = Peer & {
   deafen(): void;
   /** Reads again. */
   listen(): void;
-  /** The process ends. */
+  /** Ends the process. */
   exit(): void;
 };
 
@@ -53,9 +53,9 @@ export const ALL_CAPABILITIES = {
 
 export const MODELS = (prefix: string): readonly Json[] => ['small', 'large'].map((size) => ({ value: `${prefix}-${size}`, name: size }));
 
-export type Puppeteer = { agent(name: string, traits?: Traits): ScriptedAgent; stop(): Promise<void> };
+export type ScriptedAgents = { agent(name: string, traits?: Traits): ScriptedAgent; stop(): Promise<void> };
 
-export function createScriptedAgents(socketPath: string): Puppeteer {
+export function createScriptedAgents(socketPath: string): ScriptedAgents {
   const scriptedAgents = new Map<string, { scripted: ScriptedAgent; arrive: (socket: net.Socket, pid: number, rest: Buffer) => void }>();
   const sockets = new Set<net.Socket>();
   let server: net.Server | undefined;
@@ -83,7 +83,7 @@ export function createScriptedAgents(socketPath: string): Puppeteer {
   return {
     agent(name, traits = {}) {
       listen();
-      const made = createPuppet(name, { command: process.execPath, args: [PROGRAM, socketPath, name] }, traits);
+      const made = createScriptedAgent(name, { command: process.execPath, args: [PROGRAM, socketPath, name] }, traits);
       scriptedAgents.set(name, made);
       return made.scripted;
     },
@@ -97,7 +97,7 @@ export function createScriptedAgents(socketPath: string): Puppeteer {
   };
 }
 
-function createPuppet(name: string, server: ScriptedAgent['server'], traits: Traits) {
+function createScriptedAgent(name: string, server: ScriptedAgent['server'], traits: Traits) {
   const peer: AttachablePeer = createPeer(name);
   const pids: number[] = [];
   const arrivals = new Set<() => void>();
@@ -139,7 +139,7 @@ function createPuppet(name: string, server: ScriptedAgent['server'], traits: Tra
   };
 }
 
-/** An agent as it should be; tests then replace what they are about with `on`. */
+/** A well-behaved agent; tests override parts of it with `on`. */
 function behave(agent: ScriptedAgent, traits: Traits): void {
   const { sessions, name } = agent;
   const { capabilities = ALL_CAPABILITIES, authMethods = [], title = name, version = 1 } = traits;

@@ -1,4 +1,4 @@
-// The SDK's own client as the editor, and the embedded demo agents, which are written with the SDK too: peers that share no code with us.
+// The SDK's own client with the embedded demo agents, which use the SDK too: peers that share no code with us.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -16,7 +16,7 @@ import { type Stage, SWITCHBOARD, testAtOnce as test } from './harness.ts';
 
 type Work = (agent: ClientContext, seen: { readonly updates: SessionNotification[]; readonly asked: string[] }) => Promise<void>;
 
-/** The proxy without a configuration, so that the demo agents serve, with an SDK client that says yes to everything. */
+/** The proxy without a configuration, so that the demo agents serve, with an SDK client that allows everything. */
 async function withClient(stage: Stage, work: Work): Promise<void> {
   const child = stage.spawn(process.execPath, [SWITCHBOARD, 'acp']);
   const updates: SessionNotification[] = [];
@@ -50,7 +50,7 @@ const said = (updates: readonly SessionNotification[], id: string): string =>
     )
     .join('');
 
-test('prompts on both agents at once, a permission on each, and sessions loaded by the next process', async ({ stage }) => {
+test('prompts on both agents at once, a permission request from each, and sessions loaded by the next process', async ({ stage }) => {
   mkdirSync(path.join(stage.cwd, 'project'));
   const cwd = path.join(stage.cwd, 'project');
   const ids: string[] = [];
@@ -90,7 +90,7 @@ test('prompts on both agents at once, a permission on each, and sessions loaded 
   });
 });
 
-test('a turn cancelled by the SDK’s client ends cancelled, while the other agent’s goes on', async ({ stage }) => {
+test('a turn cancelled by the SDK’s client ends cancelled, while the other agent’s continues', async ({ stage }) => {
   await withClient(stage, async (agent, { updates }) => {
     const [slow, other] = await Promise.all(
       ['builder', 'sketcher'].map((name) =>

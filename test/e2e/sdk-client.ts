@@ -1,4 +1,4 @@
-// The SDK's own client as the editor of a built proxy: a peer that shares no code with us, and looks at every frame through its schema.
+// The SDK's own client on a built proxy: a peer that shares no code with us, and validates every frame with its schema.
 import { Readable, Writable } from 'node:stream';
 import {
   type ClientContext,
@@ -20,15 +20,15 @@ export type SdkClient = {
   readonly permissions: RequestPermissionRequest[];
   readonly forms: CreateElicitationRequest[];
   stderr(): string;
-  /** The kind of option that is chosen from now on; `none` answers `cancelled`. */
+  /** The kind of option to choose from now on; `none` answers `cancelled`. */
   choose(kind: 'allow_once' | 'reject_once' | 'none'): void;
-  /** What forms are answered with. */
+  /** The answer to forms. */
   fillIn(answer: Json): void;
   open(): Promise<Json>;
   prompt(sessionId: string, words: string): Promise<Json>;
   /** The error of a prompt. */
   refused(sessionId: string, words: string): Promise<Json>;
-  /** Updates of a kind, from where `updates` was that long. */
+  /** Updates of a kind, from this index of `updates` on. */
   of(kind: string, from?: number): Json[];
   said(from?: number): string;
   thought(from?: number): string;

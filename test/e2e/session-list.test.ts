@@ -51,7 +51,7 @@ test('sessions of all agents come in one list, newest first, each marked with it
   expect(answer.result._meta).toBeUndefined();
 });
 
-test('an agent’s filter words reach every agent', async ({ stage }) => {
+test('filters reach every agent', async ({ stage }) => {
   const [left, right] = [pages(stage, 'left', [1]), pages(stage, 'right', [2])];
   const client = await stage.connect([left, right]);
   await list(client, { cwd: '/work', archived: 'only', _meta: { k: 1 } });
@@ -59,7 +59,7 @@ test('an agent’s filter words reach every agent', async ({ stage }) => {
     expect((await agent.got('session/list')).msg.params).toEqual({ cwd: '/work', archived: 'only', _meta: { k: 1 } });
 });
 
-test('agents that page are paged through with one cursor of ours, until all are through', async ({ stage }) => {
+test('agents that page are paged through with one cursor of ours, until all are done', async ({ stage }) => {
   const [left, right, third] = [pages(stage, 'left', [1, 2, 3, 4, 5], 2), pages(stage, 'right', [6, 7, 8], 2), pages(stage, 'third', [9])];
   const client = await stage.connect([left, right, third]);
   const seen: string[][] = [];
@@ -78,7 +78,7 @@ test('agents that page are paged through with one cursor of ours, until all are 
   expect(right.all('session/list')).toHaveLength(2);
 });
 
-test('a cursor that is not ours, or belongs to a list with another filter, is -32602', async ({ stage }) => {
+test('a foreign cursor, or one of a list with another filter, is -32602', async ({ stage }) => {
   const client = await stage.connect([pages(stage, 'left', [1, 2], 1), pages(stage, 'right', [])]);
   const { nextCursor } = await list(client, { cwd: '/work' });
   expect(await client.refused('session/list', { cursor: nextCursor })).toMatchObject({ code: -32602 });
@@ -87,8 +87,8 @@ test('a cursor that is not ours, or belongs to a list with another filter, is -3
   expect(ids(await list(client, { cwd: '/work', cursor: nextCursor }))).toEqual(['left-at-2']);
 });
 
-describe('an agent that spoils its part', () => {
-  test('by an error is left out and named in _meta, and the others are listed', async ({ stage }) => {
+describe('an agent that fails to list', () => {
+  test('with an error is left out and named in _meta, and the others are listed', async ({ stage }) => {
     const [left, right] = [pages(stage, 'left', [1]), pages(stage, 'right', [2])];
     right.on('session/list', () => {
       throw new Refusal(-32603, 'the disk is full');
@@ -122,7 +122,7 @@ describe('an agent that spoils its part', () => {
     expect(result._meta['acp-switchboard'].failed.right).toContain(command);
   });
 
-  test('by exiting in the middle is left out and named', async ({ stage }) => {
+  test('by exiting midway is left out and named', async ({ stage }) => {
     const [left, right] = [pages(stage, 'left', [1]), pages(stage, 'right', [2])];
     right.on('session/list', () => {
       right.exit();
@@ -133,7 +133,7 @@ describe('an agent that spoils its part', () => {
     expect(result._meta['acp-switchboard'].failed.right).toContain('right');
   });
 
-  test('by answering with something else spoils nothing else', async ({ stage }) => {
+  test('with an invalid response spoils nothing else', async ({ stage }) => {
     const [left, right] = [pages(stage, 'left', [1]), pages(stage, 'right', [2])];
     const client = await stage.connect([left, right]);
     for (const result of ['{"sessions":null}', '{}', '{"sessions":[1,null,"x",{},{"sessionId":7}]}', 'null', '[]']) {
@@ -170,7 +170,7 @@ test('for an agent that cannot list, our own record serves: cwd, time, owner, fi
   await check(await stage.connect(agents));
 });
 
-test('sessions that two agents call alike are listed under two ids, each of which loads the right one, also in a later process', async ({
+test('sessions with the same native id are listed under two ids, each of which loads the right one, also in a later process', async ({
   stage,
 }) => {
   const agents = ['left', 'right'].map((name) => stage.agent(name));

@@ -1,4 +1,4 @@
-// Sessions that are being opened, loaded, moved, brought back or closed: each keeps its id and its order, and nobody waits for ever.
+// Sessions that are being opened, loaded, moved, recovered or closed: each keeps its id and its order, and nobody waits for ever.
 import { describe, expect } from 'vitest';
 import { type Client, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
@@ -7,14 +7,14 @@ const end = { stopReason: 'end_turn' };
 const known = (agent: ScriptedAgent, id: string) =>
   agent.sessions.set(id, { id, cwd: '/old', model: `${agent.name}-small`, mode: '', title: '', updatedAt: '' });
 
-/** The agent exits, and the proxy knows: the turn it was in is answered. */
+/** The agent exits, and the proxy knows: its running turn is answered. */
 async function crash(agent: ScriptedAgent, turn: Promise<Json>): Promise<void> {
   agent.exit();
   expect((await turn).error).toMatchObject({ data: { agent: agent.name } });
 }
 
 describe.each(['session/load', 'session/resume'])('while %s of an earlier session takes its time', (method) => {
-  test('another agent that mints the same id gets an alias, and prompts reach the right one', async ({ stage }) => {
+  test('another agent that issues the same id gets an alias, and prompts reach the right one', async ({ stage }) => {
     const [left, right] = [stage.agent('left', { mint: () => 'same' }), stage.agent('right', { mint: () => 'same' })];
     const before = await stage.connect([left, right]);
     expect((await open(before, stage.cwd, 'left')).id).toBe('same');
@@ -41,7 +41,7 @@ describe.each([
   const connect = (stage: Stage, agent: ScriptedAgent): Promise<Client> =>
     stage.connect(hasOther ? [agent, stage.agent('other')] : [agent]);
 
-  test('a question about a session that is being opened passes at once, and the updates around it keep their order behind the answer', async ({
+  test('a request about a session that is being opened passes at once, and updates around it keep their order behind the response', async ({
     stage,
   }) => {
     const agent = stage.agent('agent');
@@ -64,7 +64,7 @@ describe.each([
     expect(client.said(session.id)).toBe('U1U2U3');
   });
 
-  test('the same when the answer does not wait for the question', async ({ stage }) => {
+  test('the same when the response does not wait for the request', async ({ stage }) => {
     const agent = stage.agent('agent');
     agent.on('session/new', () => {
       agent.update('s1', chunk('U1'));
@@ -82,7 +82,7 @@ describe.each([
     expect(told.slice(told.indexOf('question'))).toEqual(['question', 'answer', 'U1', 'U2']);
   });
 
-  test('a session that is being brought back in vain is closed at once, and so ends the prompt that waits for it', async ({ stage }) => {
+  test('a session whose recovery hangs can be closed at once, which ends the prompt that waits for it', async ({ stage }) => {
     const agent = stage.agent('agent', { turn: () => UNANSWERED });
     const client = await connect(stage, agent); // an agent may take 30 s, longer than any test waits
     const { id: sessionId } = await open(client, stage.cwd);
@@ -97,7 +97,7 @@ describe.each([
     expect(agent.all('session/prompt')).toHaveLength(1);
   });
 
-  test('session/close answers the question that the agent waits for before it closes', async ({ stage }) => {
+  test('session/close answers the request that the agent waits for before it closes', async ({ stage }) => {
     const agent = stage.agent('agent');
     let outcome: Promise<Json> | undefined;
     agent.on('session/prompt', async ({ sessionId }) => {
@@ -139,7 +139,7 @@ test('a session whose agent dies while it is being moved arrives at the other, a
   expect(alpha.pids).toHaveLength(1);
 });
 
-describe('a session that only session/list of an agent knows', () => {
+describe("a session that only an agent's session/list knows", () => {
   test('is loaded before a prompt sent right behind the load', async ({ stage }) => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
     known(right, 'X');
@@ -148,7 +148,7 @@ describe('a session that only session/list of an agent knows', () => {
     const load = client.request('session/load', { sessionId: 'X', cwd: '/old', mcpServers: [] });
     const turn = prompt(client, 'X', 'behind the load');
     const asked = await right.got('session/load');
-    // Whatever the agents were asked before, they have answered now.
+    // By now the agents have answered all earlier requests.
     for (const agent of [left, right]) await prompt(client, (await open(client, stage.cwd, agent.name)).id, 'meanwhile');
     expect(right.all('session/prompt', ({ sessionId }) => sessionId === 'X')).toEqual([]);
     right.reply(asked.msg, {});
@@ -159,7 +159,7 @@ describe('a session that only session/list of an agent knows', () => {
     expect(client.said('X')).toBe('right heard behind the load');
   });
 
-  test('is loaded once for each load that asks, one after the other', async ({ stage }) => {
+  test('is loaded once for each load request, one after the other', async ({ stage }) => {
     const [left, right] = [stage.agent('left'), stage.agent('right')];
     known(right, 'X');
     const client = await stage.connect([left, right]);
@@ -171,7 +171,7 @@ describe('a session that only session/list of an agent knows', () => {
   });
 });
 
-test('agents that cannot start are passed over when an unknown session is loaded', async ({ stage }) => {
+test('agents that cannot start are skipped when an unknown session is loaded', async ({ stage }) => {
   const capabilities = { loadSession: true };
   const [broken, missing, works] = ['broken', 'missing', 'works'].map((name) => stage.agent(name, { capabilities })) as [
     ScriptedAgent,
@@ -180,7 +180,7 @@ test('agents that cannot start are passed over when an unknown session is loaded
   ];
   const config = { default_agent: 'works' };
   const before = await stage.connect([broken, missing, works], { config });
-  await before.close(); // what they can do is known from now on
+  await before.close(); // their capabilities are known from now on
   for (const agent of [broken, missing])
     agent.on('initialize', () => {
       agent.exit();

@@ -1,4 +1,4 @@
-// Names without a session that agents and editor must tell apart: elicitations, and calls to the editor's MCP servers.
+// Names without a session that agents and client must keep apart: elicitations, and calls to the client's MCP servers.
 import { describe, expect } from 'vitest';
 import { open, prompt, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
@@ -6,7 +6,7 @@ const two = (stage: Stage) => [stage.agent('left'), stage.agent('right')] as con
 const URL_MODE = { mode: 'url', message: 'm', url: 'https://example.org', elicitationId: 'e1' };
 
 describe('elicitation', () => {
-  test('about a request of the editor’s names it as the editor wrote it', async ({ stage }) => {
+  test('about a request of the client names it as the client wrote it', async ({ stage }) => {
     const [left, right] = two(stage);
     right.on('session/prompt', () => UNANSWERED);
     const client = await stage.connect([left, right]);
@@ -23,7 +23,7 @@ describe('elicitation', () => {
     }
   });
 
-  test('about a request that is ours, not the editor’s, is answered cancel: there is nobody to ask', async ({ stage }) => {
+  test('about a request of the proxy, not of the client, is answered cancel: there is nobody to ask', async ({ stage }) => {
     const [left, right] = two(stage);
     right.on('session/new', async (_, msg) => {
       const answer = await right.call('elicitation/create', { ...URL_MODE, requestId: msg.id });
@@ -36,7 +36,7 @@ describe('elicitation', () => {
     expect(right.seen.filter(({ msg }) => msg.result?.action === 'cancel')).toHaveLength(1);
   });
 
-  test('ids that two agents chose alike are told apart, and their completions find them', async ({ stage }) => {
+  test('equal ids of two agents are kept apart, and their completions find them', async ({ stage }) => {
     const [left, right] = two(stage);
     const client = await stage.connect([left, right]);
     for (const agent of ['left', 'right']) await open(client, stage.cwd, agent);
@@ -60,7 +60,7 @@ const ACP_SERVER = { type: 'acp', name: 'tools', serverId: 'srv' };
 const CALL = { serverId: 'srv', requestId: 'r1', method: 'tools/call', params: { name: 'x' } };
 
 describe('mcp/message', () => {
-  test('calls that two agents number alike are told apart; progress and results reach their callers', async ({ stage }) => {
+  test('equal call ids of two agents are kept apart; progress and results reach their callers', async ({ stage }) => {
     const [left, right] = two(stage);
     const client = await stage.connect([left, right]);
     for (const agent of ['left', 'right']) await open(client, stage.cwd, agent, { mcpServers: [ACP_SERVER] });
@@ -83,7 +83,7 @@ describe('mcp/message', () => {
     expect(await Promise.all(results)).toEqual([{ result: { for: 'left' } }, { result: { for: 'right' } }]);
   });
 
-  test('progress of a call that is over is dropped', async ({ stage }) => {
+  test('progress of a finished call is dropped', async ({ stage }) => {
     const [left, right] = two(stage);
     const client = await stage.connect([left, right]);
     const { id } = await open(client, stage.cwd, 'left', { mcpServers: [ACP_SERVER] });
@@ -130,7 +130,7 @@ describe('extensions without a session', () => {
     expect(await client.call('_left.example/do', {})).toEqual({ by: 'left' });
   });
 
-  test('one that nobody announced goes to the default agent if one is named, else it is -32601', async ({ stage }) => {
+  test('one that nobody announced goes to the configured default agent, else it is -32601', async ({ stage }) => {
     const [left, right] = two(stage);
     right.on('_vendor/do', () => ({ by: 'right' }));
     const named = await stage.connect([left, right], { config: { default_agent: 'right' } });
@@ -140,7 +140,7 @@ describe('extensions without a session', () => {
     expect(await unnamed.refused('no/such_method', {})).toMatchObject({ code: -32601 });
   });
 
-  test('a notification goes to every agent that runs; from an agent it goes to the editor as it is', async ({ stage }) => {
+  test('a notification goes to every running agent; from an agent it goes to the client unchanged', async ({ stage }) => {
     const [left, right] = two(stage);
     for (const agent of [left, right]) agent.on('_x/note', () => {});
     const client = await stage.connect([left, right]);
@@ -154,7 +154,7 @@ describe('extensions without a session', () => {
     }
   });
 
-  test('methods with a session go to its owner, known or not; those that mean one agent among several are -32601', async ({ stage }) => {
+  test('methods with a session go to its owner, known or not; those that need one agent among several are -32601', async ({ stage }) => {
     const [left, right] = two(stage);
     right.on('session/of_the_future', () => ({ by: 'right' }));
     const client = await stage.connect([left, right]);

@@ -1,4 +1,4 @@
-// With one agent an editor cannot tell the proxy from the agent, nor the agent the proxy from the editor.
+// With one agent, neither the client nor the agent can tell that there is a proxy.
 import { describe, expect } from 'vitest';
 import { hello, open, type Peer, testAtOnce as test, text } from './harness.ts';
 import { withoutRequestIds } from './normalise.ts';
@@ -42,7 +42,7 @@ const ODD: readonly (readonly [string, string])[] = [
   ['a CR before the line feed', '{"jsonrpc":"2.0","method":"_x/note","params":{"a":1.0}}\r'],
 ];
 
-test('odd but legal frames pass unchanged, both ways', async ({ stage }) => {
+test('unusual but legal frames pass unchanged, both ways', async ({ stage }) => {
   const agent = stage.agent('only');
   agent.on('_x/note', () => {});
   const client = await stage.connect([agent]);
@@ -78,7 +78,7 @@ test('frames that arrive byte by byte, or many in one chunk, pass unchanged and 
   }
 });
 
-test('a byte order mark is taken off and the frame passes', async ({ stage }) => {
+test('a byte order mark is removed and the frame passes', async ({ stage }) => {
   const agent = stage.agent('only');
   agent.on('_x/note', () => {});
   const client = await stage.connect([agent]);
@@ -86,7 +86,7 @@ test('a byte order mark is taken off and the frame passes', async ({ stage }) =>
   expect((await client.got('_x/note')).line).toBe('{"jsonrpc":"2.0","method":"_x/note","params":{"a":1.0}}');
 });
 
-test('whatever spelling initialize comes in, its params reach the agent as they were written', async ({ stage }) => {
+test('in any spelling of initialize, its params reach the agent as they were written', async ({ stage }) => {
   const agent = stage.agent('only');
   const client = stage.proxy([agent]);
   const params =
@@ -96,7 +96,7 @@ test('whatever spelling initialize comes in, its params reach the agent as they 
   expect((await agent.got('initialize')).line).toContain(`"params":${params}`);
 });
 
-test('with one agent no option, command or other frame of ours appears', async ({ stage }) => {
+test('with one agent, no option, command or other frame of ours appears', async ({ stage }) => {
   const agent = stage.agent('only', { describe: () => ({}) });
   const client = stage.proxy([agent]);
   const init = await hello(client);
@@ -106,7 +106,7 @@ test('with one agent no option, command or other frame of ours appears', async (
   await client.call('session/prompt', { sessionId: session.id, prompt: text('/agent') });
   await client.call('session/load', { sessionId: session.id, cwd: stage.cwd, mcpServers: [] });
   const refused = await client.refused('session/set_config_option', { sessionId: session.id, configId: 'agent', value: 'only' });
-  expect(refused.message).toBe('only has no option agent=only'); // the agent's own words
+  expect(refused.message).toBe('only has no option agent=only'); // the agent's own text
   expect(client.said(session.id)).toBe('only heard /agentreplay of only-1 by only');
   expect(client.all('session/update')).toHaveLength(2);
 });

@@ -1,11 +1,11 @@
-// Two agents that name everything alike, on one connection: every frame reaches its owner.
+// Two agents that use the same ids, on one connection: every frame reaches its owner.
 import { expect } from 'vitest';
 import { fixture, type Json, open, prompt, type Seen, testAtOnce as test } from './harness.ts';
 
 const NAMES = ['left', 'right'];
 const twins = { left: fixture('same-ids', 'left'), right: fixture('same-ids', 'right') };
 
-test('eight sessions of two agents with the same session and request ids: prompts, cancels, questions and answers reach their owners', async ({
+test('eight sessions of two agents with the same session and request ids: prompts, cancels, requests and answers reach their owners', async ({
   stage,
 }) => {
   const client = await stage.connect(twins);
@@ -14,7 +14,7 @@ test('eight sessions of two agents with the same session and request ids: prompt
   );
   expect(new Set(sessions.map(({ id }) => id)).size).toBe(8);
 
-  // Answers tell which session they were meant for. Questions of the first kind wait until all are there.
+  // Answers name their session. Requests of the first kind wait until all are there.
   client.on('fs/read_text_file', ({ sessionId, path }) => ({ content: `${path} for ${sessionId}` }));
   client.on('fs/write_text_file', ({ sessionId, content }) => ({ _meta: { content, sessionId } }));
   client.on('terminal/create', ({ sessionId, command }) => ({ terminalId: `terminal ${command} of ${sessionId}` }));
@@ -30,7 +30,7 @@ test('eight sessions of two agents with the same session and request ids: prompt
   );
   expect(new Set(questions.map(({ msg }) => JSON.stringify(msg.id))).size).toBe(8);
 
-  // The third session of each agent is cancelled; their own ids are the same.
+  // The third session of each agent is cancelled; their native ids are the same.
   const isCancelled = (n: number) => n === 4 || n === 5;
   for (const { id, n } of sessions) if (isCancelled(n)) client.notify('session/cancel', { sessionId: id });
   for (const { msg } of questions.toReversed())
@@ -57,16 +57,16 @@ test('eight sessions of two agents with the same session and request ids: prompt
       form: { action: 'accept', content: { message: words, sessionId: id } },
       extension: { words, sessionId: id },
     });
-    // Nothing of the session comes behind the end of its turn.
+    // Nothing of the session follows the end of its turn.
     const last = client.all('session/update', ({ sessionId }) => sessionId === id).at(-1) as Seen;
     expect(last.index).toBeLessThan(client.place(answers[n]));
   }
-  // The editor answered the cancelled questions too, late; the agents have heard of each only once.
+  // The client answered the cancelled requests too, late; the agents got one answer each.
   for (const { id, agent } of sessions.slice(0, 2))
     expect(await client.call('_same/strays', { sessionId: id })).toEqual({ name: agent, strays: [] });
 });
 
-test('the first of two equal session ids is kept as it is, the second gets another, in every answer and update', async ({ stage }) => {
+test('the first of two equal session ids stays, the second gets an alias, in every response and update', async ({ stage }) => {
   const [left, right] = NAMES.map((name) => stage.agent(name, { mint: (n) => `s${n}` }));
   if (!left || !right) throw new Error('no agents');
   const client = await stage.connect([left, right]);
@@ -77,7 +77,7 @@ test('the first of two equal session ids is kept as it is, the second gets anoth
   expect((await right.got('session/prompt')).msg.params.sessionId).toBe('s1');
   expect(client.said(b.id)).toBe('right heard hello');
   expect(left.all('session/prompt')).toEqual([]);
-  // An error that names the session, and updates that name other sessions, speak of the public id as well.
+  // Errors and updates that name a session use the public id as well.
   right.on('session/prompt', () => {
     right.update('s1', { sessionUpdate: 'subagent_update', sessionId: 's2', title: 'child' });
     right.update('s1', { sessionUpdate: 'session_message', messageId: 'm', senderSessionId: 's1', recipientSessionId: 's2', content: [] });
@@ -102,7 +102,7 @@ test('the first of two equal session ids is kept as it is, the second gets anoth
   expect(client.said(child.sessionId)).toBe('the child speaks');
 });
 
-test('session ids of any letters clash, are told apart and found again, however the editor spells them', async ({ stage }) => {
+test('session ids with any characters clash, are kept apart and found again, in any JSON spelling', async ({ stage }) => {
   const odd = 'q"\\\\ é 😀~\\n/';
   const [left, right] = [stage.agent('left', { mint: () => odd }), stage.agent('right', { mint: () => odd })];
   for (const agent of [left, right]) agent.on('_x/echo', ({ n }) => ({ n, by: agent.name }));
@@ -129,9 +129,7 @@ test('session ids of any letters clash, are told apart and found again, however 
   for (const agent of [left, right]) for (const { msg } of agent.all('_x/echo')) expect(msg.params.sessionId).toBe(odd);
 });
 
-test('a notification of the protocol sent as a request, or a request as a notification, is the owner’s to make something of', async ({
-  stage,
-}) => {
+test('a notification sent as a request, or a request as a notification, is the owner’s to handle', async ({ stage }) => {
   const [left, right] = [stage.agent('left'), stage.agent('right')];
   const client = await stage.connect([left, right]);
   const { id: sessionId } = await open(client, stage.cwd, 'right');
@@ -142,7 +140,7 @@ test('a notification of the protocol sent as a request, or a request as a notifi
   expect(left.all('session/cancel')).toEqual([]);
 });
 
-test('an error in which an agent names a session carries the id the editor knows', async ({ stage }) => {
+test('an error in which an agent names a session carries the id that the client knows', async ({ stage }) => {
   const [left, right] = [stage.agent('left', { mint: () => 'same' }), stage.agent('right', { mint: () => 'same' })];
   const client = await stage.connect([left, right]);
   await open(client, stage.cwd, 'left');
@@ -151,7 +149,7 @@ test('an error in which an agent names a session carries the id the editor knows
   expect((await prompt(client, b.id, 'lost')).error).toEqual({ code: -32002, message: 'Resource not found', data: { sessionId: b.id } });
 });
 
-test('a terminal of one session is refused to any other, of the same agent or not, and the editor never hears of it', async ({ stage }) => {
+test('a terminal of one session is refused to any other, of the same agent or not, and the client does not see it', async ({ stage }) => {
   const [left, right] = [stage.agent('left', { mint: (n) => `s${n}` }), stage.agent('right', { mint: (n) => `s${n}` })];
   const client = await stage.connect([left, right]);
   for (const agent of ['left', 'left', 'right']) await open(client, stage.cwd, agent);
@@ -187,9 +185,7 @@ test('an agent that names a session of another agent does not reach that session
   expect(client.all('fs/read_text_file', ({ sessionId }) => sessionId === b.id)).toHaveLength(1);
 });
 
-test('the ids of requests come back as they were written, also when both sides and both agents use the same ones at once', async ({
-  stage,
-}) => {
+test('request ids return as they were written, also when both sides and both agents use the same ones at once', async ({ stage }) => {
   const [left, right] = [stage.agent('left'), stage.agent('right')];
   const client = await stage.connect([left, right]);
   const [a, b] = [await open(client, stage.cwd, 'left'), await open(client, stage.cwd, 'right')];
@@ -206,7 +202,7 @@ test('the ids of requests come back as they were written, also when both sides a
       expect(line).toBe(`{"jsonrpc":"2.0","id":${id},"result":{"n":${n},"by":"${agent.name}"}}`);
     }
   }
-  // Each agent asks with the ids the other agent and the editor have in use.
+  // Each agent sends requests with the ids that the other agent and the client have in use.
   const questions = await Promise.all(
     [left, right].map(async (agent, n) => {
       for (const id of ids) agent.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/ask","params":{"sessionId":"${n === 0 ? a.id : b.id}"}}`);

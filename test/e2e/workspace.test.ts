@@ -1,4 +1,4 @@
-// Files and terminals for an editor that has none: the agent cannot tell the difference, and nothing leaves the session's directories.
+// Files and terminals for a client without them: the agent cannot tell the difference, and nothing leaves the session's directories.
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,14 +15,14 @@ const STAYS = { command: process.execPath, args: ['-e', 'console.log(process.pid
 
 const told = async (agent: ScriptedAgent): Promise<Json> => (await agent.got('initialize')).msg.params.clientCapabilities;
 
-/** The proxy with a workspace, and an editor without anything. */
+/** The proxy with a workspace, and a client without capabilities. */
 async function bare(stage: Stage, agents: readonly ScriptedAgent[], options: Json = SERVING): Promise<Client> {
   const client = stage.proxy(agents, options);
   await hello(client, BARE);
   return client;
 }
 
-/** A terminal that stays, and the process in it. */
+/** A terminal that stays, and its process. */
 async function stays(agent: ScriptedAgent, sessionId: string): Promise<{ terminalId: string; pid: number }> {
   const { terminalId } = await agent.call('terminal/create', { sessionId, ...STAYS });
   for (;;) {
@@ -31,8 +31,8 @@ async function stays(agent: ScriptedAgent, sessionId: string): Promise<{ termina
   }
 }
 
-describe('what agents are told', () => {
-  test('without the setting: what the editor said, and their requests are the editor’s to answer', async ({ stage }) => {
+describe('the capabilities that agents see', () => {
+  test('without the setting: those of the client, which answers their requests', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = await bare(stage, [agent], {});
     client.on('fs/read_text_file', () => ({ content: 'from the editor' }));
@@ -41,7 +41,7 @@ describe('what agents are told', () => {
     expect(await agent.call('fs/read_text_file', { sessionId: id, path: '/anywhere' })).toEqual({ content: 'from the editor' });
   });
 
-  test('to an editor that can everything nothing is added, byte for byte', async ({ stage }) => {
+  test('of a client with all capabilities are unchanged, byte for byte', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = stage.proxy([agent], SERVING);
     const params =
@@ -71,20 +71,20 @@ describe('what agents are told', () => {
       expect(await told(agent)).toEqual(heard);
     });
 
-  test('an editor of the next version, which knows no files and terminals, has them too', async ({ stage }) => {
+  test('for a client of the next version, which has no files and terminals, include them', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = stage.proxy([agent], SERVING);
     await client.call('initialize', { protocolVersion: 2, capabilities: { elicitation: { form: {} } }, info: { name: 'x', version: '1' } });
     expect(await told(agent)).toMatchObject({ ...ALL, elicitation: { form: {} } });
   });
 
-  test('several agents all hear it, and the cache tells it from an editor that is left to itself', async ({ stage }) => {
+  test('are the same for several agents, and the cache distinguishes a client without the workspace', async ({ stage }) => {
     const agents = [stage.agent('a'), stage.agent('b')];
     const first = await bare(stage, agents);
     for (const agent of agents) expect(await told(agent)).toEqual(ALL);
     await first.close();
     const answers = agents.map((agent) => agent.all('initialize').length);
-    // From the cache: nobody need answer for the editor to be greeted.
+    // From the cache: the client is initialized before any agent answers.
     for (const agent of agents) agent.on('initialize', () => new Promise(() => {}));
     await bare(stage, agents);
     const off = stage.proxy(agents, { config: { timeouts: { initialize_wait_ms: 1 } } });
@@ -98,7 +98,7 @@ describe('what agents are told', () => {
 });
 
 describe('files', () => {
-  test('are read and written in the directories of the session, and the editor hears nothing of it', async ({ stage }) => {
+  test('are read and written in the directories of the session, and the client does not see it', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = await bare(stage, [agent]);
     const { id: sessionId } = await open(client, stage.cwd);
@@ -135,7 +135,7 @@ describe('files', () => {
     expect(contentOf(path.join(stage.dir, 'secret'))).toBe('secret');
   });
 
-  test('what the editor can do itself goes to it, and only the rest is ours', async ({ stage }) => {
+  test('requests that the client supports go to it, and only the rest is served', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = stage.proxy([agent], SERVING);
     await hello(client, { clientCapabilities: { fs: { readTextFile: true } } });
@@ -148,7 +148,7 @@ describe('files', () => {
     expect(client.all('fs/write_text_file')).toEqual([]);
   });
 
-  test('writes keep the order in which they were sent, also when nobody waits between them', async ({ stage }) => {
+  test('writes keep the order in which they were sent, also without waiting in between', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = await bare(stage, [agent]);
     const { id: sessionId } = await open(client, stage.cwd);
@@ -161,7 +161,7 @@ describe('files', () => {
     expect(await Promise.all(answers)).toEqual(sizes.flatMap(() => [{}, true]));
   });
 
-  test('each agent has its own sessions, also where two have the same id', async ({ stage }) => {
+  test('each agent has its own sessions, also with equal ids', async ({ stage }) => {
     const mint = () => 'same';
     const [a, b] = [stage.agent('a', { mint }), stage.agent('b', { mint })];
     const client = await bare(stage, [a, b]);
@@ -179,7 +179,7 @@ describe('files', () => {
     expect((await b.refused('terminal/output', { sessionId: 'same', terminalId })).message).toContain('This agent did not create');
   });
 
-  test('for a session that nobody opened, and for params that can be read in two ways, nothing is done', async ({ stage }) => {
+  test('for an unknown session, and for ambiguous params, nothing is done', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = await bare(stage, [agent]);
     const { id: sessionId } = await open(client, stage.cwd);
@@ -195,7 +195,7 @@ describe('files', () => {
     expect((await agent.until((msg) => msg.id === 'none')).msg.error.code).toBe(-32602);
   });
 
-  test('a session that is loaded has the directories it is loaded with, already while it is loaded', async ({ stage }) => {
+  test('a loaded session has the directories of its load, already while it is loaded', async ({ stage }) => {
     const agent = stage.agent('a');
     const first = await bare(stage, [agent]);
     const { id: sessionId } = await open(first, stage.cwd);
@@ -215,7 +215,7 @@ describe('files', () => {
 });
 
 describe('terminals', () => {
-  test('run a command and tell its output and its end', async ({ stage }) => {
+  test('run a command and report its output and exit', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = await bare(stage, [agent]);
     const { id: sessionId } = await open(client, stage.cwd);
@@ -233,7 +233,7 @@ describe('terminals', () => {
     expect(client.seen.filter(({ msg }) => msg.method?.startsWith('terminal/'))).toEqual([]);
   });
 
-  test('waiting can be taken back, and the command goes on', async ({ stage }) => {
+  test('a wait can be cancelled, and the command continues', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = await bare(stage, [agent]);
     const { id: sessionId } = await open(client, stage.cwd);
@@ -248,7 +248,7 @@ describe('terminals', () => {
     expect(agent.answersTo('w')).toHaveLength(1);
   });
 
-  test('end with their session, and who waits is answered', async ({ stage }) => {
+  test('end with their session, and pending waits are answered', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = await bare(stage, [agent]);
     const [one, two] = [await open(client, stage.cwd), await open(client, stage.cwd)];
@@ -261,7 +261,7 @@ describe('terminals', () => {
     await agent.refused('terminal/output', { sessionId: one.id, terminalId: ended.terminalId });
   });
 
-  test('end with their agent; after it is back, files are served again and the old terminals are gone', async ({ stage }) => {
+  test('end with their agent; after its restart, files are served again and the old terminals are gone', async ({ stage }) => {
     const [agent, other] = [stage.agent('a'), stage.agent('b')];
     const client = await bare(stage, [agent, other]);
     const [mine, others] = [await open(client, stage.cwd, 'a'), await open(client, stage.cwd, 'b')];
@@ -277,7 +277,7 @@ describe('terminals', () => {
     await stays(agent, mine.id);
   });
 
-  test('end when the session goes to another agent', async ({ stage }) => {
+  test('end when the session moves to another agent', async ({ stage }) => {
     const [a, b] = [stage.agent('a'), stage.agent('b')];
     const client = await bare(stage, [a, b]);
     const { id } = await open(client, stage.cwd, 'a');
@@ -288,7 +288,7 @@ describe('terminals', () => {
     expect((await stays(b, native)).pid).toBeGreaterThan(0);
   });
 
-  test('end with us, when the editor goes and when we are told to', async ({ stage }) => {
+  test('end with the proxy, when the client disconnects and on a signal', async ({ stage }) => {
     for (const way of ['close', 'SIGTERM'] as const) {
       const agent = stage.agent(way);
       const client = await bare(stage, [agent]);
@@ -317,7 +317,7 @@ describe('terminals', () => {
   });
 });
 
-test('an agent written against the SDK reads, edits and runs with nothing but us', async ({ stage }) => {
+test('an agent written with the SDK reads, edits and runs with nothing but the proxy', async ({ stage }) => {
   const demo = path.resolve(import.meta.dirname, '../../dist/demo-agent.js');
   const server = { command: process.execPath, args: [demo, '--name', 'builder', '--state', path.join(stage.dir, 'demo')] };
   const client = stage.proxy({ builder: server }, SERVING);
@@ -353,7 +353,7 @@ describe('under a policy', () => {
     return { agent, client, sessionId, at, answer };
   }
 
-  test('what is allowed is served, what is denied is not, and what is asked is served after a yes', async ({ stage }) => {
+  test('an allowed request is served, a denied one is not, and one that is asked is served once allowed', async ({ stage }) => {
     const { agent, client, sessionId, at, answer } = await judged(stage);
     expect(await agent.call('fs/read_text_file', { sessionId, path: at('a') })).toEqual({ content: 'a' });
     expect((await agent.refused('fs/read_text_file', { sessionId, path: at('.env') })).message).toContain('denied by policy');
@@ -367,14 +367,14 @@ describe('under a policy', () => {
     await answer('reject', from);
     expect((await no).message).toContain('denied by policy');
     expect(contentOf(at('made'))).toBe('');
-    // The jail holds whatever the policy and the user say.
+    // The directory limit holds whatever the policy and the user say.
     const later = client.seen.length;
     const out = agent.refused('fs/write_text_file', { sessionId, path: path.join(stage.dir, 'out'), content: 'x' });
     await answer('allow', later);
     expect((await out).message).toContain('outside the session directories');
   });
 
-  test('a link that is changed while the user thinks does not carry the yes to another file', async ({ stage }) => {
+  test('a link that changes while the user decides does not carry the permission to another file', async ({ stage }) => {
     const { agent, client, sessionId, at, answer } = await judged(stage);
     symlinkSync('a', at('link'));
     expect(await agent.call('fs/read_text_file', { sessionId, path: at('link') })).toEqual({ content: 'a' });

@@ -1,4 +1,4 @@
-// Zed sends every saved default again right after session/new, all at once, whether it fits or not.
+// Zed sends every saved default again right after session/new, all at once, whether it applies or not.
 import { describe, expect } from 'vitest';
 import { type Client, type Json, open, prompt, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
@@ -7,8 +7,8 @@ const set = (client: Client, sessionId: string, [configId, value]: readonly [str
   client.request('session/set_config_option', { sessionId, configId, value });
 const values = (answer: Json): Json => answer.result?.configOptions.map(({ currentValue }: Json) => currentValue);
 
-describe('agent=beta in a burst with a model of alpha’s', () => {
-  test('agent first: the session moves, and the model is refused by its new agent', async ({ stage }) => {
+describe('agent=beta in a burst with a model of alpha', () => {
+  test('agent first: the session moves, and its new agent refuses the model', async ({ stage }) => {
     const client = await stage.connect(two(stage));
     const { id } = await open(client, stage.cwd);
     const [agent, model] = await Promise.all([set(client, id, ['agent', 'beta']), set(client, id, ['model', 'alpha-large'])]);
@@ -18,7 +18,7 @@ describe('agent=beta in a burst with a model of alpha’s', () => {
     expect(client.said(id)).toBe('beta heard hello');
   });
 
-  test('model first: it is set where it belongs, then the session moves', async ({ stage }) => {
+  test('model first: it is set at alpha, then the session moves', async ({ stage }) => {
     const client = await stage.connect(two(stage));
     const { id } = await open(client, stage.cwd);
     const [model, agent] = await Promise.all([set(client, id, ['model', 'alpha-large']), set(client, id, ['agent', 'beta'])]);
@@ -35,7 +35,7 @@ describe('agent=beta in a burst with a model of alpha’s', () => {
     const model = set(client, id, ['model', 'alpha-large']);
     const agent = set(client, id, ['agent', 'beta']);
     const asked = await alpha.got('session/set_config_option');
-    // Whatever beta has been sent for the move, it has answered by now; a move that waits for alpha has not begun.
+    // By now beta has answered whatever the move sent it; a move that waits for alpha has not begun.
     await open(client, stage.cwd, 'beta');
     alpha.reply(asked.msg, { configOptions: result.configOptions.slice(1) });
     expect(values(await agent)).toEqual(['beta', 'beta-small']);
@@ -46,7 +46,7 @@ describe('agent=beta in a burst with a model of alpha’s', () => {
   });
 });
 
-test('a burst of equal values changes nothing and answers each with the whole list', async ({ stage }) => {
+test('a burst of equal values changes nothing, and each response has the whole list', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);

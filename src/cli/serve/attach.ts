@@ -79,14 +79,14 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
         makeDirectory(stateDir);
         writeLinkFile(file, opened.link());
         notice(
-          `the console is on 127.0.0.1:${opened.port}; this file, which only you can read, leads a browser there: ${pathToFileURL(file).href}`,
+          `the console is on 127.0.0.1:${opened.port}; open this file, which only you can read, in a browser: ${pathToFileURL(file).href}`,
         );
         return async () => {
           rmSync(file, { force: true });
           await opened.stop();
         };
       } catch (error) {
-        notice(`there is no console: ${(error as Error).message}`);
+        notice(`the console could not start: ${(error as Error).message}`);
         return async () => {};
       }
     },

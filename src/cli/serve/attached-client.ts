@@ -58,7 +58,7 @@ export function attachedClient({ connection, watch, redact, transcript, agentOf 
           opened: (requestId) => void requests.set(id, { requestId, controller }),
           take(option) {
             const chosen = option === undefined ? undefined : answers[option];
-            const how = `${text(chosen?.name) ?? 'dismissed'}: ${text(fields(params.toolCall).title) ?? 'the question'}`;
+            const how = `${text(chosen?.name) ?? 'dismissed'}: ${text(fields(params.toolCall).title) ?? 'the request'}`;
             return connection.answer({ id, optionId: text(chosen?.optionId), where: 'the console', how });
           },
         });
@@ -67,7 +67,7 @@ export function attachedClient({ connection, watch, redact, transcript, agentOf 
         const controller = new AbortController();
         void state.elicit(sessionId, params, controller.signal, {
           opened: (requestId) => void requests.set(id, { requestId, controller }),
-          take: (_, reply) => connection.answer({ id, reply, where: 'the console', how: text(params.message) ?? 'the question' }),
+          take: (_, reply) => connection.answer({ id, reply, where: 'the console', how: text(params.message) ?? 'the request' }),
         });
       },
       answered(id, option, action) {

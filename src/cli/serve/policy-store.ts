@@ -51,14 +51,14 @@ export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStore
 
   function place(): PolicyPlace | { readonly why: string } {
     const { policies, layers } = policy?.state() ?? { policies: [], layers: [] };
-    if (!policy) return { why: 'there is no policy to put a rule into; set "policy" in the configuration, or start with --policy FILE' };
+    if (!policy) return { why: 'there is no policy to add a rule to; set "policy" in the configuration, or start with --policy FILE' };
     const source = policies.find(({ layer }) => layer === 'user');
     if (source && otherwise && isOurs(source))
       return { file: otherwise.own, isNew: !existsSync(otherwise.own), insteadOf: String(source.policy) };
     if (source) return placeIn(source);
     const given = layers.find(({ name }) => name === 'command-line')?.policy.file;
     if (given !== undefined && !PRESETS.some((name) => given.endsWith(path.join('config', 'policies', `${name}.yaml`)))) return own(given);
-    return { why: 'the policy is no file of yours; name one as "policy" in the configuration, or start with --policy FILE' };
+    return { why: 'the policy is not a file of yours; name one as "policy" in the configuration, or start with --policy FILE' };
   }
   /** The content of a new file. The file in force may be deleted by now. */
   const begun = (insteadOf: string) => readFile(existsSync(insteadOf) ? insteadOf : (otherwise?.shipped ?? insteadOf), 'utf8');
@@ -105,10 +105,10 @@ export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStore
 
 function placeIn({ from, policy }: PolicySource): PolicyPlace | { readonly why: string } {
   if (typeof policy !== 'string')
-    return { why: `the policy stands in ${from} itself; put it into a file of its own, name that as "policy", and rules can be added` };
+    return { why: `the policy is inline in ${from}; move it to a file and set "policy" to that file to add rules` };
   if (!PRESETS.includes(policy)) return own(path.resolve(path.dirname(from), policy));
   return {
-    why: `the policy is the preset "${policy}", which is no file of yours; copy it to one, name that as "policy" in ${from}, and rules can be added`,
+    why: `the policy is the preset "${policy}", which is not a file of yours; copy it and set "policy" in ${from} to the copy to add rules`,
   };
 }
 

@@ -28,9 +28,9 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
     const diff = item?.kind === 'tool' ? item.content?.[at] : undefined;
     // A change that was altered for display has no fingerprint and cannot be applied.
     if (!row || diff?.type !== 'diff' || diff.print !== print)
-      throw new ClientError(-32602, 'the agent has told the change anew meanwhile, or it is not here any more; look again');
+      throw new ClientError(-32602, 'the change was replaced or dropped meanwhile; review it again');
     if ((diff.oldText?.length ?? 0) + diff.newText.length > MAX_COMPARED)
-      throw new ClientError(-32602, 'the change is too large to be applied from here');
+      throw new ClientError(-32602, 'the change is too large to apply here');
     return { diff, hunks: hunksOf(diff), file: path.resolve(row.cwd, diff.path) };
   }
   function allowed(sessionId: string, operation: 'read' | 'edit', file: string): string | undefined {
@@ -85,7 +85,7 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
     async preview(sessionId: string, uri: string): Promise<ChatActions['preview']['result']> {
       const row = state.row(sessionId);
       const file = fileOf(uri);
-      if (!row || file === undefined) throw new ClientError(-32602, 'only files of this machine can be shown here');
+      if (!row || file === undefined) throw new ClientError(-32602, 'only files on this machine can be previewed');
       const evaluatedPath = allowed(sessionId, 'read', file);
       const params = { sessionId, path: file, limit: PREVIEW_LINES + 1 };
       const { content } = fields(await host.serve(sessionId, 'fs/read_text_file', params, evaluatedPath));

@@ -29,7 +29,7 @@ export function policyHandlers(policies: PolicyStore, redact: Redactor) {
   }
   function layerOf(wanted: string): PolicyState['layers'][number] {
     const layer = state().layers.find(({ policy }) => policy.file === wanted);
-    if (!layer) throw new ClientError(-32602, 'this is no file of the policy');
+    if (!layer) throw new ClientError(-32602, 'this is not a file of the policy');
     return layer;
   }
   function shown(): PolicyShown {
@@ -70,7 +70,7 @@ export function policyHandlers(policies: PolicyStore, redact: Redactor) {
         })
         .refine(({ command, path, tool }) => [command, path, tool].filter((one) => one).length === 1, 'give a command, a path or a tool'),
       perform({ agent, cwd, action, ...about }) {
-        if (action !== undefined && !isAction(action)) throw new ClientError(-32602, 'there is no such action');
+        if (action !== undefined && !isAction(action)) throw new ClientError(-32602, 'unknown action');
         const asked = describedAction(policies.placeFor(agent, cwd), { ...about, action });
         const { verdict, why, rule, matches, opaque } = decide(state().policy, asked);
         return clean({ verdict, why, rule, matches, opaque, summary: summaryOf(asked) });

@@ -22,7 +22,7 @@ export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: R
 
   function actionOf(requestId: string): Action | undefined {
     const open = state.openRequest(requestId);
-    if (!open) throw new ClientError(-32600, 'the question was answered meanwhile');
+    if (!open) throw new ClientError(-32600, 'the request was answered meanwhile');
     return open.judged?.asked;
   }
   function placeOrThrow(): PolicyPlace {
@@ -52,19 +52,18 @@ export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: R
       params: z.strictObject(about),
       perform({ requestId, verdict }) {
         const action = actionOf(requestId);
-        if (!action) return { cannot: 'there is no policy to put a rule into' };
+        if (!action) return { cannot: 'there is no policy to add a rule to' };
         const place = policies.place();
         if ('why' in place) return { cannot: clean(place.why) };
         const proposed = proposeRule(action);
-        if ('cannot' in proposed) return { cannot: `no rule can be made of this: ${clean(proposed.cannot)}` };
+        if ('cannot' in proposed) return { cannot: `no rule can be made for this request: ${clean(proposed.cannot)}` };
         const day = new Date(now()).toISOString().slice(0, 10);
         const rule = ruleText({
           ...proposed,
           reason: `${verdict === 'allow' ? 'allowed' : 'rejected'} in the console on ${day}`,
         }).trimEnd();
         // Text that must not be shown must not be written to a file either.
-        if (clean(rule) !== rule)
-          return { cannot: 'no rule can be made of this: there are secrets in it, or characters that cannot be seen' };
+        if (clean(rule) !== rule) return { cannot: 'no rule can be made for this request: it contains secrets or invisible characters' };
         return { rule, place: { file: clean(place.file), isNew: place.isNew } };
       },
     },

@@ -60,7 +60,7 @@ export function holderOf({
   attached,
 }: Pick<SessionDeps, 'consoleClient' | 'attached'>): (sessionId: string) => ConsoleClient {
   return (sessionId) => {
-    if (attached?.holds(sessionId)) throw new ClientError(-32600, 'the editor has this session; go on with it there');
+    if (attached?.holds(sessionId)) throw new ClientError(-32600, 'the editor owns this session; continue there');
     return consoleClient();
   };
 }
@@ -129,7 +129,7 @@ export function sessionActions({
       params: z.strictObject({ sessionId: id, format: z.enum(['md', 'json']) }),
       perform({ sessionId, format }) {
         const text = transcripts.text(sessionId, format);
-        if (text === undefined) throw new ClientError(-32002, 'nothing of this session was written down');
+        if (text === undefined) throw new ClientError(-32002, 'this session has no transcript');
         return { text };
       },
     },

@@ -51,7 +51,7 @@ export function answerAgents({ state, host, terminals, judged }: Deps) {
     arrived(elicitationId: string): void {
       const sessionId = sent.get(elicitationId);
       sent.delete(elicitationId);
-      if (sessionId !== undefined) state.event(sessionId, { e: 'note', text: 'What the page was opened for is done.' });
+      if (sessionId !== undefined) state.event(sessionId, { e: 'note', text: 'The step in the browser is complete.' });
     },
   };
 }

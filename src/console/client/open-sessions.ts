@@ -72,7 +72,7 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
     const { additionalDirectories = directoriesOf(sessionId), mcpServers } = begunWith.get(sessionId) ?? {};
     const there = additionalDirectories.filter(isDirectory);
     const missing = additionalDirectories.filter((one) => !there.includes(one));
-    const title = missing.length === 1 ? 'A directory of this session is gone' : 'Directories of this session are gone';
+    const title = missing.length === 1 ? 'A directory of this session no longer exists' : 'Directories of this session no longer exist';
     return {
       more: { additionalDirectories: there, mcpServers },
       reportMissing(opened) {
@@ -81,7 +81,7 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
             sessionUpdate: 'notice',
             severity: 'warning',
             title,
-            description: `${missing.join(', ')}; it goes on without`,
+            description: `${missing.join(', ')}; the session continues without`,
           });
       },
     };

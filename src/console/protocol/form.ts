@@ -32,7 +32,7 @@ const FORMATS: Readonly<Record<string, { readonly isGood: (value: string) => boo
 
 /** A message for the user when the value is invalid. */
 export function problemWith(field: Field, value: Value): string | undefined {
-  if (value === undefined || value === '') return field.isRequired ? 'This is needed.' : undefined;
+  if (value === undefined || value === '') return field.isRequired ? 'This field is required.' : undefined;
   switch (field.kind) {
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'This must be yes or no.';

@@ -139,7 +139,7 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
     const message = messageShape.safeParse(value);
     const re = Number((value as { id?: unknown } | undefined)?.id ?? -1);
     if (!message.success) return page.send({ t: 'answer', re, error: { message: z.prettifyError(message.error) } });
-    if (inFlight >= MAX_IN_FLIGHT) return page.send({ t: 'answer', re, error: { message: 'too much is asked for at once' } });
+    if (inFlight >= MAX_IN_FLIGHT) return page.send({ t: 'answer', re, error: { message: 'too many requests at once' } });
     inFlight++;
     try {
       const made = perform(message.data);

@@ -46,7 +46,7 @@ export function joinHandlers(handlers: readonly Handlers[]): AllHandlers {
   return {
     perform(action, given, page) {
       const found = actions.get(action);
-      if (!found) throw new ClientError(-32601, `there is no act "${neutralise(action)}"`);
+      if (!found) throw new ClientError(-32601, `there is no action "${neutralise(action)}"`);
       return found.perform(read(found.params, given) as never, page);
     },
     subscribe(topic, given, send, page) {
@@ -61,7 +61,7 @@ function tableOf<Entry>(tables: readonly Readonly<Record<string, Entry>>[]): Rea
   const all = new Map<string, Entry>();
   for (const table of tables)
     for (const [name, entry] of Object.entries(table)) {
-      if (all.has(name)) throw new Error(`two screens have "${name}"`);
+      if (all.has(name)) throw new Error(`two screens register "${name}"`);
       all.set(name, entry);
     }
   return all;

@@ -67,9 +67,9 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
     if (foreign) return refuse(response, 403, foreign);
     const url = request.url ?? '';
     if (request.method === 'POST' && url === '/enter') return enter(request, response);
-    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'there is nothing to be done here');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'method not allowed');
     const file = files.get(url);
-    if (!file) return refuse(response, 404, 'there is nothing here');
+    if (!file) return refuse(response, 404, 'not found');
     response.writeHead(200, { 'content-type': file.type, 'content-length': file.bytes.length });
     response.end(request.method === 'HEAD' ? undefined : file.bytes);
   }
@@ -78,12 +78,12 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
       return refuse(response, 415, 'content-type must be application/json');
     const body = await readBody(request);
-    if (body === undefined) return refuse(response, 413, 'the body is too long, or no JSON');
+    if (body === undefined) return refuse(response, 413, 'the body is too large or not JSON');
     const { token } = body as { token?: unknown };
     const credentials = typeof token === 'string' ? keys.redeem(token) : undefined;
     if (!credentials) {
       if (keys.failed()) return void response.destroy();
-      return refuse(response, 401, 'this link is not valid, or was used before');
+      return refuse(response, 401, 'this link is invalid or was already used');
     }
     const cookie = `${cookieName(portOf(server))}=${credentials.cookie}; HttpOnly; SameSite=Strict; Path=/`;
     response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': cookie });
@@ -134,7 +134,7 @@ function admit(socket: WebSocket, cookie: string, keys: Keys, welcome: ServerDep
     const { hello } = (first ?? {}) as { hello?: unknown };
     if (typeof hello === 'string' && keys.admits(cookie, hello)) return welcome(socket, first);
     keys.failed();
-    socket.close(4401, 'this page is not let in');
+    socket.close(4401, 'access denied');
   });
 }
 

@@ -19,15 +19,15 @@ export function adviceOn(error: unknown, agents: readonly AgentRow[], isTurn = f
   const { agent, reason, authMethods } = fields(error.data);
   if (error.code === LOGIN_WANTED) {
     const logins = loginsOf(text(agent), list(authMethods), agents);
-    return logins.length > 0 ? { logins } : { hint: 'The agent wants a login and does not say how. Its own command may have one.' };
+    return logins.length > 0 ? { logins } : { hint: 'The agent requires a login but offers no method. Its own command line may have one.' };
   }
   if (error.code === NOT_FOUND)
-    return { hint: 'The agent does not know this session any more. What was said is kept; begin a new session to go on.' };
+    return { hint: 'The agent no longer knows this session. Its transcript is kept; start a new session to continue.' };
   if (ENDED.has(text(reason) ?? '') && text(agent) !== undefined)
     return {
       hint: isTurn
-        ? 'Send the prompt again: the agent is started anew, and the session goes on.'
-        : 'Try again: the agent is started anew. What it said last is on the screen Agents.',
+        ? 'Send the prompt again: switchboard restarts the agent and the session continues.'
+        : 'Try again: switchboard restarts the agent. Its last output is on the Agents screen.',
     };
   return {};
 }

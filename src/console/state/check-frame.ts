@@ -35,10 +35,10 @@ function definitionOf({ dir, kind = '', method }: Checked, definitions: Definiti
 }
 
 function whyNone(method: string, definitions: Definitions): string {
-  if (method === '') return 'it is not known which request it answers';
-  if (method.startsWith('_')) return `${method} is a method of a vendor's own, for which the protocol has no schema`;
+  if (method === '') return 'its request is unknown';
+  if (method.startsWith('_')) return `${method} is an extension method, which has no schema`;
   const isKnown = Object.values(definitions).some((schema) => schema['x-method'] === method);
-  return isKnown ? `ACP has no ${method} of this kind in this direction` : `${method} is no method of ACP`;
+  return isKnown ? `ACP does not define ${method} for this kind and direction` : `${method} is not an ACP method`;
 }
 
 // The subset of JSON Schema that the ACP schema uses.

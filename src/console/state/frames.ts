@@ -88,7 +88,7 @@ export function createFrames(secrets: Secrets, dir: string) {
   function wantedBy(filter: string): Wanted {
     const wanted = ring.wanted(filter);
     if (typeof wanted === 'function') return wanted;
-    throw new ClientError(-32602, `"${neutralise(wanted.wrong)}" is no term of a filter`);
+    throw new ClientError(-32602, `"${neutralise(wanted.wrong)}" is not a filter term`);
   }
 
   const filterShape = z.string().max(1000);

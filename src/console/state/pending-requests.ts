@@ -21,10 +21,10 @@ export type Elicited = {
   accept(values: Values): { readonly content?: Fields; readonly url?: string } | { readonly problem: string };
 };
 
-const CANNOT = { problem: 'this cannot be answered here; decline it' };
+const CANNOT = { problem: 'this request cannot be answered here; decline it' };
 
 export function readElicitation(params: Fields, clean: (value: string) => string): Elicited {
-  const message = clean(text(params.message) ?? 'The agent asks for something');
+  const message = clean(text(params.message) ?? 'The agent requests input');
   const { mode, url } = params;
   if (mode === 'url' && typeof url === 'string') {
     const address = URL.canParse(url) ? new URL(url) : undefined;

@@ -34,7 +34,7 @@ function eventsOf(record: TranscriptRecord): Event[] {
     case 'turn':
       return [{ e: 'end', stopReason: text(record.stopReason), error: record.error }];
     case 'omitted':
-      return [{ e: 'note', text: `${record.bytes} bytes were left out here` }];
+      return [{ e: 'note', text: `${record.bytes} bytes omitted` }];
     default:
       return [];
   }

@@ -1,4 +1,4 @@
-// What a page may give with a new session: servers that have an address, and nothing that is a program.
+// What a page may send with a new session: remote servers, never a program.
 import { expect, test } from 'vitest';
 import { sessionActions } from '../../../src/console/actions/sessions.ts';
 
@@ -6,7 +6,7 @@ const { params } = sessionActions({} as never).new;
 const server = { type: 'http', name: 'docs', url: 'https://example.com/mcp', headers: [{ name: 'Authorization', value: 'Bearer x' }] };
 const takes = (given: object) => params.safeParse({ mcpServers: [given] }).success;
 
-test('a server with an address is taken', () => {
+test('a server with a URL is accepted', () => {
   expect(takes(server)).toBe(true);
   expect(takes({ ...server, type: 'sse', headers: [] })).toBe(true);
 });
@@ -21,6 +21,6 @@ test.each<[string, object]>([
   ['two headers in one', { ...server, headers: [{ name: 'A', value: 'x\r\nB: y' }] }],
   ['a header whose name is none', { ...server, headers: [{ name: 'A: b', value: 'x' }] }],
   ['no name', { ...server, name: '' }],
-])('%s is not', (_, given) => {
+])('%s is rejected', (_, given) => {
   expect(takes(given)).toBe(false);
 });

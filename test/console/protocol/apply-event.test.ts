@@ -11,7 +11,7 @@ const conversationOf = (events: readonly Event[]) => {
 const kinds = (events: readonly Event[]) => conversationOf(events).items.map(({ kind }) => kind);
 
 describe('a conversation', () => {
-  test('pieces of one message are one message; another role, id or a tool call in between begins a new one', () => {
+  test('chunks of one message form one message; another role, another id or a tool call starts a new one', () => {
     const { items } = conversationOf([
       { e: 'text', role: 'agent', text: 'One ' },
       { e: 'text', role: 'agent', text: 'two' },
@@ -31,7 +31,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  test('a text can take back its end', () => {
+  test('a text can remove its end', () => {
     const { items } = conversationOf([
       { e: 'text', role: 'agent', text: 'the key is abc' },
       { e: 'text', role: 'agent', text: '[redacted]', drop: 3 },
@@ -39,7 +39,7 @@ describe('a conversation', () => {
     expect(items).toMatchObject([{ text: 'the key is [redacted]', size: 21 }]);
   });
 
-  test('an update of a tool call changes what it names and leaves the rest', () => {
+  test('an update of a tool call changes the fields it names and keeps the rest', () => {
     const { items } = conversationOf([
       { e: 'tool', toolCallId: 't', title: 'Edit', toolKind: 'edit', status: 'pending' },
       { e: 'tool', toolCallId: 'u', title: 'Other' },
@@ -51,7 +51,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  test('the end of a call of which nothing else was told is no entry', () => {
+  test('the end of an otherwise unknown call is no entry', () => {
     expect(kinds([{ e: 'tool', toolCallId: 'asked-only', status: 'failed' }])).toEqual([]);
     expect(kinds([{ e: 'tool', toolCallId: 't', status: 'in_progress' }])).toEqual(['tool']);
     expect(kinds([{ e: 'tool', toolCallId: 't', status: 'completed', title: 'Read' }])).toEqual(['tool']);
@@ -66,7 +66,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  test('a plan that has an id is told anew where it stands, also in a later turn, and can be taken back', () => {
+  test('a plan with an id is updated in place, also in a later turn, and can be removed', () => {
     const plan = (planId: string, content: string): Event => ({ e: 'plan', planId, entries: [{ content, status: 'pending' }] });
     const prompt: Event = { e: 'prompt', text: 'do', blocks: [] };
     const { items } = conversationOf([prompt, plan('p', 'a'), plan('q', 'b'), prompt, plan('p', 'c'), { e: 'unplan', planId: 'q' }]);
@@ -76,7 +76,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  test('a conversation made shorter is one entry: its summary grows, can take back its end, and is kept when only the status is told', () => {
+  test('a compaction is one entry: its summary grows, can remove its end, and stays when only the status changes', () => {
     const { items } = conversationOf([
       { e: 'compaction', compactionId: 'c', summary: 'the key abc', isMore: true },
       { e: 'note', text: 'meanwhile' },
@@ -92,7 +92,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  test('a subagent is one entry, however often it is told of; so are updates that nobody knows, in a row', () => {
+  test('a subagent is one entry, however many updates it gets; so are consecutive unknown updates', () => {
     const { items } = conversationOf([
       { e: 'subagent', childId: 's', title: 'Helper', state: 'running' },
       { e: 'subagent', childId: 's', state: 'idle: end_turn' },
@@ -107,12 +107,12 @@ describe('a conversation', () => {
     ]);
   });
 
-  test('a mode that the agent changes by itself is the current one', () => {
+  test('a mode that the agent changes by itself becomes the current one', () => {
     const mode: Event = { e: 'options', options: [{ type: 'select', id: '$mode', name: 'Mode', value: 'ask', choices: [] }] };
     expect(conversationOf([mode, { e: 'option', id: '$mode', value: 'code' }]).options).toMatchObject([{ value: 'code' }]);
   });
 
-  test('the oldest go when there are too many or too much', () => {
+  test('the oldest items are dropped when there are too many or they are too large', () => {
     const many = conversationOf(Array.from({ length: MAX_ITEMS + 10 }, (_, n): Event => ({ e: 'note', text: String(n) })));
     expect(many.items).toHaveLength(MAX_ITEMS);
     expect(many).toMatchObject({ dropped: 10, items: expect.arrayContaining([expect.objectContaining({ id: 10 })]) });
@@ -132,7 +132,7 @@ describe('a conversation', () => {
     ['plans', { e: 'plan', entries: [{ content: long, status: '' }] }],
     ['links', { e: 'block', role: 'agent', block: { type: 'resource_link', uri: long } }],
     ['agents of agents', { e: 'subagent', childId: 'c', title: '', description: long }],
-  ])('and so do %s, however an agent puts it', (_, event) => {
+  ])('so are %s, however an agent sends them', (_, event) => {
     const own = (n: number): object =>
       'toolCallId' in event
         ? { toolCallId: `t${n}` }
@@ -147,7 +147,7 @@ describe('a conversation', () => {
     expect(all.size).toBeLessThanOrEqual(MAX_SIZE);
   });
 
-  test('of a message that does not end the end is kept', () => {
+  test('an endless message keeps its end', () => {
     const { items, size } = conversationOf(Array.from({ length: 9 }, (_, n): Event => ({ e: 'text', role: 'agent', text: `${n}${long}` })));
     const message = items[0] as Extract<Item, { kind: 'message' }>;
     expect(message.text.length).toBeLessThanOrEqual(MAX_SIZE);
@@ -155,7 +155,7 @@ describe('a conversation', () => {
     expect([message.size, size]).toEqual([message.text.length, message.text.length]);
   });
 
-  test('whoever begins with a snapshot and goes on with events has what another has who heard everything', () => {
+  test('a snapshot plus later events equals all events', () => {
     const event: fc.Arbitrary<Event> = fc.oneof(
       fc.record({ e: fc.constant('text' as const), role: fc.constantFrom('agent' as const, 'thought' as const), text: fc.string() }),
       fc.record({

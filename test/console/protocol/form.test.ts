@@ -1,4 +1,4 @@
-// Forms of agents: what is asked, what may be answered, and what the agent gets.
+// Agent forms: fields, valid answers, and the response to the agent.
 import { describe, expect, test } from 'vitest';
 import { problemWith } from '../../../src/console/protocol/form.ts';
 import { type Form, readForm } from '../../../src/console/state/form-schema.ts';
@@ -23,7 +23,7 @@ const form = (given: unknown = schema, clean = (words: string) => words) => read
 const given = () => form().fields.map(({ value }) => value);
 
 describe('a form', () => {
-  test('has a field for everything it can ask, with what the agent proposes', () => {
+  test("has a field for everything it can ask, with the agent's defaults", () => {
     expect(form().fields.map(({ title, kind, isRequired, value }) => [title, kind, isRequired, value])).toEqual([
       ['Your name', 'text', true, 'Ada'],
       ['mail', 'text', false, ''],
@@ -38,7 +38,7 @@ describe('a form', () => {
     expect(form().fields[5]).toMatchObject({ choices: ['Red', 'Green'] });
   });
 
-  test('is answered in the names and values of the agent; what was left empty is left out', () => {
+  test("is answered with the agent's names and values; empty fields are omitted", () => {
     expect(form().answer(given())).toEqual({
       content: { name: 'Ada', share: 0.5, sure: true, colour: 'g', tags: ['b'], more: [] },
     });
@@ -48,8 +48,8 @@ describe('a form', () => {
   });
 
   test.each<[number, unknown, string]>([
-    [0, '', 'Your name: This is needed.'],
-    [0, null, 'Your name: This is needed.'],
+    [0, '', 'Your name: This field is required.'],
+    [0, null, 'Your name: This field is required.'],
     [0, 'A', 'Your name: This must be at least 2 characters.'],
     [0, 'Augusta', 'Your name: This must be at most 5 characters.'],
     [0, 7, 'Your name: This must be text.'],
@@ -62,11 +62,11 @@ describe('a form', () => {
     [7, [], 'tags: This must be at least 1 choice.'],
     [7, [0, 1, 2], 'tags: This must be at most 2 choices.'],
     [7, [9], 'tags: Choose among these.'],
-  ])('field %i with %j is not taken', (at, value, problem) => {
+  ])('field %i rejects %j', (at, value, problem) => {
     expect(form().answer(given().with(at, value as never))).toEqual({ problem });
   });
 
-  test('what is shown is cleaned; a proposal that is left as it was is sent as it came', () => {
+  test('what is shown is cleaned; an unchanged default is sent as it came', () => {
     const cleaned = form({ properties: { '\u202ekey': { type: 'string', default: 'my-secret' } } }, (words) =>
       words.replaceAll('my-secret', '[hidden]').replaceAll('\u202e', '⟨⟩'),
     );
@@ -75,14 +75,14 @@ describe('a form', () => {
     expect(cleaned.answer(['mine'])).toEqual({ content: { '\u202ekey': 'mine' } });
   });
 
-  test('that needs something no field can give cannot be answered; odd names are only names', () => {
+  test('that requires something no field can give cannot be answered; unusual names are only names', () => {
     expect(readForm({ properties: { odd: { type: 'object' } }, required: ['odd'] }, String)).toBeUndefined();
     expect(readForm(undefined, String)?.fields).toEqual([]);
     const odd = readForm(JSON.parse('{"properties":{"__proto__":{"type":"boolean"}}}'), String) as Form;
     expect(Object.entries((odd.answer([true]) as { content: object }).content)).toEqual([['__proto__', true]]);
   });
 
-  test.each(['constructor', '__proto__', 'hasOwnProperty'])('a text of the format %s, which is none, is only a text', (format) => {
+  test.each(['constructor', '__proto__', 'hasOwnProperty'])('text of the unknown format %s is plain text', (format) => {
     const field = { kind: 'text', title: 't', isRequired: false, value: '', format } as const;
     expect(problemWith(field, 'anything')).toBeUndefined();
   });
@@ -91,7 +91,7 @@ describe('a form', () => {
     ['uri', 'https://example.com', 'example'],
     ['date', '2026-11-30', '2026-13-01'],
     ['date-time', '2026-11-30T10:00:00Z', '2026-11-30'],
-  ])('a text of the format %s', (format, good, bad) => {
+  ])('text of the format %s', (format, good, bad) => {
     const field = { kind: 'text', title: 't', isRequired: false, value: '', format } as const;
     expect(problemWith(field, good)).toBeUndefined();
     expect(problemWith(field, bad)).toContain('This must be');

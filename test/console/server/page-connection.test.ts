@@ -1,4 +1,4 @@
-// One page on a real socket: what it asks for costs no more memory than it reads.
+// One page on a real socket: its requests use no more memory than it reads.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -18,7 +18,7 @@ type Opened = {
   readonly performed: string[];
 };
 
-/** A page that was let in; whatever it asks for is a megabyte. */
+/** A connected page; each of its actions returns a megabyte. */
 async function open(): Promise<Opened> {
   const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => sockets.close());
@@ -52,7 +52,7 @@ async function open(): Promise<Opened> {
   return { client, performed, feed, ...(await letIn) };
 }
 
-test('a page that does not read its answers is not listened to until it does, and then has them all', async () => {
+test('a page that does not read its responses is paused until it does, and then gets them all', async () => {
   const { client, server, performed } = await open();
   const answered: number[] = [];
   const ALL = 200;
@@ -73,7 +73,7 @@ test('a page that does not read its answers is not listened to until it does, an
   expect(answered).toEqual(Array.from({ length: ALL }, (_, id) => id));
 });
 
-test('a page watches so many sessions and no more: those that it turned to last', async () => {
+test('a page watches a limited number of sessions, the most recent ones', async () => {
   const { client, page, feed } = await open();
   const received = new Promise<string>((resolve) =>
     client.on('message', (data) => {

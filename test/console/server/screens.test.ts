@@ -6,7 +6,7 @@ import { joinHandlers } from '../../../src/console/server/screens.ts';
 const page = {} as Page;
 const params = z.strictObject({ n: z.int() });
 
-describe('what screens bring', () => {
+describe('handlers of screens', () => {
   const handlers = joinHandlers([
     { actions: { double: { params, perform: ({ n }: { n: number }) => n * 2 } } },
     {
@@ -22,7 +22,7 @@ describe('what screens bring', () => {
     },
   ]);
 
-  test('is asked for by name, and gets what it was promised', () => {
+  test('are called by name with valid parameters', () => {
     expect(handlers.perform('double', { n: 4 }, page)).toBe(8);
     const received: unknown[] = [];
     handlers.subscribe('count', { n: 3 }, (news) => received.push(news), page)();
@@ -33,15 +33,15 @@ describe('what screens bring', () => {
     ['double', { n: 'four' }, /expected int|expected number/i],
     ['double', { n: 4, more: true }, /more/],
     ['double', undefined, /expected object/],
-    ['count', { n: 4 }, /there is no act "count"/],
-    ['constructor', {}, /there is no act "constructor"/],
-    ['\u001b[31mred\u202e', {}, /there is no act "red⟨U\+202E⟩"/],
-  ])('%s with %j is refused, and nothing is done', (action, given, why) => {
+    ['count', { n: 4 }, /there is no action "count"/],
+    ['constructor', {}, /there is no action "constructor"/],
+    ['\u001b[31mred\u202e', {}, /there is no action "red⟨U\+202E⟩"/],
+  ])('%s with %j is rejected, and nothing is done', (action, given, why) => {
     expect(() => handlers.perform(action, given, page)).toThrow(why);
   });
 
-  test('of one name is not there twice', () => {
+  test('cannot share a name', () => {
     const one = { actions: { double: { params, perform: () => 1 } } };
-    expect(() => joinHandlers([one, one])).toThrow('two screens have "double"');
+    expect(() => joinHandlers([one, one])).toThrow('two screens register "double"');
   });
 });

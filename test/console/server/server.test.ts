@@ -1,4 +1,4 @@
-// Who gets in and who does not, asked with bare HTTP: every route, the socket included, refuses a foreign page and a guesser.
+// Access checks with bare HTTP: every route, the socket included, rejects foreign pages and guesses.
 import http from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -45,7 +45,7 @@ const enter = (token: string, headers: http.OutgoingHttpHeaders = {}) =>
   send('POST', '/enter', { origin: origin(), 'content-type': 'application/json', ...headers }, JSON.stringify({ token }));
 const tokenOf = (link: string) => new URL(link).hash.slice(1);
 
-/** The status that a socket is refused with, or the socket. */
+/** The status a socket is rejected with, or the socket. */
 function knock(headers: Record<string, string>): Promise<WebSocket | number> {
   return new Promise((resolve) => {
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/socket`, { headers });
@@ -59,7 +59,7 @@ async function credentials(): Promise<{ readonly cookie: string; readonly pageKe
   return { cookie: headers['set-cookie']?.[0]?.split(';')[0] ?? '', pageKey: JSON.parse(body).pageKey };
 }
 
-describe('a page of somebody else', () => {
+describe('a foreign page', () => {
   const routes = [
     ['GET', '/'],
     ['GET', '/page.js'],
@@ -67,7 +67,7 @@ describe('a page of somebody else', () => {
     ['GET', '/nothing'],
   ] as const;
 
-  test.each(routes)('is refused by its Host, its Origin and where it comes from: %s %s', async (method, path) => {
+  test.each(routes)('is rejected by its Host, its Origin and its site: %s %s', async (method, path) => {
     for (const headers of [
       { host: `evil.example:${server.port}` },
       { host: '127.0.0.1' },
@@ -75,7 +75,7 @@ describe('a page of somebody else', () => {
       { origin: 'http://evil.example' },
       { origin: 'null' },
       { origin: `http://127.0.0.1:${server.port + 1}` },
-      { origin: `http://localhost:${server.port}` }, // ours, and yet not the one that was asked
+      { origin: `http://localhost:${server.port}` }, // our address, but not the requested one
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
     ]) {
@@ -84,17 +84,17 @@ describe('a page of somebody else', () => {
     }
   });
 
-  test('may lead here by a link, which does nothing', async () => {
+  test('may link here, which changes nothing', async () => {
     expect(await send('GET', '/', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' })).toMatchObject({ status: 200 });
     expect(await send('GET', '/', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'iframe' })).toMatchObject({ status: 403 });
   });
 
-  test('gets no socket, with a good cookie and word', async () => {
+  test('gets no socket, even with a valid cookie and key', async () => {
     const { cookie } = await credentials();
     for (const headers of [
       { origin: 'http://evil.example' },
       { origin: `http://127.0.0.1:${server.port + 1}` },
-      {}, // a page always says which it is
+      {}, // a page always sends its origin
       { origin: origin(), host: `evil.example:${server.port}` },
       { origin: origin(), 'sec-fetch-site': 'cross-site' },
     ])
@@ -116,7 +116,7 @@ describe('a link', () => {
     ]);
   });
 
-  test('is taken as JSON of a page only, and in no other way', async () => {
+  test('is accepted only as JSON from a page', async () => {
     const token = tokenOf(server.link());
     expect(await enter(token, { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
     expect(await send('POST', '/enter', { 'content-type': 'application/json' }, JSON.stringify({ token }))).toMatchObject({ status: 403 });
@@ -128,7 +128,7 @@ describe('a link', () => {
 });
 
 describe('the socket', () => {
-  test('wants the cookie and the word that goes with it', async () => {
+  test('requires the cookie and its page key', async () => {
     const [one, other] = [await credentials(), await credentials()];
     expect(await knock({ origin: origin() })).toBe(401);
     expect(await knock({ origin: origin(), cookie: `switchboard_${server.port}=guessed` })).toBe(401);
@@ -150,7 +150,7 @@ describe('the socket', () => {
   });
 });
 
-test('every answer forbids frames, foreign code and guesses about types', async () => {
+test('every response forbids frames, foreign code and type sniffing', async () => {
   for (const path of ['/', '/page.js', '/nothing']) {
     const { headers } = await send('GET', path);
     expect(headers['content-security-policy']).toMatch(
@@ -163,25 +163,25 @@ test('every answer forbids frames, foreign code and guesses about types', async 
   }
 });
 
-test('a peer that goes away in the middle of its words takes nothing with it', async () => {
+test('a peer that disconnects in mid-request affects nothing else', async () => {
   const failed: unknown[] = [];
   const note = (error: unknown) => void failed.push(error);
   process.on('unhandledRejection', note);
   const head = ['POST /enter HTTP/1.1', `host: 127.0.0.1:${server.port}`, `origin: ${origin()}`, 'content-type: application/json'];
   const socket = connect(server.port, '127.0.0.1');
   await new Promise<void>((resolve) => socket.write(`${[...head, 'content-length: 100'].join('\r\n')}\r\n\r\n{"tok`, () => resolve()));
-  await send('GET', '/'); // by then it was heard
+  await send('GET', '/'); // by then the server has read it
   socket.destroy();
   for (let round = 0; round < 5; round++) expect(await send('GET', '/')).toMatchObject({ status: 200 });
   process.off('unhandledRejection', note);
   expect(failed).toEqual([]);
 });
 
-test('it listens on loopback alone', () => {
+test('it listens on loopback only', () => {
   expect(server.link()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}$/);
 });
 
-test('a guesser is not kept company', async () => {
+test('a guesser is disconnected', async () => {
   let cut = 0;
   for (let guess = 0; guess < 30; guess++) await enter('x'.repeat(43)).catch(() => cut++);
   expect(cut).toBeGreaterThan(5);

@@ -10,20 +10,20 @@ const agents = [
 ] as unknown as readonly AgentRow[];
 const login = (data?: object) => adviceOn(new ClientError(-32000, 'Authentication required', data), agents).logins?.map(({ id }) => id);
 
-test('a login is offered by the methods that the failure names, else by those of its agent, under the names they go by', () => {
+test('a login is offered by the methods in the failure, else by those of its agent, under their configured ids', () => {
   expect(login({ agent: 'one', authMethods: ['one/b'] })).toEqual(['one/b']);
   expect(login({ agent: 'two' })).toEqual(['two/a']);
   expect(login()).toEqual(['one/a', 'one/b', 'two/a']);
   expect(adviceOn(new ClientError(-32000, 'no'), agents.slice(0, 1)).logins).toEqual([method('a'), method('b')]);
-  expect(adviceOn(new ClientError(-32000, 'no'), []).hint).toContain('does not say how');
+  expect(adviceOn(new ClientError(-32000, 'no'), []).hint).toContain('offers no method');
 });
 
-test('an agent that ended, and a session that is not known, have advice of their own; other failures have none', () => {
+test('an agent that exited and an unknown session have their own advice; other failures have none', () => {
   const ended = (reason: string, isTurn: boolean) => adviceOn(new ClientError(-32603, 'no', { agent: 'one', reason }), agents, isTurn).hint;
   expect(ended('agent_exited', true)).toContain('Send the prompt again');
   expect(ended('agent_exited', false)).toContain('Try again');
   for (const reason of ['stopped', 'not_startable', 'session_lost', 'crash-loop']) expect(ended(reason, true)).toBeUndefined();
-  expect(adviceOn(new ClientError(-32002, 'unknown'), agents).hint).toContain('begin a new session');
+  expect(adviceOn(new ClientError(-32002, 'unknown'), agents).hint).toContain('start a new session');
   expect(adviceOn(new ClientError(-32603, 'no'), agents)).toEqual({});
   expect(adviceOn(new Error('no'), agents)).toEqual({});
 });

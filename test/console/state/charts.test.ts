@@ -3,14 +3,14 @@ import { createCharts } from '../../../src/console/state/charts.ts';
 
 const prompt = { leg: 'mime', session: 's', method: 'session/prompt' };
 
-test('a second is a row: frames, bytes, how long they were here, and errors once each', () => {
+test('a second is a row: frames, bytes, time in switchboard, and each error once', () => {
   const charts = createCharts();
   charts.passed('editor', 100);
   charts.passed('agent', 50);
   charts.passed('agent', 70);
   for (const ms of [0.1, 0.2, 0.3, 4]) charts.added(ms);
   charts.record({ t: 0, dir: 'fromAgent', kind: 'response', error: -1 });
-  charts.record({ t: 0, dir: 'toEditor', kind: 'response', error: -1 }); // the same, passed on
+  charts.record({ t: 0, dir: 'toEditor', kind: 'response', error: -1 }); // the same frame, forwarded
   charts.record({ t: 0, dir: 'toEditor', kind: 'response', error: -1, ours: true });
   charts.record({ t: 0, event: 'down', reason: 'stopped' });
   charts.sample(10_000);
@@ -22,7 +22,7 @@ test('a second is a row: frames, bytes, how long they were here, and errors once
   ]);
 });
 
-test('turns, first updates and waits for permission are timed', () => {
+test('turns, first updates and permission waits are timed', () => {
   const charts = createCharts();
   charts.record({ ...prompt, t: 1000, dir: 'toAgent', kind: 'request' });
   charts.record({ ...prompt, t: 1150, method: 'session/update', dir: 'fromAgent', kind: 'notification' });
@@ -33,7 +33,7 @@ test('turns, first updates and waits for permission are timed', () => {
   expect(charts.rows()).toMatchObject([{ first: 150, wait: 700, turn: 1000 }]);
 });
 
-test('rates are per second, however late a sample is; rows are kept for a quarter of an hour, and gaps are gaps', () => {
+test('rates are per second, however late a sample is; rows are kept for a quarter of an hour, and gaps stay gaps', () => {
   const charts = createCharts();
   charts.sample(1000);
   for (let n = 0; n < 30; n++) charts.passed('agent', 10);

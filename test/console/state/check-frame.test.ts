@@ -6,7 +6,7 @@ const checkUpdate = (update: unknown) =>
   checkFrame({ dir: 'fromAgent', kind: 'notification', method: 'session/update' }, { jsonrpc: '2.0', params: { sessionId: 's', update } });
 const request = (method: string, params: unknown) => checkFrame(asked(method), { jsonrpc: '2.0', id: 1, method, params });
 
-describe('a frame as the protocol has it', () => {
+describe('a valid frame', () => {
   test.each([
     ['session/prompt', 'PromptRequest', { sessionId: 's', prompt: [{ type: 'text', text: 'hello' }] }],
     ['initialize', 'InitializeRequest', { protocolVersion: 1, clientCapabilities: { fs: { readTextFile: true } }, _meta: { any: 1 } }],
@@ -16,11 +16,11 @@ describe('a frame as the protocol has it', () => {
       { cwd: '/', mcpServers: [{ name: 'x', command: 'x', args: [], env: [{ name: 'A', value: '1' }] }] },
     ],
     ['session/fork', 'ForkSessionRequest', { sessionId: 's', cwd: '/', mcpServers: [] }],
-  ])('%s fits %s', async (method, name, params) => {
+  ])('%s matches %s', async (method, name, params) => {
     expect(await request(method, params)).toEqual({ name, problems: [] });
   });
 
-  test('an answer is held against what its request asks for', async () => {
+  test('a response is checked against the schema of its request', async () => {
     const about = { dir: 'fromAgent', kind: 'response', method: 'session/prompt' };
     expect(await checkFrame(about, { jsonrpc: '2.0', id: 1, result: { stopReason: 'end_turn' } })).toEqual({
       name: 'PromptResponse',
@@ -29,13 +29,13 @@ describe('a frame as the protocol has it', () => {
     expect((await checkFrame(about, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'no' } })).problems).toEqual([]);
   });
 
-  test('what was redacted is not held against it', async () => {
+  test('redacted values are not checked', async () => {
     const { problems } = await checkUpdate({ sessionUpdate: 'usage_update', used: '[redacted]', size: 10 });
     expect(problems).toEqual([]);
   });
 });
 
-describe('what is wrong is said, and where', () => {
+describe('an invalid frame is reported with the place of the problem', () => {
   test.each([
     ['session/prompt', { sessionId: 's' }, 'params.prompt', 'is missing'],
     ['session/prompt', { sessionId: 5, prompt: [] }, 'params.sessionId', 'is 5, and must be string'],
@@ -53,26 +53,26 @@ describe('what is wrong is said, and where', () => {
     expect(problems).toContainEqual({ at, what, isTolerated: false });
   });
 
-  test('an update of a kind that there is not', async () => {
+  test('an update of an unknown kind', async () => {
     const { problems } = await checkUpdate({ sessionUpdate: 'dance' });
     expect(problems).toMatchObject([{ at: 'params.update.sessionUpdate', isTolerated: false }]);
     expect(problems[0]?.what).toMatch(/^is "dance", and must be one of user_message_chunk, agent_message_chunk/);
   });
 
-  test('a value that readers are to overlook is told from one that they are not', async () => {
+  test('a value that readers must ignore is distinguished from one that they must not', async () => {
     const { problems } = await checkUpdate({ sessionUpdate: 'tool_call', toolCallId: 't', kind: 'juggle' });
     expect(problems).toContainEqual({ at: 'params.update.title', what: 'is missing', isTolerated: false });
     expect(problems).toContainEqual(expect.objectContaining({ at: 'params.update.kind', isTolerated: true }));
   });
 
-  test("a method that is none, or goes the other way, or is a vendor's own, has no schema", async () => {
-    expect((await request('session/dance', {})).why).toBe('session/dance is no method of ACP');
-    expect((await request('session/update', {})).why).toBe('ACP has no session/update of this kind in this direction');
-    expect((await request('_zed/x', {})).why).toContain("a vendor's own");
+  test('an unknown method, a wrong direction and an extension have no schema', async () => {
+    expect((await request('session/dance', {})).why).toBe('session/dance is not an ACP method');
+    expect((await request('session/update', {})).why).toBe('ACP does not define session/update for this kind and direction');
+    expect((await request('_zed/x', {})).why).toContain('an extension method');
     expect((await checkFrame({ dir: 'fromAgent', kind: 'response' }, { jsonrpc: '2.0', id: 9, result: {} })).why).toContain('not known');
   });
 
-  test('the envelope counts too', async () => {
+  test('the envelope is checked too', async () => {
     const { problems } = await checkFrame(asked('session/list'), { id: 1, method: 'session/list', params: {} });
     expect(problems).toEqual([{ at: 'jsonrpc', what: 'must be "2.0"', isTolerated: false }]);
   });

@@ -16,22 +16,22 @@ function shownOf(pieces: readonly string[], redact: (text: string) => string): {
   return { last, states };
 }
 
-describe('text in pieces', () => {
+describe('streamed text', () => {
   const secrets = createSecrets();
   secrets.add('KEY', 'hunter2-hunter2-hunter2');
 
-  test('plain text is passed on as it comes', () => {
+  test('plain text passes unchanged', () => {
     const { states } = shownOf(['One ', 'two ', 'three'], secrets.redact);
     expect(states).toEqual(['One ', 'One two ', 'One two three']);
   });
 
-  test('a secret that comes in two pieces is taken back when its second one is there', () => {
+  test('a secret that spans two chunks is removed when the second one arrives', () => {
     const { last } = shownOf(['the key is hunter2-hun', 'ter2-hunter2, keep it'], secrets.redact);
     expect(last).toBe(secrets.redact('the key is hunter2-hunter2-hunter2, keep it'));
     expect(last).not.toContain('hunter2-hun');
   });
 
-  test('however a text is cut, what is shown in the end is the whole text, cleaned', () => {
+  test('however a text is cut, the final result is the whole text, cleaned', () => {
     const word = fc.constantFrom('a ', 'hunter2-hunter2-hunter2 ', '\u001b[31m', '\u202e', 'line\n', 'über ', 'sk-', '\u001b');
     fc.assert(
       fc.property(fc.array(word, { maxLength: 60 }), fc.array(fc.nat(7), { minLength: 1, maxLength: 20 }), (words, cuts) => {
@@ -47,14 +47,14 @@ describe('text in pieces', () => {
     );
   });
 
-  test('a long text is not cleaned from the beginning with every piece', () => {
+  test('a long text is not cleaned from the beginning with every chunk', () => {
     let characters = 0;
     const stream = createCleanStream((text) => {
       characters += text.length;
       return text;
     });
     for (let piece = 0; piece < 2000; piece++) stream.push('a line of about forty characters, or so\n');
-    // 80 kB in pieces of 40 bytes: all of it each time would be 80 MB.
+    // 80 kB in chunks of 40 bytes: all of it each time would be 80 MB.
     expect(characters).toBeLessThan(60_000_000);
   });
 
@@ -72,7 +72,7 @@ describe('text in pieces', () => {
     expect(characters).toBeLessThan(300_000_000);
   });
 
-  test('a secret in a text without lines is hidden wherever it stands', () => {
+  test('a secret in a text without line breaks is hidden wherever it stands', () => {
     for (const at of [0, 8185, 16_370]) {
       const text = `${'word '.repeat(at / 5)}hunter2-hunter2-hunter2 ${'more '.repeat(4000)}`;
       const pieces = text.match(/.{1,211}/g) ?? [];

@@ -3,7 +3,7 @@ import { createFeed } from '../../../src/console/state/feed.ts';
 
 const note = (text: string) => ({ e: 'note' as const, text });
 
-test('what came after a number can be had again', () => {
+test('events after a number can be read again', () => {
   const feed = createFeed();
   feed.listen(() => {});
   for (const text of ['a', 'b', 'c']) feed.publish(note(text), 's');
@@ -14,7 +14,7 @@ test('what came after a number can be had again', () => {
   expect(feed.since(3)).toEqual([]);
 });
 
-test('what is not kept any more, or never was, is said to be missing', () => {
+test('events that were dropped or never existed are reported as missing', () => {
   const feed = createFeed(8);
   feed.publish(note('before anybody listened'));
   feed.listen(() => {});

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { frameDetail, redactionsIn, type Timed } from '../../../src/console/state/frame-detail.ts';
 
-describe('what was taken out of a frame', () => {
-  test('is counted by its kind, with the places', () => {
+describe('redactions of a frame', () => {
+  test('are counted by kind, with their places', () => {
     const message = {
       params: {
         env: [{ name: 'KEY', value: '[redacted]' }],
@@ -18,7 +18,7 @@ describe('what was taken out of a frame', () => {
   });
 });
 
-describe('how long it took', () => {
+describe('latency', () => {
   const row = (
     n: number,
     leg: string,
@@ -33,7 +33,7 @@ describe('how long it took', () => {
   const rows: readonly Timed[] = [
     row(1, 'editor', 'fromEditor', 'request', 7, { pair: 1 }),
     row(2, 'mime', 'toAgent', 'request', 30, { pair: 1, addedMs: 0.25 }),
-    row(3, 'mime', 'fromAgent', 'request', 7), // the agent's own, with an id that we have too
+    row(3, 'mime', 'fromAgent', 'request', 7), // the agent's own, with an id that we use too
     row(4, 'mime', 'fromAgent', 'response', 30, { pair: 2, ms: 900 }),
     row(5, 'editor', 'toEditor', 'response', 7, { pair: 2, addedMs: 0.5, ms: 901.5 }),
   ];
@@ -47,12 +47,12 @@ describe('how long it took', () => {
   ])('row %i', async (n, expected) => {
     expect(await latency(n)).toEqual(expected);
   });
-  test('of a request without an answer nothing is said', async () => {
+  test('a request without a response has no latency', async () => {
     expect(await latency(3)).toMatchObject({ tookMs: undefined, half: undefined, oursMs: undefined });
   });
 });
 
-test('a frame whose content is not kept has no more than its times; one that is no JSON has no schema', async () => {
+test('a frame without a body has only its latency; one that is not JSON has no schema', async () => {
   const row: Timed = { n: 1, record: { leg: 'mime', dir: 'fromAgent', kind: 'refused' } };
   expect(await frameDetail(row, undefined, [row])).toEqual({ redactions: [], latency: {} });
   expect(await frameDetail(row, 'no [redacted:KEY] json', [row])).toMatchObject({

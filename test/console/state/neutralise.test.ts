@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { neutralise, neutraliseOutput } from '../../../src/console/state/clean-text.ts';
 
-describe('text of an agent', () => {
+describe('agent text', () => {
   test.each([
     ['orders to a terminal are gone', '\u001b[31mred\u001b[0m \u001b]0;title\u0007and \u001b[2Jcleared', 'red and cleared'],
     ['a link that a terminal would make is its words alone', '\u001b]8;;http://evil/\u001b\\text\u001b]8;;\u001b\\', 'text'],
@@ -16,17 +16,17 @@ describe('text of an agent', () => {
   });
 });
 
-describe('what a program printed', () => {
+describe('program output', () => {
   test('keeps its colours and nothing else', () => {
     expect(neutraliseOutput('\u001b[1;31mbad\u001b[0m\u001b[2K\u001b[?25l ok\u0007')).toBe('\u001b[1;31mbad\u001b[0m ok');
   });
-  test('shows of a line that was written over what was written last', () => {
+  test('shows the last text of a line that was overwritten', () => {
     expect(neutraliseOutput('10%\r50%\r100%\r\ndone\r\n')).toBe('100%\ndone\n');
   });
-  test('takes no longer the more often it goes back to the beginning of a line', () => {
+  test('takes linear time, however often it returns to the start of a line', () => {
     const { user } = process.cpuUsage();
     expect(neutraliseOutput(`${'\r'.repeat(65_000)}x${'\r'.repeat(65_000)}`)).toBe('x');
-    // With the square of its length it is seconds.
+    // Quadratic time would be seconds.
     expect(process.cpuUsage().user - user).toBeLessThan(500_000);
   });
 });

@@ -1,4 +1,4 @@
-// From what agents send to what is shown: what is altered on the way says so, and pictures are left alone.
+// Conversion of agent updates: altered content is marked, binary content is kept.
 import { expect, test } from 'vitest';
 import { cleanUpdate } from '../../../src/console/state/clean-text.ts';
 import { chunkOf, eventOf, withPrints } from '../../../src/console/state/read-update.ts';
@@ -26,7 +26,7 @@ test.each<[string, object, boolean]>([
   });
 });
 
-test('a change is told from another by its print', () => {
+test('each change has its own fingerprint', () => {
   const print = (diff: object) => JSON.stringify(shown(change(diff))).match(/"print":"([^"]+)"/)?.[1];
   const all = [
     { oldText: 'a', newText: 'b' },
@@ -39,12 +39,12 @@ test('a change is told from another by its print', () => {
   expect(print({ newText: 'b' })).toBe(print({ newText: 'b' }));
 });
 
-test.each(['constructor', '__proto__', 'toString'])('an update that calls itself %s is shown as one that is not known', (kind) => {
+test.each(['constructor', '__proto__', 'toString'])('an update named %s is shown as unknown', (kind) => {
   expect(eventOf({ sessionUpdate: kind, content: { type: 'text', text: 'x' } })).toMatchObject({ e: 'unknown', name: kind });
   expect(chunkOf({ sessionUpdate: kind, content: { type: 'text', text: 'x' } })).toBeUndefined();
 });
 
-test('pictures and sound are left as they are wherever they stand; words beside them are not, nor what only claims to be one', () => {
+test('images and audio are kept wherever they stand; text next to them is cleaned, and so is what only claims to be one', () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'sesame+/' };
   const update = {
     ...{ sessionUpdate: 'tool_call', toolCallId: 't', title: 'open sesame' },

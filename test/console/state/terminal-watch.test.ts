@@ -4,7 +4,7 @@ import type { StateKeeper } from '../../../src/console/state/state.ts';
 import { createTerminalWatch } from '../../../src/console/state/terminal-watch.ts';
 import { createSecrets } from '../../../src/redaction/redact.ts';
 
-test('of a secret that stands where a long output is cut, nothing is shown', async () => {
+test('a secret at the cut of a long output is not shown at all', async () => {
   const secrets = createSecrets();
   secrets.add('KEY', 'hunter2-hunter2-hunter2');
   const output = `hunter2-hunter2-hunter2${'.'.repeat(64 * 1024 - 8)}`;
@@ -16,7 +16,7 @@ test('of a secret that stands where a long output is cut, nothing is shown', asy
   expect(JSON.stringify(events)).not.toContain('hunter2');
 });
 
-test('once it is stopped, what was being looked at is not shown, and nobody looks again', async () => {
+test('once stopped, a poll in flight shows nothing and is not repeated', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const events: unknown[] = [];
